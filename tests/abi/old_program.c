@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program of the days of ABI version 1: compiled with the headers frozen in v1/, run
- * with today's shared library.
+/* A program of ABI version 1: compiled with the headers frozen in v1/, run with the
+ * current shared library.
  *   old_program GRAPH.slg HARDWARE.slh */
 #include <sluice/ops.h>
 #include <sluice/sluice.h>
@@ -90,7 +90,7 @@ int main(int argc, char** argv) {
   CHECK(sluice_schedule(context, graph, hardware, &options, &plan, &why) == SLUICE_OK);
   CHECK(sluice_verify(context, graph, hardware, plan, &why) == SLUICE_OK);
 
-  /* Fields behind those of today stay untouched. */
+  /* The library writes nothing behind the struct_size that the program states. */
   struct {
     sluice_report_t report;
     uint64_t behind[4];
@@ -101,7 +101,7 @@ int main(int argc, char** argv) {
   CHECK(r.report.latency_cycles > 0 && r.report.energy_pj > 0);
   CHECK(r.report.latency_cycles >= r.report.bound_latency_cycles);
   for (int i = 0; i < 4; ++i) CHECK(r.behind[i] == 0x5a5a5a5a5a5a5a5au);
-  /* A caller of even older days, who knows the first two numbers only. */
+  /* An even smaller struct_size, which covers the first two numbers only. */
   sluice_report_t first;
   memset(&first, 0x5a, sizeof first);
   first.struct_size = offsetof(sluice_report_t, energy_pj);

@@ -43,14 +43,14 @@ def freeze_dump(witness):
 
 
 def constants():
-    """Enumerators, which no function's type leads to."""
+    """Names and values of enumerators, which the dump of the functions does not contain."""
     for name in ("sluice.h", "stream.h"):
         text = re.sub(r"/\*.*?\*/", "", (HEADERS / name).read_text(), flags=re.S)
         yield from re.findall(r"\b(SLUICE_[A-Z0-9_]+) = (-?\w+)", text)
 
 
 def freeze_layout(root):
-    """Sizes and offsets of every public struct, as the compiler had laid them out."""
+    """Writes layout_1.c: sizes and offsets of every public struct, and enumerators."""
     names = {}
     for alias in root.iter("typedef-decl"):
         names.setdefault(alias.get("type-id"), alias.get("name"))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The stable symbols of the library are the golden ones: none gone, none added unnoticed.
+# The library exports exactly the stable symbols of the golden list: none is missing or
+# new.
 #   cmake -DNM=nm -DSHARED=libsluice.so -DREADELF=readelf -DGOLDEN=symbols-1.txt
 #         -P symbols.cmake
 cmake_minimum_required(VERSION 3.25)

@@ -40,7 +40,7 @@ TEST_CASE("mappers: tiles declare peak rates, and the report says what is missin
   REQUIRE(mapped != nullptr);
   const sluice_report_t report = ReportOf(mapped);
   CHECK(report.missing_components == SLUICE_COMPONENT_MAPPERS);
-  // 18,432 MACs by four elements, whatever the tiles are.
+  // 18,432 MACs on four processing elements take this long, whatever the tiles are.
   CHECK(report.latency_cycles >= 18432 / 4);
   CHECK(report.bound_energy_pj > 0);
   CHECK(report.bound_energy_pj <= report.energy_pj);

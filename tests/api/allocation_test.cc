@@ -55,8 +55,8 @@ TEST_CASE(
       RecordingAllocator failing;
       failing.FailAt(n);
       Bytes none;
-      // A refused block may be asked for again, smaller; a search that finds no memory
-      // leaves a plainer plan, which has been verified here again.
+      // After a refused block the library may ask for a smaller one. A search that
+      // finds no memory leaves a plainer plan, which RunAll has verified.
       const sluice_status_t status = RunAll(failing, files, &none);
       const bool right = status == SLUICE_OUT_OF_MEMORY || status == SLUICE_OK;
       REQUIRE(right);
@@ -93,7 +93,7 @@ TEST_CASE("after any failed allocation every object does its work as before") {
       const uint64_t live = memory.live_blocks();
       memory.FailAt(n, all);
       PlanPtr none = library.Schedule(graph, hardware);
-      // Memory that ends behind the first plan leaves that one.
+      // If memory ends after a first plan was found, that plan is returned.
       if (none == nullptr) {
         REQUIRE(library.status == SLUICE_OUT_OF_MEMORY);
         REQUIRE(library.diagnostic.status == SLUICE_OUT_OF_MEMORY);
@@ -175,7 +175,7 @@ TEST_CASE("the report says how much memory was live in each phase") {
       CAPTURE(p);
       highest = std::max(highest, peak[p]);
       if (p == SLUICE_PHASE_PLACE && solver == SLUICE_SOLVER_BASELINE) {
-        CHECK(peak[p] == 0);                 // its addresses follow from the tiles
+        CHECK(peak[p] == 0);                 // addresses follow from the tiles
       } else if (p != SLUICE_PHASE_PLACE) {  // fusion may find no group to place
         CHECK(peak[p] > 0);
       }
@@ -185,10 +185,10 @@ TEST_CASE("the report says how much memory was live in each phase") {
     REQUIRE(sluice_context_memory(library.context.get(), &stats) == SLUICE_OK);
     CHECK(highest == stats.peak_bytes);
     CHECK(peak[SLUICE_PHASE_READ] < peak[SLUICE_PHASE_SCHEDULE]);
-    // A plan that is read was not made here.
+    // The memory peaks belong to making a plan; a plan that is read has none.
     const PlanPtr read = library.Plan(BytesOf(plan));
     for (uint64_t bytes : ReportOf(read).phase_peak_bytes) CHECK(bytes == 0);
-    // A caller of an older version gets what it knows.
+    // A caller with an older struct gets the fields that it knows.
     sluice_report_t older = {};
     older.struct_size = offsetof(sluice_report_t, phase_peak_bytes);
     REQUIRE(sluice_plan_report(plan.get(), &older) == SLUICE_OK);

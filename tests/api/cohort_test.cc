@@ -119,7 +119,7 @@ TEST_CASE("cohort: wrong arguments are named") {
   CHECK(t.CoSchedule() == SLUICE_BAD_ARGUMENT);
   CHECK(t.why() == sentence);
   t.models[1].graph = t.graph;
-  t.options.scratchpad_bytes = 8;  // too little for any
+  t.options.scratchpad_bytes = 8;  // too little for any plan
   CHECK(t.CoSchedule() == SLUICE_INFEASIBLE);
   CHECK(t.diagnostic.required_bytes > t.diagnostic.available_bytes);
   t.options.scratchpad_bytes = 0;

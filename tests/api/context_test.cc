@@ -33,7 +33,7 @@ TEST_CASE(
   REQUIRE(!plans.empty());
   for (sluice_plan_t* plan : plans) sluice_plan_destroy(plan);
   sluice_plan_t* plan = nullptr;
-  CHECK(o.Schedule(nullptr, &plan) == SLUICE_OK);  // all of it came back
+  CHECK(o.Schedule(nullptr, &plan) == SLUICE_OK);  // the plans gave all memory back
   sluice_plan_destroy(plan);
 }
 
@@ -150,7 +150,7 @@ TEST_CASE("context: a second call meanwhile, of another thread too, is answered"
   CHECK(second.message ==
         "the context is in use by another call; it serves one at a time");
   sluice_plan_destroy(plan);
-  CHECK(o.Schedule(nullptr, &plan) == SLUICE_OK);  // it is free again
+  CHECK(o.Schedule(nullptr, &plan) == SLUICE_OK);  // the context is free again
   sluice_plan_destroy(plan);
 }
 

@@ -51,7 +51,7 @@ TEST_CASE("curve: curves never rise, and a smaller plan is a plan for more") {
       CHECK(points[i].scratchpad_bytes > points[i - 1].scratchpad_bytes);
       CHECK(points[i].latency_cycles <= points[i - 1].latency_cycles);
     }
-    // One byte below the smallest (rounded to 64) nothing works.
+    // The smallest point can be scheduled; 64 bytes, one step, less cannot.
     options.scratchpad_bytes = points[0].scratchpad_bytes;
     sluice_plan_t* plan = nullptr;
     options.delay_exponent = 1;

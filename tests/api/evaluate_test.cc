@@ -31,7 +31,7 @@ TEST_CASE("evaluate: a convolution of four tiles, its work and traffic by hand")
   // Each tile is 2 x 4 x 8 outputs of 72 MACs, 64 at a time.
   CHECK(e.compute_cycles == 4 * 72);
   CHECK(e.store_bytes == 256);
-  // Weight and parameters; each row once, for what two tiles read stays.
+  // Weight, parameters, and each input row once: rows that two tiles read stay on chip.
   CHECK(e.load_bytes == 576 + 96 + 256);
   CHECK(e.compute_pj == doctest::Approx(4 * 2 * 4 * 8 * 72 * 0.2));
   sluice_evaluation_t older = {};
@@ -39,7 +39,7 @@ TEST_CASE("evaluate: a convolution of four tiles, its work and traffic by hand")
   REQUIRE(sluice_evaluate(o.context, o.graph, o.hardware, &notation, nullptr, &older,
                           &o.diagnostic) == SLUICE_OK);
   CHECK(older.tiles == 4);
-  CHECK(older.latency_cycles == 0);  // behind what this caller knows
+  CHECK(older.latency_cycles == 0);  // beyond the caller's struct_size
 }
 
 TEST_CASE("evaluate: null pointers and unknown structs are named") {

@@ -87,7 +87,7 @@ TEST_CASE("graph: hashes leave out the values of inline constants, and nothing e
 TEST_CASE("graph: what is not there is a bad argument") {
   const Objects o;
   sluice_tensor_info_t tensor = {};
-  CHECK(sluice_graph_tensor(o.graph, 0, &tensor) == SLUICE_BAD_ARGUMENT);  // no size
+  CHECK(sluice_graph_tensor(o.graph, 0, &tensor) == SLUICE_BAD_ARGUMENT);  // size 0
   tensor.struct_size = sizeof tensor;
   CHECK(sluice_graph_tensor(o.graph, 1000, &tensor) == SLUICE_BAD_ARGUMENT);
   CHECK(sluice_graph_tensor(nullptr, 0, &tensor) == SLUICE_BAD_ARGUMENT);

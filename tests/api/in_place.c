@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In-place mode allocates nothing: once armed, this program's malloc family ends it.
+/* In-place mode allocates nothing. This program replaces malloc and its relatives;
+ * while `armed` is set, each of them ends the program.
  *   in_place GRAPH HARDWARE */
 #include <stdio.h>
 #include <stdlib.h>

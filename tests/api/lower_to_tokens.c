@@ -28,7 +28,7 @@ static void put(uint32_t engine, const char* what, uint32_t number,
          (unsigned long long)step->pushes);
 }
 
-/* Writes one list after the other. The guide's loop. */
+/* Writes the list of each engine, one after the other. The guide shows this loop. */
 static void put_lists(const unsigned char* image, const sluice_token_view_t* tokens) {
   sluice_stream_header_t header;
   uint32_t e, r = 0;

@@ -60,7 +60,7 @@ TEST_CASE("map: a product of 8 x 8 x 8 keeps four elements busy for 128 cycles")
 TEST_CASE("map: what is no product is refused") {
   Setting s;
   sluice_gemm_mapping_t m = {};
-  CHECK(s.Gemm(3, 1, 1, nullptr, &m) == SLUICE_INFEASIBLE);  // four elements, no 4 in 3
+  CHECK(s.Gemm(3, 1, 1, nullptr, &m) == SLUICE_INFEASIBLE);  // 4 PEs cannot divide 3
   CHECK(s.Gemm(0, 8, 8, nullptr, &m) == SLUICE_BAD_INPUT);
   CHECK(s.why() == "GEMM extent M is 0, must be 1 to 2147483648");
   sluice_gemm_options_t options = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A context with the graph and the machine of a convolution by hand.
+// A context with the graph and the machine of a hand-made convolution.
 #ifndef SLUICE_TESTS_API_OBJECTS_H_
 #define SLUICE_TESTS_API_OBJECTS_H_
 

@@ -148,7 +148,7 @@ TEST_CASE("replacing in C: spills counted, residences placed, order kept on dema
   REQUIRE(tight.Run(net.graph) == SLUICE_OK);
   CHECK(tight.summary.largest_operator_bytes == 50);
   CHECK(tight.summary.retrieve_bytes == 10);  // the input leaves and is read again
-  CHECK(tight.summary.spill_bytes == 0);      // its copy in DRAM is free
+  CHECK(tight.summary.spill_bytes == 0);      // DRAM still has its copy
   CHECK(tight.summary.peak_bytes <= 50);
   const uint32_t* order = nullptr;
   const sluice_residence_t* residences = nullptr;

@@ -27,7 +27,7 @@ TEST_CASE("plan: a plan survives a round trip through its bytes and verifies aga
   first.struct_size = second.struct_size = sizeof first;
   CHECK(sluice_plan_report(plan, &first) == SLUICE_OK);
   CHECK(sluice_plan_report(again, &second) == SLUICE_OK);
-  // All but the memory it took to make the plan.
+  // The reports agree but for the memory that making the plan took.
   CHECK(std::memcmp(&first, &second, offsetof(sluice_report_t, phase_peak_bytes)) == 0);
   CHECK(first.latency_cycles >= first.bound_latency_cycles);
   CHECK(first.energy_pj >= first.bound_energy_pj);

@@ -67,7 +67,7 @@ TEST_CASE(
   sluice_schedule_options_t zero = {};  // struct_size 0
   CHECK(o.Schedule(&zero, &plan) == SLUICE_BAD_ARGUMENT);
 
-  struct Newer {  // of a library to come
+  struct Newer {  // of a later library
     sluice_schedule_options_t known;
     uint64_t unknown;
   } newer = {};

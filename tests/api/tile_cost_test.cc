@@ -74,7 +74,7 @@ TEST_CASE("tile costs: the callback's cycles and energy are the plan's") {
   CHECK(asked.report.latency_cycles >=
         asked.report.tiles * static_cast<uint64_t>(caller.cycles));
   CHECK(asked.report.energy_compute_pj == caller.energy_pj * asked.report.tiles);
-  // Once per distinct tile.
+  // Each distinct tile is asked for once.
   std::map<std::string, int> times;
   for (const sluice_tile_row_t& row : caller.asked) {
     times[std::string(reinterpret_cast<const char*>(&row), 24)]++;
@@ -95,7 +95,7 @@ TEST_CASE("tile costs: the callback's cycles and energy are the plan's") {
 
 TEST_CASE("tile costs: cycles below the peak are raised, unknown tiles are ours") {
   Scheduled plain;
-  plain.options.solver = SLUICE_SOLVER_FUSION;  // the default asks callers less
+  plain.options.solver = SLUICE_SOLVER_FUSION;  // the default asks callers less often
   REQUIRE(plain.Run() == SLUICE_OK);
   Caller caller;
   Scheduled fast;

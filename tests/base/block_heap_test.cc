@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// Four granules of 64 bytes, on a border of 64.
+// Four granules of 64 bytes, aligned to 64.
 struct FourGranules {
   alignas(64) char bytes[256];
   BlockHeap heap;
@@ -26,7 +26,7 @@ TEST_CASE(
   BlockHeap heap;
   CHECK_FALSE(heap.Init(nullptr, 1000));
   CHECK_FALSE(heap.Init(block, 63));
-  CHECK_FALSE(heap.Init(block + 1, 126));  // 63 bytes to the border, 63 behind it
+  CHECK_FALSE(heap.Init(block + 1, 126));  // 63 bytes are left once it is aligned
   REQUIRE(heap.Init(block + 1, 127));
   CHECK(heap.Allocate(65, 64) == nullptr);
   void* const behind = block + 64;

@@ -53,7 +53,7 @@ TEST_CASE("budget: a deadline passes, the longest one does not wrap") {
   Budget never(UINT64_MAX, 0, nullptr);
   CHECK_FALSE(never.Exhausted());
   CHECK(never.left_ns() > UINT64_MAX / 2);
-  // Ends so much earlier, and at once where so much is not left.
+  // Before(t) ends t earlier, or at once if less than t is left.
   const Budget hour(3600 * kSecond, 0, nullptr);
   CHECK(hour.Before(3000 * kSecond).left_ns() <= 600 * kSecond);
   CHECK(hour.left_ns() > 600 * kSecond);
@@ -65,7 +65,7 @@ TEST_CASE("budget: a deadline passes, the longest one does not wrap") {
 TEST_CASE("budget: parts get a share of what is left, and at least one iteration") {
   Budget whole(0, 10, nullptr);
   for (int i = 0; i < 3; ++i) CHECK_FALSE(whole.Spend());
-  Budget half = whole.Part(50);  // of 7
+  Budget half = whole.Part(50);  // of the 7 that are left
   int spent = 0;
   while (!half.Spend()) ++spent;
   CHECK(spent == 3);
@@ -75,7 +75,7 @@ TEST_CASE("budget: parts get a share of what is left, and at least one iteration
   whole.Join(half);
   whole.Join(little);
   CHECK(whole.iterations() == 7);
-  // That the parts ran out is not the whole's end.
+  // Exhausted parts do not exhaust the whole.
   CHECK_FALSE(whole.Exhausted());
   for (int i = 0; i < 3; ++i) CHECK_FALSE(whole.Spend());
   Budget nothing = whole.Part(100);
@@ -125,7 +125,7 @@ TEST_CASE("budget: progress is told of iterations and cost, at most each 2 ms") 
   CHECK(l.progress.iterations == 1000);
   CHECK(l.calls >= 1);
   CHECK(l.calls <= 2 + took / 2000000);
-  // A better plan is told at once.
+  // A better plan is reported at once.
   const uint64_t before = l.calls;
   l.progress.Reach(7.5);
   CHECK(l.calls == before + 1);

@@ -25,7 +25,8 @@ TEST_CASE("memory: the cap is never exceeded and live bytes return to zero") {
     CHECK(numbers[999] == 0);
     Span<char> much;
     CHECK(arena.Allocate(200 * 1024, &much) == Status::kOutOfMemory);
-    // A chunk of full size would exceed the cap; one of just the size does not.
+    // A chunk of the usual size would exceed the cap; one of exactly this size does
+    // not.
     CHECK(arena.Allocate(30 * 1024, &much) == Status::kOk);
     CHECK(arena.Allocate(30 * 1024, &much) == Status::kOk);
     CHECK(memory.live_bytes() <= 100 * 1024);
@@ -65,7 +66,7 @@ TEST_CASE("arena: rewinding gives back what came after the mark") {
   CHECK(kept[9] == 7);
 }
 
-// What the allocator holds, as it sees it.
+// An allocator that counts the bytes it has handed out.
 struct Held {
   uint64_t live = 0, peak = 0, calls = 0;
   sluice_allocator_t allocator() {

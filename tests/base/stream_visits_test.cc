@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Visits of loops, by hand; and loops that are none.
+// Visits of hand-made loops, and tables of loops that are refused.
 #include "base/stream_visits.h"
 
 #include <doctest/doctest.h>
@@ -54,7 +54,8 @@ TEST_CASE("stream visits: nested loops, a neighbour, and instances outside of lo
   using Visits = std::vector<std::vector<uint32_t>>;
   CHECK(VisitsOf(2, {}).visits == Visits{{0, 0, 0, 0}, {1, 0, 0, 0}});
   CHECK(VisitsOf(0, {}).visits.empty());
-  // 0 ( 1 ( 2 ) ( 3 ) ) 4, the outer one twice, 2 twice, 3 three times.
+  // Instances 0 ( 1 ( 2 ) ( 3 ) ) 4: the outer loop runs twice, the loop of 2 twice,
+  // the loop of 3 three times.
   const Listed l = VisitsOf(5, {{1, 3, 2, SLUICE_NONE}, {2, 2, 2, 0}, {3, 3, 3, 0}});
   CHECK(l.visits == Visits{{0, 0, 0, 0},
                            {1, 0, 0, 0},

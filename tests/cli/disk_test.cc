@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole tool when its output cannot be written, and what it says.
+// What the whole tool does and says when its output cannot be written.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -21,12 +21,12 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Ended {
-  int code;  // -1: by a signal
+  int code;  // -1: ended by a signal
   std::string said;
 };
 
-// Runs the tool in `folder` with files of at most `limit` bytes (0 = no limit). What it
-// says goes through a pipe, which has no limit.
+// Runs the tool in `folder` with files of at most `limit` bytes (0 = no limit). Its
+// messages go through a pipe, which has no limit.
 Ended RunTool(const fs::path& folder, std::vector<std::string> arguments,
               uint64_t limit) {
   int ends[2];
@@ -94,7 +94,7 @@ TEST_CASE("a full disk: exit code 6, the old file whole, nothing half-written") 
     const std::string output = command.back();
     CAPTURE(command[0]);
     const auto before = Entries(folder);
-    // There is no old file yet.
+    // No output of an earlier run exists yet.
     Ended ended = RunTool(folder, command, 64);
     CHECK(ended.code == kIo);
     CHECK(ended.said.find("cannot write " + output + ": File too large") !=
@@ -109,7 +109,7 @@ TEST_CASE("a full disk: exit code 6, the old file whole, nothing half-written") 
     CHECK(RunTool(folder, command, 64).code == kIo);
     CHECK(ReadFile((folder / output).string()) == whole);
     CHECK(Entries(folder) == after);
-    // A file that no folder takes.
+    // A file in a folder that does not exist.
     auto nowhere = command;
     nowhere.back() = "none/" + output;
     ended = RunTool(folder, nowhere, 0);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# sluice dse from end to end: a sweep, the same again, gone on after a kill, bad input.
+# sluice dse from end to end: a sweep, the same sweep again, a sweep that goes on after a
+# kill, bad input.
 # cmake -DSLUICE=... -DWORK=folder -P dse.cmake
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
@@ -61,7 +62,7 @@ expect(0 ${grid} -o ${csv} --json)
 equal(0 computed)
 equal(${edp} rows 3 edp)
 
-# Two rows and half of one lost: they alone are computed again.
+# The table loses two rows and half of a third; only these three are computed again.
 file(STRINGS ${csv} lines)
 list(SUBLIST lines 0 6 kept)
 list(JOIN kept "\n" text)
@@ -77,7 +78,7 @@ if(NOT count EQUAL 9)
   message(FATAL_ERROR "${count} lines in the table")
 endif()
 
-# Three shares have every row once; put together they are the whole, in the grid's order.
+# Three shards have every row once; merged, they are the whole table in the grid's order.
 set(parts)
 set(sum 0)
 foreach(i 1 2 3)
@@ -89,7 +90,7 @@ endforeach()
 if(NOT sum EQUAL 8)
   message(FATAL_ERROR "the shares have ${sum} points")
 endif()
-file(APPEND ${WORK}/part3.csv "mobilenet_v1,1,so") # a share whose end was not written
+file(APPEND ${WORK}/part3.csv "mobilenet_v1,1,so") # a shard whose last row was cut off
 expect(0 ${grid} -o ${WORK}/whole.csv --merge ${parts} --json)
 equal(0 computed)
 equal(8 merged)
@@ -100,7 +101,7 @@ list(LENGTH lines count)
 if(NOT count EQUAL 9)
   message(FATAL_ERROR "${count} lines in the table of all shares")
 endif()
-# A share that is missing is computed; the tables that are taken over stay as they are.
+# A missing shard is computed; the tables that are merged are not changed.
 file(READ ${WORK}/part3.csv before)
 expect(0 ${grid} -o ${WORK}/most.csv --merge ${WORK}/part1.csv ${WORK}/part3.csv --json)
 equal(3 computed)
@@ -109,7 +110,7 @@ file(READ ${WORK}/part3.csv after)
 if(NOT before STREQUAL after)
   message(FATAL_ERROR "a table that was only read has changed")
 endif()
-expect(0 ${grid} -o ${WORK}/none.csv --shard 9/9 --json) # more shares than points
+expect(0 ${grid} -o ${WORK}/none.csv --shard 9/9 --json) # more shards than points
 equal(0 points)
 foreach(wrong 0/3 4/3 3 a/b 1/0)
   expect(3 ${grid} -o ${csv} --shard ${wrong})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# sluice evaluate from end to end: a schedule, what it writes read again, bad ones.
+# sluice evaluate from end to end: a schedule, its output read again, bad schedules.
 # cmake -DSLUICE=... -DWORK=folder -P evaluate.cmake
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
@@ -14,7 +14,7 @@ function(expect want)
   set(out "${out}" PARENT_SCOPE)
   set(err "${err}" PARENT_SCOPE)
 endfunction()
-# The schedule `text`, evaluated with more arguments: what it says must match.
+# Evaluates the schedule `text` with further arguments; the output must match `words`.
 function(evaluate want words text)
   file(WRITE ${WORK}/s.json "${text}")
   expect(${want} evaluate ${graph} --hw soma-edge --schedule ${WORK}/s.json ${ARGN})

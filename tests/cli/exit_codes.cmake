@@ -26,7 +26,7 @@ expect(3 schedule)
 expect(3 schedule g.slg --hw soma-edge --budget twelve)
 expect(3 schedule g.slg --hw soma-edge --objective beauty)
 expect(3 import model.png -o ${WORK}/x.slg)
-# What was typed wrong is one object too, wherever --json stands.
+# A wrong command line is reported as one object, too, wherever --json stands.
 foreach(arguments "schedule;--json" "schedule;g.slg;--hw;soma-edge;--budget;twelve;--json"
                   "frobnicate;--json")
   expect(3 ${arguments})

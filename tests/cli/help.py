@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the tool says of itself: every example of --help runs, the manual page has every
-option and is well formed, the completions complete, the doctor is well, colours are on
-terminals alone.
+"""Checks what the tool says of itself: every example of --help runs, the manual page has
+every option and is well formed, completion works, `doctor` finds nothing wrong, colours
+and progress appear on terminals alone.
 
   help.py TOOL MODEL.tflite WORK
 """
@@ -45,7 +45,7 @@ def commands_of(tool):
 
 
 def examples(tool, work, commands):
-    """As one script for the shell, in the order of the commands."""
+    """Runs the examples of all commands as one script, in the order of the commands."""
     lines = []
     for command in commands:
         text = run(tool, command, "--help").stdout
@@ -53,7 +53,7 @@ def examples(tool, work, commands):
         check("Examples:" in text and found, f"{command} --help has no examples")
         check(any(line.split()[1] == command for line in found), f"{command}: {found}")
         lines += found
-    # A schedule of one's own: the layers that an earlier example wrote down, one by one.
+    # `sluice evaluate` needs a schedule: the layers of an earlier example, one by one.
     at = next(i for i, line in enumerate(lines) if line.startswith("sluice evaluate"))
     lines.insert(at, "python3 own.py")
     (work / "own.py").write_text(OWN)
@@ -86,7 +86,7 @@ def manual(tool, commands):
 
 
 def known(tool, command):
-    """Options at the start of a line of the help, not those that sentences speak of."""
+    """Options that start a line of the help, without those that are named in sentences."""
     text = run(tool, command, "--help").stdout.split("Options:")[1].split("\n\n")[0]
     return {name for line in re.findall(r"^  (-\S+)", text, re.M) for name in line.split(",")}
 
@@ -122,14 +122,14 @@ def doctor(tool, work):
     states = {entry["check"]: entry["state"] for entry in found["checks"]}
     check(found["ok"] and states["a plan"] == states["presets"] == states["library"] == "ok",
           found)
-    if os.environ.get("SLUICE_SANITIZED") == "ON":  # sanitizers need address space
+    if os.environ.get("SLUICE_SANITIZED") == "ON":  # sanitizers need too much address space
         return
     limited = run("bash", "-c", f"ulimit -v 8000000; {tool} doctor", cwd=work)
     check(limited.returncode == 0 and "ulimit" in limited.stdout, limited.stdout)
 
 
 def on_terminal(command, **environment):
-    """What is written to a terminal."""
+    """What a command writes when its output is a terminal."""
     parent, child = pty.openpty()
     env = {**os.environ, "TERM": "xterm", **environment}
     process = subprocess.Popen(command, stdout=child, stderr=child, env=env)
@@ -158,7 +158,7 @@ def colours(tool):
 
 
 def progress(tool, work):
-    """On a terminal, after a second; never for less, nor into a pipe."""
+    """Progress appears on a terminal after a second, never earlier and never in a pipe."""
     longer = [tool, "schedule", str(work / "model.slg"), "--hw", "mcu-256k", "--solver",
               "fusion", "--iterations", "1000000000000", "--deadline", "1500ms"]
     shown = on_terminal(longer)
@@ -167,9 +167,9 @@ def progress(tool, work):
     begin = time.monotonic()
     quick = on_terminal([tool, "schedule", str(work / "model.slg"), "--hw", "mcu-256k",
                          "--solver", "baseline"])
-    took = time.monotonic() - begin  # a machine may be busy
+    took = time.monotonic() - begin  # a busy machine may be slow
     check("\r\x1b[K" not in quick or took > 1, f"progress of little work: {quick!r}")
-    # Work that tells nothing of itself: the same functional run many times.
+    # A long command without progress of its own: the same functional run many times.
     runs = [tool, "simulate", str(work / "plan.slp"), "--graph", str(work / "model.slg"), "--hw",
             "mcu-256k", "--functional", "--runs"]
     count = 64

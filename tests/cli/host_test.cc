@@ -72,7 +72,7 @@ TEST_CASE("tool: what the host has of a plan is printed") {
   for (const std::string& path : {graph, machine, plan}) std::filesystem::remove(path);
 }
 
-// A row for every operator that tiles compute, but for some of them.
+// A row for every operator that tiles compute, except those in `lacking`.
 Json AllBut(const std::vector<int>& lacking) {
   Json rows = Json::array();
   for (int op = 1; op < SLUICE_OP_COUNT; ++op) {
@@ -85,7 +85,7 @@ Json AllBut(const std::vector<int>& lacking) {
   return rows;
 }
 
-// Machines by what they lack.
+// A machine, named by what it lacks, with its rows of operators.
 struct Lack {
   std::string what;
   Json ops;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# SIGINT and SIGTERM end a search with the best plan so far, which is valid, and the tool says
-# so; a second signal ends the tool.
+# SIGINT and SIGTERM end a search: the tool writes the best plan so far, which is valid,
+# and says that it was interrupted. A second signal ends the tool.
 #   interrupt.sh SLUICE WORK MODEL
 set -eu
 sluice=$1
@@ -11,7 +11,7 @@ rm -rf "$work"
 mkdir -p "$work"
 "$sluice" import "$model" -o "$work/graph.slg" >"$work/import.txt"
 
-# Waits until the search has begun: it shows its progress.
+# Waits until the tool shows progress, hence searches.
 await() {
   tries=0
   until grep -q "iterations" "$work/progress.txt"; do
@@ -26,7 +26,7 @@ await() {
 
 for signal in INT TERM; do
   : >"$work/progress.txt"
-  # A shell has what it starts in the background ignore SIGINT; env gives it back.
+  # A shell lets its background processes ignore SIGINT; env restores the default.
   env --default-signal=INT "$sluice" schedule "$work/graph.slg" --hw soma-edge \
     --iterations 1000000000000 --progress --json -o "$work/plan.slp" \
     >"$work/answer.json" 2>"$work/progress.txt" &

@@ -28,7 +28,7 @@ int Tool(const std::string& arguments, std::string* text) {
   return RunTool(arguments, kWithComplaints, text);
 }
 
-// A network from the zoo, as a file that goes away.
+// A network from the zoo, in a temporary file.
 struct Network {
   std::string path = (std::filesystem::temp_directory_path() /
                       ("sluice-map-" + std::to_string(getpid()) + ".slg"))
@@ -95,7 +95,7 @@ TEST_CASE("map: solvers of a layer, constraints from outside, what is refused") 
   CHECK(energy("--top P=7") >= best * (1 - 1e-12));
   CHECK(Tool("map " + network.path + " --hw kapla-edge", &text) == 3);
   CHECK(text.find("--layer") != std::string::npos);
-  // Asked for alone, a layer without a nest is an error.
+  // Mapping only a layer that has no loop nest is an error.
   CHECK(Tool("map " + network.path + " --hw kapla-edge --json --layer 28", &text) == 2);
   CHECK(text.find("no loop nest for op") != std::string::npos);
   CHECK(Tool("map " + network.path + " --hw kapla-edge --layer none", &text) == 2);
@@ -104,7 +104,7 @@ TEST_CASE("map: solvers of a layer, constraints from outside, what is refused") 
   CHECK(Tool(start + "--top Z=1", &text) == 3);
   CHECK(Tool(start + "--solver cosa --resident input", &text) == 2);
   CHECK(text.find("no fixed tiles or resident operands") != std::string::npos);
-  // Registers of one byte hold no operand of each kind; they may be passed by.
+  // One byte of registers cannot hold a word of each operand; operands may bypass it.
   CHECK(Tool("map " + network.path + " --hw gemmini-like --layer 1", &text) == 0);
   CHECK(Tool("map " + network.path + " --hw gemmini-like --layer 1 --solver kapla",
              &text) == 1);

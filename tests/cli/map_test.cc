@@ -163,7 +163,7 @@ TEST_CASE(
     CHECK(Tool("map 64 48 32 --json --hw " + name).code == 0);
   }
   CHECK(presets > 10);
-  // With divisors alone 140.5 mJ.
+  // With tiles that divide the extents it costs 140.5 mJ.
   const Json ragged = Tool("map 127 8191 2053 --json --hw eyeriss-like").json();
   CHECK(ragged["layers"][0]["energy_pj"].get<double>() < 14e9);
 }
@@ -187,7 +187,7 @@ TEST_CASE("map: the Timeloop set has the mapping's trip counts and capacities") 
   }
   CHECK(arch.find("name: PE[0..255]") != std::string::npos);
   CHECK(arch.find("entries: 424\n") != std::string::npos);
-  // In hundredths of a pJ, so that the MAC's 0.25 pJ are an integer.
+  // The unit is a hundredth of a pJ, so that the MAC's 0.25 pJ are an integer.
   CHECK(arch.find("1e-2 pJ") != std::string::npos);
   CHECK(arch.find("vector-access-energy: 456\n") != std::string::npos);
   CHECK(arch.find(" energy: 25\n") != std::string::npos);
@@ -208,7 +208,7 @@ TEST_CASE("map: the Timeloop set has the mapping's trip counts and capacities") 
   CHECK(product[2] == 48);
 }
 
-// Lines of a YAML subset: "key: value" or "- item", two spaces per step, keys once.
+// Checks a subset of YAML: "key: value" or "- item", two spaces per level, keys once.
 void CheckYaml(const std::string& text) {
   std::istringstream lines(text);
   std::vector<std::set<std::string>> keys(1);
@@ -338,7 +338,8 @@ TEST_CASE("map: a GEMM from any level, past others, over fanouts in a row") {
       "macs_per_cycle": 256, "mac_pj": 0.25,
       "vector_ops_per_cycle": 256, "vector_op_pj": 0.25 })";
   };
-  // 16 x 16 units in a row, with a memory on the way that nobody uses: as 256 at once.
+  // Fanouts of 16 and 16 with an expensive memory between them, which every operand
+  // bypasses: as good as one fanout of 256.
   write(R"({ "name": "row", "capacity_bytes": 64, "instances": 16,
              "read_pj_per_bit": 9, "write_pj_per_bit": 9 },)");
   const std::string hw = " --json --hw \"" + file.string() + "\"";
@@ -349,7 +350,7 @@ TEST_CASE("map: a GEMM from any level, past others, over fanouts in a row") {
   CHECK(deep.json()["certificate_ok"] == true);
   CHECK(Tool("map 1024 2048 2048 --solver exact --pe atmost" + hw).code ==
         2);  // not every split fits
-  // From the scratchpad: nothing but it and the registers.
+  // Mapped from the scratchpad on: DRAM costs nothing.
   const Answer below = Tool("map 1024 2048 2048 --from 2" + hw);
   REQUIRE(below.code == 0);
   CHECK(below.json()["energy_pj_per_mac"].get<double>() <
@@ -388,7 +389,7 @@ TEST_CASE("map: the C function checks its arguments and gives all memory back") 
   CHECK(map(nullptr) == SLUICE_OK);
   CHECK(mapping.struct_size == 12);
   CHECK(mapping.proved == 1);
-  CHECK(mapping.macs == 0);  // behind the caller's struct
+  CHECK(mapping.macs == 0);  // beyond the caller's struct
   mapping.struct_size = sizeof mapping;
   sluice_gemm_options_t options = {};
   CHECK(map(&options) == SLUICE_BAD_ARGUMENT);

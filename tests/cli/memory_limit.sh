@@ -11,7 +11,7 @@ shift 2
 rm -rf "$work"
 mkdir -p "$work"
 
-# limited KIB COMMAND...: exit code in code, what was said in $work/said.
+# limited KIB COMMAND...: sets `code` to the exit code; $work/said has the output.
 limited() {
   kib=$1
   shift

@@ -116,7 +116,7 @@ TEST_CASE("sluice place: offsets, proofs, pictures and errors with their line") 
   CHECK(json["offsets"].size() == 3);
   CHECK(json.contains("solve_us"));
   CHECK(Content(svg).find("c: bytes") != std::string::npos);
-  // What was written is a placement: every buffer is fixed where it lies.
+  // The written file is a placement: every buffer is fixed at its offset.
   REQUIRE(Tool(placed + " --capacity 30", &out) == 0);
   CHECK(Tool(placed + " --capacity 30 --reserve 0:9:0:4", &out) == 2);
   CHECK(out.find("placed.csv:") != std::string::npos);

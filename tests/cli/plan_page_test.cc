@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of a report: its data are the plan's, and no name can end its script. What a
-// browser makes of it is tested in bindings/python/tests.
+// The HTML page of a report: it holds the plan's data, and no name can end its script.
+// bindings/python/tests opens it in a browser.
 #include "cli/plan_page.h"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A tiny model's plan; its machine has a name that HTML does not like.
+// A tiny model's plan; the machine's name has characters that HTML must escape.
 PlanFiles TinyPlan() {
   PlanFiles files;
   files.graph = TinyAddition();
@@ -33,7 +33,7 @@ PlanFiles TinyPlan() {
   return files;
 }
 
-// What the page's script reads.
+// The JSON that the page's script reads.
 Json DataOf(const std::string& page) {
   const std::string start = "<script type=\"application/json\" id=\"data\">";
   const size_t from = page.find(start) + start.size();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures of plans: what is drawn, in which place, and that it is XML.
+// Pictures of plans: what is drawn, where it is drawn, and that the file is XML.
 #include "cli/plot.h"
 
 #include <doctest/doctest.h>

@@ -27,7 +27,7 @@ int Tool(const std::string& arguments, std::string* text) {
   return RunTool(arguments, kWithComplaints, text);
 }
 
-// A file of this test that goes away.
+// A temporary file of this test.
 struct Scrap {
   std::string path;
   explicit Scrap(const std::string& name)
@@ -42,7 +42,7 @@ void MakeNetwork(const std::string& arguments, const Scrap& file) {
   REQUIRE(Tool("zoo " + arguments + " -o " + file.path, &text) == 0);
 }
 
-// kapla-4x4 with other numbers.
+// kapla-4x4 with some fields changed.
 void MakeMesh(const Scrap& file, const Json& changes) {
   std::string text;
   REQUIRE(Tool("hw kapla-4x4", &text) == 0);

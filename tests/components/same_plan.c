@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints hashes of what a library plans, replans and says of it.
+/* Prints the hash and the reported costs of a plan and of its replan.
  *   same_plan GRAPH HARDWARE */
 #include <sluice/sluice.h>
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Two programs print the same.
+# Two programs must print the same.
 #   cmake -DCORE=<program> -DWHOLE=<program> -DARGUMENTS=<list> -P same_plan.cmake
 foreach(program CORE WHOLE)
   execute_process(COMMAND ${${program}} ${ARGUMENTS} OUTPUT_VARIABLE ${program}_says

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each component weighs, stripped, beside the table in the guide.
+"""Compares the stripped size of each component with the table in the guide.
 
   weigh.py --strip STRIP --guide GUIDE.md NAME=LIBRARY...
 
-Fails when a library is above its limit, or when the guide says something else than what is
-measured (by more than two percent, or one page: compilers differ).
+Fails when a library is above its limit, or when a size in the guide is wrong by more than
+two percent and more than one page: compilers differ.
 """
 import argparse
 import os
@@ -15,7 +15,7 @@ import tempfile
 
 LIMITS = {"core": 350 * 1024, "everything": 1024 * 1024}
 TOLERANCE = 0.02
-PAGE = 4096  # a library ends on a page: a smaller change may show as a whole one
+PAGE = 4096  # a library is padded to whole pages: a small change may show as a page
 
 
 def stripped_bytes(strip, library):
@@ -26,11 +26,11 @@ def stripped_bytes(strip, library):
 
 
 def weights(sizes):
-    """Rows of the table: what is measured, and its bytes."""
+    """Rows of the table: the name of a part, and its bytes."""
     whole = sizes["everything"]
     rows = {"core": sizes["core"], "everything": whole}
     for name, size in sizes.items():
-        if name == "without_mappers":  # a mesh needs the mappers: both are out
+        if name == "without_mappers":  # a mesh needs the mappers: this library has neither
             rows["mappers"] = sizes["without_mesh"] - size
         elif name.startswith("without_"):
             rows[name[len("without_"):]] = whole - size

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes random graphs and a machine that hold the operators of the list's first day: hash_inputs FOLDER COUNT
+// hash_inputs FOLDER COUNT: writes a machine and COUNT random graphs. They use only
+// those operators and fields that existed when golden.txt was made, so its hashes stay.
 //
 // Output   FOLDER/random_machine.slh, FOLDER/random_1.slg and so on; the same everywhere
 #include <cstdlib>
@@ -19,8 +20,8 @@ int main(int argc, char** argv) {
     return file.good();
   };
   sluice_test::MachineSpec machine = sluice_test::MakeRandomMachine(1);
-  machine.base.scratchpad_bytes = 2000;  // room for some, not for all
-  // Younger than the list of hashes.
+  machine.base.scratchpad_bytes = 2000;  // room for some tensors, not for all
+  // Fields of machines that golden.txt does not cover.
   machine.array.p = 1;
   machine.array.demands = 0;
   machine.array.packs_filter = false;
@@ -31,7 +32,7 @@ int main(int argc, char** argv) {
   bool good = write("machine.slh", sluice_test::MachineBytes(machine));
   const int count = std::atoi(argv[2]);
   sluice_test::RandomGraphLimits limits;
-  limits.curves = false;  // younger than the list of hashes
+  limits.curves = false;  // golden.txt does not cover these operators
   for (int i = 1; i <= count; ++i) {
     const auto seed = static_cast<uint64_t>(i);
     good = good &&

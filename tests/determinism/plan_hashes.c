@@ -4,9 +4,9 @@
  *
  * One line per graph and way of scheduling it: graph, way, status, FNV-1a 64 of the plan's
  * bytes. Everything is bounded by iterations, so that the lines are the same on every
- * machine and with every compiler. Behind --plain: the default way alone, for large
- * networks; behind --zoo: that, in 2 MiB, by SoMa's search, and the plan made again for
- * less scratchpad. */
+ * machine and with every compiler. Graphs after --plain: the default way alone, for large
+ * networks. Graphs after --zoo: the default way, its solver in 2 MiB, SoMa's search, and
+ * the default way's plan made again for less scratchpad. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +101,7 @@ static void Curve(sluice_context_t* context, const sluice_graph_t* graph,
         status == SLUICE_OK ? Hash(points, count * sizeof points[0]) : 0);
 }
 
-/* Divided, with turns: the plans of all models, relocated. */
+/* Several models in one divided scratchpad, taking turns: hashes of their plans. */
 static void Together(sluice_context_t* context, const sluice_hardware_t* hardware,
                      sluice_graph_t** graphs, uint32_t count) {
   sluice_model_t models[SLUICE_MODELS_MAX];
@@ -194,7 +194,7 @@ static void Again(sluice_context_t* context, const sluice_graph_t* graph,
   sluice_plan_destroy(plan);
 }
 
-/* Every way; the plan of the first is made again where that is asked for. */
+/* Schedules in each way; with `again`, the first way's plan is made again, too. */
 static void ScheduleWays(sluice_context_t* context, const sluice_graph_t* graph,
                          const sluice_hardware_t* hardware, const char* name,
                          const way_t* ways, size_t count, int again) {

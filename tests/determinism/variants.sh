@@ -16,7 +16,7 @@ shift 6
 
 mkdir -p "$work/include"
 work=$(cd "$work" && pwd)
-# Headers alone are needed of flatbuffers, and a cross compiler looks elsewhere for them.
+# Only the headers of flatbuffers are needed; a cross compiler would not find them itself.
 ln -sfn "$flatbuffers/flatbuffers" "$work/include/flatbuffers"
 : >"$work/include/FlatbuffersConfig.cmake"
 # Calls for different variants may run at the same time.

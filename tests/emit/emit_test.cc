@@ -62,7 +62,7 @@ TEST_CASE("emit: layers that do the same share a body, whatever their attributes
   const Emitted e(Chain(40));
   REQUIRE(e.status == Status::kOk);
   CHECK(e.header.instance_count == 40);
-  // The first waits for nobody; all others are alike.
+  // The first layer waits for nothing; all others wait alike.
   CHECK(e.header.block_count <= 4);
   CHECK(e.header.kernel_count == 40);
   CHECK(e.debug == e.steps);
@@ -73,7 +73,7 @@ TEST_CASE(
   const uint32_t go_on = 0, stop = 1;
   const Emitted whole(Chain(200), &go_on);
   CHECK(whole.status == Status::kOk);
-  CHECK(whole.steps > 512);  // the clock is looked at every 256
+  CHECK(whole.steps > 512);  // the time is checked every 256 steps
   CHECK(whole.header.instance_count == 200);
   CHECK(whole.debug == whole.steps);
   CHECK(Emitted(Chain(200), &stop).status == Status::kStopped);

@@ -45,7 +45,7 @@ struct Blocks {
     lowering.places = Span<TensorPlace>(places.data(), places.size());
     for (TensorPlace& place : places) place.stride[3] = 1;
   }
-  // waits[i]: of step i.
+  // step_waits[i]: the waits of step i.
   void Ready(const std::vector<std::vector<ProgramWait>>& step_waits) {
     for (const auto& of_step : step_waits) {
       REQUIRE(waits.begin.Push(static_cast<uint32_t>(waits.waits.size())) ==
@@ -197,7 +197,7 @@ TEST_CASE("fill body: a host call's operands are whole tensors behind the others
   CHECK(call.cycles_lo == 5);
   CHECK(call.cycles_hi == 1);
   REQUIRE(body.host_operands.size() == 2);
-  CHECK(body.host_operands[0].slot == 1);  // as the load's
+  CHECK(body.host_operands[0].slot == 1);  // the slot of the load
   CHECK(body.host_operands[1].slot == 2);
 }
 
@@ -209,7 +209,8 @@ TEST_CASE("fill body: in a loop, slots and kernels tell how far each iteration g
   tile.operand[kRoleInput0] = Buffer(0);
   tile.operand[kRoleOutput] = Buffer(8);
   tile.cycles = 1;
-  // Two rows of three: 4 bytes and one element further, 64 bytes and one row further.
+  // Two rows of three tiles: each load reads 4 bytes behind the one before, each row 64
+  // bytes behind the row before.
   std::vector<std::vector<ProgramWait>> waits;
   for (int32_t row = 0; row < 2; ++row) {
     for (int32_t i = 0; i < 3; ++i) {
@@ -235,7 +236,7 @@ TEST_CASE("fill body: in a loop, slots and kernels tell how far each iteration g
   REQUIRE(body.slots.size() == 1);
   CHECK(body.slots[0].by[0] == 64);
   CHECK(body.slots[0].by[1] == 4);
-  REQUIRE(body.kernels.size() == 1);  // the load has no other than the tile's
+  REQUIRE(body.kernels.size() == 1);  // the load adds none to the tile's
   CHECK(body.kernels[0].by[0][1] == 1);
   CHECK(body.kernels[0].by[0][3] == 0);
   CHECK(body.kernels[0].by[1][1] == 0);

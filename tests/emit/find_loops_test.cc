@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops that are found in hand-made programs, and whether they are the program again.
+// Loops found in hand-made programs; unrolled they must be the program again.
 #include "emit/find_loops.h"
 
 #include <doctest/doctest.h>
@@ -61,8 +61,8 @@ struct Steps {
     CheckSame();
   }
 
-  // The visits of the pieces, one after the other, are the steps in their order; each is
-  // the first visit's moved by what the first iterations tell.
+  // Walks all visits of the pieces: they must be the program's steps in order, each at
+  // the distance from the first visit that the first iterations tell.
   void CheckSame() {
     next = 0;
     size_t piece = 0, loop = 0;
@@ -194,7 +194,8 @@ TEST_CASE("find loops: of 2000 random nests each is the program again") {
     CAPTURE(seed);
     Rng rng(seed);
     Steps s;
-    // Up to three loops of chance, with a step out of order here and there.
+    // Up to three nested loops of random counts, with a step out of order here and
+    // there.
     const uint32_t outer = 1 + rng.Below(4), inner = 1 + rng.Below(6),
                    most = 1 + rng.Below(12);
     const uint32_t buffers = 1 + rng.Below(3);

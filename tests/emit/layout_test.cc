@@ -112,7 +112,7 @@ TEST_CASE("layout: the image holds header, tables and bodies, and its own hash")
 
 TEST_CASE("layout: what the device has stays in place as far as there is room") {
   Parts first(2);
-  // One instance more: all behind the instances moves, with room to grow in front.
+  // One more instance: every part behind the instances moves, and leaves room in front.
   Parts second(3, first.Image());
   const Span<const uint8_t> image = second.Image();
   CHECK(second.parts.header.instance_offset == 272);
@@ -121,7 +121,7 @@ TEST_CASE("layout: what the device has stays in place as far as there is room") 
   CHECK(second.parts.header.attribute_offset == 512 + 64);
   CHECK(second.parts.entries[0].body_offset == 608 + 64);
   CHECK(second.parts.header.size_bytes == 704);
-  // The next one finds that room.
+  // The next instance fits into that room.
   Parts third(4, image);
   const Span<const uint8_t> grown = third.Image();
   CHECK(third.parts.header.instance_count == 4);
@@ -129,7 +129,7 @@ TEST_CASE("layout: what the device has stays in place as far as there is room") 
   CHECK(third.parts.entries[0].body_offset == 672);
   REQUIRE(grown.size() == image.size());
   CHECK(memcmp(grown.data() + 384, image.data() + 384, image.size() - 384) == 0);
-  // An image that is none gives no places.
+  // Bytes that are no image give no places to keep.
   const uint8_t none[10] = {};
   Parts garbage(2, Span<const uint8_t>(none, sizeof none));
   REQUIRE(garbage.LayOut() == Status::kOk);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the tables of a hand-made body lie, and which bodies are one.
+// Where the tables of a hand-made body lie, and when two bodies are stored as one.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -84,7 +84,7 @@ TEST_CASE("place body: what is the same is there once, bytes and counts both tol
   CHECK(p.Place(same.body) == 0);
   const Arena::Mark before = p.out.mark();
   CHECK(p.Place(again.body) == 0);
-  // Its bytes were given back.
+  // The bytes of the second copy were given back.
   CHECK(p.out.mark().chunk == before.chunk);
   CHECK(p.out.mark().used == before.used);
   CHECK(p.Place(other.body) == 1);

@@ -78,7 +78,7 @@ static void note_operand(const sluice_walk_visit_t* visit, uint32_t index) {
   for (a = 0; a < 4; ++a) note(o.extent[a] * (uint64_t)o.stride[a]);
 }
 
-/* A device would do it; here it is noted. */
+/* Stands for a device: notes what the instruction would do. */
 static void execute(const sluice_walk_visit_t* visit, const sluice_instruction_t* n) {
   note(n->opcode);
   if (n->opcode == SLUICE_OPCODE_COMPUTE) {

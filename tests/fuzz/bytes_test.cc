@@ -25,17 +25,17 @@ double CpuSeconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-// The worst of many calls must stay in sight of the typical one: nothing hangs.
+// The most seconds of CPU that one call may take: nothing hangs.
 constexpr double kMostSeconds = 2;
 
 void RequireRefused(const Bytes& file, size_t n, Target target) {
-  // A copy of its own size, so that a read beyond it is seen.
+  // A copy without spare room, so that sanitizers see a read beyond it.
   const Bytes cut(file.begin(), file.begin() + static_cast<long>(n));
   CAPTURE(n);
   const double start = CpuSeconds();
   const sluice_status_t status = target(cut.data(), n);
   REQUIRE(CpuSeconds() - start < kMostSeconds);
-  // Padding at the end may be missing.
+  // A cut may lose no more than the padding at the end.
   const bool right =
       status == SLUICE_BAD_INPUT || (status == SLUICE_OK && file.size() - n < 16);
   REQUIRE(right);
@@ -53,7 +53,7 @@ void Truncate(const Bytes& file, Target target) {
   }
 }
 
-// One to four changed bytes at a time; flatbuffers' tables lie at both ends.
+// Changes one to four bytes at a time, anywhere in a file.
 void Flip(const std::vector<Bytes>& files, Target target, int* good) {
   sluice::Rng rng(20000);
   *good = 0;
@@ -185,8 +185,8 @@ TEST_CASE("20,000 corrupted TFLite models give an error or a graph") {
 }
 
 TEST_CASE("reading, damaged or not, takes time linear in the file") {
-  // 16 times the layers: at most 4 times as long per layer, with noise. A damaged file may
-  // be refused early, so it is compared with the whole one.
+  // 16 times the layers may take 64 times as long: linear, and a factor of 4 for noise.
+  // A damaged file may be refused early, so it is compared with the whole small one.
   double seconds[2] = {1e9, 1e9}, damaged = 1e9;
   for (int i = 0; i < 2; ++i) {
     Bytes bytes = Chain(i == 0 ? 2000 : 32000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer's way in; SLUICE_FUZZ_TARGET says to what.
+// libFuzzer's entry point; SLUICE_FUZZ_TARGET names the target that it runs.
 #include "fuzz/targets.h"
 
 namespace {

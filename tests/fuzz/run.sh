@@ -6,8 +6,8 @@
 #                                                     json onnx
 #   SLUICE_FUZZ_SEED=N      begins with this number (0: another one in each run)
 #   run.sh BUILD_FOLDER --merge [TARGET]...
-# What is found is kept in BUILD_FOLDER/fuzz_found; --merge copies what of it reaches new
-# code into tests/fuzz/corpus. A crash leaves its input in BUILD_FOLDER.
+# New inputs are kept in BUILD_FOLDER/fuzz_found; --merge copies those that reach new code
+# into tests/fuzz/corpus. A crash leaves its input in BUILD_FOLDER.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)

@@ -30,7 +30,8 @@ inline sluice_context_options_t FuzzOptions() {
   return o;
 }
 
-// Nothing else may come of bytes: least of all an internal error.
+// Aborts unless untrusted bytes may lead to this status; an internal error is never
+// right.
 inline void RequireAnswer(sluice_status_t status, const char* message = "") {
   switch (status) {
     case SLUICE_OK:
@@ -59,7 +60,7 @@ inline PlanPtr ScheduleBriefly(Library* library, const GraphPtr& graph,
   return PlanPtr(plan);
 }
 
-// A graph, a machine it fits and the plan for them.
+// A graph, a machine and the plan of the graph on that machine.
 struct Trio {
   Bytes graph, machine, plan;
 };
@@ -102,7 +103,7 @@ inline sluice_status_t FuzzGraph(const uint8_t* data, size_t size) {
   o.graph_size = size;
   o.data_dir = "/nonexistent";
   o.max_memory_bytes = 1 << 15;
-  (void)sluice_sim::RunReference(o);  // has a reader of its own
+  (void)sluice_sim::RunReference(o);  // the simulator has its own reader
   if (graph == nullptr) return status;
   const HardwarePtr hardware = library.Hardware(FixedMachine());
   (void)ScheduleBriefly(&library, graph, hardware);
@@ -122,7 +123,7 @@ inline sluice_status_t FuzzHardware(const uint8_t* data, size_t size) {
   return status;
 }
 
-// The hashes inside a plan, made right again as far as the directory can be read.
+// Makes the hashes inside a plan right again, as far as the directory can be read.
 inline void RehashStream(uint8_t* image, size_t size) {
   sluice_stream_header_t h;
   if (size < sizeof h) return;
@@ -157,7 +158,7 @@ inline void SimulateBytes(const Trio& trio, const Bytes& plan) {
   (void)sluice_sim::Simulate(o);
 }
 
-// What a readable plan says it was made for.
+// The graph and machine that a readable plan was made for, found by the graph's hash.
 inline const Trio& TrioOf(const Bytes& plan) {
   const uint64_t hash = sluice::wire::GetPlan(plan.data())->graph_hash();
   for (const Trio& trio : Trios()) {
@@ -175,7 +176,7 @@ inline sluice_status_t FuzzPlan(const uint8_t* data, size_t size) {
   const sluice_status_t status = library.status;
   RequireAnswer(status);
   const Trio& trio = plan == nullptr ? Trios()[0] : TrioOf(bytes);
-  SimulateBytes(trio, bytes);  // has a reader of its own
+  SimulateBytes(trio, bytes);  // the simulator has its own reader
   if (plan == nullptr) return status;
   const void *whole = nullptr, *stream = nullptr;
   size_t whole_size = 0, stream_size = 0;
@@ -194,7 +195,8 @@ inline sluice_status_t FuzzPlan(const uint8_t* data, size_t size) {
   return status;
 }
 
-// Through the C functions, with operators left to the host, and no more than the limit.
+// Imports by the C function; unknown operators become the host's, constants are
+// limited.
 inline sluice_status_t FuzzModel(uint32_t format, const uint8_t* data, size_t size) {
   if (size == 0) return SLUICE_BAD_INPUT;
   sluice_import_options_t options;
@@ -225,7 +227,7 @@ inline sluice_status_t FuzzOnnx(const uint8_t* data, size_t size) {
   return FuzzModel(SLUICE_MODEL_ONNX, data, size);
 }
 
-// A descriptor as text: what it becomes is read and scheduled on.
+// Reads a descriptor from JSON; the machine that results goes on to FuzzHardware.
 inline sluice_status_t FuzzJson(const uint8_t* data, size_t size) {
   sluice_bytes_t hardware = {nullptr, 0};
   const char* text = size == 0 ? "" : reinterpret_cast<const char*>(data);

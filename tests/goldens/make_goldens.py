@@ -38,9 +38,9 @@ SEEDS = (1, 2, 3)
 
 
 def readable(path):
-    """The model's bytes. Old converters left an axis of the filter in the bias's
-    quantisation, which newer interpreters refuse and which means nothing: set to 0. The
-    reference kernels list an older version of TILE than they compute."""
+    """The model's bytes, changed so that the interpreter accepts them. Old converters left
+    an axis of the filter in the bias's quantisation, where it means nothing: it is set to
+    0. TILE gets the newest version that the reference kernels list; they compute more."""
     import tflite
 
     data = bytearray(open(path, "rb").read())
@@ -126,7 +126,7 @@ def float_borders(content):
 
 
 def shape_inputs(content):
-    """Inputs that say which shape TRANSPOSE_CONV's output has -> that shape."""
+    """Input that gives the shape of TRANSPOSE_CONV's output -> that shape."""
     import tflite
 
     model = tflite.Model.GetRootAs(content, 0)
@@ -141,7 +141,7 @@ def shape_inputs(content):
 
 
 def quantised(values, border):
-    """Floats as the elements that they mean; they have to mean some."""
+    """Floats as the quantised elements that they stand for; each must be such a value."""
     import numpy
 
     if border is None:

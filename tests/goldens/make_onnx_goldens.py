@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Small quantised ONNX models and what ONNX's own reference makes of seeded inputs.
+"""Small quantised ONNX models, and the outputs of ONNX's own reference on seeded inputs.
 
 Needs: pip install onnx numpy. Writes NAME.onnx into a folder and prints, as JSON, the
 FNV-1a hash of each model's stored output bytes for some seeds, as `sluice simulate

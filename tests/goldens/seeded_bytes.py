@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tool makes of a seed, and the hash that it prints of outputs."""
+"""The bytes that the tool makes from a seed, and the hash that it prints of outputs."""
 
 MASK = (1 << 64) - 1
 
@@ -17,7 +17,7 @@ def split_mix(seed, count):
 
 
 def fnv1a(data, state=0xCBF29CE484222325):
-    """The 64 bits as a number; `state`: of the bytes before."""
+    """FNV-1a 64 as a number; `state`: the hash of the bytes before these."""
     for b in data:
         state = ((state ^ b) * 0x100000001B3) & MASK
     return state

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every C function of libsluice_import does at its border.
+// What all C functions of libsluice_import share: structs of any size, exceptions as
+// statuses, bytes in the caller's memory.
 #include "import/border.h"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The builder of graphs in C: indices, the first fault, what the reader says.
+// The C builder of graphs: indices, the first fault is kept, the reader's errors.
 #include <functional>
 
 #include "support/recording_allocator.h"
@@ -8,7 +8,7 @@
 namespace sluice_test {
 namespace {
 
-// How a small graph ends after a change of its builder.
+// What finishing a small graph answers after a change to its builder.
 struct Ended {
   sluice_status_t status;
   std::string why;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The builder of machines in C: defaults, the first fault, what the reader says.
+// The C builder of machines: defaults, the first fault is kept, the reader's errors.
 #include <nlohmann/json.hpp>
 
 #include "sluice/presets.h"

@@ -37,8 +37,8 @@ Bytes Imported(const std::string& model, const Bytes& bytes) {
   return ImportTflite(bytes.data(), bytes.size(), options).graph;
 }
 
-// As it stands in the corpus of the fuzzers, or as it is made: one that keeps a fuzzer busy
-// for long is not in there.
+// The model from the fuzzers' corpus, else made here: the corpus leaves out models that
+// keep a fuzzer busy for long.
 Bytes TinyModel(const std::string& name) {
   const std::string seed = SLUICE_TESTS "/fuzz/corpus/tflite/" + name + ".tflite";
   if (std::filesystem::exists(seed)) return ReadFile(seed);
@@ -48,8 +48,8 @@ Bytes TinyModel(const std::string& name) {
   return {};
 }
 
-// The model's graph; empty, and said, when the file is not there. One model comes with the
-// project.
+// The model's graph. If the file is not there: a message, and no bytes. One model comes
+// with the project.
 Bytes GraphOf(const std::string& model) {
   const std::string ours = SLUICE_TESTS "/models/" + model + ".tflite";
   if (std::filesystem::exists(ours)) return Imported(model, ReadFile(ours));
@@ -83,7 +83,7 @@ SimulateOptions OptionsOf(const Bytes& graph, uint64_t seed) {
   return options;
 }
 
-// How many tensors were found in the goldens; each must have the golden's hash.
+// Returns how many tensors the goldens hold; each of them must have the golden's hash.
 int CompareTensors(const Bytes& graph, const Json& tensors, uint64_t seed,
                    const SimulateResult& result) {
   const wire::Graph& g = *wire::GetGraph(graph.data());
@@ -158,7 +158,8 @@ TEST_CASE("goldens: scheduled on either chip, every tensor on the way is equal t
   }
 }
 
-// The plan's output hash; requires both judges' consent.
+// Schedules within `budget`, verifies and simulates. Returns the hash of the outputs; 0
+// where no plan fits.
 uint64_t RunWithin(sluice_test::Library* library, const Bytes& graph_bytes,
                    uint64_t budget, uint64_t seed, uint64_t* smallest) {
   const Bytes machine = LoadPreset("mcu-256k");

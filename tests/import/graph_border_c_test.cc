@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What inputs and outputs mean, asked in C.
+// What the elements of inputs and outputs mean, asked in C.
 #include "import/graph_writer.h"
 #include "sluice/import.h"
 #include "tests/import/tflite/imported.h"

@@ -221,7 +221,7 @@ TEST_CASE("import in C: a model at any address and its training step are read") 
   REQUIRE(trained.status == SLUICE_OK);
   REQUIRE(trained.graph.size == step.size);
   CHECK(std::memcmp(trained.graph.data, step.data, step.size) == 0);
-  // The summary is that of the step: the error that comes in is an input, too.
+  // The summary describes the training step, whose inputs include the incoming error.
   const sluice::wire::Graph& wire = *sluice::wire::GetGraph(step.data);
   uint32_t inputs = 0, outputs = 0;
   for (const uint8_t kind : *wire.tensor_kind()) {

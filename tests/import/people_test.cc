@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models as people have them (models/people of the shared data): each goes end to end on
-// three machines, and its bytes are those of TensorFlow Lite's reference kernels, which
+// Models as users have them (models/people of the shared data). Each goes end to end on
+// three machines and must give the bytes of TensorFlow Lite's reference kernels, which
 // tests/goldens/make_goldens.py wrote into people.json.
 #include <doctest/doctest.h>
 
@@ -30,7 +30,7 @@ Json Goldens(const char* name) {
   return Json::parse(in)["models"];
 }
 
-// Empty, and said, when the file is not there.
+// The model's graph. If the file is not there: a message, and no bytes.
 Bytes GraphOf(const std::string& model) {
   const char* given = std::getenv("SLUICE_SHARED");
   const std::string path =
@@ -116,7 +116,7 @@ TEST_CASE("people: a model of floats is planned for its shapes") {
   }
 }
 
-// Final outputs can be blind to what is computed on the way.
+// Final outputs alone may hide wrong tensors on the way.
 TEST_CASE("people: tensors inside of recurrent models equal the interpreter's") {
   std::ifstream in(SLUICE_TESTS "/goldens/people_inside.json");
   const Json goldens = Json::parse(in)["tensors"];

@@ -29,7 +29,7 @@ TEST_CASE("quantisation: factors are fractions of 2^31 and a shift") {
 TEST_CASE("quantisation: factors are rounded as std::round and std::ceil do") {
   Rng rng(5);
   for (int i = 0; i < 200000; ++i) {
-    // All bits of the fraction, or those around a half or a whole step.
+    // Steps with a random fraction, or next to a multiple of a quarter.
     const double fine = static_cast<double>(rng.Below(1u << 30)) / (1u << 30);
     const double step = static_cast<double>((1u << 30) + rng.Below(1u << 30));
     const double near = static_cast<double>(rng.Below(5)) * 0.25 +

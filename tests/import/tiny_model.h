@@ -20,7 +20,7 @@ class TinyModel {
     if (!data.empty()) {
       builder_.ForceVectorAlignment(data.size(), 1, 16);
       buffers_.push_back(tflite::CreateBuffer(builder_, builder_.CreateVector(data)));
-      buffer = static_cast<uint32_t>(buffers_.size());  // 0 is the empty one
+      buffer = static_cast<uint32_t>(buffers_.size());  // buffer 0 is empty
     }
     flatbuffers::Offset<tflite::Quantization> quantisation;
     if (scale > 0) {
@@ -51,7 +51,7 @@ class TinyModel {
                    flatbuffers::Offset<void> options = 0, const char* custom = nullptr,
                    const std::vector<uint8_t>& custom_options = {}) {
     const int narrow = std::min(static_cast<int>(code), 127);
-    // The runtime has no older one.
+    // The runtime knows no older version of this operator.
     const int version = code == tflite::BuiltinOperator::BROADCAST_TO ? 3 : 1;
     codes_.push_back(tflite::CreateOperatorCodeDirect(
         builder_, static_cast<int8_t>(narrow), custom, version, code));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of one operator each, for operators that no model at hand has in every form:
-// transposed convolutions, pads of any axis, HARD_SWISH and PRELU, blocks of images, the best
-// of an axis. Names are the goldens' keys.
+// Models of one operator each, for operators that no model of the shared data has in
+// every form: transposed convolutions, pads of any axis, HARD_SWISH and PRELU, blocks
+// of images, maxima along an axis. The names are keys of the goldens.
 #ifndef SLUICE_TESTS_IMPORT_TINY_MODELS_H_
 #define SLUICE_TESTS_IMPORT_TINY_MODELS_H_
 
@@ -61,7 +61,7 @@ inline Bytes TransposedModel(const TransposedSpec& spec) {
   return model.Finish({x}, {y});
 }
 
-// value: PADV2's; none: PAD.
+// PADV2 when `value` is given, else PAD.
 inline Bytes PadModel(tflite::TensorType type, const std::vector<int32_t>& in,
                       const std::vector<int32_t>& pads, const uint8_t* value) {
   TinyModel model;
@@ -169,7 +169,7 @@ inline Bytes ProductModel16() {
   return model.Finish({x, z}, {y});
 }
 
-// The largest or smallest along an axis.
+// ARG_MAX or ARG_MIN: the index of the largest or smallest along an axis.
 inline Bytes BestModel(tflite::BuiltinOperator code, tflite::TensorType type,
                        const std::vector<int32_t>& in, int32_t axis,
                        tflite::TensorType index) {
@@ -181,7 +181,7 @@ inline Bytes BestModel(tflite::BuiltinOperator code, tflite::TensorType type,
       model.AddTensor("a", {1}, tflite::TensorType::INT32, 0, 0, BytesOfInts({axis}));
   const int y = model.AddTensor("y", out, index, 0, 0);
   const bool largest = code == tflite::BuiltinOperator::ARG_MAX;
-  // The options of both have one field of the same kind.
+  // ArgMaxOptions and ArgMinOptions have the same single field.
   const auto options = tflite::CreateArgMaxOptions(model.builder(), index);
   model.AddOperator(code, {x, a}, {y},
                     largest ? tflite::BuiltinOptions::ArgMaxOptions
@@ -190,7 +190,7 @@ inline Bytes BestModel(tflite::BuiltinOperator code, tflite::TensorType type,
   return model.Finish({x}, {y});
 }
 
-// DEPTH_TO_SPACE and SPACE_TO_DEPTH; their options have the form of SPLIT's.
+// DEPTH_TO_SPACE and SPACE_TO_DEPTH; their options have the fields of SPLIT's.
 inline Bytes DepthModel(tflite::BuiltinOperator code, const std::vector<int32_t>& in,
                         const std::vector<int32_t>& out, int32_t block) {
   TinyModel model;
@@ -284,7 +284,8 @@ inline Bytes StridesModel(const std::vector<int32_t>& in,
   return model.Finish({x}, {y});
 }
 
-// Without indices they are the best of each row of the input, as a model computes them.
+// Empty `indices`: the model computes them, as the ARG_MAX of each row of a second
+// input.
 inline Bytes GatherModel(const std::vector<int32_t>& in,
                          const std::vector<int32_t>& out, int32_t axis,
                          const std::vector<int32_t>& index_shape,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hand-made bad input and what is said about it.
+// Hand-made bad input, and the message about it.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -29,7 +29,7 @@ TEST_CASE("a scratchpad below one element or below a budget's need says how much
         "layer 0 (conv): its smallest tile needs 320 bytes of scratchpad, 1 are "
         "available, 319 too few; the graph needs 320");
   const uint64_t needed = library.diagnostic.required_bytes;
-  // The same as a budget on a chip that has enough.
+  // The chip has enough scratchpad; the call's budget is one byte too small.
   spec.base.scratchpad_bytes = 32768;
   const HardwarePtr enough = library.Hardware(MachineBytes(spec));
   sluice_schedule_options_t options = {};
@@ -122,7 +122,7 @@ TEST_CASE("a longer struct is accepted when its unknown tail is zero, else refus
 
 TEST_CASE(
     "a bounded DRAM that cannot hold the tensors is named, not an internal error") {
-  // The descriptor's last level gets a capacity.
+  // DRAM, the descriptor's last level, gets a capacity.
   MachineSpec spec = MakeRandomMachine(1);
   spec.base.scratchpad_bytes = 32768;
   spec.dram_bytes = 1000;  // weights and fmaps take more

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of every operator: a layer that keeps them, and layers that break one each.
+// The rules of every operator: a layer that keeps them, and layers that each break one.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -17,12 +17,13 @@ constexpr uint8_t kI8 = SLUICE_DTYPE_INT8, kU8 = SLUICE_DTYPE_UINT8,
                   kI16 = SLUICE_DTYPE_INT16, kI32 = SLUICE_DTYPE_INT32;
 
 struct Operand {
-  std::vector<int32_t> dims;  // none: an optional input that is absent
+  std::vector<int32_t> dims;  // empty: an absent optional input
   uint8_t dtype = kI8;
   sluice::TensorKind kind = sluice::TensorKind::kIntermediate;
 };
 
-// What CheckLayer says about a layer of these operands; "" when it is right.
+// The message of CheckLayer about a layer of these operands; "" when it accepts the
+// layer.
 std::string Said(uint16_t op, const std::vector<Operand>& inputs, const Operand& output,
                  const std::vector<int32_t>& attributes = {}) {
   std::vector<sluice::Tensor> tensors;
@@ -83,7 +84,7 @@ TEST_CASE("check layer: convolutions") {
         "");
   CHECK(conv(kMap, weight, kParameters, kMap, {1, 1, 1, 1, 1, 1, 1, 1, 3}) ==
         "groups must divide input and output channels");
-  // 4 + 3 - 3 + 1 rows, but a window in padding alone.
+  // 4 + 3 - 3 + 1 rows are right, but the first window would lie in padding alone.
   CHECK(conv(kMap, weight, kParameters, {{1, 5, 4, 8}}, {1, 1, 1, 1, 3, 1, 0, 1}) ==
         "output extents do not follow from filter, stride, dilation and pads");
 
@@ -98,7 +99,7 @@ TEST_CASE("check layer: convolutions") {
   CHECK(depthwise({{1, 3, 3, 8}}, kParameters, kMap, {1, 1, 1, 1, 1, 1, 1, 1, 2}) ==
         "groups must be 0");
 
-  // [1,2,2,4] scatters 2 x 2 windows a stride of 2 apart.
+  // The input [1,2,2,4] scatters 2 x 2 windows at a stride of 2.
   const auto transposed = [&](const Operand& w, std::vector<int32_t> a, int32_t h) {
     a.resize(16);
     return Said(SLUICE_OP_TRANSPOSED_CONV, {{{1, h, 2, 4}}, w, kParameters}, kMap, a);

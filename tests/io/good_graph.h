@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small right graph, for tests that spoil it.
+// A small correct graph, which tests then break.
 #ifndef SLUICE_TESTS_IO_GOOD_GRAPH_H_
 #define SLUICE_TESTS_IO_GOOD_GRAPH_H_
 
@@ -7,7 +7,7 @@
 
 namespace sluice_test {
 
-// A convolution and a requantisation behind it, both right.
+// A convolution followed by a requantisation, both correct.
 inline GraphSpec GoodGraph() {
   constexpr uint8_t kI8 = SLUICE_DTYPE_INT8;
   GraphSpec g;

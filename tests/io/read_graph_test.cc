@@ -134,7 +134,7 @@ TEST_CASE("read graph: what was written is what is read") {
   GraphSpec spec = GoodGraph();
   spec.tensors[1].source_offset = 99;
   spec.parameters = {{0, 0}, {2, 7}};
-  // A state may say what it holds at first.
+  // A state may have initial contents.
   spec.tensors.push_back({{5}, SLUICE_DTYPE_INT64, 4, 3, 7});
   const Nouns n(spec);
   const sluice::Graph& g = n.graph;
@@ -147,7 +147,7 @@ TEST_CASE("read graph: what was written is what is read") {
   CHECK(g.tensors[1].file == sluice::kNone);
   CHECK(g.tensors[5].source == 3);
   CHECK(g.tensors[5].source_offset == 7);
-  // Fewer axes than four: the last ones.
+  // With fewer than four axes the first extents are 1.
   CHECK(g.tensors[2].rank == 2);
   CHECK(g.tensors[2].extent[0] == 1);
   CHECK(g.tensors[2].extent[1] == 1);

@@ -135,7 +135,7 @@ TEST_CASE("each kind of bad queue gets its own sentence") {
 // Buffer, scratchpad and DRAM, a fanout and an array of cores.
 struct CoreMachine {
   uint32_t rows = 1, columns = 2, vector = 4, lane = 8;
-  uint32_t levels[3] = {0, 0, 0};  // of input, weight, output
+  uint32_t levels[3] = {0, 0, 0};  // the level of input, weight, output
   uint32_t may_hold = 7, must_hold = 0;
   uint64_t buffer_bytes = 64, macs = 64;
   uint32_t fanout_level = 0, fanout_extent = 64, fanout_dims = 3;
@@ -192,7 +192,7 @@ struct CoreMachine {
   }
 };
 
-// An arena that outlives what is read, and what was said.
+// Reads a descriptor into an arena that lives as long as the result; keeps the message.
 struct Reading {
   sluice::Memory memory{Nouns::Allocator(), 0};
   sluice::Arena arena{&memory};
@@ -231,7 +231,7 @@ TEST_CASE("read hardware: what was written is what is read") {
   CHECK(h.clock_hz == 1000000000);
   CHECK(h.node_rows == 1);
   CHECK(h.hash == Fnv1a64(bytes.data(), bytes.size()));
-  // Without an array of cores there is none.
+  // A descriptor without cores gives no cores.
   REQUIRE(r.Read(HardwareBytes(HardwareSpec())) == sluice::Status::kOk);
   CHECK(r.hardware.cores.rows == 0);
   CHECK(std::string(r.hardware.name.data, r.hardware.name.size) == "hand-made");

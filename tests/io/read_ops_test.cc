@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of operators and the host: what is read, what is refused and by which sentence.
+// Rows of operators and the host: which are read, which are refused with which message.
 #include <doctest/doctest.h>
 
 #include <functional>

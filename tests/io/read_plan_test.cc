@@ -11,7 +11,7 @@
 namespace sluice_test {
 namespace {
 
-// The vectors of a plan, right as they are.
+// The vectors of a valid plan.
 struct PlanColumns {
   uint32_t version = 0;
   bool has_stream = true, has_report = true;

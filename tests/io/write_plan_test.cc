@@ -10,8 +10,8 @@
 namespace sluice {
 namespace {
 
-// A plan with something in each field, three tensors (so that nothing is aligned by
-// chance) and the memory that it is written to.
+// A plan with a value in every field, and an arena to write it to. It has three
+// tensors, so that no vector is aligned by chance.
 struct Written {
   TensorPlace places[3] = {{1, 5, {1, 2, 3, 4}},
                            {kRegionNowhere, 0, {0, 0, 0, 0}},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that are no stream are refused, and nothing outside of them is read.
+// Bytes that are no stream are refused, and nothing outside of these bytes is read.
 #include <doctest/doctest.h>
 
 #include <memory>
@@ -28,7 +28,7 @@ sluice_status_t StatusOf(Library* library, const Bytes& image) {
 TEST_CASE("cut and changed images are refused or read as they are") {
   Library library;
   const Bytes image = ConvCase().stream.Image();
-  CHECK(StatusOf(&library, image) == SLUICE_INFEASIBLE);  // compute is engine 2
+  CHECK(StatusOf(&library, image) == SLUICE_INFEASIBLE);  // engine 2 has no channel
   for (size_t size = 0; size < image.size(); size += 4) {
     CHECK(StatusOf(&library,
                    Bytes(image.begin(), image.begin() + static_cast<long>(size))) ==
@@ -63,7 +63,7 @@ TEST_CASE("waits that form a cycle, and waits on what is not there, are refused"
   s.blocks[0].lists[1][0].waits[0] = AfterAllBut(0, 2);
   CHECK(StatusOf(&library, s.Image()) == SLUICE_BAD_INPUT);
   s.blocks[0].lists[1][0].waits[0] = AfterAllBut(0, 0);
-  CHECK(StatusOf(&library, s.Image()) == SLUICE_OK);  // there is nothing before
+  CHECK(StatusOf(&library, s.Image()) == SLUICE_OK);  // no visits before this one
   s.blocks[0].lists[1][0].waits[0].before = 2;
   CHECK(StatusOf(&library, s.Image()) == SLUICE_BAD_INPUT);
   s.blocks[0].lists[1][0].waits.clear();

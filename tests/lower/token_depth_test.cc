@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depths of channels: what is said to be enough is enough, one less deadlocks, and as many
-// tokens as are said to be outstanding are so in some order.
+// Depths of channels: the reported least depth ends, one less deadlocks, and the
+// reported number of outstanding tokens is reached in some order.
 #include <doctest/doctest.h>
 
 #include <cstdio>

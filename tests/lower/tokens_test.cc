@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists with tokens alone keep every wait of the stream and end, in any order of engines;
-// plans executed so give the reference's bytes.
+// Lists that are ordered by tokens alone keep every wait of the stream and end, in any
+// order of engines. Plans executed this way give the reference's bytes.
 #include <doctest/doctest.h>
 
 #include <memory>
@@ -50,7 +50,7 @@ TEST_CASE("tokens keep every wait of random streams, in random orders") {
       CheckOrder(image, tokens, tokens.common_depth, seed);
       relays += tokens.relay.size();
       TokensOfStream untold =
-          tokens;  // without tokens order is lost: the machine sees it
+          tokens;  // without tokens order is lost: the machine must see it
       for (auto& step : untold.instruction) step = {0, 0};
       for (auto& relay : untold.relay) relay.step = {0, 0};
       lost += !TokenMachine(image, untold).Run(Depths(untold, 0), seed).waits_held;
@@ -64,7 +64,8 @@ TEST_CASE("tokens keep every wait of random streams, in random orders") {
   CHECK(lost > 600);
 }
 
-// A ring has one way from each engine to each other, over all that lie between.
+// A ring has a single path from each engine to every other, through all engines
+// between.
 TEST_CASE("relays form chains where the way is long") {
   Library library;
   uint64_t relays = 0;
@@ -101,7 +102,7 @@ TEST_CASE("a wait between engines that no channels join is refused by name") {
   CHECK(
       std::string(library.diagnostic.message) ==
       "instruction 1 needs engine 2 to wait for engine 0, and no channels lead there");
-  // Over engine 1, which has no instruction of its own, a relay does it.
+  // A relay on engine 1, which has no instruction of its own, passes the token on.
   REQUIRE(MakeTokens(&library, image, {{0, 1, 0, 0}, {1, 2, 0, 0}}, &tokens));
   REQUIRE(tokens.relay.size() == 1);
   CHECK(tokens.relay[0].engine == 1);
@@ -114,7 +115,7 @@ TEST_CASE("a wait between engines that no channels join is refused by name") {
 
 TEST_CASE(
     "waits that others imply take no token, and an instruction takes a relay's place") {
-  // Engine 2 waits for 0 and 1; 1 has waited for 0 before.
+  // Engine 2 waits for 0 and 1, and engine 1 has already waited for 0.
   StreamBuilder s;
   s.engine_table.assign(3, {SLUICE_DOES_COMPUTE, 0, SLUICE_NO_QUEUE, 0, 0});
   s.blocks.emplace_back();
@@ -133,7 +134,8 @@ TEST_CASE(
     pops += static_cast<uint32_t>(__builtin_popcountll(step.pops));
   }
   CHECK(pops == 2);
-  // Without the second wait of engine 2 its first goes through engine 1 all the same.
+  // Engine 2's first instruction waits for engine 0 alone; the token goes through engine
+  // 1's instruction.
   s.blocks[0].lists[2][0].waits.pop_back();
   REQUIRE(MakeTokens(&library, s.Image(), {{0, 1, 0, 0}, {1, 2, 0, 0}}, &tokens));
   CHECK(tokens.relay.empty());
@@ -166,7 +168,7 @@ struct TokenRun {
   }
   Bytes Image() const { return Bytes(plan.image, plan.image + plan.image_size); }
 
-  // Whether the outputs equal the untiled run's.
+  // Whether the outputs equal those of the untiled run.
   bool Run(const TokensOfStream& tokens, uint32_t depth, uint64_t seed) {
     sluice_sim::Memory memory(1, region_bytes, true);
     sluice_sim::Machine device(walker, graph, hardware, &memory, true);
@@ -250,8 +252,8 @@ TEST_CASE("plans of random graphs run by tokens give the reference's bytes") {
   CHECK(plans > 30);
 }
 
-// One fully connected layer on a machine as VTA's: with the stream's waits written for one
-// DMA engine it gave wrong bytes there.
+// One fully connected layer on a machine like VTA. If the waits assume a single DMA
+// engine, this layer gives wrong bytes on it.
 GraphSpec FullyConnected256() {
   const int32_t n = 256;
   std::vector<int32_t> parameters;
@@ -303,7 +305,8 @@ TEST_CASE("a fully connected layer on a machine as VTA's, by waits and by tokens
     }
     CHECK(hash == simulated.output_fnv1a);
     TokenRun run(graph, hardware, bytes);
-    // Queues 0 loads, 1 stores, 2 computes and loads parameters; 3 is the host.
+    // Queue 0 loads, queue 1 stores, queue 2 computes and loads parameters; 3 is the
+    // host.
     for (const uint32_t depth : {8u, 255u}) {
       const std::vector<sluice_token_channel_t> vta = {
           {0, 2, depth, 0}, {2, 0, depth, 0}, {2, 1, depth, 0}, {1, 2, depth, 0}};

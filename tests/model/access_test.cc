@@ -15,7 +15,7 @@
 namespace sluice {
 namespace {
 
-// Random problem, hardware and nest small enough to walk.
+// A random problem, machine and nest, small enough to walk step by step.
 struct Case {
   MappingProblem problem;
   Machine machine;

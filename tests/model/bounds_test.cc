@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounds counted by hand, and against tilings of all kinds: no way to cut a layer makes its
-// tiles take less together.
+// Bounds counted by hand, and compared with random tilings: however a layer is cut, its
+// tiles together take no less than the bound.
 #include "model/bounds.h"
 
 #include <doctest/doctest.h>
@@ -20,7 +20,7 @@ namespace {
 
 using sluice_test::GraphSpec;
 
-// What a tile costs on the machine, as planners ask.
+// The cost of a tile on the machine, as planners compute it.
 TileCost CostOf(const Graph& graph, const Hardware& hardware, uint32_t index,
                 const TileBoxes& boxes, TileSum sum) {
   const Layer& layer = graph.layers[index];
@@ -55,7 +55,7 @@ TileCost CostOf(const Graph& graph, const Hardware& hardware, uint32_t index,
   return cost;
 }
 
-// Where an axis is cut: any multiples of the unit.
+// Random cuts of an axis, at multiples of the unit.
 std::vector<int32_t> Cuts(Rng* rng, int32_t extent, int32_t unit, bool cuttable) {
   std::vector<int32_t> at = {0};
   const uint32_t often = rng->Below(4);
@@ -71,7 +71,8 @@ struct Tiled {
   double energy_pj = 0;
 };
 
-// A random grid of tiles over the whole layer; sums over channels in pieces.
+// The summed costs of a random grid of tiles over the whole layer, sums over channels
+// cut as well.
 Tiled RandomTiles(Rng* rng, const Graph& graph, const Hardware& hardware,
                   uint32_t index) {
   const Layer& layer = graph.layers[index];
@@ -108,7 +109,7 @@ Tiled RandomTiles(Rng* rng, const Graph& graph, const Hardware& hardware,
   return all;
 }
 
-// Cores with buffers of their own, in numbers that random layers do not fill.
+// Cores with buffers of their own; random layers do not fill all of them.
 void MakeCores(Rng* rng, Machine* m) {
   m->AddLevel(512 << rng->Below(5), 0.03, 0.04);   // outputs
   m->AddLevel(1024 << rng->Below(5), 0.28, 0.04);  // inputs
@@ -231,10 +232,10 @@ TEST_CASE("bounds: one convolution by hand") {
   const int64_t in = 256, weights = 8 * 9 * 16, parameters = 96, out = 128;
   CHECK(bound.traffic.read == in + weights + parameters);
   CHECK(bound.traffic.written == out);
-  // 16 pixels by nine taps, each of half the array's 32 channels, behind a first load and
-  // in front of a last store.
+  // 16 pixels by nine taps use half of the array's 32 channels; before them comes a
+  // first load, behind them a last store.
   CHECK(bound.compute_cycles == 16 * 9 + 2 * (10 + 1));
-  // All bytes through one queue, in at least two transfers.
+  // All bytes pass one queue, in at least two transfers.
   CHECK(bound.port_cycles == (in + weights + parameters + out) / 4 + 2 * 10);
   CHECK(bound.cycles == bound.port_cycles);
   const double moved = static_cast<double>(in + weights + parameters + out);
@@ -242,7 +243,7 @@ TEST_CASE("bounds: one convolution by hand") {
                         moved * 8 * (10 + 0.25) + 2 * static_cast<double>(bound.cycles);
   CHECK(bound.energy_pj <= energy);
   CHECK(bound.energy_pj >= energy * (1 - 1e-8));
-  // Who names tile costs may name work over peak and no energy.
+  // A caller's tile costs may be as low as the work at the peak rate, without energy.
   CHECK(one.Bound(Prices::kCaller).compute_cycles == 16 * 9 * 16 / 32 + 2 * (10 + 1));
 }
 

@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-// One core of 2 x 2 MACs; every byte has a price of its own.
+// One core of 2 x 2 MACs; each kind of access has a different price.
 CoreArray OneCore() {
   CoreArray a = {};
   a.rows = a.columns = 1;
@@ -56,7 +56,7 @@ TEST_CASE("core array: two pixels of two channels on one core") {
         4 * 1 + 4 * 2 + 4 * 3 + 4 * 5 + 8 * 7 + 4 * 11 + 4 * 13 + 4 * 17);
   CHECK(cost.arithmetic_pj == 8 * 19);
   CHECK(cost.energy_pj == 8400 + 264 + 152);
-  // Slower where the scratchpad does not keep up: 8 bytes, 1 per cycle.
+  // The scratchpad is the bottleneck: 8 bytes at 1 per cycle.
   CoreArray slow = OneCore();
   slow.read_bytes_per_cycle = 1;
   REQUIRE(CoreArrayCost(slow, Pointwise(2, 2), kTwoPixels, &cost));
@@ -69,7 +69,7 @@ TEST_CASE("core array: of all partitionings the one with least energy x time") {
   a.read_bytes_per_cycle = 8;
   CoreCost cost;
   REQUIRE(CoreArrayCost(a, Pointwise(2, 2), kTwoPixels, &cost));
-  // A pixel on each core; both write and read the 4 weights.
+  // One pixel on each core; both cores write and read the 4 weights.
   CHECK(cost.cycles == 1);
   CHECK(cost.energy_pj == 8816 + 4 * 3 + 4 * 5);
 }
@@ -79,16 +79,16 @@ TEST_CASE("core array: groups share a core, or take turns") {
   a.read_bytes_per_cycle = 8;
   const int32_t four[4] = {1, 1, 2, 4};
   CoreCost cost;
-  // 4 groups of one channel, two at a time, 2 pixels each.
+  // 4 groups of one channel; two run at a time, 2 pixels each.
   REQUIRE(CoreArrayCost(a, Pointwise(4, 4, 4), four, &cost));
   CHECK(cost.cycles == 2 * 2);
   CHECK(cost.arithmetic_pj == 4 * 2 * 19);
   CHECK(cost.scratchpad_pj == 4 * (3 * 1000 + 2 * 100));
-  // 2 groups of two channels fill the unit one after the other.
+  // 2 groups of two channels; each fills the unit, so they run one after the other.
   REQUIRE(CoreArrayCost(a, Pointwise(4, 4, 2), four, &cost));
   CHECK(cost.cycles == 2 * 2);
   CHECK(cost.scratchpad_pj == 2 * 8400);
-  // Of a product of activations each image is a group: weights are read thrice.
+  // In a product of activations each image is a group, so weights are read three times.
   CoreLayer product = Pointwise(2, 2);
   product.activations = true;
   const int32_t three[4] = {3, 1, 2, 2};

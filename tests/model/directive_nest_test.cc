@@ -21,7 +21,7 @@ namespace {
 const TensorNames kNames = {T("layer"), {T("x"), T("w"), T("y")}};
 
 TEST_CASE("directives: moves of outputs and taps move the window of the input") {
-  // A 3 x 3 window, each 2 rows behind the one before.
+  // Windows of 3 x 3 at a stride of 2 rows.
   MappingProblem problem = ConvProblem({1, 4, 5, 6, 6, 3, 3, 2, 1});
   Directive move = {};
   AddMove(problem, &move, kDimK, 3);
@@ -59,7 +59,7 @@ TEST_CASE(
   CHECK(weight.term[3].dim == kDimS);
 }
 
-// 4 rows x 6 columns, sums over 5; in the buffer tiles of 2 x 3 with the whole sum.
+// A GEMM of 4 rows x 6 columns with sums over 5; buffer tiles of 2 x 3 with whole sums.
 constexpr char kGemm[] =
     "layer:\n"
     " L0:\n"
@@ -103,7 +103,7 @@ TEST_CASE("directives: the nest of a product, written by hand") {
   CHECK(b.nest.order[1][0] == kDimK);  // innermost first
   CHECK(b.nest.order[1][1] == kDimP);
   CHECK(b.nest.hold[0] == 7);
-  // What is not named is passed by.
+  // A tensor that a level does not name bypasses it.
   std::string bypass = kGemm;
   bypass.erase(bypass.find("  tensor{w}"), strlen("  tensor{w}(K=3, C=5)\n"));
   CHECK(Built(bypass).nest.hold[0] == 5);

@@ -56,7 +56,7 @@ TEST_CASE("directives: the published example parses and prints itself") {
   CHECK(program.layers[0].levels[0].directives.size() == 10);
   CHECK(program.layers[0].levels[1].directives[0].count == 4);
   CHECK(program.layers[1].levels[0].directives.size() == 0);
-  // 24 channels and 64 images on both sides of the tensor that is forwarded.
+  // Both layers agree on 24 channels and 64 images of the tensor that is forwarded.
   CHECK(CheckForwarding(program, &scratch.diagnostic) == Status::kOk);
   const std::string once = Print(program);
   CHECK(once.find("tensor{0}(N=4, C=4, W=19, H=19, shr=4)") != std::string::npos);

@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-// A chain of random layers: no halos, small enough to try every schedule.
+// A random chain of layers without halos, small enough to try every schedule.
 struct Tiny {
   explicit Tiny(Rng* rng) : memory(HostAllocator(), 0), arena(&memory) {
     const uint32_t n = 1 + rng->Below(3);
@@ -70,7 +70,8 @@ struct Tiny {
     return true;
   }
 
-  // Fastest legal schedule of the parsed tiles: every order, every duration.
+  // The fastest legal schedule of the parsed tiles: tries every order and every
+  // duration.
   int64_t Fastest() {
     best = INT64_MAX;
     const uint32_t m = list.transfers;
@@ -167,7 +168,7 @@ int64_t BoundOf(HandList* h, int64_t buffer_bytes) {
 
 TEST_CASE("bound: where all fits, the first load, all tiles and the last store") {
   HandList h = TwoTiles();
-  // 4 to load, 10 and 20 to compute, 5 to store; the load of 6 hides.
+  // The first load takes 4, the tiles 10 and 20, the store 5; the load of 6 is hidden.
   CHECK(BoundOf(&h, 1000) == 39);
   CHECK(BoundOf(&h, 25) == 39);  // what the tiles need at least
 }
@@ -179,13 +180,13 @@ TEST_CASE("bound: what cannot be loaded ahead delays the tile that needs it") {
   h.transfer[0].cycles = 10;
   h.Finish();
   CHECK(BoundOf(&h, 1000) == 10 + 10 + 20 + 5);
-  // Tile 0 leaves 2 bytes of 38: the load of 12 waits until it is done.
+  // While tile 0 runs, 2 of 38 bytes are free: the load of 12 waits for its end.
   CHECK(BoundOf(&h, 38) == 10 + 10 + 6 + 20 + 5);
 }
 
 TEST_CASE("bound: what is read again has been stored before") {
   HandList h = TwoTiles();
-  // Tile 0 stores 10 bytes in 5 cycles, which tile 1 loads in 6.
+  // Tile 0 stores 10 bytes in 5 cycles; tile 1 loads them again in 6.
   h.transfer[2].use = 0;
   h.transfer[2].end = 1;
   h.transfer[1].after = 2;

@@ -64,16 +64,16 @@ QueueWork Work(const Queue& queue, const Shape& s, bool indexed = false) {
 
 TEST_CASE("engines: a row ends where either side leaves a gap") {
   Queue queue;
-  // Two rows of three pixels of four channels, out of pixels of ten.
+  // Two rows of three pixels of four channels; in DRAM a pixel takes ten.
   const Shape part = {{1, 2, 3, 4}, {600, 60, 10, 1}, {24, 12, 4, 1}};
   CHECK(Work(queue, part).bytes == 24);
   CHECK(Work(queue, part).descriptors == 1);
   queue.burst_bytes = 16;
   CHECK(Work(queue, part).bytes == 6 * 16);
-  // Dense on both sides: one row of 24.
+  // Dense on both sides: all is one row of 24 bytes.
   const Shape dense = {{1, 2, 3, 4}, {24, 12, 4, 1}, {24, 12, 4, 1}};
   CHECK(Work(queue, dense).bytes == 32);
-  // The scratchpad has a gap behind each image row.
+  // The scratchpad has a gap behind each row of the image.
   const Shape padded = {{1, 2, 3, 4}, {24, 12, 4, 1}, {40, 20, 4, 1}};
   CHECK(Work(queue, padded).bytes == 32);
   CHECK(Work(queue, {{1, 1, 2, 4}, {8, 8, 4, 1}, {8, 8, 4, 1}}, true).bytes == 32);

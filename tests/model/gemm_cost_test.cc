@@ -64,15 +64,15 @@ TEST_CASE("gemm_cost equals timeloop-model and the paper's formula on every vect
   CHECK(worst_paper < 1e-9);
 }
 
-// Walks the nest itself: one step per temporal iteration; a datum is refetched when the
-// block of it that a memory needs differs from the block it has.
+// Walks the nest itself, one step per temporal iteration. A memory fetches a datum
+// again when it needs another block of the datum than the one it has.
 struct Walker {
   const GemmShape& shape;
   const GemmMapping& m;
   GemmAccess access = {};
   int64_t middle_block[3] = {-1, -1, -1};
   int64_t inner_block[3] = {-1, -1, -1};
-  // Blocks of P seen before: by the middle memory, the inner memory, the MACs.
+  // Blocks of P already seen by the middle memory, the inner memory and the MACs.
   std::vector<char> seen_blocks[3] = {};
 
   int64_t Face(const int64_t tile[3], int d) const {
@@ -112,7 +112,7 @@ struct Walker {
     }
   }
 
-  // All multiplications of one array tile.
+  // Counts the operands of all multiplications of one array tile.
   void Operands(int64_t block, int d, int source, bool in_inner, int64_t pes) {
     const int64_t macs = m.inner_tile[0] * m.inner_tile[1] * m.inner_tile[2] * pes;
     const int64_t sharers = in_inner ? 1 : m.spatial[d];
@@ -121,7 +121,7 @@ struct Walker {
       return;
     }
     access.writes[source][2] += macs / sharers;
-    // The first sum into each word reads nothing.
+    // The first partial sum of each word reads nothing.
     std::vector<char>& seen = seen_blocks[2];
     if (static_cast<size_t>(block) >= seen.size()) seen.resize(block + 1);
     int64_t fresh = 0;
@@ -140,7 +140,8 @@ struct Walker {
       access.writes[receiver][d] += copies;
       return;
     }
-    // Written back once for each stay; read back unless it is the first.
+    // A block is written back once per stay, and read back unless the stay is its
+    // first.
     access.writes[source][2] += distinct;
     std::vector<char>& seen = seen_blocks[level];
     if (static_cast<size_t>(block) >= seen.size()) seen.resize(block + 1);

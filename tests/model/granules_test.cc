@@ -10,7 +10,7 @@ namespace {
 
 using sluice_test::GraphSpec;
 
-// A pointwise convolution in `groups`, and an addition of its output to itself.
+// A pointwise convolution of `groups` groups; its output is added to itself.
 GraphSpec ConvAndAdd(int32_t w, int32_t c, int32_t k, int32_t groups) {
   GraphSpec g;
   g.tensors.push_back({{1, 6, w, c}, SLUICE_DTYPE_INT8, 1});
@@ -42,14 +42,15 @@ TEST_CASE("cuts keep to demanded granules and to the operator's units") {
   CHECK(rule.sum_unit == 4);
   CHECK(rule.unit[1] == 1);
   CHECK(rule.unit[2] == 1);
-  // 8 rows of 10 would fill 5 passes of 16; there are but 6, so rows are not cut.
+  // 8 rows of 10 would fill 5 passes of 16, but there are only 6 rows: they are not
+  // cut.
   rule = CutsOn(Demanding(4), n.graph, conv);
   CHECK(rule.unit[2] == 10);
   CHECK(rule.unit[1] == 6);
   MacArray array = Demanding(4);
   array.crosses_rows = false;
   rule = CutsOn(array, n.graph, conv);
-  CHECK(rule.unit[2] == 10);  // one part of a row of 10
+  CHECK(rule.unit[2] == 10);  // a row of 10 is a single part
   CHECK(rule.unit[1] == 1);
   array.p = 4;
   CHECK(CutsOn(array, n.graph, conv).unit[2] == 4);

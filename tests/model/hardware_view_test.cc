@@ -32,7 +32,7 @@ TEST_CASE("hardware view: the scratchpad is outermost, unbounded and holds all")
   CHECK(h.levels[2].write_pj_per_bit == 6);
   CHECK(h.scratchpad_level == 1);
   CHECK(h.macs_per_cycle == 99);
-  // In their order, without the one of DRAM.
+  // In the machine's order, without DRAM's fanout.
   REQUIRE(h.fanouts.size() == 3);
   CHECK(h.fanouts[0].level == 0);
   CHECK(h.fanouts[1].extent == 4);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which layers become the host's, why, and how long they take: by hand, from hardware.fbs.
+// Which layers become the host's, for which reason, and how long they take on it:
+// counted by hand from hardware.fbs.
 #include "model/host.h"
 
 #include <doctest/doctest.h>
@@ -75,9 +76,9 @@ TEST_CASE("host: a row does a layer unless one of its limits forbids it") {
     CHECK(Why(g, {row}) == 0);
     row.*l.field = l.little;
     CHECK(Why(g, {row}) == l.why);
-    CHECK(Why(g, {row, conv}) == 0);  // another row does it
+    CHECK(Why(g, {row, conv}) == 0);  // another row allows it
   }
-  // Of several rows the one that comes farthest says why.
+  // Of several rows the one that fails the latest check gives the reason.
   OpSpec stride = conv, type = conv;
   stride.max_stride = 1;
   type.dtypes = 2;
@@ -105,7 +106,7 @@ TEST_CASE("host: channels may share a multiplier, and sums may stay as they are"
     CHECK(why(shifts, bit) == (bit == 4 ? 0 : SLUICE_WHY_REQUANTISE));
     CHECK(why(scales, bit) == (bit == 4 ? 0 : SLUICE_WHY_REQUANTISE));
   }
-  // What is not in the file is not known.
+  // Parameters that are not in the file are not known.
   GraphSpec g = Net().Spec();
   g.tensors[2] = {{4, 3}, SLUICE_DTYPE_INT32, 3, 3};
   row.requantise = 3;
@@ -147,7 +148,7 @@ TEST_CASE("host: a call takes its own cycles, its bytes' and its work's") {
   sluice::Graph fitted;
   sluice::Diagnostic d = {};
   REQUIRE(FitToMachine(n.graph, n.hardware, &arena, &fitted, &d) == Status::kOk);
-  // 162 + 48 + 48 + 96 bytes; 96 outputs of 3 x 2 x 2 MACs.
+  // The call moves 162 + 48 + 48 + 96 bytes and computes 96 outputs of 3 x 2 x 2 MACs.
   const int64_t bytes = 354, macs = 96 * 12;
   CHECK(sluice::HostCycles(fitted.layers[0]) ==
         1000 + (bytes * 2 + 6) / 7 + (macs * 3 + 9) / 10);
@@ -216,7 +217,7 @@ TEST_CASE("host: where there is none, a layer that needs it is named, and why") 
 TEST_CASE("host: a PAD that its convolution takes over needs no row") {
   GraphSpec g = Net().Spec();
   g.tensors.push_back({{1, 8, 9, 2}, SLUICE_DTYPE_INT8, 1});
-  g.tensors[0].kind = 0;  // a row of zeros above it
+  g.tensors[0].kind = 0;  // the PAD adds a row of zeros above
   g.layers.insert(g.layers.begin(),
                   LayerSpec{SLUICE_OP_PAD, {5}, {0}, {0, 1, 0, 0, 0}});
   for (const bool conv : {true, false}) {

@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-// A buffer and DRAM; partial sums are four times as wide as what leaves.
+// A buffer and DRAM; partial sums are four times as wide as finished outputs.
 struct Costed {
   Machine machine;
   MappingProblem problem = GemmProblem(1, 2, 2, 2, 1);
@@ -45,14 +45,14 @@ TEST_CASE("layer cost: words cost their bits, finished outputs their own width")
   CHECK(ReadPj(c.machine.levels[0], 4) == 16);
   CHECK(WritePj(c.machine.levels[0], 4) == 8);
   CHECK(c.cost.operations_pj == 12);
-  // Inputs and weights 4 words of 4 + 2 pJ each, sums 2 of 16 + 8.
+  // Inputs and weights: 4 words each, 4 + 2 pJ a word. Partial sums: 2 words of 16 + 8.
   CHECK(c.cost.level_pj[0] == 2 * 4 * 6 + 2 * 24);
-  // Inputs and weights 8 words of 16 pJ; outputs 4 words of one byte at 24 pJ.
+  // Inputs and weights: 8 words of 16 pJ. Outputs: 4 words of one byte, 24 pJ each.
   CHECK(c.cost.level_pj[1] == 8 * 16 + 4 * 24);
   CHECK(c.cost.transfer_pj == 0);
   CHECK(c.cost.cycles == 8);
   CHECK(c.cost.compute_cycles == 8);
-  CHECK(c.cost.level_cycles[0] == 0);  // never limits
+  CHECK(c.cost.level_cycles[0] == 0);  // no bandwidth given
   CHECK(c.cost.level_cycles[1] == 6);  // 12 bytes
   CHECK(c.cost.leakage_pj == 4);
   CHECK(c.cost.energy_pj == 12 + 96 + 224 + 4);
@@ -105,7 +105,7 @@ TEST_CASE("layer cost: a nest is checked, counted and costed") {
   for (const uint32_t d : {kDimP, kDimK, kDimC}) nest.temporal[0][d] = 2;
   REQUIRE(EvaluateNest(c.problem, c.machine.hardware, nest, CostOptions{}, &c.cost,
                        &scratch.diagnostic) == Status::kOk);
-  // Everything crosses DRAM's border once: 8 bytes in, 4 out.
+  // Every word crosses the border of DRAM once: 8 bytes in, 4 out.
   CHECK(c.cost.level_pj[1] == 8 * 16 + 4 * 24);
   CHECK(c.cost.cycles == 8);
   CostOptions resident;

@@ -14,8 +14,8 @@
 namespace sluice {
 namespace {
 
-// 4 rows x 6 columns, sums over 5: two units side by side along K, each with the whole
-// sum of 2 rows; then 3 steps along K and 2 along the rows.
+// A GEMM of 4 rows x 6 columns with sums over 5. Level 0: two units side by side along
+// K, each computes the whole sums of 2 rows. Level 1: 3 steps along K, 2 along rows.
 struct Nested {
   Machine machine;
   MappingProblem problem = GemmProblem(1, 4, 6, 5, 1);
@@ -52,7 +52,7 @@ TEST_CASE("loop nest: an empty one has factors of 1 and holds what the levels ma
   const LoopNest nest = EmptyNest(m.hardware, problem);
   CHECK(nest.levels == 2);
   CHECK(nest.hold[0] == OperandBit(kOutput));
-  CHECK(nest.hold[1] == problem.operands);  // the outermost holds all there are
+  CHECK(nest.hold[1] == problem.operands);  // the outermost level holds all
   for (uint32_t d = 0; d < kDims; ++d) {
     CHECK(nest.temporal[1][d] == 1);
     CHECK(SpatialFactor(nest, 0, d) == 1);
@@ -120,7 +120,7 @@ TEST_CASE("loop nest: fanouts by level and axis, groups go where K goes") {
 TEST_CASE("loop nest: a level is full by its bytes, or by an operand's share") {
   MemoryLevel level = {};
   const int64_t huge[kOperands] = {INT64_MAX, INT64_MAX, 1};
-  CHECK(FitsLevel(level, huge));  // unbounded
+  CHECK(FitsLevel(level, huge));  // no capacity limit
   level.capacity_bytes = 102;
   CHECK_FALSE(FitsLevel(level, huge));
   const int64_t all[kOperands] = {100, 1, 1}, more[kOperands] = {100, 1, 2};

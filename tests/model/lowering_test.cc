@@ -133,7 +133,7 @@ TEST_CASE("lowering: tensors that live at the same time share no workspace") {
   g.layers.push_back({SLUICE_OP_ADD, {6, 2}, {7}, {}});
   sluice_test::Nouns n(g);
   const Lowering l = LowerOk(&n);
-  // Tensor 2 lives until the end, beside two of the chain at a time.
+  // Tensor 2 lives to the end, together with two of the chain at any time.
   CHECK(l.region_bytes[SLUICE_REGION_WORKSPACE] <= 3 * 128);
   for (uint32_t a : {1u, 3u, 4u, 5u, 6u}) {
     const uint64_t begin = l.places[a].offset, two = l.places[2].offset;

@@ -26,8 +26,7 @@ int Distance(Position a, Position b) {
   return std::abs(a.col - b.col) + std::abs(a.row - b.row);
 }
 
-// Nodes in groups that hold the same words of an operand, by reading every node's
-// digits.
+// Groups of nodes that hold the same words of an operand, found by every node's digits.
 std::vector<std::vector<Position>> GroupsOf(const NodeRegion& region,
                                             const NodeSplit& split, uint32_t operand) {
   std::vector<std::vector<int>> keys;
@@ -63,7 +62,7 @@ std::vector<std::vector<Position>> GroupsOf(const NodeRegion& region,
   return groups;
 }
 
-// From the nearest corner, then always the nearest node not yet reached.
+// Links of a tree grown from the node nearest to a corner, always by the nearest node.
 int TreeOf(const std::vector<Position>& group, int cols, int rows) {
   const Position corners[] = {
       {0, 0}, {cols - 1, 0}, {0, rows - 1}, {cols - 1, rows - 1}};

@@ -65,7 +65,8 @@ TEST_CASE("needs: of rows between windows nothing is counted, nor in front of th
   REQUIRE(parts.count == 1);
   CHECK(Is(parts.lattice[0].axis[1], 0, 2, 2));
   CHECK(Is(parts.lattice[0].axis[3], 0, 1, 8));
-  // Windows that end before the last row: the rows under them, each of them.
+  // Windows end before the last row and column, which are not needed; all rows under
+  // windows are.
   const Needed end(Windows(3, 2, 1));
   REQUIRE(end.PartsOf(0).count == 1);
   CHECK(Is(end.PartsOf(0).lattice[0].axis[2], 0, 1, 3));
@@ -87,7 +88,7 @@ TEST_CASE("needs: a slice needs its own positions, further along, of any axis") 
   CHECK(n.bytes == 12 + 12);
 }
 
-// Slices of [1,1,1,12] at the given channels, each as long as given, to an output each.
+// A slice of [1,1,1,12] for each given (begin, count) of channels, each an output.
 GraphSpec Slices(const std::vector<std::pair<int32_t, int32_t>>& at) {
   GraphSpec g;
   Add(&g, {1, 1, 1, 12}, kIn);
@@ -106,11 +107,11 @@ TEST_CASE("needs: parts that lie side by side are one, others stay apart") {
   CHECK(Needed(Slices({{0, 4}, {8, 4}})).ElementsOf(0) == 8);
   CHECK(Needed(Slices({{0, 6}, {2, 8}})).ElementsOf(0) == 10);
   CHECK(Needed(Slices({{2, 2}, {0, 8}})).ElementsOf(0) == 8);
-  // Of more than four parts the largest count.
+  // Of more than four parts only the four largest are counted.
   CHECK(Needed(Slices({{0, 1}, {2, 1}, {4, 1}, {6, 1}, {8, 4}})).ElementsOf(0) == 7);
 }
 
-// The needs of the input of one layer whose output is an output.
+// What an output of the graph needs of the input, through one layer.
 Parts NeedsOf(const std::vector<int32_t>& in, const std::vector<int32_t>& out,
               uint16_t op, const std::vector<int32_t>& attributes) {
   GraphSpec g;
@@ -128,13 +129,13 @@ TEST_CASE("needs: through transposes, pads, resizes and reductions") {
         24);
   CHECK(NeedsOf({1, 3, 3, 2}, {1, 6, 6, 2}, SLUICE_OP_RESIZE_NEAREST, {}).elements() ==
         18);
-  // Two rows of each three: those of the first output are certain.
+  // Each output reads two rows; only those of the first output are certain.
   CHECK(NeedsOf({1, 9, 1, 2}, {1, 3, 1, 2}, SLUICE_OP_RESIZE_BILINEAR, {}).elements() ==
         4);
   CHECK(NeedsOf({1, 5, 5, 2}, {1, 1, 1, 2}, SLUICE_OP_REDUCE, {6}).elements() == 50);
 }
 
-// A slice of channels behind a reshape of [2,6,8] to `shape`.
+// What a slice of channels needs, behind a reshape of [2,6,8] to `shape`.
 Parts Behind(const std::vector<int32_t>& shape, const std::vector<int32_t>& begin,
              const std::vector<int32_t>& slice) {
   GraphSpec g;
@@ -148,12 +149,12 @@ Parts Behind(const std::vector<int32_t>& shape, const std::vector<int32_t>& begi
 
 TEST_CASE("needs: a reshape keeps what is certain of a part") {
   CHECK(Behind({1, 1, 12, 8}, {0, 0, 0, 0}, {1, 1, 12, 8}).elements() == 96);
-  // The second of two heads of each row.
+  // The second of two heads in each row.
   const Parts head = Behind({2, 6, 2, 4}, {0, 0, 1, 0}, {2, 6, 1, 4});
   REQUIRE(head.count == 1);
   CHECK(Is(head.lattice[0].axis[3], 4, 1, 4));
   CHECK(head.elements() == 2 * 6 * 4);
-  // Rows 3 to 8 of 12: three of the first image and three of the second.
+  // Rows 3 to 8 of 12 are three rows of the first image and three of the second.
   const Parts rows = Behind({1, 1, 12, 8}, {0, 0, 3, 0}, {1, 1, 6, 8});
   CHECK(rows.elements() == 3 * 8);
   CHECK(Behind({1, 1, 1, 96}, {0, 0, 0, 48}, {1, 1, 1, 48}).elements() == 48);
@@ -190,7 +191,7 @@ TEST_CASE("needs: what only the host touches is never moved") {
   Add(&g, {1, 1, 1, 16}, kOut);
   g.layers.push_back({SLUICE_OP_REQUANTIZE, {1}, {2}, {}});
   CHECK(Needed(g).bytes == 16);
-  // What tiles make for it is stored.
+  // An input of the host that tiles compute has to be stored.
   Add(&g, {1, 1, 1, 16}, kOut);
   g.tensors[2].kind = kMade;
   g.layers.push_back({SLUICE_OP_OPAQUE, {2}, {3}, {100}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exact boxes: halos, borders, several readers, shared loads.
+// Exact boxes: halos, borders, tensors with several readers, shared loads.
 #include "model/notation.h"
 
 #include <doctest/doctest.h>
@@ -23,7 +23,7 @@ bool Contains(const CutBox& outer, const CutBox& inner) {
   return true;
 }
 
-// Which elements (channels left out) of a map boxes have covered.
+// The elements of a map that boxes have covered, without channels.
 struct Coverage {
   explicit Coverage(const int32_t* extent)
       : h(extent[1]), w(extent[2]), cell(static_cast<size_t>(extent[0] * h * w)) {}
@@ -49,7 +49,7 @@ struct Coverage {
   std::vector<char> cell;
 };
 
-// Walks the tiles and asks for every element that a tile reads.
+// Walks the tiles and checks that every element a tile reads has been made.
 void CheckReads(Small* s, const GroupNotation& g, const TileList& list) {
   std::vector<uint32_t> fine(5), fusion(5);
   uint32_t f = 0, d = 0;

@@ -87,7 +87,7 @@ std::vector<Touch> TouchesOf(const Program& p, const Step& step) {
   return {{p.transfer(step.item).buffer.range, step.kind == StepKind::kLoad}};
 }
 
-// Steps whose order decides what is read.
+// Whether the order of two steps changes what is read.
 bool Conflict(const Program& p, const Step& a, const Step& b) {
   for (const Touch& x : TouchesOf(p, a)) {
     for (const Touch& y : TouchesOf(p, b)) {
@@ -104,7 +104,8 @@ bool Conflict(const Program& p, const Step& a, const Step& b) {
          y.offset < x.offset + x.extent[3];
 }
 
-// Rows of sixteen bytes: a box of two rows of `channels` bytes from (row, channel) on.
+// A transfer of two rows of `channels` bytes from (row, channel) on; a row has 16
+// bytes.
 void AddRows(Program* p, StepKind kind, uint32_t tensor, int row, int channel,
              int channels, uint32_t at) {
   Transfer t = {};
@@ -125,7 +126,7 @@ TEST_CASE("order: a load passes a store of other channels, and none of its own")
     sluice_test::Nouns n(Empty());
     Program p(&n.arena, n.hardware);
     REQUIRE(p.BeginBlock() == Status::kOk);
-    // Tensor 1 is a part of tensor 0, from its eighth byte on.
+    // Tensor 1 is a view of tensor 0 from byte 8 on.
     AddRows(&p, StepKind::kLoad, 0, 0, 0, 8, 0);
     AddTile(&p, 0, 16, 16, 1000);
     AddRows(&p, StepKind::kStore, 1, 0, channel - 8, 8, 16);
@@ -136,7 +137,8 @@ TEST_CASE("order: a load passes a store of other channels, and none of its own")
     places[1].offset = 8;
     REQUIRE(OrderTransfers(n.graph, n.hardware, {{roots, 2}, {places, 2}}, &n.arena,
                            &p) == Status::kOk);
-    // Channels 8 to 15 are not those of the load; of 4 to 11 there are four.
+    // A store of channels 8 to 15 does not touch those of the load, one of 4 to 11
+    // does.
     const StepKind second = channel == 8 ? StepKind::kLoad : StepKind::kStore;
     CHECK(p.step(2).kind == second);
   }

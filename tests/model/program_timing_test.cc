@@ -7,8 +7,8 @@
 namespace sluice {
 namespace {
 
-// Loads of 40 bytes into buffers of their own, one after the other in the program, on the
-// given queues; DRAM moves 4 bytes per cycle. Waits: none.
+// The cycles of one load of 40 bytes per role, in program order, on the given queues.
+// Each has a buffer of its own, so there are no waits. DRAM moves 4 bytes per cycle.
 int64_t CyclesOf(const std::vector<sluice_test::QueueSpec>& queues,
                  const std::vector<uint8_t>& roles) {
   sluice_test::GraphSpec g;
@@ -59,11 +59,11 @@ TEST_CASE("timing: one queue takes its latency for each transfer") {
 
 TEST_CASE("timing: latencies of two queues overlap, the port serves one at a time") {
   CHECK(CyclesOf(ByRole(10, 10), {kIn, kWeight}) == 10 + 2 * 10);
-  // The weights come first: 3 to 13, then the input.
+  // The weights have the port from 3 to 13, then the input.
   CHECK(CyclesOf(ByRole(10, 3), {kIn, kWeight}) == 13 + 10);
-  // The second input asks at 20 + 10, when the weights are long done.
+  // The second input asks for the port at 20 + 10, long after the weights.
   CHECK(CyclesOf(ByRole(10, 10), {kIn, kWeight, kIn}) == 40);
-  // 5-15 weights, 15-25 input, 25-35 the weights that asked at 20, before the input of 35.
+  // Weights 5-15, input 15-25, then the weights that asked at 20, then the input.
   CHECK(CyclesOf(ByRole(10, 5), {kIn, kWeight, kIn, kWeight}) == 45);
 }
 
@@ -79,7 +79,7 @@ TEST_CASE("timing: bursts and descriptors cost what the queue says") {
 TEST_CASE("timing: of two queues that do the same the one with fewer bytes is taken") {
   const std::vector<sluice_test::QueueSpec> two(2);
   CHECK(CyclesOf(two, {kIn, kIn}) == 10 + 2 * 10);
-  // Third load: on the first queue again, which is free at 20, so it asks at 30.
+  // The third load uses the first queue, which is free at 20, and asks at 30.
   CHECK(CyclesOf(two, {kIn, kIn, kIn}) == 40);
 }
 

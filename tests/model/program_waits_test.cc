@@ -88,7 +88,7 @@ void RandomProgram(Rng* rng, Program* p) {
   }
 }
 
-// before[i][j]: step j is over when step i starts, by engine order and waits.
+// before[i][j]: by engine order and waits, step j has ended when step i starts.
 std::vector<std::vector<bool>> HappensBefore(const Program& p, const ProgramWaits& w,
                                              size_t dropped) {
   const size_t n = p.size();
@@ -125,7 +125,7 @@ bool AllOrdered(const Program& p, const ProgramWaits& w, size_t dropped) {
   return true;
 }
 
-// A tensor that is only read and one that is written; one queue, or several.
+// Random programs on a tensor that is only read and one that is written.
 void CheckWaits(const std::vector<sluice_test::QueueSpec>& queues, int rounds,
                 size_t* waits_seen) {
   sluice_test::GraphSpec spec;

@@ -37,7 +37,7 @@ TileStep Tile() {
   return t;
 }
 
-// Scratchpad 0.5 and 0.25 pJ per bit, DRAM 1 and 2 (read and written).
+// Energy per bit, read and written: scratchpad 0.5 and 0.25 pJ, DRAM 1 and 2 pJ.
 struct Costed {
   Machine machine;
   Memory memory{sluice_test::Nouns::Allocator(), 0};
@@ -62,7 +62,7 @@ struct Costed {
   }
 };
 
-// A load of 8 bytes, a tile to 4 bytes at 16, their store; a block ends before the store.
+// A load of 8 bytes, a tile with 4 bytes of output at 16; the store in a second block.
 void LoadTileStore(Program* p) {
   REQUIRE(p->BeginBlock() == Status::kOk);
   REQUIRE(p->AddTransfer(StepKind::kLoad, 0, Move(Buffer(0, 8))) == Status::kOk);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What waits for room, worked out by hand.
+// Loads that must wait for room in the scratchpad, worked out by hand.
 #include "model/room_bound.h"
 
 #include <doctest/doctest.h>
@@ -27,8 +27,8 @@ sluice_test::MachineSpec Chip(uint64_t macs) {
   return m;
 }
 
-// A convolution of 8x8 pixels, 16 to 16 channels; the sum of `reduced` axes of its result;
-// a matrix to 4,096 channels.
+// A convolution of 8x8 pixels, 16 to 16 channels; the sum of its result over the axes
+// `reduced`; a matrix product to 4,096 channels.
 GraphSpec Chain(int32_t reduced) {
   GraphSpec g;
   const int32_t pixels = reduced == 0 ? 8 : 1;
@@ -67,7 +67,7 @@ TEST_CASE("room: behind a sum over all pixels a matrix comes late") {
 
 TEST_CASE("room: one pixel needs four of the convolution at a corner") {
   GraphSpec g = Chain(0);
-  // In place of the sum, another convolution of the same shape.
+  // Replaces the sum by another convolution of the same shape.
   g.layers[1] = {SLUICE_OP_CONV, {3, 1, 2}, {4}, {1, 1, 1, 1, 1, 1, 1, 1}};
   const int64_t pixel = 16 * 16 * 9 / 4;
   CHECK(RoomOf(g, 4) ==
@@ -78,7 +78,8 @@ TEST_CASE("room: what fits, or waits for nothing, says nothing") {
   GraphSpec g = Chain(6);
   g.tensors[5].dims[0] = g.tensors[6].dims[0] = g.tensors[7].dims[3] = 512;
   CHECK(RoomOf(g) == 0);
-  // A join waits for the chain, those who read it may look at the rest of it alone.
+  // A join waits for the chain; its readers need not wait, as they may read another
+  // part.
   g = Chain(6);
   g.tensors[7].kind = 0;
   g.tensors.push_back({{1, 1, 1, 4096}, kI8, 1});

@@ -26,7 +26,7 @@ TEST_CASE("roots: boxes of a concat's inputs are boxes of its output, and back")
   CHECK(OffsetInRoot(c.lowering, 2, rows) == 2 * 64 + 5);
 }
 
-// JoinedGraph's output seen in other shapes, each read by a layer.
+// JoinedGraph's output reshaped to each of `shapes`, and a layer that reads each view.
 sluice_test::GraphSpec Reshaped(std::initializer_list<std::array<int32_t, 4>> shapes) {
   sluice_test::GraphSpec g = sluice_test::JoinedGraph();
   g.tensors[4].kind = 0;
@@ -47,12 +47,12 @@ TEST_CASE(
   REQUIRE(RootOf(c.lowering, 5) == 4);
   CHECK(c.problem.map.WholeOf(4) == Box{{0, 0, 0, 0}, {1, 1, 64, 8}});
   CHECK(c.problem.map.shape[4].row[2] == 8);
-  // Pixels 13 to 28 of the view, and rows 2 and 3 of the root's own axes.
+  // Pixels 13 to 28 of the view; then rows 2 and 3 by the root's own axes.
   const Box pixels = {{0, 0, 13, 0}, {1, 1, 16, 8}};
   CHECK(BoxInRoot(c.problem.map, 5, pixels) == pixels);
   CHECK(BoxInRoot(c.problem.map, 4, Box{{0, 2, 0, 0}, {1, 2, 8, 8}}) ==
         Box{{0, 0, 16, 0}, {1, 1, 16, 8}});
-  // Some pixels of rows 1 to 3: those rows.
+  // The pixels lie in rows 1 to 3, so the box is these rows.
   Box back = {};
   CHECK(BoxInTensor(c.problem.map, 4, pixels, &back));
   CHECK(back == Box{{0, 1, 0, 0}, {1, 3, 8, 8}});
@@ -68,13 +68,13 @@ TEST_CASE("roots: pieces of rows are whole rows, or equal parts of one") {
   const int32_t fits[] = {1, 2, 4, 8, 8, 16, 40};
   for (int i = 0; i < 7; ++i)
     CHECK(StepOfRows(c.problem.map, axes, 2, step[i]) == fits[i]);
-  // Nobody sees rows in the channels, and the root's own rows are no pieces.
+  // Axes that hold no rows, and the root's own rows, are not rounded.
   CHECK(StepOfRows(c.problem.map, axes, 3, 3) == 3);
   CHECK(StepOfRows(c.problem.map, FindRootAxes(c.problem.map, 4), 1, 3) == 3);
 }
 
 TEST_CASE("roots: a box of a view that does not nest lies in a box that contains it") {
-  // Half of a row, four pixels of eight channels, lies along the view's last axis.
+  // Along its last axis the view has half of a row: four pixels of eight channels.
   const sluice_test::SpaceCase c(Reshaped({{1, 1, 16, 32}}));
   const RootMap& map = c.problem.map;
   CHECK_FALSE(FindRootAxes(map, 5).nested);
@@ -101,14 +101,14 @@ TEST_CASE("roots: heads lie nested in channels, and every box of them is found a
   CHECK(axes.axis[2] == 3);
   CHECK(axes.step[2] == 4);
   CHECK(axes.axis[3] == 3);
-  // The second head of three rows.
+  // The second head, of three rows.
   const Box head = {{2, 0, 1, 0}, {3, 8, 1, 4}};
   const Box in_root = BoxInRoot(axes, head);
   CHECK(in_root == Box{{0, 2, 0, 4}, {1, 3, 8, 4}});
   Box back = {};
   CHECK(BoxInTensor(axes, c.nouns.graph.tensors[5], in_root, &back));
   CHECK(back == head);
-  // Parts of both heads: whole ones, as no box of the tensor holds less.
+  // Channels of both heads give both whole heads, the smallest box of the tensor.
   CHECK(BoxInTensor(axes, c.nouns.graph.tensors[5], Box{{0, 0, 0, 3}, {1, 1, 1, 2}},
                     &back));
   CHECK(back == Box{{0, 0, 0, 0}, {1, 1, 2, 4}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two layers side by side on a mesh, as text and back.
+// Two layers side by side on a mesh, written as text and read back.
 #include "model/segment_directive.h"
 
 #include <doctest/doctest.h>
@@ -15,8 +15,8 @@ namespace {
 
 const Text kNames[] = {T("b"), T("a")};
 
-// a makes 8 channels in groups of 2, slice after slice of 2 of 4 images, on a column of
-// two nodes; b takes each group as it comes, on six nodes beside it.
+// Layer a computes 8 channels in groups of 2, for slices of 2 of 4 images, on a column
+// of two nodes. Layer b takes each group as it comes, on six nodes beside.
 constexpr char kText[] =
     "a:\n"
     " NODE:\n"
@@ -83,7 +83,7 @@ TEST_CASE("segment directives: a schedule is the text that its header describes"
   CHECK(Print(program) == kText);
 }
 
-// A text that is read back: its schedule, or the error.
+// The schedule read from a text, or the error.
 struct Read {
   explicit Read(const std::string& text) {
     DirectiveProgram program;
@@ -132,7 +132,7 @@ TEST_CASE(
   CHECK(b.terms.ifmap.kind == EndKind::kNodes);
   CHECK(b.terms.ifmap.region.extent[kRows] == 2);
   CHECK(b.split.factor[kColumns][kDimP] == 3);
-  // On one region the words stay where they are.
+  // Where both layers use one region, the words need not move.
   std::string here = kText;
   here.replace(here.find("spatial.0.1/1.0-3x2"), 19, "spatial.0.0/0.0-1x2");
   const Read same(here);

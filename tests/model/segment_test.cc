@@ -17,7 +17,7 @@ TEST_CASE("segment: costs add field by field, their energy is the sum of the par
   CHECK(sum.dram_pj == 2064);
   CHECK(sum.noc_pj == 4128);
   CHECK(sum.leakage_pj == 8256);
-  CHECK(sum.energy_pj == 129 * 127);  // neither 1000 nor -1 is in it
+  CHECK(sum.energy_pj == 129 * 127);  // 1000 and -1 are left out
   CHECK(sum.cycles == 15);
   CHECK(sum.dram_read_bytes == 26);
   CHECK(sum.dram_write_bytes == 37);

@@ -23,8 +23,8 @@ using sluice_test::StreamBuilder;
 
 constexpr uint8_t kI8 = SLUICE_DTYPE_INT8;
 
-// Slot 0 is the scratchpad, 1 the input, 2 the output. Transfers take 10 cycles and one
-// for every 4 bytes.
+// Slot 0 is the scratchpad, 1 the input, 2 the output. A transfer takes 10 cycles plus
+// one for every 4 bytes.
 struct Stream : StreamBuilder {
   Stream() {
     AddBinding(SLUICE_REGION_GBUF, 0);
@@ -39,8 +39,8 @@ struct Stream : StreamBuilder {
   }
 };
 
-// A load of 8 bytes to 0; behind a border a tile from there to 4 bytes at 16, and their
-// store.
+// Instance 0 loads 8 bytes to address 0. Instance 1 computes 4 bytes at 16 from them
+// and stores these.
 Bytes TwoInstances() {
   Stream s;
   BlockBuilder* b = s.AddBlock();
@@ -96,7 +96,7 @@ TEST_CASE("stream cuts: instances in a row, and from any of them on an idle mach
   Cuts c(TwoInstances());
   CHECK(c.Drained(0) == std::vector<int64_t>{12, 12 + 5 + 11});
   CHECK(c.Drained(1) == std::vector<int64_t>{-1, 5 + 11});
-  // Behind the first instance beyond the limit nobody looks.
+  // Instances behind the first one beyond the limit are not timed.
   CHECK(c.Drained(0, 12) == std::vector<int64_t>{12, 28});
   CHECK(c.Drained(0, 11) == std::vector<int64_t>{12, INT64_MAX});
   int64_t longest = 0;
@@ -120,7 +120,7 @@ TEST_CASE("stream cuts: bytes that were loaded are live until their last reader"
 
 TEST_CASE("stream cuts: of a strided operand its elements alone, each run by itself") {
   Stream s;
-  s.AddBlock();  // nothing
+  s.AddBlock();  // an instance without work
   BlockBuilder* b = s.AddBlock();
   // Rows of 4 bytes, 8 apart.
   b->Store(b->Strided(0, kI8, {1, 1, 2, 4}, {0, 0, 8, 1}, 0),
@@ -133,9 +133,9 @@ TEST_CASE("stream cuts: of a strided operand its elements alone, each run by its
 
 TEST_CASE("stream cuts: an operand whose elements lie apart along all four axes") {
   Stream s;
-  s.AddBlock();  // nothing
+  s.AddBlock();  // an instance without work
   BlockBuilder* b = s.AddBlock();
-  // Offsets 0, 2, 5 and 7; these and 11 more; these and 23 more.
+  // Inner offsets 0, 2, 5, 7; the same 11 further on; all of these 23 further on.
   b->Store(b->Strided(0, kI8, {2, 2, 2, 2}, {23, 11, 5, 2}, 0),
            b->Dense(2, kI8, {2, 2, 2, 2}, 0));
   Cuts c(s.Image());

@@ -21,11 +21,11 @@ TEST_CASE("cut grid: images first, then the cuts with the shortest border") {
   using Counts = std::vector<int32_t>;
   CHECK(Grid(7, 1) == Counts{1, 1, 1, 1});
   CHECK(Grid(7, 2) == Counts{2, 1, 1, 1});
-  CHECK(Grid(7, 4) == Counts{2, 2, 1, 1});  // a border of 4 rather than 8 elements
-  CHECK(Grid(6, 4) == Counts{1, 4, 1, 1});  // 12 and not less than 4 + 8
+  CHECK(Grid(7, 4) == Counts{2, 2, 1, 1});  // its border has 4 elements, not 8
+  CHECK(Grid(6, 4) == Counts{1, 4, 1, 1});  // a border of 12, as 4 + 8 would be
   CHECK(Grid(6, 16) == Counts{1, 8, 2, 1});
   CHECK(Grid(4, 4) == Counts{1, 1, 4, 1});
-  // Odd numbers of tiles do not cut the images.
+  // An odd number of tiles does not cut the images.
   CHECK(Grid(7, 7) == Counts{1, 7, 1, 1});
 }
 

@@ -29,7 +29,7 @@ GraphSpec ConvGraph(const Shape& v) {
   return g;
 }
 
-// A convolution and its whole output as one tile.
+// A convolution, and one tile that computes its whole output.
 struct Conv {
   sluice_test::Nouns nouns;
   const Layer& layer;
@@ -148,7 +148,7 @@ TEST_CASE("a tile takes the bytes that it touches over the scratchpad's bandwidt
   levels[0].bandwidth = Rational{3, 2};
   hardware.levels = Span<const MemoryLevel>(levels, 2);
   CHECK(cycles() == (2 * (in + weight + parameters + out) + 2) / 3);
-  // Neither a caller's cost nor a mapping's goes below it.
+  // Costs from a caller or a mapping never go below the time to move the bytes.
   TileCoster coster;
   coster.cost = [](void*, uint32_t, const int32_t*, int32_t, TileCost* cost) {
     *cost = TileCost{7, 1.5};

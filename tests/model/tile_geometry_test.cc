@@ -74,7 +74,7 @@ ConvShape RandomShape(Rng* rng) {
   }
 }
 
-// All input elements that the outputs of a box really touch, tap by tap.
+// All input elements that the outputs of a box touch, found tap by tap.
 std::set<std::array<int32_t, 3>> Touched(const ConvShape& v, const Box& out,
                                          int32_t c_begin, int32_t c_end) {
   std::set<std::array<int32_t, 3>> touched;

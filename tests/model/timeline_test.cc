@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// An order and durations beside their tiles.
+// Tiles with an order and durations of their transfers.
 struct Timed {
   HandList tiles = TwoTiles();
   std::vector<uint32_t> order = {0, 1, 2};
@@ -33,14 +33,15 @@ struct Timed {
 
 TEST_CASE("timeline: a load that may start earlier hides behind the tile before") {
   Timed t;
-  // load 4, tile 10, load 6, tile 20, store 5
+  // Load 4, tile 10, load 6, tile 20, store 5.
   CHECK(t.Cycles() == 45);
   t.start[1] = 0;
   CHECK(t.Cycles() == 39);
-  // Longer than the tile it hides behind: 4 + 17, then tile and store.
+  // A load of 17 is longer than the tile that hides it: 4 + 17, then tile and store.
   t.tiles.transfer[1].cycles = 17;
   CHECK(t.Cycles() == 4 + 17 + 20 + 5);
-  // A store that is due before the next tile holds that up, else it waits.
+  // A store that is due before the next tile delays this tile; any other store is
+  // hidden.
   Timed s;
   s.order = {0, 2, 1};
   s.tiles.transfer[2].use = s.start[2] = 0;
@@ -64,7 +65,7 @@ TEST_CASE("timeline: bytes in use before, during and after each tile") {
   CHECK(ProfileMinimum(t.tiles.list, profile) == 25);
   CHECK(bytes[0] == 0);
   CHECK(bytes[1] == 8 + 3);
-  // What was on chip before, and what must stay free while a tile runs.
+  // Bytes already on chip, and bytes that must stay free while a tile runs.
   t.tiles.resident.push_back({100, 1});
   t.tiles.reserve = {0, 1000};
   t.tiles.Finish();
@@ -101,7 +102,8 @@ TEST_CASE("timeline: double buffers start a tile ahead, weights and loads go fir
   DoubleBuffer(h.list, &dma);
   CHECK(t.start == std::vector<int32_t>{0, 0, 0, 2, -1});
   CHECK(t.end == std::vector<int32_t>{2, 2, 3, 3, 2});
-  // At 0: the weight although it ends last, then a load before the store.
+  // At start 0 the weight comes first although it ends last, then a load, then the
+  // store.
   CHECK(t.order == std::vector<uint32_t>{4, 2, 1, 0, 3});
   // A store does not outlast its group.
   h.transfer[0].group_end = 1;
@@ -139,7 +141,7 @@ TEST_CASE("timeline: what breaks a rule is named with its place in the order") {
           t->tiles.transfer[1].previous = 0;
           t->start = {0, -1, 1};
         }) == duration);
-  // Tile 1 reads again what tile 0 stores: behind it, and not before it is made.
+  // Tile 1 reads what tile 0 stores: after the store, and not before tile 0 has run.
   const auto again = [](Timed* t) {
     t->tiles.transfer[2].use = t->start[2] = 0;
     t->tiles.transfer[1].after = 2;
@@ -154,7 +156,8 @@ TEST_CASE("timeline: what breaks a rule is named with its place in the order") {
   early.order = {0, 1, 2};
   CHECK(early.Fault(&at) == DmaFault::kSource);
   CHECK(at == 1);
-  // The store waits for tile 1, which waits for the load behind the store.
+  // A deadlock: the store waits for tile 1, tile 1 for the load, the load for the
+  // store.
   CHECK(with([](Timed* t) { t->order = {0, 2, 1}; }) == DmaFault::kBlocked);
   CHECK(at == 2);
 }

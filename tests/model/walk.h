@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A counting interpreter: runs a loop nest step by step, unit by unit, and counts what
-// the rules of model/access.h say, from coordinates only. Shares no formula with it.
+// A counting interpreter: runs a loop nest step by step and unit by unit, and counts by
+// the rules of model/access.h from coordinates alone. It shares no formula with
+// access.h.
 #ifndef SLUICE_TESTS_MODEL_WALK_H_
 #define SLUICE_TESTS_MODEL_WALK_H_
 
@@ -117,7 +118,7 @@ class NestWalk {
     }
     return counts_;
   }
-  bool late_opening = false;  // a unit got its first work in the middle of a stay
+  bool late_opening = false;  // a unit starts to work within a stay
 
  private:
   using Key = std::vector<int64_t>;
@@ -185,7 +186,7 @@ class NestWalk {
       set(2, lo[kDimC], hi[kDimC]);
       for (int x = 0; x < 2; ++x) {
         int64_t first = INT64_MAX, last = INT64_MIN;
-        // Rows that no window touches are not there.
+        // Rows that no window touches do not exist.
         const int64_t window =
             1 + (problem_.extent[kDimR + x] - 1) * problem_.dilation[x];
         const int64_t step = std::min<int64_t>(problem_.stride[x], window);
@@ -218,7 +219,8 @@ class NestWalk {
     return key;
   }
 
-  // Digits of window dims beyond a bypassed level's loop: such units are served apart.
+  // Digits of window dims above the loop of a bypassed level: such units are served
+  // apart.
   Key Apart(const Way& way, const std::vector<int64_t>& unit) const {
     Key key;
     for (size_t i = 0; i < units_.size(); ++i) {

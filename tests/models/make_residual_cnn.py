@@ -202,7 +202,7 @@ def write(flatc, schema, folder):
 
 
 def values(flatc, schema, binary, folder):
-    """What a binary says, as text."""
+    """A binary file of flatbuffers as JSON text."""
     folder.mkdir()
     copy = folder / "read.tflite"
     copy.write_bytes(binary.read_bytes())

@@ -39,7 +39,7 @@ from seeded_bytes import fnv1a, split_mix
 
 
 def quiet(verb, *arguments, **options):
-    """Calls `verb` without what it prints."""
+    """Calls `verb` and drops what it prints."""
     kept = [os.dup(1), os.dup(2)]
     with open(os.devnull, "w") as nothing:
         os.dup2(nothing.fileno(), 1)
@@ -217,7 +217,7 @@ def through(model, path, sluice, hw, seeds):
     return row
 
 
-# One of most kinds, for tests that have no onnxruntime.
+# Models of most kinds, for tests that run without onnxruntime.
 GOLDENS = ["style_transfer.qoperator", "sums.qdq_uint8", "segmentation.qoperator",
            "clipped.qoperator", "gru.qdq", "lstm.qoperator", "unet.qoperator_int8",
            "inception.qdq", "super_resolution.qdq", "mobilenet_v3.qdq",

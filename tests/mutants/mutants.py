@@ -33,7 +33,7 @@ SWAPS = [(" < ", " <= "), (" <= ", " < "), (" > ", " >= "), (" >= ", " > "),
          (" == ", " != "), (" != ", " == "), (" && ", " || "), (" || ", " && "),
          (" + ", " - "), (" - ", " + "), (" * ", " + "), (" + 1", " + 2"), (" - 1", " - 0"),
          ("!", ""), (" % ", " / "), (" & ", " | "), ("Min(", "Max("), ("Max(", "Min(")]
-# Statements of one line whose expression can stand twice.
+# Statements of one line whose expression can be written twice, as it is and changed.
 SHAPES = [re.compile(r"^(\s*(?:\} else )?if \()(.*)(\) (?:return|continue|break|\{).*)$"),
           re.compile(r"^(\s*return )(.+)(;)$"),
           re.compile(r"^(\s*[\w.\->\[\]]+ (?:\+|-|\*)?= )(.+)(;)$")]

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two judges, src/verify and the walker with the simulator, before the same changed
-// plans. Where only one of them refuses a plan, one judge is wrong, or kScope lists the
-// difference and its reason.
+// The static judge (src/verify) and the simulator with the walker judge the same
+// changed plans. If only one of them refuses a plan, that judge is wrong, or kScope
+// lists the difference and its reason.
 //
-// A change takes one field of one record of the stream (or of a tensor's place) and gives it
-// another value; hashes are made right again. What a judge finds only by comparing the
-// report's numbers is no verdict about the stream. SLUICE_DIFFERENCES: how many changes to
-// make, SLUICE_DIFFERENCES_FROM: the first seed, so that runs add up. A million take minutes:
+// A change gives one field of one record of the stream, or of a tensor's place, another
+// value; the hashes are made right again. Refusals that only compare the report's
+// numbers do not count. SLUICE_DIFFERENCES sets how many changes are made,
+// SLUICE_DIFFERENCES_FROM the first seed, so that runs add up. A million take minutes:
 //   SLUICE_DIFFERENCES=1000000 build/release/tests/test_mutation -tc='judges*'
 #include <doctest/doctest.h>
 
@@ -30,40 +30,41 @@
 namespace sluice_test {
 namespace {
 
-// A difference that is no judge's fault: what verify refuses, by its rule and the begin of its
-// sentence (numbers are '#'), and the simulator executes to the right bytes.
+// A plan that verify refuses rightly and the simulator executes to the right bytes: the
+// rule of the refusal and the start of its message, with '#' for numbers.
 struct Scope {
   const char* rule;
   const char* sentence;
 };
 
 constexpr Scope kScope[] = {
-    // The place of a tile in its layer, and the elements that an operand stands for. The
-    // simulator computes with the bytes at the operand's address, which may be right
-    // nevertheless.
+    // The place of a tile in its layer, and the elements that an operand stands for.
+    // The simulator computes with the bytes at the operand's address, which may happen
+    // to be right.
     {"content", "input"},
     {"content", "weight must be"},
     {"content", "parameters must be"},
     {"content", "appended rows must be"},
     {"content", "the index is not contiguous elements of one tensor"},
-    // Behind a PAD the simulator takes its pads or the convolution's.
+    // Behind a PAD the simulator accepts pads of the PAD or of the convolution.
     {"tile", "conv: pad # is #"},
     {"tile", "depthwise_conv: pad # is #"},
-    // Other elements than the graph means whose bytes are the same for all of 20 inputs: what
-    // saturates, or has few values.
+    // Other elements than the graph means, which have the same bytes for all 20 inputs
+    // because values saturate or are few.
     {"content", "reads across element borders of the content"},
     {"output", "tensor # is not complete at its place at the end"},
-    // Attributes: the simulator computes with the kernel's, and the bytes are right.
+    // The simulator computes with the kernel's attributes, and the bytes happen to be
+    // right.
     {"tile", "kernel # differs from its layer in op or attributes"},
-    // Channels that are missing or added twice, and change no byte.
+    // Channels that are missing or added twice without a change of any byte.
     {"accumulate", "channels are added twice"},
     {"accumulate", "the last tile finds some channels missing"},
-    // Rows that the index never names may be missing; verify knows no index.
+    // Missing rows that the index never names; verify does not know the index.
     {"tile", "the source is not the whole table"},
     {"tile", "no layer gathers this table by this index"},
-    // Rows that are appended twice, with the same bytes.
+    // Rows that are appended twice with the same bytes.
     {"append", "appends rows twice"},
-    // A parameter that can have one value only moves nothing; verify still checks its step.
+    // A parameter with a single value moves nothing, but verify still checks its step.
     {"patch", "the patch moves differently from this state's rows"},
 };
 
@@ -127,7 +128,7 @@ uint32_t Get(const Bytes& image, size_t at, uint8_t width) {
   return value;
 }
 
-// Gives a field another value. `what`: which, for people.
+// Gives a field another value; `what` says for the reader which field it was.
 void ChangeOne(sluice::Rng* rng, const std::vector<Table>& tables, Bytes* image,
                std::string* what) {
   const Table& table = tables[rng->Below(static_cast<uint32_t>(tables.size()))];
@@ -171,7 +172,7 @@ void ChangeOne(sluice::Rng* rng, const std::vector<Table>& tables, Bytes* image,
            std::to_string(Get(*image, at, width)) + "; ";
 }
 
-// A plan and what judges it.
+// A plan, and both judges for it.
 class Subject {
  public:
   Subject() : memory_(Malloc(), 0), arena_(&memory_) {}
@@ -236,7 +237,7 @@ class Subject {
     std::memcpy(plan_bytes_.data() + stream_at_, image.data(), image.size());
   }
 
-  // kOk: valid but perhaps for its report. rule, sentence: else, why.
+  // kOk: valid, except perhaps for the report. Else `rule` and `sentence` say why not.
   sluice::Status Verify(std::string* rule, std::string* sentence) {
     sluice::Memory memory(Malloc(), 0);
     sluice::Arena arena(&memory);
@@ -287,14 +288,14 @@ class Subject {
   GraphSpec graph_;
   Bytes graph_bytes_, hardware_bytes_, plan_bytes_, image_;
   size_t stream_at_ = 0;
-  bool opaque_ = false;  // the simulator keeps time only
+  bool opaque_ = false;  // the simulator only keeps time
   sluice::Memory memory_;
   sluice::Arena arena_;
   sluice::Graph parsed_ = {};
   sluice::Hardware hardware_ = {};
 };
 
-// Numbers as '#', so that sentences of one kind are equal.
+// Replaces numbers by '#', so that messages of one kind are equal.
 std::string Kind(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -305,7 +306,7 @@ std::string Kind(const std::string& text) {
   return out;
 }
 
-// Sentences of the static judge start with where it stands.
+// Removes the place that messages of the static judge start with.
 std::string WithoutPlace(const std::string& sentence) {
   const size_t colon = sentence.find(": ");
   if (sentence.compare(0, 9, "instance ") != 0 || colon == std::string::npos) {
@@ -349,14 +350,15 @@ void JudgeChanged(Subject* subject, const std::string& what, uint64_t seed,
     r = subject->Simulate(run);
     runs = r.ok && r.mismatches == 0;
   }
-  // Wrong bytes may happen to be right.
+  // Wrong bytes may equal the right ones by chance, so more inputs are tried.
   const bool of_bytes = rule == "content" || rule == "output" || rule == "accumulate";
   for (int run = 2; run < 20 && !valid && runs && of_bytes; ++run) {
     r = subject->Simulate(run);
     runs = r.ok && r.mismatches == 0;
   }
-  // Nobody computes what opaque layers do, so no byte is compared. And verify demands an
-  // order of all stores of one append: what it can reach counts as lost until they are done.
+  // The bytes of opaque layers are not computed, so none is compared. And verify wants
+  // all stores of one append ordered: until they are done it takes every byte in their
+  // reach as unknown.
   const bool scope =
       (of_bytes && subject->opaque()) || (rule == "order" && subject->appends());
   if (!valid && runs && scope) {

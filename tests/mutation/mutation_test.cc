@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The judges can say no: mutants of the scheduler's own streams, counted by kind.
+// The judges refuse what they should: mutants of the scheduler's own streams, by kind.
 //
-// A mutant is harmless when every output byte provably comes about as before, for every
-// timing (oracle.h); every other one must be caught. SLUICE_MUTANTS: how many to make.
+// A mutant is harmless when the oracle (oracle.h) proves that every output byte has the
+// same origin, for every timing. At least one judge must catch every other mutant.
+// SLUICE_MUTANTS: how many to make.
 #include <doctest/doctest.h>
 
 #include <cstdio>
@@ -23,7 +24,7 @@
 namespace sluice_test {
 namespace {
 
-// A graph, a machine and a valid plan, in pieces.
+// A graph, a machine and a valid plan, with the plan's stream taken apart.
 struct Subject {
   GraphSpec graph;
   Bytes graph_bytes, hardware_bytes, plan_bytes;
@@ -31,7 +32,7 @@ struct Subject {
   Meaning meaning;
   uint64_t seed = 0;
   bool fused = false;
-  bool opaque = false;  // the simulator keeps time only
+  bool opaque = false;  // the simulator only keeps time
 
   bool Make(uint64_t s) {
     seed = s;
@@ -52,7 +53,7 @@ struct Subject {
     graph_bytes = GraphBytes(graph);
     Library library;
     const GraphPtr g = library.Graph(graph_bytes);
-    // Just enough, somewhat more, or as it comes: pieces of C, single and double
+    // The least scratchpad or somewhat more: tiles of some channels, single and double
     // buffers, whole layers.
     machine.base.scratchpad_bytes = 1;
     const HardwarePtr none = library.Hardware(MachineBytes(machine));
@@ -73,7 +74,7 @@ struct Subject {
     return true;
   }
 
-  // Pipelines on a mesh.
+  // A plan of pipelines on a mesh.
   bool MakeMesh(uint64_t s) {
     seed = s;
     RandomGraphLimits limits;
@@ -90,7 +91,7 @@ struct Subject {
     const MeshRun run = RunOnMesh(graph, machine, RandomSegments(&rng, graph, machine));
     if (run.status != sluice::Status::kOk || run.report.instructions > 250)
       return false;
-    // Most of them forward.
+    // Three of four plans must forward.
     if (run.sim.forward_bytes == 0 && seed % 4 != 0) return false;
     fused = run.nodes.pipelined > 0;
     plan_bytes = run.plan;
@@ -121,8 +122,8 @@ struct Verdicts {
   std::string why;
 };
 
-// Both judges on the very bytes. What the static judge only finds by comparing the
-// report's numbers does not count as caught.
+// Asks both judges about the mutant's bytes. A refusal by the static judge that only
+// compares the report's numbers does not count.
 Verdicts Judge(const Subject& subject, const Mutant& mutant, int seeds) {
   Verdicts v;
   const Bytes plan_bytes = PlanBytes(mutant.stream.Image(), mutant.places,
@@ -169,9 +170,9 @@ struct Row {
   int strict_verify = 0, strict_simulate = 0;  // harmless ones that are refused
 };
 
-// With enough mutants, each kind has some that change the meaning of the stream. Three kinds
-// move no byte: counts of descriptors, and reasons and cycles of host calls. Both judges must
-// refuse these.
+// With enough mutants, each kind must include some that change the meaning of the
+// stream. Three kinds change no byte: counts of descriptors, and reasons and cycles of
+// host calls. Both judges must refuse these.
 void CheckSeen(const std::string& name, const Row& row, bool enough) {
   if (name == "wrong descriptors") {
     CHECK((row.strict_verify > 0 && row.strict_simulate > 0));
@@ -184,7 +185,7 @@ void CheckSeen(const std::string& name, const Row& row, bool enough) {
   }
 }
 
-// Waits across visits, and tiles with an accumulator.
+// Counts waits across visits, and tiles with an accumulator.
 void Count(const StreamBuilder& stream, int* across, int* accumulating) {
   for (const BlockBuilder& b : stream.blocks) {
     for (const auto& list : b.lists) {
@@ -198,12 +199,13 @@ void Count(const StreamBuilder& stream, int* across, int* accumulating) {
   }
 }
 
-// Makes mutants of plans of one node, or of many.
+// Makes `want` mutants of plans of one node or of a mesh and asks the judges about
+// them.
 void JudgeMutants(const std::vector<Mutation>& mutations, bool mesh, int want) {
   std::vector<Row> rows(mutations.size());
   int made = 0, subjects = 0, fused = 0, blocks = 0, across = 0, accumulating = 0,
       looped = 0;
-  // Goes on where no tile accumulates in the plans so far.
+  // Continues until a plan has a tile with an accumulator.
   for (uint64_t seed = 1; made < want || (accumulating == 0 && seed < 1000); ++seed) {
     Subject subject;
     if (!(mesh ? subject.MakeMesh(seed) : subject.Make(seed))) continue;

@@ -12,7 +12,7 @@
 namespace sluice_test {
 
 inline bool IsHost(const Site& s) { return Is(s, SLUICE_OPCODE_HOST); }
-// A host call's operands stand in a row, not in fields.
+// The operands of a host call are consecutive, not in fields of the record.
 inline bool HasOperands(const Site& s) { return !IsHost(s); }
 
 // The fields of an instruction that name operands.
@@ -32,7 +32,7 @@ inline std::vector<uint32_t*> OperandsOf(const Site& s) {
   return all;
 }
 
-// Gives the operand and its shape to this field alone.
+// Gives `field` a copy of its operand and of the shape, used by no other field.
 inline sluice_operand_t& Own(const Site& s, uint32_t* field, sluice_shape_t** shape) {
   BlockBuilder& b = *s.block;
   sluice_operand_t operand = b.operands[*field];
@@ -44,7 +44,7 @@ inline sluice_operand_t& Own(const Site& s, uint32_t* field, sluice_shape_t** sh
   return b.operands.back();
 }
 
-// Slot 0 is the scratchpad in streams of the scheduler; told by its binding.
+// Whether an operand lies in the scratchpad, by the binding of its slot.
 inline bool InScratchpad(const Mutant& m, const BlockBuilder& b, uint32_t operand) {
   const size_t block = static_cast<size_t>(&b - m.stream.blocks.data());
   for (const sluice_instance_t& i : m.stream.instances) {
@@ -62,8 +62,8 @@ inline void ShiftBy(Chance* c, uint32_t width, sluice_operand_t* o) {
   o->offset_lo = static_cast<uint32_t>(at < 0 ? o->offset_lo - step : at);
 }
 
-// Takes an instruction out. Waits of its visit that count past it are adjusted, so that the
-// stream lacks the work of the instruction and nothing else changes.
+// Removes an instruction and adjusts the waits of its visit that count past it: the
+// stream lacks the work of the instruction, and nothing else changes.
 inline void Remove(const Site& s) {
   auto& list = s.block->lists[s.engine];
   list.erase(list.begin() + static_cast<long>(s.index));
@@ -79,8 +79,8 @@ inline void Remove(const Site& s) {
   }
 }
 
-// Cuts every body in two, so that each instance becomes two and waits go across: what
-// the first `percent` of the DMA's list needs comes before the cut.
+// Cuts every body in two, so that waits cross instances. The first body gets `percent`
+// of the DMA's list and what these instructions wait for.
 inline void CutBlocks(uint32_t percent, StreamBuilder* s) {
   std::vector<BlockBuilder> blocks;
   for (const BlockBuilder& b : s->blocks) {
@@ -163,7 +163,7 @@ inline bool WaitElsewhere(Chance* c, Mutant* m) {
   w.engine = OtherEngine(c, *m, w.engine);
   return true;
 }
-// Counts from the other side of the visit's start.
+// Makes a wait count from the other side of its visit's start.
 inline bool WrongSide(Chance* c, Mutant* m) {
   Site s;
   if (!c->Pick(m, &s, HasWait)) return false;
@@ -225,7 +225,7 @@ inline bool ShiftBuffer(Chance* c, Mutant* m) {
   }
   return false;
 }
-// Transfers change on both sides, so that the two still agree.
+// Changes both sides of a transfer alike.
 inline bool ChangeExtent(Chance* c, Mutant* m, int32_t by) {
   Site s;
   if (!c->Pick(m, &s, HasOperands)) return false;
@@ -304,7 +304,7 @@ inline bool LostTile(Chance* c, Mutant* m) {
   Remove(s);
   return true;
 }
-// Does what another instruction of the kind does, in place of its own work.
+// Replaces an instruction's work by that of another one of its kind.
 inline bool Repeated(Chance* c, Mutant* m) {
   Site s;
   if (!c->Pick(m, &s, [](const Site&) { return true; })) return false;
@@ -317,7 +317,7 @@ inline bool Repeated(Chance* c, Mutant* m) {
   s.entry().record.flags = list[from].record.flags;
   return true;
 }
-// Replaces one buffer of a body by the memory of another one, in all operands.
+// Puts one buffer of a body where another one lies, in all operands.
 inline bool EarlyReuse(Chance* c, Mutant* m) {
   BlockBuilder& b = m->stream.blocks[c->Below(m->stream.blocks.size())];
   std::vector<uint32_t> offsets;
@@ -436,7 +436,7 @@ inline bool SwapOperands(Chance* c, Mutant* m) {
   std::swap(*operands[a], *operands[b]);
   return true;
 }
-// Two instructions of one kind exchange their descriptors.
+// Exchanges the descriptors of two instructions of one kind.
 inline bool SwapDescriptors(Chance* c, Mutant* m) {
   Site s;
   if (!c->Pick(m, &s, [](const Site&) { return true; })) return false;
@@ -490,7 +490,7 @@ inline bool WrongHostOperand(Chance* c, Mutant* m) {
       return true;
   }
 }
-// Where a state is appended to does not follow its parameter.
+// Makes the rows of an append go elsewhere than the parameter says.
 inline bool WrongPatch(Chance* c, Mutant* m) {
   auto& patches = m->stream.patches;
   if (patches.empty()) return false;
@@ -527,7 +527,7 @@ inline bool WrongPlace(Chance* c, Mutant* m) {
   }
 }
 
-// Of meshes: the work of a node is waited for elsewhere, or not at all.
+// Mutations of meshes: a wait for a node's work is dropped or moved to another node.
 inline uint32_t NodeOf(uint32_t engine) {
   return engine < kFirstNodeEngine ? SLUICE_NONE : (engine - kFirstNodeEngine) / 2;
 }
@@ -590,7 +590,7 @@ inline bool LostForward(Chance* c, Mutant* m) {
   Remove(s);
   return true;
 }
-// Moves all instructions that compute, or all that send, from one node to another.
+// Exchanges the lists of two nodes: their compute engines, or their send engines.
 inline bool SwapNodes(Chance* c, Mutant* m) {
   const uint32_t nodes = m->stream.node_cols * m->stream.node_rows;
   if (nodes == 1) return false;
@@ -653,7 +653,7 @@ inline const std::vector<Mutation>& Mutations() {
   };
   return all;
 }
-// These and what only several nodes can do wrong.
+// The mutations above, and those that only several nodes can have.
 inline const std::vector<Mutation>& MeshMutations() {
   static const std::vector<Mutation> all = [] {
     std::vector<Mutation> list = {

@@ -48,11 +48,11 @@ class Oracle {
   };
   struct Access {
     uint32_t region = 0, width = 0;
-    uint32_t space = 0;        // region, or behind them the scratchpads of nodes 1, ...
+    uint32_t space = 0;        // a region; then the scratchpads of nodes 1, ...
     std::vector<uint64_t> at;  // address of each element, in logical order
   };
   struct Event {
-    uint32_t engine, instance, index;  // index: of the block's list
+    uint32_t engine, instance, index;  // index: into the block's list
     uint32_t position;                 // 1-based on its engine, over all instances
   };
 
@@ -79,7 +79,7 @@ class Oracle {
     for (size_t t = 0; t < graph_.tensors.size(); ++t) {
       const uint8_t kind = graph_.tensors[t].kind;
       if (kind != 1 && kind != 3 && kind != 4) continue;
-      if (places_[t].region == 255) continue;  // nothing is there from the start
+      if (places_[t].region == 255) continue;  // it has no place in memory
       Access a;
       if (!Locate(t, &a)) return false;
       for (size_t i = 0; i < a.at.size(); ++i) {
@@ -90,7 +90,7 @@ class Oracle {
         }
       }
     }
-    // Positions before each instance, per engine.
+    // before_[i][e]: instructions of engine e in all instances before i.
     before_.assign(s_.instances.size() + 1, std::vector<uint32_t>(s_.engines(), 0));
     for (size_t i = 0; i < s_.instances.size(); ++i) {
       if (s_.instances[i].block >= s_.blocks.size()) return Fail("block");
@@ -137,7 +137,7 @@ class Oracle {
           }
     return true;
   }
-  // node: whose scratchpad is meant.
+  // The scratchpad is that of `node`.
   bool Operand(const Event& e, uint32_t index, uint32_t node, Access* a) {
     if (!Operand(e, index, a)) return false;
     if (node >= s_.node_cols * s_.node_rows) return Fail("node");
@@ -277,7 +277,7 @@ class Oracle {
     *sum = Mix(*sum, kernel.layer);
     return true;
   }
-  // The node of an engine that serves one node; 0 for engines that serve all.
+  // The node of an engine that serves one node; 0 for an engine that serves all nodes.
   uint32_t NodeOf(const Event& e) const {
     const uint32_t node = table_[e.engine].node;
     return node == SLUICE_ALL_NODES ? 0 : node;
@@ -285,7 +285,8 @@ class Oracle {
   bool Does(const Event& e, uint32_t what) const {
     return (table_[e.engine].does & what) != 0;
   }
-  // Roles and nodes of a queue; a forward leaves from its engine's node.
+  // Whether a queue serves the transfer's role and node; a forward leaves from its
+  // engine's node.
   bool Serves(uint32_t engine, const sluice_transfer_t& t, uint8_t opcode) const {
     const sluice_engine_t& e = table_[engine];
     if (opcode == SLUICE_OPCODE_FORWARD) return e.node == t.src_node;
@@ -330,8 +331,8 @@ class Oracle {
     return true;
   }
 
-  // Everything that goes into a tile, in order: whatever the op is, the same sum gives
-  // the same bytes.
+  // Mixes everything that a tile reads, in order: whatever the operator computes, equal
+  // sums mean equal results.
   bool Tile(const Event& e, const sluice_tile_t& t, uint8_t flags) {
     uint64_t sum = Mix(5, flags);
     uint16_t op = 0;
@@ -365,8 +366,8 @@ class Oracle {
     for (size_t i = 0; i < a.at.size() * a.width; ++i) values.push_back(Mix(sum, i));
     in_place_ = false;
     if (!Write(a, values)) return false;
-    // Reading and writing the same bytes in one tile depends on the engine's insides,
-    // unless each element only replaces itself.
+    // A tile may overwrite bytes that it reads only if each element replaces itself:
+    // otherwise the result depends on how the engine works inside.
     return !in_place_ || result == accumulator || ReplacesItself(e, t, op, a) ||
            Fail("a tile writes over its input");
   }
@@ -386,7 +387,7 @@ class Oracle {
       if (!Operand(e, operand, &in)) return false;
       const bool table = operand == t.weight;
       if (!table && in.at == out.at && in.width == out.width) continue;
-      // Not the same elements: then no byte of it may be overwritten.
+      // An operand of other elements: none of its bytes may be overwritten.
       for (uint64_t x : in.at) {
         for (uint64_t y : out.at) {
           if (x < y + out.width && y < x + in.width) return false;
@@ -396,7 +397,8 @@ class Oracle {
     return true;
   }
 
-  // Position on its engine that a wait asks for, 0: none; false when it names nothing.
+  // The position on an engine that a wait asks for, 0 for none; false if the wait is
+  // invalid.
   bool Target(const Event& e, const sluice_wait_t& w, uint32_t* engine,
               uint32_t* position) {
     if (w.engine >= s_.engines() || w.before > 1) return Fail("wait");
@@ -414,7 +416,7 @@ class Oracle {
   bool Run() {
     const uint32_t engines = s_.engines();
     std::vector<uint32_t> done(engines, 0), instance(engines, 0), index(engines, 0);
-    // Clock after each position of each engine.
+    // The vector clock after each position of each engine.
     std::vector<std::vector<std::vector<uint32_t>>> clocks(engines);
     for (bool moved = true; moved;) {
       moved = false;
@@ -508,7 +510,7 @@ class Oracle {
   const GraphSpec& graph_;
   const std::vector<Place>& places_;
   const Unroller unrolled_;
-  const StreamBuilder& s_;  // without loops
+  const StreamBuilder& s_;  // the stream without loops
   const std::vector<sluice_engine_t> table_;
   const std::vector<int32_t>& parameters_;
   Meaning meaning_;
@@ -521,7 +523,7 @@ class Oracle {
   uint32_t last_region_ = 0;
 };
 
-// Values of the parameters for a run; runs 0, 1, ... go through each one's range.
+// Values of the parameters in run 0, 1, ...: each parameter goes through its range.
 inline std::vector<int32_t> ParametersOf(const GraphSpec& graph, int run) {
   std::vector<int32_t> values;
   for (const ParameterSpec& p : graph.parameters) {
@@ -529,7 +531,7 @@ inline std::vector<int32_t> ParametersOf(const GraphSpec& graph, int run) {
   }
   return values;
 }
-// Runs after which every value of every parameter has occurred.
+// The number of runs after which every parameter has had every value.
 inline int RunsOf(const GraphSpec& graph) {
   int runs = 1;
   for (const ParameterSpec& p : graph.parameters) {
@@ -538,7 +540,7 @@ inline int RunsOf(const GraphSpec& graph) {
   return runs;
 }
 
-// The meaning over all those runs.
+// The combined meaning of all these runs.
 inline Meaning MeaningOf(const GraphSpec& graph, const std::vector<Place>& places,
                          const StreamBuilder& stream) {
   Meaning all;

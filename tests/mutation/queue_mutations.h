@@ -9,7 +9,7 @@
 
 namespace sluice_test {
 
-// An engine other than `engine` that may have work: any but the host.
+// An engine other than `engine` that can have work; the host is left out.
 inline uint16_t OtherEngine(Chance* c, const Mutant& m, uint32_t engine) {
   const std::vector<sluice_engine_t> table = m.stream.Engines();
   while (true) {
@@ -19,7 +19,7 @@ inline uint16_t OtherEngine(Chance* c, const Mutant& m, uint32_t engine) {
     }
   }
 }
-// A transfer in the list of another engine, at the place that it had.
+// Moves a transfer to the list of another engine, at the same position.
 inline bool OtherQueue(Chance* c, Mutant* m) {
   Site s;
   if (!c->Pick(m, &s, IsTransfer)) return false;

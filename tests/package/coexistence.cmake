@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Hosts that differ in company only print the same stream; sizes are reported.
+# Hosts that differ only in the libraries beside sluice must print the same stream.
+# Reports sizes.
 #   cmake -DHOSTS=a;b -DMIMALLOC_HOSTS=c;d -DSTRIP=strip -DSHARED=libsluice.so
 #         -DALONE=program -DWITH=program -P coexistence.cmake
 cmake_minimum_required(VERSION 3.25)

@@ -19,7 +19,7 @@ foreach(name libsluice1 libsluice-import1 libsluice-dev sluice-tools sluice-firm
     message(FATAL_ERROR "the library depends on more than the C library: ${step_output}")
   endif()
 endforeach()
-# The delegate is there where the headers of TensorFlow Lite are.
+# The delegate's package exists where the headers of TensorFlow Lite are installed.
 file(GLOB delegate ${WORK}/packages/sluice-tflite-delegate_*.deb)
 if(delegate)
   step(dpkg-deb --field ${delegate} Depends)

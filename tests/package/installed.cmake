@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs into a fresh prefix and consumes it: CMake package and pkg-config, shared and
-# static, C and C++. The prefix is moved after installing: nothing may remember it.
+# static, C and C++. The prefix is moved after installing: no file may remember it.
 #   cmake -DBUILD=... -DSOURCE=... -DWORK=... -DNM=... -DCC=... -DCXX=...
 #         -P installed.cmake
 cmake_minimum_required(VERSION 3.25)
@@ -14,14 +14,14 @@ endforeach()
 file(RENAME ${WORK}/first ${WORK}/prefix)
 consume_prefix(${WORK}/prefix)
 
-# The walker's sources are complete by themselves.
+# The walker's sources compile without other files of the project.
 step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/device --component firmware)
 set(firmware ${WORK}/device/share/sluice/firmware)
 step(${CC} -std=c99 -ffreestanding -Wall -Wextra -Werror -I${firmware} -r -nostdlib
      ${firmware}/walker.c ${firmware}/walker_check.c ${firmware}/walker_names.c
      -o ${WORK}/walker.o)
 
-# The archive: one object, and no global name that is not ours.
+# The archive has one object, and every global name in it is sluice's.
 file(GLOB_RECURSE archive ${WORK}/prefix/*/libsluice.a)
 step(${NM} --defined-only --extern-only ${archive})
 string(REGEX MATCHALL "[^\n]+ [A-Za-z] [^\n]+" symbols "${step_output}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Shared by the scripts of this folder. Expects SOURCE, WORK, CC, CXX, NM.
 
-# Runs a command; its failure is the test's. Output in step_output.
+# Runs a command and fails the test if it fails. Its output is in step_output.
 function(step)
   execute_process(COMMAND ${ARGV} OUTPUT_VARIABLE output ERROR_VARIABLE output
                   RESULT_VARIABLE result)
@@ -47,7 +47,7 @@ function(consume_prefix prefix)
   step(${CC} -std=c99 ${cflags} ${main} -o ${WORK}/c_static -static ${static})
   step(${CXX} -x c++ -std=c++17 ${cflags} ${main} -o ${WORK}/cc_static -static -x none
        ${static})
-  # libsluice_import, shared, and its archive with the libraries that it names.
+  # libsluice_import: the shared library, and the archive with the libraries it names.
   step(${PKG_CONFIG} --cflags --libs sluice-import)
   separate_arguments(import UNIX_COMMAND "${step_output}")
   set(main ${SOURCE}/tests/package/consumer/import.c)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machines that come with sluice, and what a descriptor says in short.
+// The machines that come with sluice, and the short facts about a descriptor.
 #include "presets/presets.h"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams of machines with several queues, executed in orders that nothing but their waits
-// restricts.
+// Streams of machines with several queues, executed in any order that their waits
+// allow.
 #include <doctest/doctest.h>
 
 #include "firmware-sim/sim.h"
@@ -113,8 +113,8 @@ TEST_CASE("interleavings: a matrix of 256 on a machine with VTA's queues") {
     for (uint64_t order = 1; order <= 20; ++order) {
       CHECK(Run(p, order, false).output_fnv1a == timed.output_fnv1a);
     }
-    // Without the waits of the queue that stores, some order gives other bytes or meets
-    // bytes that nobody has written.
+    // Without the waits of the storing queue, some order must give other bytes or read
+    // bytes that were never written.
     const auto* wire = sluice::wire::GetPlan(p.plan.data());
     StreamBuilder stream =
         TakeApart(reinterpret_cast<const uint8_t*>(wire->stream()->data()));

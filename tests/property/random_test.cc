@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random graphs on random machines: a proof that nothing fits, or a plan that both
-// judges accept.
+// Random graphs on random machines: either nothing fits, provably, or both judges
+// accept the plan.
 //
-// SLUICE_PROPERTY_CASES: how many; SLUICE_PROPERTY_SEED: the first (to repeat one).
+// SLUICE_PROPERTY_CASES: how many; SLUICE_PROPERTY_SEED: the first seed, to repeat a
+// case.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -32,7 +33,7 @@ sluice_sim::SimulateResult RunPlan(const Bytes& graph, const Bytes& hardware,
   o.plan_size = plan.size();
   o.functional = functional;
   o.seed = seed;
-  // Each parameter somewhere in its range.
+  // Gives each parameter a value in its range.
   const auto* least = sluice::wire::GetGraph(graph.data())->parameter_min();
   const auto* most = sluice::wire::GetGraph(graph.data())->parameter_max();
   for (uint32_t i = 0; i < least->size(); ++i) {
@@ -42,7 +43,7 @@ sluice_sim::SimulateResult RunPlan(const Bytes& graph, const Bytes& hardware,
   return sluice_sim::Simulate(o);
 }
 
-// Layer by layer, or fused.
+// Alternates between solvers, so that plans are made layer by layer or fused.
 uint32_t SolverOf(uint64_t seed) {
   return seed % 2 == 0 ? SLUICE_SOLVER_DEFAULT : SLUICE_SOLVER_BASELINE;
 }
@@ -54,7 +55,7 @@ struct Totals {
   std::map<uint16_t, int> ops;
 };
 
-// Everything that must hold of a plan. False when one thing does not.
+// Checks everything that must hold of a plan; false at the first thing that does not.
 bool CheckPlan(Library* library, const GraphPtr& graph, const HardwarePtr& hardware,
                const PlanPtr& plan, const Bytes& graph_bytes,
                const Bytes& hardware_bytes, uint64_t seed, Totals* totals) {
@@ -94,7 +95,8 @@ bool CheckPlan(Library* library, const GraphPtr& graph, const HardwarePtr& hardw
          report.energy_pj >= report.bound_energy_pj;
 }
 
-// The numbers of an infeasible answer are exact: that many bytes do, one less does not.
+// The bytes that an infeasible answer names are exact: they suffice, and one less does
+// not.
 bool CheckInfeasible(Library* library, const GraphPtr& graph, MachineSpec machine,
                      const Bytes& graph_bytes, uint64_t seed, Totals* totals) {
   const sluice_diagnostic_t first = library->diagnostic;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of the house, to be set beside those of another commit.
+"""Figures of the sources, to be compared with those of another commit.
 
   figures.py --root . [--operator COMMIT...] [--build build/release] [--strip strip] [--time]
 
@@ -102,7 +102,7 @@ def sizes(build, strip):
 
 
 def edit_and_test(root, build):
-    """What one waits for after an edit. The file is only touched, so ccache stays out."""
+    """The time to build and test after an edit. The file is only touched, so ccache is off."""
     environment = dict(os.environ, CCACHE_DISABLE="1")
 
     def seconds(*command):

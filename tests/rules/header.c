@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The public headers by themselves, in C and C++. */
+/* Includes only the public headers, in C and C++. */
 #include "sluice/build.h"
 #include "sluice/experimental.h"
 #include "sluice/import.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Who may include whom. Fails on every quoted include that the table does not allow.
+# Which folder may include which. Fails on a quoted include that the table does not allow.
 #   cmake -DROOT=<source tree> -P includes.cmake
 cmake_minimum_required(VERSION 3.25)
 
@@ -21,7 +21,7 @@ set(verify "verify;base;model/graph.h;model/hardware.h;model/plan.h")
 set(emit "emit;model;base")
 set(lower "lower;base")
 set(plan "plan;emit;verify;io;solve;search;model;base")
-set(absent "api;base;plan;solve") # the answers of parts that a build leaves out
+set(absent "api;base;plan;solve") # stands in for parts that a build leaves out
 set(api "api;lower;plan;emit;verify;io;solve;search;model;base")
 set(import "import;flatbuffers")
 set(zoo "zoo;import")
@@ -65,9 +65,10 @@ foreach(file ${files})
       continue()
     endif()
     if("${room}" STREQUAL "outside")
-      # firmware-sim and bindings: include/ and their own folder; drivers also what the
-      # device and the firmware have for them. The delegate is a front end: it makes what
-      # the TensorFlow Lite importer lowers, of the runtime's structures.
+      # firmware-sim and bindings may include include/ and their own folder. Drivers may
+      # also include the device's and the firmware's headers for them. The delegate is a
+      # front end of the TensorFlow Lite importer: it builds the importer's structs from
+      # the runtime's.
       string(REGEX REPLACE "/.*" "" folder ${file})
       if(NOT include MATCHES "^${folder}/" AND NOT include MATCHES "^flatbuffers/"
          AND NOT (folder STREQUAL "bindings"

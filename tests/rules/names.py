@@ -3,7 +3,7 @@
 """The name of a test case can be listed by CMake and selected by doctest.
 
   names.py --root .      lists the names that cannot; fails when there is one
-  names.py --self-test   shows that they are found
+  names.py --self-test   shows that such names are found
 
 CMake reads the names of a program's test cases as a list. It divides that list at
 semicolons, except between square brackets, and reads a backslash as an escape. Either way

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whoever asks about an operator asks its row in the table of its side.
+"""Code that asks about an operator reads the operator's row in the table of its side.
 
   operators.py --root .      lists every switch over operator codes, every comparison by
                              order and every chain of comparisons outside the tables,

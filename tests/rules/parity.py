@@ -14,7 +14,7 @@ import re
 import sys
 
 HEADERS = ["sluice.h", "import.h", "lowering.h", "presets.h", "zoo.h"]
-# Of those that wrap everything.
+# Headers for the wrappers that wrap everything.
 MORE_HEADERS = ["experimental.h", "build.h", "machine.h"]
 WRAPPERS = {
     "cpp": ["bindings/cpp"],

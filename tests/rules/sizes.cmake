@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# No source above 700 lines, every file with a licence line, no path of a machine.
+# No source has more than 700 lines, every file has a licence line, none has an absolute
+# path of one machine.
 #   cmake -DROOT=<source tree> -P sizes.cmake
 cmake_minimum_required(VERSION 3.25)
-# And the top level holds what newcomers expect, no more.
+# The top level holds only what newcomers expect.
 set(bad 0)
 file(GLOB entries RELATIVE ${ROOT} ${ROOT}/*)
 list(FILTER entries EXCLUDE REGEX "^\\.")

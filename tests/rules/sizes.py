@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes that the house allows: lines of a function, lines of a class, parameters.
+"""Limits of the sources: lines of a function, lines of a class, parameters.
 
   sizes.py --root .          lists what is too large and fails when there is any
   sizes.py --self-test       shows on small sources that each rule can fail
@@ -19,8 +19,8 @@ LIBRARY = ("src", "firmware-sim")
 OTHERS = ("tests", "bindings")
 LIMITS = {"library": 60, "others": 80, "class": 200, "parameters": 6}
 FROZEN = "tests/abi/v1/"
-# C functions that name context, inputs, outputs and diagnostic one by one, and have more of
-# these than the limit. None may be added.
+# C functions that take context, inputs, outputs and diagnostic one by one, and so have
+# more parameters than the limit. None may be added.
 MANY = {
     "sluice_coschedule", "sluice_curve", "sluice_evaluate", "sluice_map_gemm",
     "sluice_map_layers", "sluice_mapping_directives", "sluice_minimum_footprint",

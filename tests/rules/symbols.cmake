@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the library may ask of its host, that it keeps no state and stays small.
+# Which functions the library may need from its host; it has no state and stays small.
 #   cmake -DNM=nm -DSTRIP=strip -DSHARED=libsluice.so -DSTATIC=libsluice_rooms.a
 #         -DEXPERIMENTAL=libsluice_experimental.so
 #         -DMAX_BYTES=n -P symbols.cmake

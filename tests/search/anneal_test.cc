@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-// Proposes given costs one after the other and writes down what it is asked to do.
+// Proposes the given costs one after the other and records the calls that it gets.
 struct Script {
   std::vector<double> costs;
   double state = 10, best = 0, proposed = 0;
@@ -85,7 +85,7 @@ TEST_CASE("anneal: the limit that a proposal hears follows the cooling") {
   Script s;
   s.costs = {1e300, 1e300};
   const AnnealResult r = s.Run({2, 0.5, 8, 2}, &rng, &budget);
-  // t0 (1 - x) / (1 + a x), at x = 0 and x = 1/2
+  // t0 (1 - x) / (1 + a x) at x = 0 and at x = 1/2.
   CHECK(s.limits[0] == doctest::Approx(10 * (1 + 0.5 * ExponentialDraw(&same))));
   CHECK(s.limits[1] == doctest::Approx(10 * (1 + 0.05 * ExponentialDraw(&same))));
   CHECK(r.kept == 0);
@@ -106,7 +106,7 @@ TEST_CASE("anneal: no heat keeps what is rejected, and iterations bound the roun
   CHECK(bounded.state == 7);
 }
 
-// A state whose costs fall and rise at random; counts what is kept when.
+// A state whose cost rises and falls at random; counts worse states that are kept late.
 struct Walk {
   double cost = 1000;
   int rounds = 0, kept_worse_after = 0;

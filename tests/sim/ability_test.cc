@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulator: no engine does what the machine cannot, and the host nothing else; it
-// executes by the reference kernels.
+// The simulator: engines do only what the machine can do, and the host only what it
+// cannot; the host executes the reference kernels.
 #include <doctest/doctest.h>
 
 #include "judge_case.h"

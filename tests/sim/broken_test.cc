@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams that run right, and each kind of broken stream: the simulator alone must see
-// it.
+// Streams that run, and each kind of broken stream: the simulator alone must refuse it.
 #include <doctest/doctest.h>
 
 #include <numeric>
@@ -85,8 +84,8 @@ TEST_CASE("a dropped wait of a tile on its input is caught, wherever it is dropp
     At(&c, kCompute, tile).waits.clear();
     const auto r = Judge(c);
     INFO("tile " << tile << ": " << r.error_code << ": " << r.error);
-    // Only the first is late on this machine; the others happen to come in time, but
-    // nothing orders them.
+    // On this machine only the first load is late. The others come in time by chance,
+    // as nothing orders them.
     CHECK(r.error_code == (tile == 1 ? "undefined" : "race"));
   }
 }
@@ -107,12 +106,12 @@ TEST_CASE("a dropped wait of a first load's reader reads undefined bytes") {
   const auto r = Judge(c);
   CHECK(r.error_code == "undefined");
   CHECK(r.error_engine == kCompute);
-  CHECK(r.error_instruction == 10);  // the DMA's ten come first in the body
+  CHECK(r.error_instruction == 10);  // the body lists the DMA's ten first
 }
 
 TEST_CASE("a dropped wait across instances is caught when the timing shows it") {
   Case c = AddCase();
-  // Let both instances share their buffers: then only waits keep them apart.
+  // Both instances share their buffers, so only waits keep them apart.
   for (int slot = 0; slot < 3; ++slot) {
     c.stream.bindings[6 + slot] = c.stream.bindings[slot];
   }
@@ -144,7 +143,7 @@ TEST_CASE("a result over what it is made of is caught, but for elementwise opera
   b.operands[tile.output].offset_lo = b.operands[tile.input0].offset_lo;
   b.operands[tile.output].slot = b.operands[tile.input0].slot;
   CHECK(Judge(c).error == "output overwrites input0");
-  // A sum over one of its inputs is right where the boxes are the same.
+  // A sum may overwrite one of its inputs where both have the same box.
   c = AddCase();
   BlockBuilder& sum = Block(&c);
   sluice_tile_t& added = sum.tiles[sum.lists[kCompute][0].record.descriptor];
@@ -208,7 +207,7 @@ TEST_CASE("a wrong slice of the input or the weights is caught") {
 
 TEST_CASE("early reuse of a buffer is caught") {
   Case c = ConvCase();
-  // The load of in2 goes before the store that waits for tile 0.
+  // The load of in2 comes before the store that waits for tile 0.
   std::swap(At(&c, kDmaEngine, 5), At(&c, kDmaEngine, 6));
   const auto r = Judge(c);
   CHECK_FALSE(r.ok);
@@ -261,7 +260,7 @@ TEST_CASE("a channel range that is not summed over is caught") {
 
 TEST_CASE("a deadlock is named") {
   Case c = ConvCase();
-  // Tile 0 waits for the store of its own result.
+  // Tile 0 waits for the store of its own result: a deadlock.
   At(&c, kCompute, 1).waits = {After(kDmaEngine, 5)};
   const auto r = Judge(c, false);
   CHECK_FALSE(r.ok);
@@ -308,7 +307,7 @@ TEST_CASE("a tile that declares fewer cycles than the peak allows is caught") {
 
 TEST_CASE("a stored result is final: storing a stale buffer again gives other bytes") {
   Case c = ConvCase();
-  // out3's store takes the other output buffer, which holds tile 2's rows.
+  // out3's store reads the other output buffer, which holds the rows of tile 2.
   SourceOf(&c, 10).offset_lo = 928;
   CHECK(Judge(c).error_code == "mismatch");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HARD_SWISH and PRELU: values by hand, a second implementation written after the
-// fixed-point primitives that TensorFlow Lite is written with, and real arithmetic.
+// HARD_SWISH and PRELU against values by hand, against a second implementation with
+// TensorFlow Lite's fixed-point primitives, and against real arithmetic.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@ using sluice_sim::DenseBox;
 using sluice_sim::Extent;
 using sluice_sim::Tile;
 
-// One element for each input of an 8-bit dtype.
+// A tensor that has each value of an 8-bit dtype once.
 struct AllInputs {
   std::vector<uint8_t> in, out;
   Tile t;
@@ -49,7 +49,7 @@ int16_t RoundingDoublingHigh(int16_t a, int16_t b) {
   const int32_t nudge = ab >= 0 ? (1 << 14) : (1 - (1 << 14));
   return Narrow((ab + nudge) / (1 << 15));
 }
-// The same without rounding.
+// gemmlowp's SaturatingDoublingHighMul: the same without rounding.
 int16_t DoublingHigh(int16_t a, int16_t b) {
   if (a == b && a == std::numeric_limits<int16_t>::min()) return INT16_MAX;
   return Narrow((int32_t{a} * int32_t{b}) / (1 << 15));
@@ -88,7 +88,7 @@ int64_t Straight(const Swish& s, int value, int low, int high) {
 }
 
 TEST_CASE("hard_swish: values by hand") {
-  // A step is 3/256 in and out: factors 1/128 = 2^14 / 2^15 * 2^-6 and 1 = 2^14 / 2^15 * 2.
+  // Steps of 3/256 in and out: factors 1/128 = 2^14 / 2^15 * 2^-6, 1 = 2^14 / 2^15 * 2.
   AllInputs a(SLUICE_OP_HARD_SWISH, SLUICE_DTYPE_INT8, {0, 0, 1 << 14, -6, 1 << 14, 1});
   a.Run();
   CHECK(a.Of(127) == 95);    // 24512 * 8128 / 2^15 = 6080, / 64
@@ -99,7 +99,7 @@ TEST_CASE("hard_swish: values by hand") {
 }
 
 TEST_CASE("hard_swish: the gate is shut below -3 and open above 3") {
-  // A step is 3/32 in, 3/64 out: the gate's factor is 8, the output's 1/64.
+  // Steps of 3/32 in, 3/64 out: the gate's factor is 8, the output's 1/64.
   AllInputs a(SLUICE_OP_HARD_SWISH, SLUICE_DTYPE_INT8, {0, 5, 1 << 14, -5, 1 << 14, 4});
   a.Run();
   for (int x = -128; x <= -32; ++x) CHECK(a.Of(x) == 5);
@@ -134,7 +134,7 @@ TEST_CASE("hard_swish: equal to a second implementation, for every input") {
 }
 
 TEST_CASE("hard_swish: close to real arithmetic") {
-  // In 0.0234 from -11, out 0.0125 from -98: factors as an importer writes them.
+  // Steps of 0.0234 and zero point -11 in, 0.0125 and -98 out: an importer's factors.
   const double in = 0.0234, out = 0.0125;
   const auto split = [](double factor, int32_t* multiplier, int32_t* shift) {
     int exponent = 0;
@@ -189,7 +189,7 @@ struct Slopes {
 };
 
 TEST_CASE("prelu: values by hand") {
-  // Above zero twice the input less 3; below, input * slope / 8.
+  // Above zero 2 * input - 3; below zero input * slope / 8.
   AllInputs a(SLUICE_OP_PRELU, SLUICE_DTYPE_INT8,
               {3, 1, -10, 1 << 30, 2, 1 << 30, -2, -100, 90});
   Slopes slopes(&a.t, {1, 1, 1, 1}, {4});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device refuses what it is not to touch, and goes on.
+// The device refuses accesses outside of what it was given, and goes on working.
 #include "firmware-sim/device.h"
 
 #include <doctest/doctest.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kDram = 1 << 16;
 
-// A device with the convolution's stream placed in it, region behind region.
+// A device with the convolution's stream placed in its memory, region after region.
 struct Placed {
   const Case c = ConvCase();
   Bytes image = c.stream.Image();
@@ -113,7 +113,7 @@ TEST_CASE(
   CHECK(sluice_device_control(device, SLUICE_DEVICE_READ_DRAM, &read) == 0);
   CHECK(found == expected);
   sluice_device_close(device);
-  // More than the address space has.
+  // More memory than the address space has.
   CHECK(sluice_device_open(p.hardware.data(), p.hardware.size(), UINT64_MAX, &device) ==
         SLUICE_DEVICE_MEMORY);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands of host functions, made of numbers.
+// Operands of host functions, made from lists of numbers.
 #ifndef SLUICE_TESTS_SIM_HOST_CASE_H_
 #define SLUICE_TESTS_SIM_HOST_CASE_H_
 
@@ -62,7 +62,7 @@ class HostCase {
   std::list<std::vector<uint8_t>> bytes_;
 };
 
-// As multiplier and shift: 1.
+// The multiplier of the factor 1, whose shift is 1.
 constexpr int32_t kOne = 1 << 30;
 
 }  // namespace sluice_sim

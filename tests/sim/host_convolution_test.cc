@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 16-bit products by hand.
+// 16-bit convolutions and products against numbers by hand.
 #include "tests/sim/host_case.h"
 
 namespace sluice_sim {
@@ -7,12 +7,12 @@ namespace {
 
 using Shorts = std::vector<int16_t>;
 
-// stride 1, dilation 1, no pads, one group, zero 0, the whole range.
+// Stride 1, dilation 1, no pads, one group, zero point 0, no clamping.
 std::vector<int32_t> Plain(int32_t bias_bits = 64) {
   return {1, 1, 1, 1, 0, 0, 1, 0, INT16_MIN, INT16_MAX, bias_bits};
 }
 
-// Two channels of one input channel: three times and -1 times, plus a bias.
+// One input channel, two output channels: 3 * x and -1 * x, plus a bias.
 HostCase Pointwise(int32_t bias_bits) {
   HostCase c;
   c.Shorts({1, 1, 2, 1}, {100, -20000});

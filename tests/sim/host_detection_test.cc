@@ -11,8 +11,8 @@ int32_t BitsOf(float value) {
   return bits;
 }
 
-// Three boxes of half a length of 10: two nearly equal, one far away; two classes behind a
-// background. Scales of 1, zero points of 100.
+// Three boxes of size 10: two nearly equal, one far away. Two classes behind a
+// background class. Scales are 1, zero points 100.
 HostCase Detector(int32_t most, float overlap) {
   HostCase c;
   const std::vector<uint8_t> boxes = {100, 100, 100, 100, 101, 100,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host functions by name. That layers call them: tests/import/tflite/lower_host_test.cc.
+// Finding host functions by name. tests/import/tflite/lower_host_test.cc runs layers on
+// them.
 #include "tests/sim/host_case.h"
 
 namespace sluice_sim {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An LSTM whose gates are set by biases, compared with what they mean. Against the
-// interpreter, to the byte: tests/import/people_test.cc.
+// An LSTM whose gates are set by their biases, against real arithmetic.
+// tests/import/people_test.cc compares with the interpreter, byte for byte.
 #include <cmath>
 
 #include "tests/sim/host_case.h"
@@ -8,8 +8,8 @@
 namespace sluice_sim {
 namespace {
 
-// One input, one cell, `steps` steps. Gates of the input have these biases, in 1/4096; the
-// cell is in 1/2048, the output in 1/128.
+// One input, one cell, `steps` steps. The gates get these biases in steps of 1/4096;
+// the cell is in steps of 1/2048, the output in steps of 1/128.
 HostCase Lstm(const std::array<int32_t, 4>& biases, int16_t cell, int64_t steps) {
   HostCase c;
   c.Bytes({1, 1, steps, 1}, std::vector<int8_t>(static_cast<size_t>(steps), 5));
@@ -19,7 +19,7 @@ HostCase Lstm(const std::array<int32_t, 4>& biases, int16_t cell, int64_t steps)
   c.Shorts({1, 1, 1, 1}, {cell});
   std::vector<int32_t> options;
   for (int i = 0; i < 8; ++i) options.insert(options.end(), {kOne, 1});
-  // 2^-30 * 128
+  // The factor 2^-30 * 128.
   options.insert(options.end(), {kOne, -22, -11, 0, 0, 0, 0});
   c.Options(options);
   c.Wanted(SLUICE_DTYPE_INT8, {1, 1, steps, 1}, static_cast<size_t>(steps));

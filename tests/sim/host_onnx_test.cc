@@ -28,7 +28,8 @@ void WantFloats(HostCase* c, int64_t count) {
   c->Wanted(SLUICE_DTYPE_INT32, {1, 1, 1, count}, static_cast<size_t>(count) * 4);
 }
 
-// The function's one output; operands that are cut short are refused.
+// The one output of a function. Also checks that too few or too short operands are
+// refused.
 Floats Answer(const std::string& function, const std::vector<Floats>& operands,
               const Ints& options, int64_t count) {
   HostCase c;
@@ -54,7 +55,7 @@ TEST_CASE("host onnx: functions of one and two elements") {
   CHECK(Answer("LeakyRelu", {{-4, 2}}, {Bits(0.25f), 0, 0}, 2) == Floats{-1, 2});
   CHECK(Answer("HardSwish", {{-3, 0, 3}}, none, 3) == Floats{0, 0, 3});
   CHECK(Answer("Trunc", {{-1.75f, 1.75f}}, none, 2) == Floats{-1, 1});
-  // [2,1] and [1,2] to [2,2]
+  // Shapes [2,1] and [1,2], broadcast to [2,2].
   const Ints shapes = {2, 2, 2, 2, 2, 1, 2, 1, 2};
   CHECK(Answer("Sub", {{5, 7}, {1, 2}}, shapes, 4) == Floats{4, 3, 6, 5});
   CHECK(Answer("Pow", {{2, 3}, {2, 1}}, shapes, 4) == Floats{4, 2, 9, 3});
@@ -66,7 +67,7 @@ TEST_CASE("host onnx: reductions, softmax and norms") {
   CHECK(Answer("ReduceMean", {x}, {2, 2, 3, 2}, 2) == Floats{2, 7});
   CHECK(Answer("ReduceMax", {x}, {2, 2, 3, 1}, 3) == Floats{4, 5, 12});
   CHECK(Answer("ReduceL2", {{3, 4}}, {1, 2, 1}, 1) == Floats{5});
-  // Along the first of two axes.
+  // Softmax along the first of two axes.
   const Floats soft = Answer("Softmax", {{0, 1, std::log(3.0f), 1}}, {1, 2, 2}, 4);
   CHECK(soft[0] == doctest::Approx(0.25));
   CHECK(soft[2] == doctest::Approx(0.75));
@@ -79,22 +80,22 @@ TEST_CASE("host onnx: reductions, softmax and norms") {
   CHECK(root[0] == doctest::Approx(3 * 5 / std::sqrt(12.5)));
   CHECK(Answer("BatchNormalization", {{5, 7}, {2, 3}, {1, 0}, {3, 4}, {4, 9}},
                {1, 2, 1, Bits(0)}, 2) == Floats{3, 3});
-  // Over both channels: 1 + 1/2 * (9 + 16) = 13.5
+  // The sum runs over both channels: 1 + 1/2 * (9 + 16) = 13.5.
   const Floats lrn =
       Answer("LRN", {{3, 4}}, {1, 2, 1, 2, Bits(1), Bits(0.5f), Bits(1)}, 2);
   CHECK(lrn[0] == doctest::Approx(3 / std::sqrt(13.5)));
-  CHECK(lrn[1] == doctest::Approx(4 / std::sqrt(9.0)));  // the window ends behind it
+  CHECK(lrn[1] == doctest::Approx(4 / std::sqrt(9.0)));  // the window is channel 1
 }
 
 TEST_CASE("host onnx: matrices and convolutions") {
-  // Two batches of a meet one b.
+  // Both batches of a are multiplied by the same b.
   const Ints shapes = {3, 2, 1, 1, 3, 2, 1, 2, 3, 1, 2, 1};
   CHECK(Answer("MatMul", {{1, 2, 3, 4}, {5, 6}}, shapes, 2) == Floats{17, 39});
-  // One channel, 1 x 3 by a window of two, one of padding in front.
+  // One channel: 1 x 3 elements, a window of two, one of padding in front.
   const Ints window = {1, 1, 1, 3, 1, 1, 3, 1, 2, 1, 1, 1, 1, 1, 0, 1};
   CHECK(Answer("Conv", {{1, 2, 3}, {10, 1}, {100}}, window, 3) ==
         Floats{101, 112, 123});
-  // Each element spreads over two columns.
+  // Each input element spreads over two output columns.
   CHECK(Answer("ConvTranspose", {{1, 2}, {10, 1}, {0.5f}},
                {1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 2, 4, 2, 2, 1, 0},
                4) == Floats{10.5f, 1.5f, 20.5f, 2.5f});
@@ -112,7 +113,7 @@ TEST_CASE("host onnx: products of integers keep 32 bits") {
   CHECK(c.Result<int32_t>() == Ints{-50});
   HostCase conv;
   conv.Bytes({1, 1, 1, 2}, {3, -4});
-  conv.Bytes({1, 1, 2, 1}, {100, 50});  // two outputs of one tap
+  conv.Bytes({1, 1, 2, 1}, {100, 50});  // two outputs, one weight each
   AddInts(&conv, {1});
   AddInts(&conv, {0, 10});
   conv.Options({1, 1, 1, 2, 2, 1, 2, 1, 1, 1, 1, 1, 1, 1, 0, 0});
@@ -157,22 +158,22 @@ TEST_CASE("host onnx: pools and resizing") {
   Ints axes = pool;
   axes.push_back(0);
   CHECK(Answer("AveragePool", {{1, 2, 3, 6}}, axes, 2) == Floats{2, 3});
-  axes.back() = 1;  // padding counts
+  axes.back() = 1;  // the average counts padding
   CHECK(Answer("AveragePool", {{1, 2, 3, 6}}, axes, 2) == Floats{1, 3});
   CHECK(Answer("MaxPool", {{1, 2, 3, 6}}, axes, 2) == Floats{3, 6});
   const auto resize = [](int linear, int positions, int nearest) {
     return Answer("Resize", {{0, 4}},
                   {1, 1, 1, 2, 4, linear, positions, nearest, Bits(1), Bits(2)}, 4);
   };
-  CHECK(resize(1, 0, 0) == Floats{0, 1, 3, 4});  // half a pixel
-  CHECK(resize(1, 3, 0) == Floats{0, 2, 4, 4});  // asymmetric
+  CHECK(resize(1, 0, 0) == Floats{0, 1, 3, 4});  // half-pixel positions
+  CHECK(resize(1, 3, 0) == Floats{0, 2, 4, 4});  // asymmetric positions
   CHECK(resize(0, 3, 2) == Floats{0, 0, 4, 4});
   CHECK(resize(0, 3, 3) == Floats{0, 4, 4, 4});
 }
 
 TEST_CASE("host onnx: the softmax of integers is onnxruntime's") {
   HostCase c;
-  c.Bytes({1, 1, 1, 2}, {0, 11});  // a tenth each: e^-1.1
+  c.Bytes({1, 1, 1, 2}, {0, 11});  // in steps of 0.1: 11 steps are e^1.1
   c.Options({1, 2, 1, Bits(0.1f), Bits(1.0f / 256), -128});
   c.Wanted(SLUICE_DTYPE_INT8, {1, 1, 1, 2}, 2);
   REQUIRE(c.Run("onnx.QLinearSoftmax") == "");
@@ -180,7 +181,7 @@ TEST_CASE("host onnx: the softmax of integers is onnxruntime's") {
 }
 
 TEST_CASE("host onnx: a step of LSTM and of GRU") {
-  // One feature, one state; all weights 0 but the cell's.
+  // One feature, one state; all weights are 0 except that of the cell's candidate.
   HostCase lstm;
   AddFloats(&lstm, {2});
   AddFloats(&lstm, {0, 0, 0, 1});
@@ -206,7 +207,8 @@ TEST_CASE("host onnx: a step of LSTM and of GRU") {
   gru.Options({1, 1, 1, 1, 1, 0, 0});
   for (int i = 0; i < 2; ++i) WantFloats(&gru, 1);
   REQUIRE(gru.Run("onnx.GRU") == "");
-  // The reset halves the state: tanh(2 + 2); the update keeps half of the old one.
+  // The reset gate halves the state: tanh(2 + 2). The update gate keeps half of the
+  // state 4.
   CHECK(gru.Result<float>(1)[0] == doctest::Approx(0.5 * std::tanh(4.0) + 2));
 }
 

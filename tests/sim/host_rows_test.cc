@@ -10,7 +10,7 @@ namespace {
 TEST_CASE("host rows: a softmax to 16 bits is the exponentials' share") {
   HostCase c;
   c.Bytes({1, 1, 1, 3}, {0, 10, 10});
-  // 0.1 per step: 0.1 * 2^26 as multiplier and shift.
+  // A step is 0.1: multiplier and shift of 0.1 * 2^26.
   c.Options({1717986918, 23, -248});
   c.Wanted(SLUICE_DTYPE_INT16, {1, 1, 1, 3}, 6);
   REQUIRE(c.Run("softmax_int16") == "");
@@ -23,7 +23,7 @@ TEST_CASE("host rows: a softmax to 16 bits is the exponentials' share") {
   CHECK(c.Run("softmax_int16") == "operands of a softmax");
 }
 
-// Two filters of two features, two values of memory; one output of both.
+// Two filters of two features with a memory of two values each, summed to one output.
 HostCase SvdfCase() {
   HostCase c;
   c.Bytes({1, 1, 1, 2}, {3, 4});
@@ -40,9 +40,9 @@ HostCase SvdfCase() {
 TEST_CASE("host rows: SVDF forgets the oldest value, learns one, and sums over time") {
   HostCase c = SvdfCase();
   REQUIRE(c.Run("svdf") == "");
-  // Features of (2, 3): 8 and 80.
+  // The new features 2 + 2 * 3 and 2 * 10 + 3 * 20 of (2, 3): 8 and 80.
   CHECK(c.Result<int16_t>(1) == std::vector<int16_t>{2, 8, 3, 80});
-  // 5 * 2 + 8 + 3 + 80 + 7 - 10
+  // 5 * 2 + 8 + 3 + 80, plus the bias 7, and the zero point -10.
   CHECK(c.Result<int8_t>(0) == std::vector<int8_t>{98});
   HostCase wrong = SvdfCase();
   ResultOf<int32_t>(wrong.in[5])[0] = 3;

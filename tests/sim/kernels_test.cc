@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operator against its formula written the slow way, and hand-computed values.
+// Every operator against its formula, written plainly, and against values by hand.
 #include "firmware-sim/kernels.h"
 
 #include <doctest/doctest.h>
@@ -23,7 +23,7 @@ struct Noise {
   }
 };
 
-// A tensor that owns its bytes.
+// A tensor with memory of its own.
 struct Array {
   std::vector<uint8_t> bytes;
   Box box;
@@ -70,11 +70,11 @@ void RunWhole(Tile* t) {
   sluice_sim::RunTile(*t);
 }
 
-// Rounding as ops.h says, in 128-bit integers.
+// Scales and rounds as ops.h says, in 128-bit integers.
 int64_t SlowScale(int64_t x, int64_t m, int s) {
   const __int128 product = static_cast<__int128>(x) * (s > 0 ? int64_t{1} << s : 1) * m;
   const __int128 unit = static_cast<__int128>(1) << 31;
-  __int128 y = (product + unit / 2) / unit;  // floor of (x + 1/2): ties upward
+  __int128 y = (product + unit / 2) / unit;  // floor(x + 1/2): ties upward
   if ((product + unit / 2) % unit < 0) --y;
   if (s >= 0) return static_cast<int64_t>(y);
   const __int128 half = static_cast<__int128>(1) << (-s - 1);
@@ -84,9 +84,9 @@ int64_t SlowScale(int64_t x, int64_t m, int s) {
 
 TEST_CASE("scale rounds as documented") {
   CHECK(sluice_sim::Scale(3, 1 << 30, 0) == 2);     // 1.5
-  CHECK(sluice_sim::Scale(-3, 1 << 30, 0) == -1);   // -1.5, doubling ties go up
+  CHECK(sluice_sim::Scale(-3, 1 << 30, 0) == -1);   // -1.5: ties of the doubling go up
   CHECK(sluice_sim::Scale(6, 1 << 30, -1) == 2);    // 3 / 2
-  CHECK(sluice_sim::Scale(-6, 1 << 30, -1) == -2);  // -3 / 2, shifting ties go away
+  CHECK(sluice_sim::Scale(-6, 1 << 30, -1) == -2);  // -3 / 2: its ties go away from 0
   CHECK(sluice_sim::Scale(100, 1 << 30, 2) == 200);
   CHECK(sluice_sim::Scale(INT32_MIN, INT32_MIN, 0) == INT32_MAX);
   Noise noise{3};
@@ -138,7 +138,7 @@ void CheckConvolution(const ConvShape& s) {
   t.parameters = parameters.box;
   t.output = out.box;
   if (!depthwise) t.c_end = s.channels / s.groups;
-  // Rows that no window reaches are not part of the box.
+  // The box ends with the last row that a window reaches.
   t.pad[0] = t.pad[1] = pad;
   const int64_t need[2] = {(p - 1) * s.stride + reach, (q - 1) * s.stride + reach};
   t.layer.input = in.box.extent;
@@ -233,7 +233,7 @@ TEST_CASE("transposed convolution scatters as documented") {
     return std::clamp<int64_t>(SlowScale(sum, 1 << 30, -8), -128, 127);
   };
   CheckAll(out, want);
-  // Rows 3..5 alone, from the input rows that scatter into them.
+  // Only rows 3 to 5, from the input rows that scatter into them.
   const auto rows = sluice_sim::TransposedRows(3, 3, stride, pad, size, 4);
   CHECK(rows.first == 1);
   CHECK(rows.last == 3);
@@ -406,7 +406,7 @@ TEST_CASE("softmax is within one step of the real one, and masks") {
       }
     }
   }
-  // All equal: a quarter each, exactly. One far ahead: saturates.
+  // Four equal inputs give exactly a quarter each; one far larger input saturates.
   Array four(SLUICE_DTYPE_INT8, {1, 1, 1, 4}), result(SLUICE_DTYPE_INT8, {1, 1, 1, 4});
   Tile q;
   q.op = SLUICE_OP_SOFTMAX;
@@ -505,7 +505,7 @@ TEST_CASE("resize keeps a plane, doubles by nearest, and tiles like the whole") 
         CHECK(out.At(0, 0, 0, 0) == in.At(0, 0, 0, 0));
         const int64_t a = in.At(0, 1, 1, 0), b = in.At(0, 1, 2, 0);
         const int64_t c = in.At(0, 2, 1, 0), d = in.At(0, 2, 2, 0);
-        // Row and column 3: half way (or 3/4 back) between 1 and 2.
+        // Row and column 3 lie half way between 1 and 2, or at 3/4 of that way back.
         const int64_t sum = half ? 9 * a + 3 * b + 3 * c + d : 4 * (a + b + c + d);
         const double want = static_cast<double>(sum) / 16;
         CHECK(std::abs(static_cast<double>(out.At(0, 3, 3, 0)) - want) <= 0.5);

@@ -88,18 +88,18 @@ TEST_CASE("a norm by hand: (1, 2, 3, 6) around 3, root of 3.5") {
   n.in = {1, 2, 3, 6};
   n.t.input0.data = n.in.data();
   n.Run();
-  // d = -8 -4 0 12, v = 224 / 4 = 56, s = floor(sqrt(56) * 256) = 1915; in units of the
-  // deviation -1.0694 -0.5347 0 1.6041, times 32.
+  // d = 4 x - 12 = -8 -4 0 12, v = 224 / 4 = 56, s = floor(sqrt(56) * 256) = 1915. d /
+  // deviation is -1.0694 -0.5347 0 1.6041; outputs are 32 times that.
   CHECK(n.Out(0) == -34);
   CHECK(n.Out(1) == -17);
   CHECK(n.Out(2) == 0);
   CHECK(n.Out(3) == 51);
-  // RMS around 2: d = -4 0 4 16, v = 288 / 4, 16 / sqrt(72) = 1.886.
+  // RMS_NORM with zero point 2: d = -4 0 4 16, v = 288 / 4 = 72, 16 / sqrt(72) = 1.886.
   n.t.op = SLUICE_OP_RMS_NORM;
   n.t.attributes[SLUICE_NORM_INPUT_ZERO] = 2;
   n.Run();
   CHECK(n.Out(3) == 60);
-  // EPSILON counts like variance: v = 72 + 216 halves every value.
+  // EPSILON is added to v: 72 + 216 halves every value.
   n.t.attributes[SLUICE_NORM_EPSILON] = 216;
   n.Run();
   CHECK(n.Out(3) == 30);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the walker looks up for an instruction: patched bases, attributes, waits on visits
-// before, nodes of a FORWARD.
+// What the walker looks up for an instruction: patched bases, attributes, waits on
+// earlier visits, nodes of a FORWARD.
 #include <doctest/doctest.h>
 
 #include "firmware-sim/walker.h"
@@ -47,7 +47,7 @@ TEST_CASE(
   CHECK(offset(3) == 192 + 5 * 8);
   CHECK(offset(4) == 256);
   CHECK(offset(5) == 320 + 7);
-  sluice_walk_set_parameters(&o.w, values, 1);  // the second is not there to be read
+  sluice_walk_set_parameters(&o.w, values, 1);  // the second value is not given
   CHECK(offset(2) == 128);
   CHECK(offset(3) == 192 + 5 * 8);
 }
@@ -67,7 +67,8 @@ TEST_CASE(
 }
 
 TEST_CASE("walker: a wait on visits before counts what has not completed") {
-  // The second instance's tile lets `left` of the first one's three transfers be unfinished.
+  // The second instance's tile starts when at most `left` of the first one's three
+  // transfers are unfinished.
   for (uint32_t left = 0; left < 4; ++left) {
     Case c = AddCase();
     At(&c, kCompute, 1, 1).waits = {AfterAllBut(left, kDma)};
@@ -123,7 +124,7 @@ TEST_CASE("walker: limits themselves are within the limits") {
   CHECK(with({{0x80000000u, 1, 1, 1}, {1, 1, 1, 1}}) == SLUICE_WALK_SHAPE);
   CHECK(with({{1 << 30, 1 << 29, 1, 1}, {0, 0, 0, 0}}) == SLUICE_WALK_OK);
   CHECK(with({{1 << 30, 1 << 30, 1, 1}, {0, 0, 0, 0}}) == SLUICE_WALK_SHAPE);
-  // One step of 2^31 less one, 2^28 + 1 times: 2^59 and more bytes along an axis.
+  // 2^28 steps of 2^31: elements up to 2^59 bytes apart along one axis.
   CHECK(with({{(1 << 28) + 1, 1, 1, 1}, {0x80000000u, 1, 1, 1}}) == SLUICE_WALK_OK);
   CHECK(with({{(1 << 28) + 2, 1, 1, 1}, {0x80000000u, 1, 1, 1}}) == SLUICE_WALK_SHAPE);
 }

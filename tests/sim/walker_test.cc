@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walker on images that are wrong in one field, and on images of chance.
+// The walker on images with one wrong field, and on random images.
 #include "firmware-sim/walker.h"
 
 #include <doctest/doctest.h>
@@ -76,7 +76,7 @@ TEST_CASE("each wrong header field is named") {
       CHECK(Open(image) != SLUICE_WALK_OK);
     }
     Bytes image = right;
-    Put(&image, field - 4, 0x10000000u);  // the count
+    Put(&image, field - 4, 0x10000000u);  // the number of entries
     CHECK(Open(image) == SLUICE_WALK_SECTION);
   }
 #undef HEADER
@@ -270,7 +270,7 @@ TEST_CASE("the walker steps an engine's list over visits") {
   CHECK(at[compute].visit.number == 1);
   CHECK(sluice_walk_waits_hold(&w, at, compute, &pending) == 0);
   CHECK(pending.before == 0);
-  sluice_walk_complete(&w, at, kDmaEngine);  // the store: all of the first visit
+  sluice_walk_complete(&w, at, kDmaEngine);  // it completes the first visit
   sluice_walk_complete(&w, at, kDmaEngine);
   sluice_walk_complete(&w, at, kDmaEngine);
   CHECK(sluice_walk_waits_hold(&w, at, compute, nullptr) == 1);
@@ -294,7 +294,7 @@ TEST_CASE("the walker visits an instance in loops, further on each time") {
     CHECK(visit.index[0] == v / 3);
     CHECK(visit.index[1] == v % 3);
     sluice_walk_operand_t from;
-    sluice_walk_operand(&w, &visit, 2, &from);  // the load's, in DRAM
+    sluice_walk_operand(&w, &visit, 2, &from);  // the load's source
     CHECK(from.region == SLUICE_REGION_INPUT);
     CHECK(from.offset == 32 * v);
     sluice_tile_t tile;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Changes single fields of a stream's image and makes its hashes right again, so that a
-// judge meets nothing but the changed field.
+// judge finds the changed field and nothing else.
 //
 // Input    an image as StreamBuilder::Image() lays it out
 // Output   the image, changed in place
@@ -28,7 +28,7 @@ inline sluice_block_t BlockOf(const Bytes& image, uint32_t index = 0) {
   return b;
 }
 
-// Block hashes where directory and body lie inside the image, then the image's own.
+// Makes the hashes of blocks right whose bodies lie inside the image, then the image's.
 inline void RehashAll(Bytes* image) {
   const sluice_stream_header_t h = HeaderOf(*image);
   const uint64_t room = image->size() / sizeof(sluice_block_t);
@@ -38,7 +38,7 @@ inline void RehashAll(Bytes* image) {
       break;
     }
     sluice_block_t
-        b;  // a wrong directory may lie over the header, which h is a copy of
+        b;  // a wrong directory may lie over the header, so h is a copy of it
     std::memcpy(&b, image->data() + h.block_offset + i * sizeof b, sizeof b);
     if (uint64_t{b.body_offset} + b.body_bytes > image->size()) continue;
     const uint64_t hash = StreamHash(image->data() + b.body_offset, b.body_bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several graphs on one machine: co-scheduled, and their turns executed together.
+// Several graphs on one machine: co-scheduled, verified and simulated together.
 #ifndef SLUICE_TESTS_SUPPORT_COHORT_H_
 #define SLUICE_TESTS_SUPPORT_COHORT_H_
 
@@ -56,7 +56,8 @@ class Cohort {
     return status;
   }
 
-  // Each by itself in the whole scratchpad, in short blocks, one after the other.
+  // Schedules each graph alone, in the whole scratchpad and short blocks; they run in
+  // turn.
   bool ScheduleApart(uint64_t max_block_cycles) {
     members.assign(models.size(), sluice_member_t{});
     turns.clear();
@@ -79,7 +80,7 @@ class Cohort {
     return true;
   }
 
-  // The judge's word on any turns of the members' plans, or of other plans.
+  // The judge's verdict on the given turns of the members' plans.
   sluice_status_t Verify(const std::vector<sluice_turn_t>& which) {
     std::vector<const sluice_graph_t*> graphs;
     std::vector<const sluice_plan_t*> plans;
@@ -129,7 +130,7 @@ class Cohort {
 
   Library library;
   bool ok = false;
-  std::vector<sluice_model_t> models;  // may be changed before Schedule
+  std::vector<sluice_model_t> models;  // a test may change them before Schedule
   sluice_coschedule_options_t options;
   sluice_cohort_summary_t summary;
   std::vector<sluice_member_t> members;

@@ -13,7 +13,7 @@ namespace sluice_test {
 constexpr uint32_t kDmaEngine = 0;
 constexpr uint32_t kHostEngine = 1;
 constexpr uint32_t kFirstNodeEngine = 2;
-// With one node there is no send engine, and node 0 computes on engine 2 alike.
+// A machine with one node has no send engine; its node computes on engine 2, too.
 constexpr uint32_t ComputeEngine(uint32_t node) { return 2 + 2 * node; }
 constexpr uint32_t SendEngine(uint32_t node) { return 3 + 2 * node; }
 

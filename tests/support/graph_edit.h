@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs taken apart, changed as their authors change them, and put together again.
+// Graphs taken apart, changed as a network's author would, and put together again.
 //
 // Input   graph.fbs bytes; a layer to change
 // Output  false where the edit does not apply to that layer; the spec is then as before
@@ -61,7 +61,8 @@ inline size_t Readers(const GraphSpec& spec, uint32_t tensor) {
   return n;
 }
 
-// A convolution whose weights are seeded and read by nobody else; parameters inline.
+// A convolution with inline parameters and with seeded weights that no other layer
+// reads.
 inline bool IsPlainConv(const GraphSpec& spec, size_t layer) {
   const LayerSpec& l = spec.layers[layer];
   return l.op == SLUICE_OP_CONV && l.inputs.size() == 3 &&
@@ -73,8 +74,8 @@ inline bool IsPlainConv(const GraphSpec& spec, size_t layer) {
          spec.tensors[l.inputs[2]].source == 1 && Readers(spec, l.inputs[1]) == 1;
 }
 
-// Another window, the same output: 1 x 1 becomes 3 x 3, larger ones lose two rows and
-// columns.
+// Changes the window and keeps the output: 1 x 1 becomes 3 x 3, a larger window loses
+// two rows and columns.
 inline bool ChangeWindow(GraphSpec* spec, size_t layer) {
   if (!IsPlainConv(*spec, layer)) return false;
   LayerSpec& l = spec->layers[layer];
@@ -94,7 +95,7 @@ inline bool ChangeWindow(GraphSpec* spec, size_t layer) {
   return true;
 }
 
-// The layer that alone reads a tensor, or none.
+// The only layer that reads a tensor; the number of layers if there is no such layer.
 inline size_t OnlyReader(const GraphSpec& spec, uint32_t tensor) {
   if (spec.tensors[tensor].kind != 0 || Readers(spec, tensor) != 1) {
     return spec.layers.size();
@@ -107,7 +108,7 @@ inline size_t OnlyReader(const GraphSpec& spec, uint32_t tensor) {
   return spec.layers.size();
 }
 
-// More (percent > 100) or fewer output channels, where a convolution alone reads them.
+// Adds (percent > 100) or removes output channels that only one convolution reads.
 inline bool ChangeWidth(GraphSpec* spec, size_t layer, int32_t percent) {
   if (!IsPlainConv(*spec, layer)) return false;
   LayerSpec& l = spec->layers[layer];
@@ -122,7 +123,7 @@ inline bool ChangeWidth(GraphSpec* spec, size_t layer, int32_t percent) {
   const int32_t from = channels;
   channels = to;
   spec->tensors[l.inputs[1]].dims[0] = to;
-  // Bias, multiplier and shift of the channels there were, over and over.
+  // The new channels repeat the bias, multiplier and shift of the old ones.
   while (spec->data.size() % 16 != 0) spec->data.push_back(0);
   TensorSpec parameters = spec->tensors[l.inputs[2]];
   const size_t rows = parameters.source_offset;
@@ -139,7 +140,7 @@ inline bool ChangeWidth(GraphSpec* spec, size_t layer, int32_t percent) {
   return true;
 }
 
-// A requantisation behind the layer.
+// Adds a requantisation behind the layer.
 inline bool InsertLayer(GraphSpec* spec, size_t layer) {
   const uint32_t t = spec->layers[layer].outputs[0];
   const uint8_t kind = spec->tensors[t].kind;
@@ -175,7 +176,7 @@ inline bool RemoveLayer(GraphSpec* spec, size_t layer) {
       spec->tensors[from].dtype != spec->tensors[to].dtype) {
     return false;
   }
-  // Tensors that nobody writes or reads any more go with it.
+  // Tensors that no layer writes or reads any more are removed, too.
   std::vector<bool> gone(spec->tensors.size(), false);
   gone[to] = true;
   for (size_t i = 1; i < l.inputs.size(); ++i) {

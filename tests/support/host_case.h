@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A layer on the host by hand: the machine has rows of operators, and none of MINIMUM.
+// A hand-made layer on the host: the machine's rows of operators lack MINIMUM.
 #ifndef SLUICE_TESTS_SUPPORT_HOST_CASE_H_
 #define SLUICE_TESTS_SUPPORT_HOST_CASE_H_
 
@@ -8,7 +8,8 @@
 
 namespace sluice_test {
 
-// 192 bytes at 3 per 2 cycles, 128 vector operations at 10 per cycle, 5 per call.
+// 192 bytes at 3 per 2 cycles take 128, 128 vector operations at 10 per cycle take 13,
+// the call takes 5.
 constexpr uint32_t kHostAddCycles = 5 + 128 + 13;
 
 inline Case HostAddCase() {

@@ -10,8 +10,8 @@
 
 namespace sluice_test {
 
-// input 0 -> a 1; a -> b 2; concat {a, b} 3; 3 -> output 4. Eight rows of eight columns;
-// a and b have four channels.
+// input 0 -> a 1; a -> b 2; concat {a, b} 3; 3 -> output 4. Maps have eight rows of
+// eight columns; a and b have four channels.
 inline GraphSpec JoinedGraph() {
   GraphSpec g;
   const auto unary = [&](uint32_t in, int32_t channels, uint8_t kind) {
@@ -30,7 +30,7 @@ inline GraphSpec JoinedGraph() {
   return g;
 }
 
-// The graph, lowered, as the search sees it. Peak rates are the cost of tiles.
+// A graph, lowered, as the search sees it. Tiles cost what the peak rates say.
 struct SpaceCase {
   explicit SpaceCase(const GraphSpec& graph, int64_t capacity = 1 << 16)
       : nouns(graph) {
@@ -46,7 +46,7 @@ struct SpaceCase {
   sluice::SpaceProblem problem;
 };
 
-// The same with a SegmentMaker.
+// A SpaceCase with a SegmentMaker.
 struct MakerCase : SpaceCase {
   explicit MakerCase(const GraphSpec& graph, int64_t bytes = 1 << 16)
       : SpaceCase(graph, bytes), maker(problem) {

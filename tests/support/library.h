@@ -33,7 +33,8 @@ inline sluice_diagnostic_t EmptyDiagnostic() {
   return d;
 }
 
-// One context; functions keep the last status and diagnostic and may return null.
+// One context. Functions return null on failure; the last status and diagnostic are
+// kept.
 struct Library {
   using ByteVector = std::vector<uint8_t>;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph on a preset, scheduled as often as wanted with different options; what the
+// A graph on a preset, scheduled any number of times with different options; what the
 // report and both judges say of each plan.
 #ifndef SLUICE_TESTS_SUPPORT_NETWORK_PLAN_H_
 #define SLUICE_TESTS_SUPPORT_NETWORK_PLAN_H_
@@ -21,7 +21,7 @@ namespace sluice_test {
 
 using Bytes = std::vector<uint8_t>;
 
-// The TFLite models beside the tree; empty when they are not there.
+// The TFLite models of the shared data; empty when they are not there.
 inline std::vector<std::string> TfliteModels(const char* otherwise) {
   const char* shared = std::getenv("SLUICE_SHARED");
   std::vector<std::string> paths;
@@ -44,7 +44,8 @@ inline Bytes ImportedGraph(const std::string& path) {
 
 class NetworkPlan {
  public:
-  // max_bytes caps the memory. block: all memory lies in it; NULL: the memory is malloc's.
+  // max_bytes caps the memory. `block`: the context works inside it; NULL: it uses
+  // malloc.
   NetworkPlan(const Bytes& graph, const std::string& preset, uint64_t max_bytes = 0,
               void* block = nullptr, uint64_t block_bytes = 0)
       : NetworkPlan(graph, sluice::presets::LoadPreset(preset), max_bytes, block,
@@ -80,10 +81,10 @@ class NetworkPlan {
   }
   NetworkPlan(const NetworkPlan&) = delete;
 
-  // Bytes that are live and that were live at most, counted by the allocator itself.
+  // Bytes that are allocated, and the most that were, counted by the allocator.
   struct Recorded {
     uint64_t live = 0, peak = 0;
-    void (*seen)() = nullptr;  // an allocation
+    void (*seen)() = nullptr;  // called on each allocation
     static void* Allocate(void* user, size_t bytes, size_t alignment) {
       Recorded* r = static_cast<Recorded*>(user);
       if (r->seen != nullptr) r->seen();
@@ -101,7 +102,7 @@ class NetworkPlan {
   const Recorded& memory() const { return memory_; }
   void ForgetPeak() { memory_.peak = memory_.live; }
   void OnAllocation(void (*seen)()) { memory_.seen = seen; }
-  // For the options as the next Schedule has them; 0 = failed.
+  // The memory bound of the next Schedule with its options; 0 if there is none.
   uint64_t MemoryBound() {
     const sluice_schedule_options_t options = Options(SLUICE_SOLVER_DEFAULT, 0, 0);
     uint64_t bytes = 0;
@@ -110,7 +111,7 @@ class NetworkPlan {
                ? bytes
                : 0;
   }
-  // The plan that the next Schedule goes on from; it stands as the plan until then.
+  // Makes `bytes` the plan, from which the next Schedule goes on.
   sluice_status_t Adopt(const Bytes& bytes) {
     sluice_plan_destroy(plan_);
     plan_ = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators on elements and on rows of random graphs, by chance: each Add... appends a layer to the spec
-// if the tensor given suits it.
+// Elementwise and row operators of random graphs: each Add... appends a layer to the
+// spec if the given tensor suits it.
 //
 // Input    a tensor of the spec
 // Output   a GraphSpec that grows
@@ -23,7 +23,7 @@ class RandomElements : protected RandomProducts {
   void AddBinary(uint32_t in) {
     const Shape s = shapes_[in];
     if (!IsEightBit(in)) return;
-    // A tensor that broadcasts with it, or a new one.
+    // A tensor that broadcasts with `in`, or a new one.
     uint32_t other = SLUICE_NONE;
     if (Chance(60)) {
       for (uint32_t t : activations_) {
@@ -105,7 +105,8 @@ class RandomElements : protected RandomProducts {
               Range(-8, -4), Range(1 << 14, INT16_MAX), Range(-3, 5)});
   }
 
-  // Slopes of elements, channels, columns, or what else broadcasts; constant or not.
+  // One slope for each element, channel or column, or another broadcast; constant or
+  // not.
   void AddPrelu(uint32_t in) {
     if (!IsEightBit(in)) return;
     Shape slopes = shapes_[in];

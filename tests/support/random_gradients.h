@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of layers that exist or could: of weights, ReLUs, pools, ifmaps.
+// Gradients, of existing layers or of ones that could exist: weights, ReLUs, pools,
+// ifmaps.
 //
 // Input    what random_tensors.h holds
 // Output   layers added to the graph, at times with new inputs as errors
@@ -16,7 +17,7 @@ class RandomGradients : protected RandomTensors {
  protected:
   using RandomTensors::RandomTensors;
 
-  // An activation of that shape and dtype, or a new input.
+  // An activation with this shape and dtype as an error, or a new input.
   uint32_t Error(const Shape& shape, uint8_t dtype) {
     for (uint32_t t : activations_) {
       if (shapes_[t] == shape && Dtype(t) == dtype && Chance(60)) return t;

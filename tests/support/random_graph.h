@@ -114,7 +114,7 @@ class RandomGraph : private RandomMoves {
     }
   }
 
-  // What nobody reads is an output; so are some tensors that are read.
+  // Tensors that no layer reads become outputs, and some that are read.
   void MarkOutputs() {
     for (const LayerSpec& layer : spec_.layers) {
       for (uint32_t t : layer.outputs) {
@@ -122,7 +122,7 @@ class RandomGraph : private RandomMoves {
         if (consumers_[t] == 0 || Chance(15)) spec_.tensors[t].kind = 2;
       }
     }
-    // A graph of states alone gets an output.
+    // A graph that writes only states gets an output.
     for (const TensorSpec& t : spec_.tensors) {
       if (t.kind == 2) return;
     }

@@ -17,7 +17,7 @@
 
 namespace sluice_test {
 
-// What the MAC array takes at once; k 0: the descriptor has none.
+// The shape of the MAC array; k 0: the descriptor has no array.
 struct ArraySpec {
   uint32_t k = 0, c = 1, p = 1;
   bool crosses_rows = true, packs_filter = false;
@@ -25,7 +25,7 @@ struct ArraySpec {
   uint32_t fill_cycles = 0, drain_cycles = 0;
 };
 
-// HardwareSpec and what schedulers look at besides.
+// HardwareSpec and further fields that schedulers read.
 struct MachineSpec {
   HardwareSpec base;
   ArraySpec array;
@@ -36,7 +36,7 @@ struct MachineSpec {
   double gbuf_pj = 0.1, dram_pj = 10;  // per bit
 };
 
-// One to four queues, together able to move everything.
+// One to four queues that together move everything.
 inline std::vector<QueueSpec> RandomQueues(sluice::Rng* rng) {
   std::vector<QueueSpec> queues;
   switch (rng->Below(4)) {
@@ -82,7 +82,7 @@ inline MachineSpec MakeRandomMachine(uint64_t seed) {
   if (rng.Below(2) == 0) {
     m.array.k = 1 + rng.Below(32);
     m.array.c = 1 + rng.Below(32);
-    // An array does at most one MAC per cycle in each of its places.
+    // An array does at most one MAC per cycle at each of its places.
     m.base.macs_per_cycle =
         std::min<uint64_t>(m.base.macs_per_cycle, uint64_t{m.array.k} * m.array.c);
   }
@@ -107,7 +107,7 @@ inline MachineSpec MakeRandomMachine(uint64_t seed) {
   return m;
 }
 
-// Rows for some operators, each with limits of its own.
+// Rows for some operators, each with random limits.
 inline std::vector<OpSpec> RandomOps(sluice::Rng* rng) {
   constexpr uint32_t kMoved[] = {SLUICE_OP_CONCAT, SLUICE_OP_SLICE, SLUICE_OP_RESHAPE,
                                  SLUICE_OP_STATE_APPEND, SLUICE_OP_OPAQUE};
@@ -144,7 +144,7 @@ inline std::vector<OpSpec> RandomOps(sluice::Rng* rng) {
   return ops;
 }
 
-// A machine that does a part of the operators, and a host for the rest.
+// A machine that executes some operators, with a host for the rest.
 inline MachineSpec LimitedMachine(uint64_t seed) {
   MachineSpec m = MakeRandomMachine(seed);
   sluice::Rng rng(seed ^ 0x686f7374u);
@@ -162,7 +162,7 @@ inline MachineSpec LimitedMachine(uint64_t seed) {
   return m;
 }
 
-// The same with the one queue that loads and stores everything.
+// A random machine whose one queue loads and stores everything.
 inline MachineSpec OneQueueMachine(uint64_t seed) {
   MachineSpec m = MakeRandomMachine(seed);
   m.base.queues.clear();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that move elements, states and opaque layers of random graphs, by chance: each Add... appends a layer to the spec
-// if the tensor given suits it.
+// Operators that move elements, states and opaque layers of random graphs: each Add...
+// appends a layer to the spec if the given tensor suits it.
 //
 // Input    a tensor of the spec
 // Output   a GraphSpec that grows
@@ -72,7 +72,8 @@ class RandomMoves : protected RandomElements {
     a[SLUICE_PAD_VALUE] = ZeroOf(Dtype(in));
     const uint32_t result = AddActivation(out, Dtype(in));
     AddLayer(SLUICE_OP_PAD, {in}, result, a);
-    // A convolution with the same zero point takes the pads over.
+    // Half of the PADs get a convolution that can fold them: its zero point is the
+    // PAD's.
     if (!Chance(50)) return;
     AddConv(result, Chance(30));
     LayerSpec& last = spec_.layers.back();
@@ -135,7 +136,7 @@ class RandomMoves : protected RandomElements {
              result, {mode == 1 ? 1 : 0, mode == 2 ? 1 : 0});
   }
 
-  // Any axis, all of them at times.
+  // Pads any axis, at times all of them.
   void AddWidePad(uint32_t in) {
     Shape out = shapes_[in];
     std::vector<int32_t> a(SLUICE_PAD_ATTRIBUTES);
@@ -150,7 +151,7 @@ class RandomMoves : protected RandomElements {
     AddLayer(SLUICE_OP_PAD, {in}, result, a);
   }
 
-  // A state that takes `in` as its new rows, with a reader of what it held before.
+  // Appends `in` to a new state, of which a layer may have read the old contents.
   void AddAppend(uint32_t in) {
     if (!IsEightBit(in)) return;
     const uint32_t axis = rng_.Below(4);
@@ -165,7 +166,7 @@ class RandomMoves : protected RandomElements {
       const int32_t low = Range(0, room);
       spec_.parameters.push_back({low, Range(low, room)});
     }
-    // The first parameter is shared where it fits.
+    // The first parameter is used again if its range fits.
     int32_t parameter = static_cast<int32_t>(spec_.parameters.size()) - 1;
     if (spec_.parameters[0].max <= room) parameter = 0;
     AddLayer(SLUICE_OP_STATE_APPEND, {state, in}, state,

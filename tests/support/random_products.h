@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions, matrix products and pools of random graphs, by chance: each Add... appends a layer to the spec
-// if the tensor given suits it.
+// Convolutions, matrix products and pools of random graphs: each Add... appends a layer
+// to the spec if the given tensor suits it.
 //
 // Input    a tensor of the spec
 // Output   a GraphSpec that grows
@@ -85,7 +85,7 @@ class RandomProducts : protected RandomGradients {
     const Shape s = shapes_[a];
     if (!IsEightBit(a)) return;
     const bool transposed = Chance(50);
-    uint32_t b = a;  // a times its own transpose
+    uint32_t b = a;  // a times its transpose
     if (!transposed || Chance(50)) {
       const int32_t k = Range(1, 12);
       const Shape want =

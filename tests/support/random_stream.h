@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small random streams of waits alone: lists, instances and loops by seed. What the
-// instructions do is left out, so only readers of lists and waits take them.
+// Small random streams that consist of waits: lists, instances and loops by seed. The
+// instructions do nothing, so only readers of lists and waits accept them.
 //
 // Input   a seed
 // Output  a StreamBuilder whose waits form no cycle
@@ -12,8 +12,8 @@
 
 namespace sluice_test {
 
-// Two engines each give the other some instructions to wait for, before either waits: with
-// room for fewer tokens both would stand.
+// Two engines each complete some instructions for the other before either of them
+// waits. Channels with room for fewer tokens would deadlock.
 inline void AppendExchange(sluice::Rng* rng, uint32_t engines, BlockBuilder* b) {
   const uint32_t one = rng->Below(engines),
                  other = (one + 1 + rng->Below(engines - 1)) % engines;
@@ -29,7 +29,7 @@ inline void AppendExchange(sluice::Rng* rng, uint32_t engines, BlockBuilder* b) 
   for (uint32_t i = 1; i <= m; ++i) append(one, {After(other, of_other + i)});
 }
 
-// One body; `back`: some of its waits reach to the visits before it.
+// A random body; with `back`, some of its waits refer to earlier visits.
 inline BlockBuilder RandomBody(sluice::Rng* rng, uint32_t engines, bool back) {
   BlockBuilder b;
   b.lists.resize(engines);
@@ -67,7 +67,7 @@ inline StreamBuilder MakeRandomStream(uint64_t seed) {
     s.AddInstance(i < bodies ? i : rng.Below(bodies), 0, 0);
   }
   if (rng.Below(2) == 0) {
-    // Bodies have neither slots nor kernels: of steps they need the loop's index alone.
+    // Bodies have neither slots nor kernels, so steps have only the loop's index.
     const uint32_t first = rng.Below(instances);
     s.loops.push_back(
         {first, first + rng.Below(instances - first), 2 + rng.Below(3), SLUICE_NONE});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What random graphs are made of: tensors, shapes, zero points, windows, by chance.
+// The parts of random graphs: random tensors, shapes, zero points and windows.
 //
 // Input    a seed; limits of size
 // Output   a GraphSpec that grows
@@ -54,7 +54,7 @@ class RandomTensors {
     return Elements(s) <= limits_.elements;
   }
 
-  // Leading ones are left out sometimes: lower ranks are read alike.
+  // Sometimes omits leading extents of 1: lower ranks are read alike.
   std::vector<int32_t> DimsOf(const Shape& s) {
     size_t first = 0;
     while (first < 3 && s[first] == 1 && Chance(30)) ++first;
@@ -87,7 +87,7 @@ class RandomTensors {
     spec_.layers.push_back({op, std::move(inputs), {output}, std::move(attributes)});
   }
 
-  // New tensors are liked better, so that graphs become deep as well as wide.
+  // Prefers new tensors, so that graphs become deep as well as wide.
   uint32_t Pick() {
     const uint32_t n = static_cast<uint32_t>(activations_.size());
     const uint32_t a = rng_.Below(n), b = rng_.Below(n);
@@ -113,7 +113,8 @@ class RandomTensors {
   }
   int32_t Multiplier() { return Range(1 << 30, INT32_MAX); }
 
-  // (bias, multiplier, shift) that bring sums of `terms` products into eight bits.
+  // (bias, multiplier, shift) of channels, which scale sums of `terms` products to 8
+  // bits.
   uint32_t AddParameters(int32_t channels, int64_t terms) {
     int32_t shift = -6;
     for (int64_t n = 1; n < terms; n *= 4) --shift;

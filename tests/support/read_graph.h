@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Specs -> nouns, for tests of the rooms behind io.
+// Specs read into the structs of model/, for tests of the folders behind io.
 #ifndef SLUICE_TESTS_SUPPORT_READ_GRAPH_H_
 #define SLUICE_TESTS_SUPPORT_READ_GRAPH_H_
 
@@ -12,7 +12,7 @@
 
 namespace sluice_test {
 
-// A graph and a chip in memory of their own. Fails the test when either is not valid.
+// A graph and a machine in memory of their own. Fails the test if either is not valid.
 struct Nouns {
   sluice::Memory memory{Allocator(), 0};
   sluice::Arena arena{&memory};

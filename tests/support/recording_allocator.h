@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An allocator that knows what is out, checks what comes back, and fails on demand.
+// An allocator that records what is allocated, checks what is released, and fails on
+// demand.
 //
 // Input    fail_at: the number of the allocation to refuse, counted from 1; 0 = none
 // Output   live blocks and bytes, allocations so far, whether every release was right
@@ -41,7 +42,7 @@ class RecordingAllocator {
     o.max_bytes = max_bytes;
     return o;
   }
-  // The n-th allocation from now on fails, and with `all` every later one.
+  // The n-th allocation from here on fails, and with `all` every later one, too.
   void FailAt(uint64_t n, bool all = false) {
     fail_at_ = n == 0 ? 0 : allocations_ + n;
     fail_all_ = all;
@@ -68,7 +69,7 @@ class RecordingAllocator {
     if (posix_memalign(&p, std::max(alignment, sizeof(void*)), bytes) != 0) {
       return nullptr;
     }
-    std::memset(p, 0xa5, bytes);  // nobody may count on zeros
+    std::memset(p, 0xa5, bytes);  // callers must not rely on zeros
     live_[p] = {bytes, alignment};
     live_bytes_ += bytes;
     peak_bytes_ = std::max(peak_bytes_, live_bytes_);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# run(COMMAND...): its standard output in `output`; its failure is the test's.
+# run(COMMAND...): sets `output` to its standard output; a command that fails ends the
+# test.
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output
                   ERROR_VARIABLE errors)

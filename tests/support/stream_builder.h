@@ -22,11 +22,11 @@
 
 namespace sluice_test {
 
-// A wait of this visit: at least `count` of its instructions on `engine` completed.
+// A wait inside a visit, for the first `count` of its instructions on `engine`.
 inline sluice_wait_t After(uint32_t engine, uint32_t count) {
   return sluice_wait_t{static_cast<uint16_t>(engine), 0, count};
 }
-// A wait on the visits before this one: all of the engine's instructions but `left`.
+// A wait on earlier visits, for all of the engine's instructions in them but `left`.
 inline sluice_wait_t AfterAllBut(uint32_t left, uint32_t engine) {
   return sluice_wait_t{static_cast<uint16_t>(engine), 1, left};
 }
@@ -55,7 +55,7 @@ struct BlockBuilder {
     shapes.push_back(shape);
     return static_cast<uint32_t>(shapes.size() - 1);
   }
-  // A box at `offset` of a slot; returns the operand's index.
+  // A strided box at `offset` of a slot; returns the operand's index.
   uint32_t Strided(uint16_t slot, uint8_t dtype, const Four& extent, const Four& stride,
                    uint64_t offset) {
     sluice_operand_t operand{};
@@ -70,7 +70,7 @@ struct BlockBuilder {
   uint32_t Dense(uint16_t slot, uint8_t dtype, const Four& extent, uint64_t offset) {
     return Strided(slot, dtype, extent, DenseStrides(extent, dtype), offset);
   }
-  // Appends to an engine's list; returns its 1-based place there.
+  // Appends to an engine's list; returns the instruction's 1-based place in the list.
   uint32_t Append(uint32_t engine, uint8_t opcode, uint8_t flags, uint32_t descriptor,
                   Waits waits) {
     if (lists.size() <= engine) lists.resize(engine + 1);
@@ -151,7 +151,7 @@ struct StreamBuilder {
   std::vector<int32_t> attributes;
   std::vector<sluice_patch_t> patches;
 
-  // Empty: the simplest machine's.
+  // Empty: the engines of the simplest machine.
   std::vector<sluice_engine_t> engine_table;
 
   std::vector<sluice_engine_t> Engines() const {
@@ -177,7 +177,7 @@ struct StreamBuilder {
     instances.push_back({block, first_binding, first_kernel, SLUICE_NONE});
   }
 
-  // The relocatable image, all hashes filled in.
+  // The relocatable image with all hashes.
   Bytes Image() const;
 };
 
@@ -233,7 +233,7 @@ inline sluice_block_t AppendBody(const BlockBuilder& from, uint32_t engines,
   return block;
 }
 
-// Fills size and hash of an image whose bytes were changed by hand.
+// Corrects size and hash of an image whose bytes were changed by hand.
 inline void Rehash(Bytes* image) {
   sluice_stream_header_t header;
   std::memcpy(&header, image->data(), sizeof header);
@@ -294,7 +294,7 @@ struct Case {
   HardwareSpec hardware;
   std::vector<Place> places;
   StreamBuilder stream;
-  ReportSpec report;  // what a right plan says; filled by the scenario
+  ReportSpec report;  // of the valid plan; the scenario fills it
 
   Bytes Graph() const { return GraphBytes(graph); }
   Bytes Hardware() const { return HardwareBytes(hardware); }
@@ -309,7 +309,7 @@ inline Place PlaceAt(uint8_t region, uint64_t offset, const Four& extent,
   return Place{region, offset, DenseStrides(extent, dtype)};
 }
 
-// (bias, multiplier, shift) of `channels` output channels, all different.
+// (bias, multiplier, shift) of each of `channels` output channels, all different.
 inline std::vector<int32_t> ChannelParameters(int channels) {
   std::vector<int32_t> values;
   for (int k = 0; k < channels; ++k) {
@@ -492,7 +492,8 @@ inline Case LoopCase() {
   sluice_tile_t tile = EmptyTile(0, 4);
   tile.input0 = b.Dense(0, i8, row, 0);
   tile.output = b.Dense(0, i8, row, 32);
-  // The store before this load, on the same queue, waited for the tile before.
+  // This load follows the last store on the same queue, which waited for the tile
+  // before.
   b.Load(b.Dense(1, i8, row, 0), tile.input0);
   b.Compute(tile, {After(kDmaEngine, 1)});
   b.Store(tile.output, b.Dense(2, i8, row, 0), {After(ComputeEngine(0), 1)});
@@ -535,8 +536,7 @@ inline Case AddCase() {
     s.AddBinding(SLUICE_REGION_INPUT, 128 + 64 * i);
     s.AddBinding(SLUICE_REGION_OUTPUT, 64 * i);
   }
-  // Origins belong to the body, so each tile has its own; the instances differ in
-  // block.
+  // Origins belong to the body, so the tiles need two bodies, one for each instance.
   for (uint32_t i = 0; i < 2; ++i) {
     s.blocks.emplace_back();
     s.AddInstance(i, 6 * i, 0);

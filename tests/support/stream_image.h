@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream image taken apart into records again, to be changed and put together.
+// A stream image taken apart into records, to be changed and put together again.
 //
 // Input    a valid image. Output: a StreamBuilder whose Image() means the same.
 #ifndef SLUICE_TESTS_SUPPORT_STREAM_IMAGE_H_

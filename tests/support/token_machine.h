@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executes a stream's lists by tokens alone, engines in any order, and checks that no
-// instruction starts before its waits hold.
+// Executes a stream's lists, ordered by tokens alone, with the engines in any order.
+// Checks that no instruction starts before its waits hold.
 //
 // Input   an image, what sluice_tokens made of it, depths of channels, whom to prefer
 // Output  whether the lists ended, whether each wait held, the most tokens outstanding
@@ -29,7 +29,7 @@ struct TokensOfStream {
   uint32_t common_depth = 0;
 };
 
-// Asks the library; false: library->diagnostic says why.
+// Asks the library for tokens. On false, library->diagnostic says why.
 inline bool MakeTokens(Library* library, const std::vector<uint8_t>& image,
                        const std::vector<sluice_token_channel_t>& channels,
                        TokensOfStream* out) {
@@ -58,7 +58,7 @@ class TokenMachine {
     bool relay = false;
     sluice_token_step_t step{};
   };
-  // What happens when an instruction starts or completes; relays do nothing.
+  // Called when an instruction starts or completes; relays do nothing.
   using Event = std::function<void(const sluice_walk_cursor_t* cursors, uint32_t engine,
                                    bool completes)>;
   static constexpr uint32_t kNobody = 0xffffffffu;
@@ -66,7 +66,7 @@ class TokenMachine {
   struct Outcome {
     bool ended = false;
     bool waits_held = true;
-    std::vector<uint32_t> outstanding;  // the most, by channel
+    std::vector<uint32_t> outstanding;  // the most tokens, by channel
   };
 
   TokenMachine(const std::vector<uint8_t>& image, const TokensOfStream& tokens)
@@ -105,11 +105,11 @@ class TokenMachine {
       }
     }
   }
-  // Whether each relay stands before an instruction of its engine, or at the end.
+  // Whether each relay stands before an instruction of its engine or at the end.
   bool placed() const { return placed_; }
 
-  // depth: by channel, 0 = any. Engine `last` starts something only when nobody else can
-  // do anything.
+  // depth: by channel, 0 = unbounded. Engine `last` starts something only when no other
+  // engine can.
   Outcome Run(const std::vector<uint32_t>& depth, uint64_t seed,
               uint32_t last = kNobody, const Event& event = nullptr) {
     sluice::Rng rng(seed);
@@ -189,8 +189,8 @@ class TokenMachine {
   bool placed_ = true;
 };
 
-// A channel each way between `hub` and every other of `engines` engines, as VTA's load and
-// store have with compute.
+// A channel each way between `hub` and every other engine, as between VTA's compute
+// engine and its load and store engines.
 inline std::vector<sluice_token_channel_t> StarOf(uint32_t hub, uint32_t engines,
                                                   uint32_t depth) {
   std::vector<sluice_token_channel_t> channels;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream without its loops: an instance, with bindings and a body of its own, for each
-// visit.
+// A stream without loops: for each visit an instance with its own bindings and body.
 //
 // Input    a stream, right or wrong
 // Output   one that means the same, or a fault: what its loops and steps lack
@@ -32,7 +31,8 @@ struct Unroller {
   struct Open {
     uint32_t loop, index;
   };
-  // Instances [begin, end), all of whose loops but the open ones lie between.
+  // Unrolls the instances [begin, end) inside the open loops; all other loops lie
+  // within.
   void Visit(uint32_t begin, uint32_t end, uint32_t parent, std::vector<Open> open) {
     for (uint32_t i = begin; i < end && fault.empty();) {
       uint32_t inner = SLUICE_NONE;
@@ -61,7 +61,7 @@ struct Unroller {
     }
     if (open.empty() && used_ != from.loops.size()) fault = "loop";
   }
-  // Loops of the table that stand before this one are over, or open.
+  // Loops up to this one in the table are open, or were unrolled before.
   static int64_t Last(const std::vector<Open>& open) {
     return open.empty() ? -1 : int64_t{open.back().loop};
   }

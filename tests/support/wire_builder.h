@@ -33,7 +33,7 @@ inline uint64_t Fnv1a64(const uint8_t* data, size_t size,
   return hash;
 }
 
-// Of a stream or a body: words in place of bytes.
+// The hash of a stream or a body: FNV-1a over words instead of bytes.
 inline uint64_t StreamHash(const uint8_t* data, size_t size) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (size_t i = 0; i + 4 <= size; i += 4) {
@@ -44,7 +44,8 @@ inline uint64_t StreamHash(const uint8_t* data, size_t size) {
   return hash;
 }
 
-// A plan's graph hash: of the graph's bytes but for the values of inline constants.
+// The hash by which a plan names its graph: all bytes but the values of inline
+// constants.
 inline uint64_t GraphHash(const std::vector<uint8_t>& graph) {
   const auto* data = sluice::wire::GetGraph(graph.data())->data();
   if (data == nullptr) return Fnv1a64(graph.data(), graph.size());
@@ -59,7 +60,7 @@ inline uint32_t DtypeSize(uint8_t dtype) {
   return dtype < SLUICE_DTYPE_COUNT ? sizes[dtype] : 0;
 }
 
-// Row-major strides in bytes.
+// Strides in bytes of a row-major tensor.
 inline Four DenseStrides(const Four& extent, uint8_t dtype) {
   Four stride{};
   uint32_t step = DtypeSize(dtype);
@@ -106,7 +107,7 @@ inline Bytes Finished(const ::flatbuffers::FlatBufferBuilder& builder) {
                builder.GetBufferPointer() + builder.GetSize());
 }
 
-// A graph as the wire has it: an array for each field of tensors and layers.
+// A graph as the wire format has it: an array for each field of tensors and layers.
 struct GraphColumns {
   std::vector<uint32_t> t_name, dim_begin{0}, file, l_name, in_begin{0}, ins,
       out_begin{0}, outs, attr_begin{0};
@@ -228,7 +229,7 @@ struct HardwareSpec {
   uint32_t node_cols = 1, node_rows = 1;
   uint64_t hop_latency_cycles = 3;
   uint64_t link_numerator = 8, link_denominator = 1;
-  std::vector<QueueSpec> queues;  // empty: one that loads and stores everything
+  std::vector<QueueSpec> queues;  // empty: one queue does everything
   std::vector<OpSpec> ops;        // empty: every operator
   std::optional<HostSpec> host;
 };
@@ -241,7 +242,7 @@ inline std::vector<QueueSpec> LoadAndStore() {
   return {load, store};
 }
 
-// Three as VTA's: parameters are loaded by the engine that computes.
+// Three queues as on VTA: the engine that computes also loads parameters.
 inline std::vector<QueueSpec> ParametersByCompute() {
   std::vector<QueueSpec> queues = LoadAndStore();
   queues[0].roles = SLUICE_ROLES & ~SLUICE_ROLE_PARAMETERS;
@@ -342,7 +343,7 @@ inline Bytes HardwareBytes(const HardwareSpec& spec) {
 }
 
 struct Place {
-  uint8_t region = 255;  // nowhere
+  uint8_t region = 255;  // no place in DRAM
   uint64_t offset = 0;
   Four stride{};
 };

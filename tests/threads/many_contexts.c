@@ -36,7 +36,7 @@ static file_t ReadAll(const char* path) {
   return f;
 }
 
-/* The plan's bytes, or none. */
+/* The bytes of the plan; no bytes on failure. */
 static file_t PlanOf(sluice_context_t* context, const sluice_graph_t* graph,
                      const sluice_hardware_t* hardware, const sluice_runner_t* runner) {
   file_t out = {NULL, 0};
@@ -67,7 +67,7 @@ static void Create(sluice_context_t** context, sluice_graph_t** graph,
                                NULL);
 }
 
-/* With objects of its own, which outlive their context. */
+/* Plans with a graph and a machine of its own, which outlive their context. */
 static file_t Plan(const sluice_runner_t* runner) {
   sluice_context_t* context;
   sluice_graph_t* graph;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The static judge: no engine does what the machine cannot, and the host nothing else.
+// The static judge: engines do only what the machine can do, and the host only what it
+// cannot.
 #include "verify/ability.h"
 
 #include "judged_case.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// STATE_APPEND: every row once, through the slot that moves as the rows do.
+// STATE_APPEND: every row is stored once, through the slot that moves with the
+// position.
 #include "cases.h"
 #include "judged_case.h"
 
@@ -24,13 +25,13 @@ TEST_CASE("appends: a row twice, a row missing, a row of the wrong bytes") {
   c.report.dram_write_bytes = 12;
   CheckRejected(c, "output", "tensor 0 is not complete at its place at the end");
   c = AppendCase();
-  Transfer(&c, 2).src = Transfer(&c, 1).src;  // the first row where the second belongs
+  Transfer(&c, 2).src = Transfer(&c, 1).src;  // the first row in place of the second
   CheckRejected(c, "content");
 }
 
 TEST_CASE("appends: rows elsewhere than at the position are refused") {
   Case c = AppendCase();
-  c.stream.bindings[6].base_lo = 8;  // two positions too far, whatever the value
+  c.stream.bindings[6].base_lo = 8;  // two positions too far for any value
   CheckRejected(c, "append",
                 "instance 0, instruction 1: stores outside this layer's rows");
   c = AppendCase();

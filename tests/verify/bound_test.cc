@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The judge's own bounds, worked out by hand.
+// The judge's own bounds, compared with values worked out by hand.
 #include "verify/bound.h"
 
 #include <doctest/doctest.h>

@@ -14,7 +14,7 @@ namespace {
 using sluice::judge::Box;
 using sluice::judge::Rows;
 
-// Up to three dims of any order; strides may touch, repeat or be zero.
+// A box of up to three dims in any order; strides may touch, repeat or be zero.
 Box RandomBox(sluice::Rng* rng) {
   Box box = Box::At(rng->Below(60), 0, 1 << rng->Below(3));
   int64_t stride = box.width;

@@ -32,8 +32,8 @@ inline void Drop(Case* c, uint32_t engine, size_t number) {
   list.erase(list.begin() + static_cast<long>(number) - 1);
 }
 
-// Slots 0..5 bound to the start of the regions of the same number, one block, one
-// instance.
+// One block with one instance, whose slots 0 to 5 are bound to the starts of regions 0
+// to 5.
 inline BlockBuilder& OneBlock(Case* c, uint64_t gbuf, uint64_t constants,
                               uint64_t input, uint64_t output, uint64_t workspace) {
   StreamBuilder& s = c->stream;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who wrote each byte of a memory, and in what order.
+// Which instruction wrote each byte of a memory, and in which order.
 #include "verify/contents.h"
 
 #include <set>
@@ -18,7 +18,7 @@ using sluice::judge::Contents;
 using sluice::judge::Part;
 using sluice::judge::PartialSum;
 
-// `bytes` elements of one byte at `at`; elements of `root` from `origin` on.
+// `bytes` elements of one byte at `at`: those of `root` from element `origin` on.
 Part Run(uint32_t root, int64_t origin, int64_t bytes, int64_t at) {
   Part part = {root, 1, {0, 0, 0, origin}, {1, 1, 1, bytes}, at, {0, 0, 0, 1}};
   return part;
@@ -30,8 +30,8 @@ Box Span(int64_t from, int64_t count) {
   return box;
 }
 
-// One instance of a node whose engines are column 0 (the DMA) and 1 (compute). clocks: two
-// numbers for each instruction.
+// One instance of one node. Column 0 of the clocks is the DMA, column 1 compute; each
+// instruction has two numbers: what it knows to be done in each column.
 struct Setting {
   explicit Setting(std::vector<uint32_t> known) : clocks(std::move(known)) {
     own.judge.stream.nodes = 1;
@@ -67,16 +67,16 @@ TEST_CASE("contents: a read finds what was written last, part by part") {
   for (const Part& part : parts) {
     found.insert({part.root, part.origin[3], part.extent[3], part.twin});
   }
-  // Bytes 8 to 16 and 32 to 56 are of root 0, those between of root 1; twins count from
-  // the read's first byte.
+  // Bytes 8 to 16 and 32 to 56 belong to root 0, those between to root 1. A twin is the
+  // distance from the first byte of the read.
   CHECK(found == decltype(found){{0, 108, 8, 0}, {1, 5, 16, 8}, {0, 132, 24, 24}});
 }
 
 // 4 x 4 elements of root 0 at 0.
 Part Square() { return {0, 1, {0, 0, 0, 0}, {1, 1, 4, 4}, 0, {0, 0, 4, 1}}; }
 
-// The square is written, and its bytes once more, of which `second` is stored; the parts
-// that then lie at one byte.
+// Writes the square, then its bytes again with the content `second`; returns the parts
+// that a read of byte `at` finds.
 Status ReadAfter(const Part& second, int64_t at, std::vector<Part>* found) {
   Setting s({0, 0, 1, 0, 2, 0});
   Box box = Box::At(0, 0, 1);
@@ -104,7 +104,7 @@ TEST_CASE("contents: a buffer that is written again holds what lies there now") 
   struct Case {
     const char* name;
     Part second;
-    int64_t row, column;  // of the byte at 9
+    int64_t row, column;  // what byte 9 holds
   };
   const Case cases[] = {{"other rows", moved, 102, 1},
                         {"rows as columns", transposed, 1, 2}};
@@ -154,7 +154,7 @@ TEST_CASE("contents: bytes that nobody wrote, and elements that are cut in two")
 TEST_CASE("contents: a read must know that the write is done") {
   for (const uint32_t known : {0u, 1u}) {
     CAPTURE(known);
-    Setting s({0, 0, known, 0});  // of the compute engine's instruction
+    Setting s({0, 0, known, 0});  // what the compute instruction knows
     Contents contents(&s.own.judge, &s.order);
     REQUIRE(contents.Init() == Status::kOk);
     contents.Enter({0, 0, 0, 1});
@@ -179,8 +179,8 @@ TEST_CASE("contents: a read counts in full again after a part was overwritten") 
   judge.stream.visits = {&visit, 1};
   uint32_t first = 0;
   judge.stream.first_debug = {&first, 1};
-  // Two tiles read 64 bytes; between them, and after the second, a load replaces the first
-  // 32. It knows of both tiles or of the first alone.
+  // Two tiles read 64 bytes. After each, a load replaces the first 32. The last load
+  // knows that both tiles are done, or the first alone.
   const auto last_load = [&](uint32_t tiles_known) {
     uint32_t clocks[] = {0, 0, 0, 1, 1, 1, 1, tiles_known};
     sluice::judge::Order order = {{}, {clocks, 8}, {&visit, 1}, {}, 2, {}, {}};
@@ -228,7 +228,7 @@ TEST_CASE("contents: a partial sum of the same ranges is the same root") {
     REQUIRE(contents.RootOf(sum, &number) == Status::kOk);
     return number;
   };
-  // Four tensors, each with a root before and one behind an append.
+  // Roots 0 to 7: four tensors, each with one root before and one behind an append.
   CHECK(root(0, 0, 8) == 8);
   CHECK(root(0, 8, 16) == 9);
   CHECK(root(1, 0, 8) == 10);

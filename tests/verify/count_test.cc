@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the judge counts of single instructions; the report as a whole is report_test's.
+// What the judge counts for single instructions; report_test.cc tests the whole report.
 #include "cases.h"
 #include "judged_case.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boxes that a frame takes apart.
+// Boxes that are cut by a frame.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -17,7 +17,7 @@ using sluice::Status;
 using sluice::judge::Box;
 using sluice::judge::Inside;
 
-// Start of each element of a box, with its twin.
+// The address of each element of a box, with its twin.
 void ElementsOf(const Box& box, uint32_t dim, int64_t at, int64_t twin,
                 std::vector<std::pair<int64_t, int64_t>>* out) {
   if (dim == box.dims) return out->push_back({at, twin});
@@ -33,7 +33,7 @@ std::vector<std::pair<int64_t, int64_t>> ElementsOf(const Box& box) {
   return elements;
 }
 
-// A nested box: strides that divide each other, mostly, as those of tensors do.
+// Extents and strides that mostly nest, as those of tensors do.
 struct Nested {
   int64_t extent[4] = {1, 1, 1, 1}, stride[4] = {};
   Nested(sluice::Rng* rng, int64_t width) {
@@ -59,7 +59,7 @@ TEST_CASE("cut: a box is cut by a frame into each of its elements, once") {
     const Nested of_frame(&rng, width);
     sluice::judge::Frame frame;
     REQUIRE(MakeFrame(60, width, of_frame.extent, of_frame.stride, &frame));
-    // Mostly of the frame's strides, as boxes of one tensor are.
+    // Mostly the frame's strides, as for boxes of one tensor.
     Nested of_box(&rng, width);
     Box box = Box::At(60 + width * (int64_t{rng.Below(60)} - 30), 0, width);
     for (int a = 0; a < 4; ++a) {

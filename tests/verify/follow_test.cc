@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places, operands and what must lie where at the end.
+// Places of tensors, operands, and what must lie at which place at the end.
 #include "cases.h"
 #include "judged_case.h"
 
@@ -33,21 +33,21 @@ TEST_CASE("follow: a lost or misplaced store is caught") {
   c.report.dram_write_bytes -= 64;
   CheckRejected(c, "output");
   c = ConvCase();
-  Operand(&c, Transfer(&c, 9).dst).offset_lo = 0;  // tile 3 over tile 0
+  Operand(&c, Transfer(&c, 9).dst).offset_lo = 0;  // tile 3 stored over tile 0
   CheckRejected(c, "output");
   c = ConcatCase();
-  std::swap(Transfer(&c, 3).dst, Transfer(&c, 4).dst);  // halves of the concat
+  std::swap(Transfer(&c, 3).dst, Transfer(&c, 4).dst);  // halves of the concat swapped
   CheckRejected(c, "content");
 }
 
 TEST_CASE("follow: an operand's refusal says which one, and how many bytes it lacks") {
   Case c = ConvCase();
   c.stream.region_bytes[SLUICE_REGION_OUTPUT] -= 1;
-  // The tensor's own place is looked at first.
+  // The judge checks the tensor's own place first.
   CheckRejected(c, "bounds", "tensor 3 ends beyond its region");
   c = ConvCase();
   Operand(&c, Transfer(&c, 0).dst).offset_lo = 1;
-  CheckRejected(c, "content");  // the weight, a byte further on
+  CheckRejected(c, "content");  // the weight, one byte too far
   c = ConvCase();
   const uint32_t parameters = Transfer(&c, 1).dst;
   Operand(&c, parameters).offset_lo = 578;
@@ -73,7 +73,7 @@ TEST_CASE("follow: tensors lie in regions of their kind, apart and aligned") {
   c.stream.region_bytes[SLUICE_REGION_CONST] += 2;
   CheckRejected(c, "alignment", "tensor 2 is not aligned to its element size");
   c = ConvCase();
-  c.places[2].offset -= 4;  // into the weight
+  c.places[2].offset -= 4;  // overlaps the weight
   CheckRejected(c, "content",
                 "the place of tensor 2 overlaps itself or another tensor that is there "
                 "from the start");
@@ -84,7 +84,7 @@ TEST_CASE("follow: outputs have a place, and are all there at the end") {
   c.places[3].region = 255;
   CheckRejected(c, "output", "an output or state has no place in DRAM");
   c = ConvCase();
-  c.places[3].stride[1] += 1;  // not as the stores have it
+  c.places[3].stride[1] += 1;  // not as the stores write it
   c.stream.region_bytes[SLUICE_REGION_OUTPUT] += 7;
   CheckRejected(c, "output", "tensor 3 is not complete at its place at the end");
 }

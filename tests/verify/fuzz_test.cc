@@ -7,7 +7,7 @@
 namespace sluice_test {
 namespace {
 
-// Hashes that fit, as far as the directory can be read.
+// Makes hashes fit, as far as the directory can be read.
 void RehashAll(Bytes* image) {
   sluice_stream_header_t header;
   std::memcpy(&header, image->data(), sizeof header);
@@ -81,7 +81,7 @@ TEST_CASE("verify: every truncation is refused") {
 }
 
 TEST_CASE("verify: absurd but well-formed streams end within the work bound") {
-  // A write and reads whose strides interleave as badly as they can.
+  // A write and reads whose strides interleave as badly as possible.
   Case c = ConvCase();
   BlockBuilder& b = c.stream.blocks[0];
   sluice_shape_t& shape = b.shapes[b.operands[b.transfers[3].src].shape];

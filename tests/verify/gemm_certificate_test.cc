@@ -36,7 +36,7 @@ GemmClaim Claim(const GemmShape& shape, const GemmMachine& machine,
   return ClaimOf(shape, machine, options, solution, certificate);
 }
 
-// The rule that is broken; "" when accepted.
+// The rule that a claim breaks; "" when it is accepted.
 std::string Verdict(GemmClaim claim) {
   ArenaMemory memory;
   Diagnostic diagnostic = {};
@@ -141,10 +141,12 @@ TEST_CASE("gemm_certificate rejects the proof of a mapping that is not optimal")
     half.middle_words = 150;
     GemmClaim claim = Claim(shape, half, options);
     REQUIRE(Verdict(claim) == "");
-    // On the real machine the same mapping and the same proof: bounds too high.
+    // The same mapping and proof on the machine with more words: the bounds are too
+    // high.
     claim.gemm.middle_words = kSmallMachine.middle_words;
     CHECK(Verdict(claim) != "");
-    // The real machine's proof around the worse mapping: bounds do not close.
+    // The larger machine's proof with the worse mapping: its bounds do not reach the
+    // cost.
     GemmClaim real = Claim(shape, kSmallMachine, options);
     REQUIRE(real.gemm.value < claim.gemm.value * 0.999);
     std::swap(real.gemm, claim.gemm);

@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-// The rule that is broken; "" when accepted.
+// The rule that a claim breaks; "" when it is accepted.
 std::string Verdict(const RateClaim& claim) {
   sluice_tests::ArenaMemory memory;
   Budget budget;
@@ -45,7 +45,7 @@ TEST_CASE("gemm rates, judged: optima are accepted, all else is refused") {
     lies = claim;
     lies.rates.time += 1 + lies.rates.time / 1000;
     CHECK(Verdict(lies) == "value");
-    // Another mapping is refused as illegal, or because the optimum beats it.
+    // Another mapping is refused: it is illegal, or the optimum is better.
     GemmMapping other = solution.mapping;
     const int d = static_cast<int>(rng.Below(3));
     other.inner_tile[d] = 1;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report that a stream deserves, from what the judge counted: for cases whose streams
-// are made by hand.
+// The report that fits a stream, from what the judge counted: for hand-made cases.
 #ifndef SLUICE_TESTS_VERIFY_HONEST_REPORT_H_
 #define SLUICE_TESTS_VERIFY_HONEST_REPORT_H_
 
@@ -10,7 +9,7 @@
 
 namespace sluice_test {
 
-// Keeps what the case states itself: traffic and peak.
+// Keeps traffic and peak as `stated` by the case.
 inline sluice_report_t HonestReport(const sluice::Hardware& h,
                                     const sluice::VerifiedCounts& c,
                                     const sluice_report_t& stated) {
@@ -43,7 +42,7 @@ inline sluice_report_t HonestReport(const sluice::Hardware& h,
   }
   r.energy_pj = r.energy_dram_pj + r.energy_scratchpad_pj + r.energy_compute_pj +
                 r.energy_leakage_pj + r.energy_noc_pj + r.energy_host_pj;
-  // Bounds that say nothing are true.
+  // Bounds of 0 are always true.
   r.spill_bytes = static_cast<uint64_t>(c.spill_bytes);
   r.bound_latency_cycles = 0;
   r.bound_energy_pj = 0;

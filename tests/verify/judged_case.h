@@ -24,7 +24,7 @@ struct Verdict {
   uint64_t peak_bytes;  // of scratch
 };
 
-// Graph, hardware and plan of a case as nouns; the stream can be replaced.
+// Graph, hardware and plan of a case, read into structs; the stream can be replaced.
 class Judged {
  public:
   explicit Judged(const Case& c)
@@ -45,7 +45,7 @@ class Judged {
     plan.hardware_hash = hardware.hash;
     plan.report.peak_buffer_bytes = c.stream.region_bytes[SLUICE_REGION_GBUF];
   }
-  // The stream under the report that it deserves, but for what the case states.
+  // Judges a stream under a report that fits it, except what the case states.
   Verdict OfImage(const Bytes& image, uint64_t max_bytes = 0) {
     plan.stream = sluice::Span<const uint8_t>(image.data(), image.size());
     const sluice_report_t stated = plan.report;
@@ -56,9 +56,9 @@ class Judged {
     plan.report = stated;
     return second;
   }
-  // Gives the plan the report that its stream deserves.
+  // Gives the plan the report that fits its stream.
   void Deserve() { plan.report = HonestReport(hardware, AsItIs().counts, plan.report); }
-  // The plan under its own report.
+  // Judges the plan with its own report.
   Verdict AsItIs(uint64_t max_bytes = 0) const {
     sluice::Memory scratch_memory(Malloc(), max_bytes);
     sluice::Arena scratch(&scratch_memory);
@@ -99,7 +99,7 @@ inline void CheckRejected(const Case& c, const std::string& rule) {
   CHECK(v.rule == rule);
 }
 
-// The same with the whole message.
+// Also compares the whole message.
 inline void CheckRejected(const Case& c, const std::string& rule,
                           const std::string& message) {
   const Verdict v = Judge(c);
@@ -108,7 +108,7 @@ inline void CheckRejected(const Case& c, const std::string& rule,
   CHECK(v.message == message);
 }
 
-// The judge's own parts, to be asked directly: no stream has been read yet.
+// The judge's parts, for tests that call them directly: no stream has been read yet.
 struct OwnJudge {
   explicit OwnJudge(const Case& c = ConvCase())
       : judged(c), memory(Malloc(), 0), arena(&memory) {}

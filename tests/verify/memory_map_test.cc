@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies in one memory: pieces found by their bytes, and pieces that become one.
+// The contents of one memory: pieces found by their bytes, and pieces that merge.
 #include "verify/memory_map.h"
 
 #include <set>
@@ -48,7 +48,8 @@ TEST_CASE("memory map: it finds what shows, after any clipping") {
   }
 }
 
-// Rows [first, first + rows) of a tensor [1, 8, 4, 8] of bytes that lies from 0 on.
+// Rows [first, first + rows) of a tensor [1, 8, 4, 8] of bytes that starts at address
+// 0.
 Piece Rows(uint32_t root, int64_t first, int64_t rows) {
   const int64_t extent[4] = {1, rows, 4, 8}, stride[4] = {256, 32, 8, 1};
   Piece piece = {};
@@ -75,7 +76,7 @@ TEST_CASE("memory map: tiles that continue each other are one, in either order")
     REQUIRE(newer.frame.dims == 3);
     CHECK(newer.frame.count[0] == 4);
     CHECK(newer.frame.stride[0] == 32);
-    CHECK(newer.rows.count == 1);  // all of it is a run of bytes
+    CHECK(newer.rows.count == 1);  // all rows are one run of bytes
   }
 }
 
@@ -91,7 +92,7 @@ TEST_CASE("memory map: what is no single box stays in two pieces") {
   CHECK(!merges([](Piece* older, Piece*) { older->covered = true; }));
   CHECK(!merges([](Piece*, Piece* newer) { *newer = Rows(1, 3, 2); }));  // a gap
   CHECK(!merges([](Piece*, Piece* newer) { newer->origin[0] = 1; }));
-  CHECK(!merges([](Piece*, Piece* newer) {  // lies elsewhere than its rows say
+  CHECK(!merges([](Piece*, Piece* newer) {  // its frame contradicts its rows
     const int64_t extent[4] = {1, 2, 4, 8}, stride[4] = {256, 32, 8, 1};
     REQUIRE(MakeFrame(96, 1, extent, stride, &newer->frame));
   }));
@@ -106,7 +107,7 @@ TEST_CASE("memory map: recent pieces are few, and the newest stands first") {
   recent.Add(&b);
   CHECK(recent.At(0) == &b);
   CHECK(recent.At(1) == &a);
-  recent.Add(&c);  // a has no room any more
+  recent.Add(&c);  // a has to leave
   CHECK(recent.At(1) == &b);
   recent.Add(&b);
   CHECK(recent.At(0) == &b);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The judge's rows of operators, read off ops.h once more.
+// The judge's table of operators, compared with a second reading of ops.h.
 #include "verify/op_rules.h"
 
 #include <doctest/doctest.h>

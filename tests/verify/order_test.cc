@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which instructions are done, for every timing, when one starts.
+// Which instructions are done when one starts, for every timing.
 #include "verify/order.h"
 
 #include "cases.h"
@@ -16,8 +16,8 @@ using sluice::judge::Preference;
 constexpr Preference kPreferences[] = {Preference::kAny, Preference::kFirstEngine,
                                        Preference::kLastEngine};
 
-// How many instructions of the DMA (column 0) and of the node (column 1) are done when
-// instruction `number` starts.
+// Checks how many instructions of the DMA (column 0) and of compute (column 1) are
+// known to be done when instruction `number` starts.
 struct Known {
   uint32_t dma, compute;
 };
@@ -39,8 +39,8 @@ TEST_CASE("order: waits and the engine's own order, carried on") {
     CHECK(order.steps.size() == 14);
     // The body has the DMA's ten instructions first, then the tiles.
     CheckKnown(order, 3, {3, 0});   // the fourth load
-    CheckKnown(order, 4, {4, 1});   // output 0 is stored behind tile 0
-    CheckKnown(order, 5, {5, 1});   // the load behind it knows that, too
+    CheckKnown(order, 4, {4, 1});   // output 0, stored after tile 0
+    CheckKnown(order, 5, {5, 1});   // the load behind it knows as much
     CheckKnown(order, 9, {9, 4});   // the last store
     CheckKnown(order, 10, {3, 0});  // tile 0 waits for the third load
     CheckKnown(order, 11, {4, 1});
@@ -76,7 +76,7 @@ TEST_CASE("order: engines that wait for each other are a deadlock") {
 
 TEST_CASE("order: of what is not there nothing is waited for") {
   Case c = AddCase();
-  // All but more than there are, and all of an engine without work.
+  // All but more than there are, and all of an engine that has no work.
   At(&c, kCompute, 1, 1).waits[1] = AfterAllBut(7, kDma);
   At(&c, kCompute, 1, 1).waits.push_back(AfterAllBut(0, kHostEngine));
   OwnJudge own(c);

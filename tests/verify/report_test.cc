@@ -12,10 +12,10 @@
 namespace sluice_test {
 namespace {
 
-// A case whose plan has the report that its stream deserves.
+// A case whose plan has the report that fits its stream.
 struct Reported {
   explicit Reported(const Case& c) : judged(c) {
-    REQUIRE(judged.AsItIs().rule == "report");  // it states traffic and peak alone
+    REQUIRE(judged.AsItIs().rule == "report");  // only traffic and peak are right
     judged.Deserve();
   }
   Verdict Judge() const { return judged.AsItIs(); }

@@ -9,7 +9,8 @@ namespace sluice_test {
 namespace {
 
 // A requantisation of [1,rows,4,8], one row per tile, double buffered: 3 * rows
-// instructions. DMA runs load t+1, store t; GBUF: inputs 0 and 32, outputs 64 and 96.
+// instructions. The DMA's list alternates load t + 1 and store t. GBUF: inputs 0 and
+// 32, outputs 64 and 96.
 Case RowsCase(uint32_t rows) {
   Case c;
   const uint8_t i8 = SLUICE_DTYPE_INT8;
@@ -67,7 +68,7 @@ double CpuMs() {
          1e-6 * static_cast<double>(now.tv_nsec);
 }
 
-// The least CPU time of some runs, in which a busy machine shows least.
+// The least CPU time of several runs, which other work on the machine disturbs least.
 double LeastMs(uint32_t rows, Verdict* verdict) {
   const Case c = RowsCase(rows);
   Judged judged(c);
@@ -92,14 +93,15 @@ TEST_CASE("verify: 21,000 instructions take milliseconds, time and memory are li
 #ifdef NDEBUG  // as the library is shipped
   CHECK(least < 60);
 #endif
-  CHECK(least_of_longer < 10 * least);  // 16 times were the square; machines are noisy
+  CHECK(least_of_longer < 10 * least);  // quadratic: 16 times; machines vary
   CHECK(v.peak_bytes < 64 * 21000 + (1 << 20));
   CHECK(longer.peak_bytes < 64 * 84000 + (1 << 20));
 }
 
 TEST_CASE("verify: a dropped wait deep in a long stream is caught") {
   Case c = RowsCase(2000);
-  // The wait on the store is implied: the load that is waited for comes after it.
+  // The wait on the store is implied: the load that the tile waits for comes after the
+  // store.
   auto& lists = c.stream.blocks[0].lists;
   lists[ComputeEngine(0)][1234].waits.pop_back();
   CheckAccepted(c);

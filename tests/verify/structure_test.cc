@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The untrusted image as checked tables: every field out of range by its sentence.
+// The untrusted image as checked tables: each field out of range gets its message.
 #include <functional>
 
 #include "cases.h"
@@ -9,7 +9,8 @@
 namespace sluice_test {
 namespace {
 
-// What the judge says of ConvCase's image after a change, with all hashes right again.
+// Changes ConvCase's image, makes all hashes right again and checks the judge's
+// message.
 void CheckImage(const std::function<void(Bytes*)>& change, const std::string& rule,
                 const std::string& message) {
   const Case c = ConvCase();
@@ -67,7 +68,7 @@ TEST_CASE("structure: hashes are of the bytes that are there") {
   Bytes image = c.stream.Image();
   image.back() ^= 1;
   CHECK(judged.OfImage(image).message == "the image's hash does not fit its bytes");
-  Rehash(&image);  // the image's own, not that of the body the byte lies in
+  Rehash(&image);  // of the image, not of the changed body
   CHECK(judged.OfImage(image).message == "a body's hash does not fit its bytes");
 }
 
@@ -95,7 +96,7 @@ TEST_CASE("structure: tables lie inside the image, and inside their body") {
              "a block's entry is out of range");
 }
 
-// The same of records that the builder writes.
+// Checks the message after a change of records, which the builder writes.
 void CheckRecord(const std::function<void(Case*)>& change, const std::string& message,
                  const std::string& rule = "structure") {
   Case c = ConvCase();
@@ -107,17 +108,17 @@ TEST_CASE("structure: tables stand in the order of stream.h and share no bytes")
   const std::string outside = "a table lies outside the image";
   CheckHeader([](Header* h) { std::swap(h->kernel_offset, h->binding_offset); },
               outside);
-  // One more attribute would be the first word of the body.
+  // One more attribute would lie over the first word of the body.
   CheckHeader([](Header* h) { h->attribute_count += 4; },
               "a block's entry is out of range");
-  // Where steps would be, if there were any, are bindings.
+  // The bindings lie where steps would be if there were any.
   CheckHeader(
       [](Header* h) {
         h->step_count = 1;
         h->step_offset = h->binding_offset;
       },
       outside);
-  // A table of nothing may say that it is anywhere.
+  // An empty table may have any offset.
   Judged judged(ConvCase());
   Bytes image = ConvCase().stream.Image();
   sluice_stream_header_t h = HeaderOf(image);
@@ -201,7 +202,7 @@ TEST_CASE("structure: instances have their block, slots and kernels") {
       [](Case* c) {
         c->stream.patches.push_back({0, 0, 4, 0});
       },
-      "a patch's field is out of range");  // the graph has no parameter
+      "a patch's field is out of range");  // the graph has no parameters
   Case c = AppendCase();
   c.stream.patches[0].binding = 2;
   CheckRejected(c, "patch", "a patched slot outside the state region");
@@ -243,7 +244,7 @@ TEST_CASE("structure: a kernel of an unknown operator is refused") {
   }
 }
 
-// ConvCase's stream for a graph that pads first and then convolves without pads.
+// ConvCase's stream for a graph with a PAD in front of a convolution without pads.
 TEST_CASE("structure: a convolution may take in the PAD in front of it") {
   Case c = ConvCase();
   std::vector<int32_t> bare = c.graph.layers[0].attributes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one tile must read and do, by hand from ops.h.
+// What a tile must read and do, worked out by hand from ops.h.
 #include "verify/tile_rules.h"
 
 #include <doctest/doctest.h>
@@ -15,7 +15,7 @@ using sluice::judge::Need;
 using sluice::judge::TileNeeds;
 using Box = std::array<int64_t, 4>;
 
-// A layer whose tensors have these extents, the output last.
+// A layer whose tensors have these extents; the last one is the output.
 struct OneLayer {
   OneLayer(int op, const std::vector<std::array<int32_t, 4>>& extents,
            std::vector<int32_t> values)
@@ -68,7 +68,7 @@ Box Extent(const Need& need) {
   return {need.extent[0], need.extent[1], need.extent[2], need.extent[3]};
 }
 
-// Strides, dilations, pads and groups of a convolution.
+// Attributes of a convolution: stride, dilation, pad and groups.
 std::vector<int32_t> Conv(int32_t stride, int32_t dilation, int32_t pad,
                           int32_t groups) {
   std::vector<int32_t> a(SLUICE_CONV_ATTRIBUTES);
@@ -86,7 +86,8 @@ TEST_CASE("tile rules: a strided and dilated convolution reads the rows it reach
   const TileNeeds needs = conv.Of({0, 1, 0, 2}, {1, 2, 4, 3}, 0, 4);
   REQUIRE(needs.wrong == nullptr);
   REQUIRE(needs.count == 3);
-  // Rows 1 and 2 begin at 1 and 3 and reach 4 further; columns begin at -1, the last at 5.
+  // The windows of rows 1 and 2 start at 1 and 3 and span 5 rows; those of columns
+  // start at -1, the last one at 5.
   CHECK(Origin(needs.need[0]) == Box{0, 1, 0, 0});
   CHECK(Extent(needs.need[0]) == Box{1, 7, 9, 4});
   CHECK(needs.pad[0] == 0);
@@ -128,7 +129,7 @@ TEST_CASE("tile rules: a transposed convolution reads the rows that scatter into
   const OneLayer scatter(SLUICE_OP_TRANSPOSED_CONV,
                          {{1, 3, 3, 2}, {5, 3, 3, 2}, {1, 1, 5, 3}, {1, 7, 7, 5}},
                          Conv(2, 1, 0, 0));
-  // Input row i covers outputs 2i to 2i + 2.
+  // Input row i scatters into outputs 2i to 2i + 2.
   const TileNeeds middle = scatter.Of({0, 2, 3, 0}, {1, 2, 1, 5}, 0, 2);
   CHECK(Origin(middle.need[0]) == Box{0, 0, 1, 0});
   CHECK(Extent(middle.need[0]) == Box{1, 2, 1, 2});
@@ -174,7 +175,7 @@ TEST_CASE("tile rules: elements broadcast, a transposition and a resize move the
   CHECK(Origin(transpose.Of({0, 5, 1, 0}, {1, 1, 2, 8}).need[0]) == Box{0, 1, 5, 0});
   const OneLayer twice(SLUICE_OP_TRANSPOSE, {{1, 4, 6, 8}, {1, 6, 4, 8}}, {0, 1, 1, 3});
   CHECK(twice.Wrong({0, 0, 0, 0}, {1, 1, 1, 1}) == "the layer's permutation is none");
-  // Half pixel centres, 4 to 8: outputs 3 and 4 stand at 1.25 and 1.75.
+  // Half-pixel centres, 4 to 8 rows: outputs 3 and 4 lie at 1.25 and 1.75.
   const OneLayer resize(SLUICE_OP_RESIZE_BILINEAR, {{1, 4, 4, 2}, {1, 8, 8, 2}},
                         {0, 1});
   const TileNeeds between = resize.Of({0, 3, 0, 0}, {1, 2, 1, 2});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// COMPUTE: a tile against its layer, and what its accumulator holds.
+// COMPUTE: a tile must match its layer, and its accumulator must hold the right
+// channels.
 #include "cases.h"
 #include "judged_case.h"
 
@@ -23,7 +24,7 @@ TEST_CASE("tiles: a tile that disagrees with its layer is caught") {
   c.stream.kernels[0].op = SLUICE_OP_DEPTHWISE_CONV;
   CheckRejected(c, "tile");
   c = ConvCase();
-  Tile(&c, 1).origin[1] = 4;  // pads fit, input and output do not
+  Tile(&c, 1).origin[1] = 4;  // the pads fit, the boxes do not
   CheckRejected(c, "content");
   c = ConvCase();
   Tile(&c, 3).origin[1] = 7;
@@ -48,7 +49,7 @@ TEST_CASE("tiles: a tile that disagrees with its layer is caught") {
 TEST_CASE("tiles: wrong first and last flags are caught") {
   Case c = AccumulateCase();
   At(&c, kCompute, 1).record.flags = 0;
-  CheckRejected(c, "content");  // adds to what was never written
+  CheckRejected(c, "content");  // adds to bytes that were never written
   c = AccumulateCase();
   At(&c, kCompute, 2).record.flags = SLUICE_FLAG_FIRST | SLUICE_FLAG_LAST;
   CheckRejected(c, "accumulate");
@@ -72,14 +73,14 @@ TEST_CASE("tiles: gaps and overlaps of C ranges are caught") {
   At(&c, kCompute, 1).record.flags = SLUICE_FLAG_LAST;
   At(&c, kDma, 6).waits[0].count = 1;
   CheckRejected(c, "content");
-  // The first piece twice, then last: channels twice, others missing.
+  // The second piece sums the channels of the first again, so others are missing.
   c = AccumulateCase();
   Tile(&c, 1).c_begin = 0;
   Tile(&c, 1).c_end = 8;
   Tile(&c, 1).input0 = Tile(&c, 0).input0;
   Tile(&c, 1).weight = Tile(&c, 0).weight;
   CheckRejected(c, "accumulate");
-  // A last tile that finds only half.
+  // The first tile sums too few channels for the last one.
   c = AccumulateCase();
   Tile(&c, 0).c_end = 7;
   CheckRejected(c, "tile");
@@ -87,7 +88,7 @@ TEST_CASE("tiles: gaps and overlaps of C ranges are caught") {
 
 TEST_CASE("tiles: an accumulator of another box is caught") {
   Case c = AccumulateCase();
-  // The second tile takes [1,1,2,8] of the output only.
+  // The second tile computes only [1,1,2,8] of the output.
   Four small = {1, 1, 2, 8};
   BlockBuilder& b = c.stream.blocks[0];
   Tile(&c, 1).origin[1] = 1;
@@ -152,7 +153,7 @@ TEST_CASE("tiles: sums say which channels are missing, or come twice") {
   Tile(&c, 1).accumulator = SLUICE_NONE;
   CheckRejected(c, "accumulate",
                 "instance 0, instruction 7: conv: first and last with a part of C");
-  c = AccumulateCase();  // the last tile forgets what the first one has summed
+  c = AccumulateCase();  // the last tile drops the first one's sum
   Tile(&c, 1).c_begin = 0;
   Tile(&c, 1).c_end = 8;
   Tile(&c, 1).input0 = Tile(&c, 0).input0;

@@ -14,8 +14,8 @@ namespace {
 using sluice::JudgedStream;
 using sluice::Status;
 
-// A requantisation in two instances: the first loads, the second computes and stores. What
-// lies in the scratchpad between them must not be touched.
+// A requantisation in two instances: the first loads, the second computes and stores.
+// Between them no other stream may touch the loaded bytes.
 Case InTwoInstances() {
   Case c;
   const uint8_t i8 = SLUICE_DTYPE_INT8;
@@ -79,7 +79,7 @@ TEST_CASE("together: each stream to its end, in either order") {
 
 TEST_CASE("together: what another stream has overwritten is not read") {
   Pair pair;
-  // The convolution's weight covers bytes 0 to 576, and so the loaded input.
+  // The convolution's weight covers bytes 0 to 576, where the loaded input lies.
   pair.CheckRefused({{0, 0, 1, 0, 0}, {1, 0, 1, 0, 0}, {0, 1, 2, 0, 0}}, "foreign", 0,
                     "instance 1, instruction 1: reads scratchpad byte 0, which model 1 "
                     "wrote last");

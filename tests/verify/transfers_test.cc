@@ -8,13 +8,13 @@ namespace {
 
 TEST_CASE("transfers: a wrong slice or stride of DRAM is caught") {
   Case c = ConvCase();
-  Operand(&c, Transfer(&c, 3).src).offset_lo += 32;  // input 1 from one row further on
+  Operand(&c, Transfer(&c, 3).src).offset_lo += 32;  // input 1 one row too far
   CheckRejected(c, "content");
   c = AccumulateCase();
-  Operand(&c, Transfer(&c, 3).src).offset_lo -= 8;  // the first half of C once more
+  Operand(&c, Transfer(&c, 3).src).offset_lo -= 8;  // the first half of C again
   CheckRejected(c, "content");
   c = AccumulateCase();
-  Shape(&c, Transfer(&c, 2).src).stride[0] = 8;  // of the weight's output channels
+  Shape(&c, Transfer(&c, 2).src).stride[0] = 8;  // stride of the output channels
   CheckRejected(c, "content");
   c = ConcatCase();
   Operand(&c, Transfer(&c, 5).src).offset_lo -= 1;
@@ -31,7 +31,7 @@ TEST_CASE("transfers: an index that is not the layer's is caught") {
   CheckRejected(c, "tile");
   c = GatherHostCase();
   Transfer(&c, 1).src = c.stream.blocks[0].Dense(1, SLUICE_DTYPE_INT8, {1, 1, 9, 8}, 8);
-  CheckRejected(c, "tile");  // not the whole table
+  CheckRejected(c, "tile");  // the source is not the whole table
   c = GatherHostCase();
   At(&c, kHost, 1).waits[0].count = 2;
   CheckRejected(c, "order");
@@ -52,7 +52,7 @@ TEST_CASE("transfers: wrong regions and bindings are caught") {
   c.stream.bindings[6 + 5].base_lo = 0;  // tile 1 stored over tile 0
   CheckRejected(c, "output");
   c = AddCase();
-  c.stream.bindings[6 + 4].base_lo = 128;  // b of tile 0 once more
+  c.stream.bindings[6 + 4].base_lo = 128;  // loads b of tile 0 again
   CheckRejected(c, "content");
   c = AddCase();
   c.stream.bindings[6].base_lo += 8;
@@ -72,7 +72,7 @@ TEST_CASE("transfers: each opcode moves between its memories") {
   c = ConvCase();
   std::swap(Transfer(&c, 0).src, Transfer(&c, 0).dst);
   CheckRejected(c, "structure", wrong);
-  c = NodesCase();  // a forward out of the input
+  c = NodesCase();  // forwards the graph's input from DRAM
   Transfer(&c, 2).src = Transfer(&c, 0).src;
   CheckRejected(c, "structure");
   c = ConvCase();
@@ -118,7 +118,7 @@ TEST_CASE("transfers: gathered rows are a layer's, whole and of its output") {
   CheckRejected(c, "tile",
                 "instance 0, instruction 1: no layer gathers this table by this index");
   c = GatherHostCase();
-  Shape(&c, Transfer(&c, 1).index).extent[3] = 2;  // of what is loaded, too
+  Shape(&c, Transfer(&c, 1).index).extent[3] = 2;  // here and in the load of the index
   Shape(&c, Transfer(&c, 0).src).extent[3] = 2;
   CheckRejected(c, "tile",
                 "instance 0, instruction 1: an indexed load of the wrong shape");
@@ -138,7 +138,7 @@ TEST_CASE("transfers: the host reads and writes whole tensors, as long as it say
                 "instance 0, instruction 3: a host call's operand is not the whole "
                 "tensor in DRAM");
   c = GatherHostCase();
-  Operand(&c, first + 1).slot = 5;  // over its own input
+  Operand(&c, first + 1).slot = 5;  // its output overwrites its input
   CheckRejected(
       c, "order",
       "instance 0, instruction 3: overwrites not ordered after instruction 1 of "

@@ -26,7 +26,7 @@ TEST_CASE("verify: valid streams of other kinds are accepted") {
 }
 
 TEST_CASE("verify: every single dropped wait that matters is caught") {
-  // In each case every wait is needed, but for those implied by another one.
+  // In each case every wait is needed, except those that another wait implies.
   const Case cases[] = {ConvCase(), AccumulateCase(), ConcatCase(), GatherHostCase(),
                         NodesCase()};
   for (const Case& whole : cases) {
@@ -52,14 +52,14 @@ TEST_CASE("verify: a wait that is weakened by one is caught") {
   CheckRejected(c, "order");
   c = ConvCase();
   At(&c, kDma, 5).waits[0].count = 1;
-  CheckAccepted(c);                    // what it was already
+  CheckAccepted(c);                    // the wait was for one tile already
   At(&c, kDma, 7).waits[0].count = 1;  // output 1 is stored before tile 1 ran
   CheckRejected(c, "order");
 }
 
 TEST_CASE("verify: a buffer used again too early is caught") {
   Case c = ConvCase();
-  // Input 2 goes where input 0 lies, and does not wait for tile 0 any more.
+  // The load of input 2 overwrites input 0 and does not wait for tile 0.
   std::swap(At(&c, kDma, 5), At(&c, kDma, 6));
   for (ListedInstruction& i : c.stream.blocks[0].lists[kDma]) {
     if (!i.waits.empty() && i.waits[0].count == 1) i.waits.clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Concats, slices, reshapes and states behind appends, element by element.
+// Concats, slices, reshapes, and states behind appends, element by element.
 #include "verify/views.h"
 
 #include <map>
@@ -17,7 +17,7 @@ using sluice::judge::CheckViews;
 using sluice::judge::Leaf;
 using sluice::judge::Views;
 
-// By address: the root's tensor and the element.
+// By address: the tensor of the root, and the element of it.
 using Elements = std::map<int64_t, std::pair<uint32_t, int64_t>>;
 
 void Add(const Leaf& leaf, uint32_t dim, int64_t at, int64_t index, Elements* out) {
@@ -42,8 +42,8 @@ Elements Resolved(OwnJudge* own, uint32_t tensor, const Box& box, uint32_t reade
 
 TEST_CASE("views: a slice of a concat shows both of its inputs") {
   OwnJudge own(ConcatCase());
-  // Tensor 6 is [1,2,4,4] at row 1, channel 6 of the concat of 3 and 4 along channels;
-  // tensor 7 is its reshape. Address 100 is its first element.
+  // Tensor 6 is the slice [1,2,4,4] at row 1, channel 6 of the concat of 3 and 4 along
+  // channels; tensor 7 is its reshape. Its first element has address 100.
   Box box = Box::At(100, 0, 1);
   box.Add(32, 1, 1);
   Elements want;
@@ -75,7 +75,7 @@ TEST_CASE("views: behind an append, what it may write is another root") {
   for (int64_t i = 0; i < 32; ++i) {
     CAPTURE(i);
     CHECK(before.at(i) == std::pair<uint32_t, int64_t>(0, i));
-    // Three tensors: root 3 is tensor 0 behind the append.
+    // There are three tensors, so root 3 is tensor 0 behind the append.
     const uint32_t root = i / 4 >= 3 && i / 4 < 6 ? 3 : 0;
     CHECK(after.at(i) == std::pair<uint32_t, int64_t>(root, i));
   }
@@ -91,7 +91,7 @@ TEST_CASE("views: strides of elements are row-major") {
   CHECK(stride[3] == 1);
 }
 
-// A reader would not let these graphs pass; the judge asks by itself.
+// The reader refuses such graphs; the judge checks them by itself.
 TEST_CASE("views: shapes that do not fit together are refused, by operator") {
   const auto complaint = [](uint32_t layer, auto change) {
     OwnJudge own(ConcatCase());

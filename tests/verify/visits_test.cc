@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops as the judge sees them: each wrong field is named, each wrong step is found.
+// Loops as the judge sees them: wrong fields are named, wrong steps are found.
 #include "cases.h"
 #include "judged_case.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 using sluice::Status;
 
-// One change of the loops' case, and the whole message.
+// Changes LoopCase once and checks the whole message.
 template <typename F>
 void CheckChanged(F change, const char* rule, const std::string& message) {
   Case c = LoopCase();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// STATE_APPEND through all rooms: old and new readers, every value, forged patches.
+// STATE_APPEND from graph to simulation: old and new readers, every value, forged
+// patches.
 #include "import/graph_writer.h"
 #include "planned.h"
 #include "support/wire_builder.h"
@@ -21,8 +22,8 @@ uint32_t PlusOne(GraphWriter* g, const std::string& name, uint32_t in,
   return out;
 }
 
-// Two states of one position; readers in front of and behind the append, slices taken
-// on either side and read behind it.
+// Two states that share one position. Layers read the first state before and after the
+// append; slices taken on either side are read after it.
 Bytes AppendGraph() {
   GraphWriter g("append");
   const Dims dims = {1, 2, 8, 4}, row = {1, 2, 2, 4}, part = {1, 2, 3, 4};
@@ -46,7 +47,7 @@ Bytes AppendGraph() {
   return g.Finish();
 }
 
-// The plan with its stream changed and all hashes of the header right again.
+// The plan with a changed stream; the header's hashes are right again.
 template <typename F>
 Bytes Forged(const Planned& p, F&& change) {
   Bytes plan = p.plan;
@@ -84,7 +85,7 @@ TEST_CASE("an append is right for every value, and the state stays over runs") {
     run.state_tensors = &untiled;
     const sluice_sim::SimulateResult result = p.Run(run);
     CHECK(sluice_sim::RunReference(run).outputs == result.outputs);
-    // Behind the append the rows are there, in front of it they are not.
+    // Readers after the append see the new rows, those before it do not.
     CHECK(result.outputs.at(0) != result.outputs.at(4));
   }
   sluice_sim::SimulateOptions run = p.Options();
@@ -109,11 +110,11 @@ TEST_CASE("the static judge refuses appends that go elsewhere for some value") {
   CHECK(rule([](Header* h, uint8_t* s) {
           std::swap(*Patch(*h, s, 0), *Patch(*h, s, 1));
         }) == "structure");
-  // One row further: right for no value.
+  // One row too far, for every value.
   CHECK(rule([](Header* h, uint8_t* s) {
           Binding(*h, s, Patch(*h, s, 0)->binding)->base_lo += 4;
         }) == "append");
-  // Both appends into one state.
+  // Both appends store into one state.
   CHECK(rule([](Header* h, uint8_t* s) {
           *Binding(*h, s, Patch(*h, s, 1)->binding) =
               *Binding(*h, s, Patch(*h, s, 0)->binding);
@@ -121,7 +122,7 @@ TEST_CASE("the static judge refuses appends that go elsewhere for some value") {
   CHECK(rule([](Header* h, uint8_t* s) {
           Binding(*h, s, Patch(*h, s, 0)->binding)->region = SLUICE_REGION_WORKSPACE;
         }) == "patch");
-  // A slot that is loaded from moves.
+  // The patch moves a slot that loads read.
   CHECK(rule([](Header* h, uint8_t* s) {
           for (uint32_t i = 0; i < h->binding_count; ++i) {
             if (Binding(*h, s, i)->region != SLUICE_REGION_STATE) continue;
@@ -154,17 +155,17 @@ TEST_CASE("the simulator refuses broken patches and notices wrong ones") {
         "mismatch");
   CHECK(code([](Header* h, uint8_t* s) { Patch(*h, s, 1)->step_lo = 1 << 20; }) ==
         "bounds");
-  // A state is stored to through patched slots alone.
+  // Only patched slots may store to a state.
   CHECK(code([](Header* h, uint8_t*) { h->patch_count = 0; }) == "region");
 }
 
 TEST_CASE(
     "a layer in front of an append may not read the new rows, nor one behind it "
     "the old ones") {
-  // An instance per layer.
+  // The baseline makes one instance per layer.
   Planned p(AppendGraph(), "mcu-256k", SLUICE_SOLVER_BASELINE);
-  // Instances run in another order: the append before its early reader, or after its
-  // late one.
+  // Reorders instances: the append before the reader of the old state, or after the
+  // reader of the new one.
   using Header = sluice_stream_header_t;
   const auto swapped = [&](uint32_t a, uint32_t b) {
     return p.RefusedBy(Forged(p, [&](Header* h, uint8_t* s) {

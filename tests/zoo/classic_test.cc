@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What KAPLA's evaluation calls AlexNet, GoogLeNet, MLP-L and LSTM, against the layers,
-// MACs and weights that are known of them.
+// The networks that KAPLA's evaluation calls AlexNet, GoogLeNet, MLP-L and LSTM:
+// layers, MACs and weights as published.
 #include <doctest/doctest.h>
 
 #include "counts.h"
@@ -8,8 +8,9 @@
 namespace sluice_test {
 namespace {
 
-// Krizhevsky et al.: conv2, conv4 and conv5 see one tower each, so they are two layers
-// here. Biases are not counted: 60,965,224 parameters are 60,954,656 weights.
+// Krizhevsky et al.: conv2, conv4 and conv5 see one tower each. Here every convolution
+// is two layers, one per tower. Without biases, 60,965,224 parameters are 60,954,656
+// weights.
 TEST_CASE("classic: AlexNet has 724 million MACs and 60,954,656 weights") {
   const NetworkCounts c = CountsOf("alexnet");
   CHECK(c.convolutions == 2 * 5);
@@ -53,7 +54,7 @@ TEST_CASE(
   CHECK(c.matrices == 4 * 4);
   CHECK(c.weights == 16 * 2000 * 1000);
   CHECK(c.macs == c.weights);
-  CHECK(c.additions == 4);  // candidate and old state of each cell
+  CHECK(c.additions == 4);  // candidate plus old state, per cell
 }
 
 }  // namespace

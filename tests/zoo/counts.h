@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers, MACs and weights of a network of the zoo, to be held against what its authors
-// published.
+// Layers, MACs and weights of a network of the zoo, to be compared with those that its
+// authors published.
 //
 // Input    a name of the zoo, sizes
 // Output   counts over the graph's layers; depthwise convolutions among the convolutions
@@ -63,7 +63,7 @@ inline NetworkCounts CountsOf(const char* name, const sluice::zoo::ZooOptions& o
   return CountLayers(sluice::zoo::MakeZooGraph(name, options));
 }
 
-// Within a part of the published figure: norms and biases are folded away.
+// Compares within a relative error, since norms and biases are folded away.
 inline void CheckNear(int64_t ours, double published, double part) {
   CHECK(static_cast<double>(ours) == doctest::Approx(published).epsilon(part));
 }

@@ -22,7 +22,7 @@ struct Counts {
   int windows = 0, products = 0, additions = 0, pools = 0;
 };
 
-// Elements of each tensor; weights are counted once.
+// Counts elements and layers of a graph; each weight tensor counts once.
 class Counter {
  public:
   explicit Counter(const Bytes& bytes) : graph_(*wire::GetGraph(bytes.data())) {}
@@ -85,8 +85,8 @@ Counts CountsOf(const char* name, const ZooOptions& options) {
   return Counter(graph).Count();
 }
 
-// The same of one of SoMa's files; false, with a message, when it is not there.
-// skipped: a layer that does nothing at inference but stands there as a product.
+// Counts of one of SoMa's network files; false, with a message, when it is not there.
+// skipped: a layer that the file lists as a product and that inference does not need.
 bool ReadPeer(const std::string& name, const std::string& skipped, Counts* out) {
   const char* shared = std::getenv("SLUICE_SHARED");
   const std::string path = std::string(shared ? shared : SLUICE_SHARED_DEFAULT) +
@@ -109,7 +109,7 @@ bool ReadPeer(const std::string& name, const std::string& skipped, Counts* out) 
       ++(type == "groupconv" ? out->products : out->windows);
     } else if (type == "eltwise") {
       out->additions +=
-          l["C"].get<int32_t>() / l["K"].get<int32_t>() - 1;  // of two at a time
+          l["C"].get<int32_t>() / l["K"].get<int32_t>() - 1;  // additions of two inputs
     } else if (type == "pool") {
       ++out->pools;
     }
@@ -151,8 +151,8 @@ TEST_CASE("MACs grow with the batch, weights do not") {
   }
 }
 
-// SoMa counts one block, with one product per head for the keys. The zoo has the whole
-// network: all blocks, the embedding, and the head for one token.
+// SoMa's file has one block, with one product per head for the keys. The zoo has the
+// whole network: all blocks, the embedding, and the head for one token.
 void CheckTransformer(const std::string& size, int32_t blocks, int32_t width,
                       int32_t context) {
   CAPTURE(size);
@@ -168,7 +168,7 @@ void CheckTransformer(const std::string& size, int32_t blocks, int32_t width,
   CHECK(ours.additions == blocks * prefill.additions + 1);
   options.context = context;
   const Counts token = CountsOf((size + "_decode").c_str(), options);
-  // Two products over the positions; SoMa's have the new one beyond the cache.
+  // Two products run over the positions; SoMa's include the new one behind the cache.
   const int64_t peer_context = context == 1024 ? 1025 : context;
   CHECK(token.macs ==
         blocks * (decode.macs - 2 * width * (peer_context - context)) + head);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sluice_evaluate on a real network: what the search says, what the emitted program
-// takes, and a clear sentence for everything that is no schedule.
+// sluice_evaluate on a real network: it agrees with the search and the emitted program,
+// and it refuses everything that is no schedule with a clear message.
 #include "model/evaluate.h"
 
 #include <doctest/doctest.h>
@@ -47,7 +47,7 @@ struct Subject {
                sluice_evaluate(library.context.get(), graph.get(), hardware.get(),
                                &notation, &options, &e, &library.diagnostic);
   }
-  // The rule that the diagnostic of a refused notation has, and the layer that it names.
+  // The rule in the diagnostic of a refused notation.
   std::string RuleOf(const sluice_notation_t& notation, uint64_t bytes = 0) {
     CHECK(Evaluate(notation, bytes) == SLUICE_REJECTED);
     CHECK(e.fault != SLUICE_SCHEDULE_LEGAL);
@@ -152,7 +152,7 @@ TEST_CASE("the arrays of an evaluation add up to its numbers") {
   CHECK(*std::max_element(buffer.begin(), buffer.end()) == s.e.peak_buffer_bytes);
   for (uint32_t p = 1; p < tiles; ++p) CHECK(begin[p] >= begin[p - 1] + cycles[p - 1]);
   CHECK(std::is_sorted(at.begin(), at.end()));
-  // Layers take turns tile by tile; conv1's tiles overlap by their halo and reach the
+  // Tiles of the layers alternate; conv1's tiles overlap by their halo and reach the
   // end of its ofmap.
   CHECK(layer[0] == kConv1);
   CHECK(layer[1] == kPool1);
@@ -263,7 +263,7 @@ TEST_CASE("bad arguments are named, nothing is written") {
         SLUICE_BAD_ARGUMENT);
 }
 
-// What the search found, in the graph's numbers.
+// The groups that the search found, with layer numbers of the graph.
 Groups GroupsOf(const sluice::FusionRun& run, const sluice::FusionResult& result,
                 const std::vector<uint32_t>& layers, sluice::Arena* arena) {
   sluice_notation_t n = {};
@@ -297,8 +297,8 @@ void CheckEnergy(const sluice_report_t& report, const sluice_evaluation_t& e) {
   CHECK(report.energy_pj == e.energy_pj);
 }
 
-// The whole run of a network: found by the search, evaluated, placed, written. Waits of
-// a program follow from addresses, not from durations: it may start transfers earlier.
+// A network through all steps: searched, evaluated, placed, emitted. The program may
+// start transfers earlier, since its waits follow from addresses, not from durations.
 TEST_CASE("the emitted program takes the evaluated energy, and no longer") {
   for (const char* network : {"resnet50", "mobilenet_v1", "randwire"}) {
     CAPTURE(std::string(network));
@@ -328,7 +328,7 @@ TEST_CASE("the emitted program takes the evaluated energy, and no longer") {
     sluice::TileCosts costs(graph, hardware, lowering, defaults, &tile_memory);
     REQUIRE(costs.Init(&d) == Status::kOk);
     run.coster = costs.coster();
-    run.problem.buffer_bytes = capacity / 10 * 8;  // so that it can be placed
+    run.problem.buffer_bytes = capacity / 10 * 8;  // leaves room for placement
     sluice::FusionOptions options;
     options.anneal = false;
     sluice::Budget budget;

@@ -14,8 +14,8 @@ using sluice::zoo::ZooOptions;
 
 constexpr int64_t kVocabulary = 50257, kPositions = 1024;
 
-// Radford et al.: 124 and 1558 million parameters. A block has 12 squares of its width;
-// the head is the token's embedding.
+// Radford et al.: 124 and 1558 million parameters. A block has 12 * width^2 weights;
+// the head shares the weights of the token embedding.
 void CheckSize(const std::string& size, int64_t blocks, int64_t width,
                double published) {
   CAPTURE(size);
@@ -26,7 +26,7 @@ void CheckSize(const std::string& size, int64_t blocks, int64_t width,
   CHECK(c.additions == blocks * 2 + 1);
   CHECK(c.weights == blocks * block + (kVocabulary + kPositions) * width);
   CheckNear(c.weights, published, 0.002);
-  // One token: every weight of blocks and head once, two products over the cache.
+  // Per token, every weight of blocks and head once, and two products over the cache.
   CHECK(c.macs == blocks * (block + 2 * kPositions * width) + kVocabulary * width);
   CHECK(CountsOf((size + "_prefill").c_str()).weights == c.weights);
 }

@@ -24,7 +24,7 @@ TEST_CASE(
   const NetworkCounts c = CountsOf("inception_resnet_v1");
   CHECK(c.convolutions == 6 + 5 * 7 + 4 + 10 * 5 + 7 + 5 * 5);
   CHECK(c.additions == 5 + 10 + 5);
-  CHECK(c.pools == 4);  // stem, two reductions, in front of the classes
+  CHECK(c.pools == 4);  // stem, two reductions, before the classes
   CHECK(c.matrices == 1);
   CHECK(c.weights == kStem + 5 * kBlockA + kReduceA + 10 * kBlockB + kReduceB +
                          5 * kBlockC + 1792 * 1000);

@@ -17,8 +17,8 @@ using sluice::zoo::ZooOptions;
 using Shape = std::array<int64_t, 8>;
 using Shapes = std::map<Shape, int>;  // how many layers have it
 
-// What computes, by KAPLA's kinds; a fully connected layer behind a flattening one
-// is a convolution over the whole of its input there, so only C is compared.
+// Layers that compute, by KAPLA's kinds. KAPLA writes a fully connected layer behind a
+// flattening one as a convolution over its whole input, so only C is compared.
 Shapes Windows(const GraphReader& graph, int64_t* macs) {
   Shapes shapes;
   for (uint32_t l = 0; l < graph.layers(); ++l) {

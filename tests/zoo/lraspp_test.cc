@@ -10,11 +10,12 @@ namespace {
 TEST_CASE("lraspp: 3.22 million weights, and 2.09 billion MACs for 520 x 520") {
   const NetworkCounts c = CountsOf("lraspp");
   CHECK(c.depthwise == 15);
-  // The first; 14 blocks expand, 15 project, 8 squeeze by two; the last; 4 of the head.
+  // The stem; 15 depthwise; 14 expansions; 15 projections; 8 squeezes of two; the last
+  // one; 4 of the head.
   CHECK(c.convolutions == 1 + 15 + 14 + 15 + 2 * 8 + 1 + 4);
   CHECK(c.matrices == 0);
   CheckNear(c.weights, 3.22e6, 0.01);
-  // 520 is not a multiple of 16: the deep maps are 33 wide there, not 32.5.
+  // 520 is not a multiple of 16: the deep maps are 33 wide, not 32.5.
   CheckNear(c.macs, 2.09e9 * 224 * 224 / (520 * 520), 0.03);
 }
 

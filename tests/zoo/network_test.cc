@@ -97,7 +97,7 @@ TEST_CASE("network: a sum broadcasts, and tells whether it can be negative") {
   CHECK(plain.dims == Dims{2, 3, 3, 4});
   CHECK(!plain.positive);
   CHECK(plain.rms == 32);
-  // Equal shares of equal spreads: both operands are scaled alike, by a half of 2^31.
+  // Equal shares of equal spreads: both operands have the multiplier 1/2.
   CHECK(Last(&net, SLUICE_BINARY_MULTIPLIER0) == 1 << 30);
   CHECK(Last(&net, SLUICE_BINARY_MULTIPLIER1) == 1 << 30);
   const Fmap cut = net.Add("cut", a, b, 0.5, true);

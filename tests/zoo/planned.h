@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph scheduled on a preset through the C interface, and what the judges say.
+// A graph scheduled on a preset through the C interface, and both judges' verdicts.
 #ifndef SLUICE_TESTS_ZOO_PLANNED_H_
 #define SLUICE_TESTS_ZOO_PLANNED_H_
 
@@ -119,7 +119,7 @@ class Planned {
   sluice_plan_t* plan_ = nullptr;
 };
 
-// Many different values, few of them at the ends.
+// Checks for many different values, few of them saturated.
 inline void CheckSpread(const Bytes& output) {
   size_t ends = 0;
   for (const uint8_t v : output) ends += v == 0x7f || v == 0x80;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The randomly wired network: what its wiring leaves open is fixed by three pairs of
-// counts, from which weights and MACs follow.
+// The randomly wired network: only three numbers of its wiring, the heads of each
+// stage, decide weights and MACs.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -10,8 +10,9 @@
 namespace sluice_test {
 namespace {
 
-// Of `heads` nodes that read the stage's input and of the others, which read `out`
-// channels: a 3x3 convolution that keeps its channels and a 1x1 to `out`.
+// Weights of a stage of 10 nodes. `heads` nodes read the stage's input, the others read
+// `out` channels; a node is a 3x3 convolution that keeps its channels and a 1x1 one to
+// `out`.
 constexpr int64_t StageWeights(int64_t heads, int64_t in, int64_t out) {
   return heads * (9 * in * in + in * out) + (10 - heads) * (9 * out * out + out * out);
 }
@@ -30,7 +31,7 @@ TEST_CASE("randwire: weights and MACs are those of stages with 2, 3 and 2 heads"
 TEST_CASE("randwire: 2, 3 and 2 nodes read a stage's input, and halve its extents") {
   const Bytes bytes = sluice::zoo::MakeZooGraph("randwire", {});
   const GraphReader graph(bytes);
-  std::map<int64_t, int> heads;  // by extent of what they read
+  std::map<int64_t, int> heads;  // by extent of their inputs
   for (uint32_t l = 2; l < graph.layers(); ++l) {
     if (graph.Op(l) != SLUICE_OP_CONV) continue;
     if (graph.Attribute(l, SLUICE_CONV_STRIDE_H) != 2) continue;

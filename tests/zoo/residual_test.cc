@@ -67,7 +67,7 @@ TEST_CASE("residual: ResNeXt-50 has 25.03 million weights and 4.23 billion MACs"
   CheckNear(c.macs, 4.23e9, 0.001);
 }
 
-// Norms in front of convolutions cannot be folded away: they are the 62 depthwise ones.
+// Norms in front of convolutions cannot be folded away and are 62 depthwise layers.
 TEST_CASE("residual: DenseNet-121 has 120 convolutions and 2.83 billion MACs") {
   const NetworkCounts c = CountsOf("densenet121");
   CHECK(c.convolutions - c.depthwise == 120);
@@ -78,8 +78,9 @@ TEST_CASE("residual: DenseNet-121 has 120 convolutions and 2.83 billion MACs") {
   CheckNear(c.macs, 2.83e9, 0.006);
 }
 
-// torchvision counts images of 520 x 520 and an auxiliary head, 3x3 and 1x1 on the 1024
-// channels of stage 3, which inference does not need. All maps shrink by 65 / 28.
+// torchvision's figures are for images of 520 x 520 and include an auxiliary head, 3x3
+// and 1x1 on the 1024 channels of stage 3, which inference does not need. At 224 x 224
+// all maps are smaller by 28 / 65 a side.
 constexpr double kSmaller = 28.0 * 28 / (65 * 65);
 constexpr double kAuxiliary = (9.0 * 1024 * 256 + 256 * 21) * 65 * 65;
 
@@ -91,7 +92,7 @@ TEST_CASE("residual: FCN and DeepLabV3 stand on a dilated ResNet-50") {
   CheckNear(fcn.macs, (152.72e9 - kAuxiliary) * kSmaller, 0.001);
   const NetworkCounts deeplab = CountsOf("deeplabv3");
   CHECK(deeplab.convolutions == 53 + 5 + 3);
-  CHECK(deeplab.pools == 2);  // in front of the stages, and the pyramid's
+  CHECK(deeplab.pools == 2);  // in front of the stages and in the pyramid
   CheckNear(deeplab.weights, 39.63e6, 0.002);
   CheckNear(deeplab.macs, (178.72e9 - kAuxiliary) * kSmaller, 0.001);
 }

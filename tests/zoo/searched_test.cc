@@ -24,8 +24,8 @@ TEST_CASE("searched: PNASNet-5 has 588 million MACs in 2 + 9 cells") {
   CheckNear(c.macs, 588e6, 0.001);
 }
 
-// Liu et al.: 4.7 million parameters; 574 million multiply-adds are said of it, more than
-// its layers have.
+// Liu et al.: 4.7 million parameters. The published 574 million multiply-adds are more
+// than its layers have.
 TEST_CASE("searched: DARTS has 4.7 million weights in 14 cells of four sums") {
   const NetworkCounts c = CountsOf("darts");
   CHECK(c.additions == 4 * 14);
@@ -34,8 +34,8 @@ TEST_CASE("searched: DARTS has 4.7 million weights in 14 cells of four sums") {
   CHECK(c.macs > 525000000);
 }
 
-// Not one of the published sizes: the cells are. Six of a normal cell's ten edges have
-// filters, and the last cells reach 4 states of 4 * 48 channels.
+// The size is not a published one, the cells are. Six of a normal cell's ten edges have
+// filters, and the last cells give 4 states of 4 * 48 channels.
 TEST_CASE("searched: AmoebaNet-D has 12 normal and 4 reducing cells") {
   const NetworkCounts c = CountsOf("amoebanet_d");
   CHECK(c.additions == 5 * (2 + 3 * 4 + 2));
@@ -50,7 +50,7 @@ TEST_CASE("searched: AmoebaNet-D has 12 normal and 4 reducing cells") {
     last = graph.Dims(graph.Output(l));
   }
   CHECK(last == std::array<int64_t, 4>{1, 7, 7, 4 * 4 * 48});
-  // A cell behind a reduction halves the state before it; that is a concat, too.
+  // A cell behind a reduction halves the state before it, by a concat of its own.
   CHECK(concats == 16 + halved);
   CHECK(halved == 4);
 }

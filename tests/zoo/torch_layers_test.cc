@@ -75,7 +75,7 @@ TEST_CASE("torch layers: curves go through known points") {
   CHECK(Sigmoid(0) == 0.5f);
   CHECK(Sigmoid(std::log(3.0f)) == doctest::Approx(0.75));
   CHECK(Gelu(0) == 0);
-  CHECK(Gelu(1) == doctest::Approx(0.841345));  // the normal distribution's at 1
+  CHECK(Gelu(1) == doctest::Approx(0.841345));  // the normal distribution at 1
 }
 
 TEST_CASE("torch layers: a table holds 127 where a gate is wide open") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training steps: gradients are adjoint to what they are gradients of, in exact
-// integers; whole steps run as their untiled graphs; shapes and work are KAPLA's.
+// Training steps: gradients are adjoint to their forward layers in exact integers;
+// whole steps equal their untiled runs; shapes and work are KAPLA's.
 #include "import/training/training.h"
 
 #include <functional>
@@ -61,7 +61,7 @@ struct Conv {
   int32_t n, h, w, c, k, r, s, stride, pad, groups;
 };
 
-// conv(x, w), the gradient of x from (e, w), the gradient of w from (x, e).
+// conv(x, w), the gradient of x from (e, w), and the gradient of w from (x, e).
 void CheckAdjoint(const Conv& v, bool depthwise, uint64_t seed) {
   CAPTURE(seed);
   Rng rng(seed);
@@ -136,7 +136,7 @@ TEST_CASE("<conv(x, w), e> = <x, dx> = <w, dw> in exact integers") {
   CheckAdjoint({1, 13, 13, 4, 2, 11, 7, 4, 2, 1}, false, 7);
 }
 
-// A layer that selects: <f(x), e> = <x, its gradient of e at x>.
+// A layer that selects elements: <f(x), e> must equal <x, its gradient of e at x>.
 void CheckSelection(bool pool, uint64_t seed) {
   CAPTURE(seed);
   Rng rng(seed);
@@ -189,7 +189,7 @@ void CheckStep(const char* name, int32_t batch, const char* machine) {
   Planned p(MakeTrainingGraph(MakeZooGraph(name, options)), machine);
   CHECK(p.RefusedBy(p.plan) == "");
   const sluice_sim::SimulateResult result = p.Run(p.Options());
-  // The first gradients have come through all layers.
+  // The gradients of the first layers have passed through all others.
   std::set<uint8_t> values(result.outputs.back().begin(), result.outputs.back().end());
   CHECK(values.size() > 20);
 }
@@ -205,7 +205,7 @@ struct Work {
   int64_t forward = 0, data = 0, weight = 0;
 };
 
-// MACs; of data gradients those that meet an error.
+// MACs; of data gradients only those that meet an error.
 Work WorkOf(const GraphReader& graph) {
   Work work;
   const auto elements = [&](uint32_t t) {
@@ -260,7 +260,7 @@ TEST_CASE("a step has its forward MACs once more per gradient, but for the first
   }
 }
 
-// Channels of the error, of the result, its rows, filter, stride.
+// Channels of the error and of the result, rows of the result, filter, stride.
 using Back = std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t>;
 
 TEST_CASE("data gradients have the shapes of KAPLA's, those of images left out") {

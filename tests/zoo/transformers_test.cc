@@ -10,8 +10,8 @@
 namespace sluice_test {
 namespace {
 
-// Vaswani et al., base: width 512, hidden 2048, six layers on each side. Sentences have
-// 10 and 20 tokens here, 32 at a time.
+// Vaswani et al., base: width 512, hidden width 2048, six layers on each side. Here a
+// batch has 32 pairs of sentences of 10 and 20 tokens.
 TEST_CASE(
     "transformers: the base Transformer's weights and MACs, sublayer by sublayer") {
   constexpr int64_t kWidth = 512, kProjections = 4 * kWidth * kWidth,
@@ -23,7 +23,7 @@ TEST_CASE(
   CHECK(c.weights == 6 * (kProjections + kFeed) + 6 * (2 * kProjections + kFeed));
   const int64_t encoder = 10 * (kProjections + kFeed) + 2 * 10 * 10 * kWidth;
   const int64_t own = 20 * (kProjections + kFeed) + 2 * 20 * 20 * kWidth;
-  // Queries and result of the target's tokens, keys and values of the source's.
+  // Queries and result are of the target's tokens, keys and values of the source's.
   const int64_t cross = (20 + 10) * kProjections / 2 + 2 * 20 * 10 * kWidth;
   CHECK(c.macs == 6 * kPairs * (encoder + own + cross));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole networks: scheduled, verified, simulated, equal to the untiled run.
+// Whole networks: scheduled, verified and simulated; outputs equal the untiled run's.
 #include "zoo/zoo.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ TEST_CASE("Inception-ResNet-v1 equals its untiled run on soma-edge") {
   CheckImageNetwork("inception_resnet_v1");
 }
 
-// Its last layer is no classifier: 7 x 7 x 1024 values, half of them cut off.
+// Its last layer is no classifier: 7 x 7 x 1024 values, about half of them cut to 0.
 TEST_CASE("RandWire equals its untiled run on soma-edge") {
   Planned p(MakeZooGraph("randwire", ZooOptions()), "soma-edge");
   CHECK(p.RefusedBy(p.plan) == "");
@@ -58,7 +58,7 @@ TEST_CASE("MobileNet-v1 equals its untiled run on soma-edge") {
   CheckImageNetwork("mobilenet_v1");
 }
 
-// Its classes are means of what is at least 0: they have few values.
+// Its classes are averages of values that are at least 0, so few values occur.
 TEST_CASE("SqueezeNet equals its untiled run on soma-edge") {
   Planned p(MakeZooGraph("squeezenet", ZooOptions()), "soma-edge");
   CHECK(p.RefusedBy(p.plan) == "");
@@ -68,7 +68,7 @@ TEST_CASE("SqueezeNet equals its untiled run on soma-edge") {
   Report("squeezenet", p);
 }
 
-// A prefill and three tokens decoded one by one, beside one prefill of all tokens.
+// A prefill and three tokens decoded one by one must equal one prefill of all tokens.
 TEST_CASE("GPT-2 small: prefill and decode with a growing cache agree byte for byte") {
   std::vector<int32_t> tokens;
   for (int32_t i = 0; i < 67; ++i) tokens.push_back((i * 7919 + 12345) % 50257);
@@ -114,18 +114,18 @@ TEST_CASE("GPT-2 small: prefill and decode with a growing cache agree byte for b
   CHECK(other_state == state);
 }
 
-// The published numbers of one block: attention and products 34,812,723,200 MACs at
-// 1024 tokens; the tied head reads one token.
+// Published for one block: 34,812,723,200 MACs of attention and products at 1024
+// tokens. The head, which shares the embedding's weights, reads one token.
 TEST_CASE("GPT-2 XL has 48 blocks with 1475 million weights, and embeddings") {
   Planned prefill(MakeZooGraph("gpt2_xl_prefill", ZooOptions()), "soma-cloud");
   CHECK(prefill.RefusedBy(prefill.plan) == "");
   CHECK(prefill.report.macs == 48 * uint64_t{34812723200} + uint64_t{1600} * 50257);
   Planned decode(MakeZooGraph("gpt2_xl_decode", ZooOptions()), "soma-cloud");
   CHECK(decode.RefusedBy(decode.plan) == "");
-  // Keys and values of 1024 positions, where the published block looks at 1025.
+  // The cache has keys and values of 1024 positions, the published block looks at 1025.
   CHECK(decode.report.macs == 48 * uint64_t{34000000 - 2 * 1600} + 1600 * 50257);
-  // What every plan must do: nearly all MACs, though one token is asked for; all
-  // weights and the cache.
+  // Bounds: nearly all MACs of a prefill, though one token is asked for; for a decode,
+  // all weights and the cache are read.
   CHECK(prefill.report.bound_latency_cycles > prefill.report.macs / 65536 * 47 / 48);
   CHECK(prefill.report.latency_cycles < 2 * prefill.report.bound_latency_cycles);
   CHECK(decode.report.bound_latency_cycles >
@@ -135,8 +135,8 @@ TEST_CASE("GPT-2 XL has 48 blocks with 1475 million weights, and embeddings") {
   Report("gpt2_xl_decode, 1024 positions", decode);
 }
 
-// What stands in front of strided convolutions is needed in part: weights, and a row of
-// each window.
+// A layer in front of a strided convolution is needed in part: its weights, and a row
+// of each window.
 TEST_CASE("default plans of image networks are close to what every plan must do") {
   const struct {
     const char* name;

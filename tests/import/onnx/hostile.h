@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models that ask for far more than they hold, imported in a process that may not have it.
+// Imports models that declare far more than they hold, in a process with little memory.
 #ifndef SLUICE_TESTS_IMPORT_ONNX_HOSTILE_H_
 #define SLUICE_TESTS_IMPORT_ONNX_HOSTILE_H_
 
@@ -20,8 +20,8 @@ namespace sluice_test {
 
 constexpr int64_t kHuge = int64_t{1} << 27;
 
-// Imports in a process of its own that may have 512 MiB; the status, or 100 more than the
-// signal that ended it.
+// Imports in a child process limited to 512 MiB. Returns the status, or 100 plus the
+// signal that ended the child.
 inline int StatusOf(const std::vector<uint8_t>& model) {
   const pid_t child = fork();
   if (child == 0) {

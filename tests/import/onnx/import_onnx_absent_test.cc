@@ -5,7 +5,7 @@
 #include "import/error.h"
 #include "import/onnx/import_onnx.h"
 
-// Its functions by names of their own, next to the importer's.
+// Other names for its functions, as the importer's are linked in, too.
 #define HasOnnx HasOnnxWithoutLibraries
 #define ImportOnnx ImportOnnxWithoutLibraries
 #include "import/onnx/import_onnx_absent.cc"
@@ -17,7 +17,7 @@ namespace {
 
 TEST_CASE("onnx absent: a build without the libraries says which ones it needs") {
   CHECK(!sluice::import::HasOnnxWithoutLibraries());
-  CHECK(sluice::import::HasOnnx());  // this build has them
+  CHECK(sluice::import::HasOnnx());  // this build has the libraries
   const uint8_t bytes[] = {1, 2, 3};
   try {
     sluice::import::ImportOnnxWithoutLibraries(bytes, sizeof bytes, {});

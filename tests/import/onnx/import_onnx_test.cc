@@ -41,7 +41,7 @@ TEST_CASE("onnx: quantised models compute what ONNX's reference computes") {
 struct Light {
   const char* name;
   int convolutions, pools, concats, adds, matrices;
-  bool runs;  // the host has nothing to do, and soon enough for a test
+  bool runs;  // run it: it is fast enough, and no layer needs a host function
 };
 
 TEST_CASE("onnx: the light models are imported whole, scheduled and verified") {
@@ -86,7 +86,7 @@ TEST_CASE("onnx: operators without meaning here are listed by name, or the host'
   model.Output("y");
   std::string text = Complaint(model.Finish());
   CHECK(Says(text, "2 x LRN (unknown)"));
-  CHECK(!Says(text, "Frobnicate"));  // nothing needs it
+  CHECK(!Says(text, "Frobnicate"));  // no output needs it
   OnnxImportOptions options;
   options.allow_opaque = true;
   options.opaque_cycles = 77;
@@ -94,7 +94,7 @@ TEST_CASE("onnx: operators without meaning here are listed by name, or the host'
   CHECK(Count(import, SLUICE_OP_OPAQUE) == 2);
   REQUIRE(import.opaque.size() == 1);
   CHECK(import.opaque[0].count == 2);
-  // Without a shape not even the host can take it.
+  // A layer without a shape cannot even be left to the host.
   model.Output("c");
   text = Complaint(model.Finish(), options);
   CHECK(Says(text, "shape of tensor c"));
@@ -129,7 +129,7 @@ TEST_CASE("onnx: every truncation and many corruptions are refused or sound") {
       bytes[at] = static_cast<uint8_t>(rng.Below(256));
       feed(bytes);
     }
-    // Scales of zero, constants of other types: numbers stand in runs of four bytes.
+    // Zeroes four bytes at a time: a scale of zero, a constant of another type.
     for (size_t at = 0; at + 4 <= whole.size(); at += 4) {
       Bytes bytes = whole;
       std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), 4, uint8_t{0});

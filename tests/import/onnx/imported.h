@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models made by hand, imported, and what the graph has of them.
+// Imports hand-made models and reads the graphs that come of them.
 #ifndef SLUICE_TESTS_IMPORT_ONNX_IMPORTED_H_
 #define SLUICE_TESTS_IMPORT_ONNX_IMPORTED_H_
 
@@ -28,7 +28,7 @@ inline ImportResult Import(const Bytes& bytes, OnnxImportOptions options = {}) {
   return sluice::import::ImportOnnx(bytes.data(), bytes.size(), options);
 }
 
-// What the import says is wrong; "" when nothing is.
+// The message of an import that fails; "" when it succeeds.
 inline std::string Complaint(const Bytes& bytes,
                              const OnnxImportOptions& options = {}) {
   try {

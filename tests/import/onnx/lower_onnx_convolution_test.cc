@@ -25,7 +25,8 @@ ImportResult ConvWith(const char* mode, int64_t extent, int64_t stride) {
 
 TEST_CASE(
     "onnx convolution: an odd pad stands behind, or in front where that is asked") {
-  // 8 by 2 gives 4: (4 - 1) * 2 + 3 - 8 is one row of padding.
+  // An input of 8 with stride 2 gives 4 outputs: (4 - 1) * 2 + 3 - 8 is one row of
+  // padding.
   const auto upper = AttributesOf(ConvWith("SAME_UPPER", 8, 2), SLUICE_OP_CONV);
   CHECK(upper.at(SLUICE_CONV_PAD_TOP) == 0);
   CHECK(upper.at(SLUICE_CONV_PAD_BOTTOM) == 1);
@@ -56,19 +57,19 @@ TEST_CASE("onnx convolution: a quantised one computes the model's integers") {
   const uint32_t parameters = InputOf(import, SLUICE_OP_CONV, 2);
   int32_t rows[6];
   std::memcpy(rows, DataOf(import, parameters), sizeof rows);
-  // Biases in steps of 1/4; 1/2 * 1/2 / (1/4) is one: 2^30 and a shift of 1.
+  // Biases are in steps of 1/4. The factor 1/2 * 1/2 / (1/4) is 1: 2^30, shift 1.
   CHECK(rows[0] == 4);
   CHECK(rows[1] == 1 << 30);
   CHECK(rows[2] == 1);
   CHECK(rows[3] == -2);
-  // Channels last: (x - 1) are (1, 2) and (3, -1). 1 + 4 + 4 - 3, 3 - 8 - 2 - 3; 3 - 2 +
-  // 4 - 3, 9 + 4 - 2 - 3.
+  // Channels last, x - 1 is (1, 2) and (3, -1). The first pixel gives 1 + 4 + 4 - 3 and
+  // 3 - 8 - 2 - 3, the second 3 - 2 + 4 - 3 and 9 + 4 - 2 - 3.
   const Bytes want = {6, static_cast<uint8_t>(-10), 2, 8};
   CHECK(OutputFor(import, {2, 3, 4, 0}) == want);
 }
 
 TEST_CASE("onnx convolution: scales of weights that no bias fits are refused") {
-  CHECK(Import(Pointwise(0).Finish()).hosted.size() == 2);  // in floats
+  CHECK(Import(Pointwise(0).Finish()).hosted.size() == 2);  // the host computes floats
   for (const float scale : {-1.0f, std::numeric_limits<float>::infinity(),
                             std::numeric_limits<float>::quiet_NaN()}) {
     CAPTURE(scale);

@@ -12,8 +12,8 @@ Bytes Stored(const std::vector<int>& values) {
   return bytes;
 }
 
-// x [1,2,1,4] in steps of 1/2, PRelu by the slopes, y in steps of 1/4 from 10 on. Both lie
-// channels last.
+// PRelu of x [1,2,1,4] in steps of 1/2; y is in steps of 1/4 with zero point 10. Both
+// are stored channels last.
 TinyOnnx Prelu(const std::vector<int64_t>& dims, const std::vector<int8_t>& slopes) {
   TinyOnnx model;
   model.Input("x", {1, 2, 1, 4});
@@ -26,8 +26,8 @@ TinyOnnx Prelu(const std::vector<int64_t>& dims, const std::vector<int8_t>& slop
 }
 
 TEST_CASE("onnx elementwise: PRelu by a slope for each channel") {
-  // Slopes 2/4 and -4/4. Where x >= 0: y = x, stored 2 x + 10. Below: x / 2, stored
-  // x + 10; and -x, stored -2 x + 10.
+  // Slopes 2/4 and -4/4. For x >= 0, y = x is stored as 2 x + 10. Below 0, y = x / 2 is
+  // stored as x + 10, and y = -x as -2 x + 10.
   const ImportResult import = Import(Prelu({2, 1, 1}, {2, -4}).Finish());
   CHECK(import.shapes_only.empty());
   CHECK(Count(import, SLUICE_OP_PRELU) == 1);
@@ -38,11 +38,11 @@ TEST_CASE("onnx elementwise: PRelu by a slope for each channel") {
 }
 
 TEST_CASE("onnx elementwise: PRelu by a slope for each element, which lies otherwise") {
-  // By channel, then column: 1/4, 2/4, 3/4, 1 and 0, -1/4, -2/4, 2.
+  // Slopes by channel, then column: 1/4, 2/4, 3/4, 1 and 0, -1/4, -2/4, 2.
   const ImportResult import =
       Import(Prelu({2, 1, 4}, {1, 2, 3, 4, 0, -1, -2, 8}).Finish());
   CHECK(import.shapes_only.empty());
-  // x = -8: stored -4 slope * 4 + 10.
+  // The stored -8 is -4; -4 * slope is stored as -16 * slope + 10.
   CHECK(OutputFor(import, Stored(std::vector<int>(8, -8))) ==
         Stored({6, 10, 2, 14, -2, 18, -6, -22}));
   CHECK(OutputFor(import, Stored(std::vector<int>(8, 8))) ==
@@ -91,7 +91,7 @@ TEST_CASE("onnx elementwise: a sum of two scales, and one with a number") {
   model.Node("Add", {"xq", "b"}, {"s"});
   model.Quantised("s", "y", 0.5f, 0);
   model.Output("y");
-  // x / 2 + b / 4 in steps of 1/2: x + b / 2.
+  // x / 2 + b / 4, stored in steps of 1/2, is x + b / 2.
   CHECK(OutputFor(Import(model.Finish()), Stored({10, 10, 10, 127})) ==
         Stored({12, 14, 8, 127}));
   TinyOnnx number;
@@ -121,9 +121,9 @@ TEST_CASE("onnx elementwise: each operation with one number, from either side") 
     model.Output("y");
     const ImportResult import = Import(model.Finish());
     CHECK(Count(import, SLUICE_OP_LOOKUP) == 1);
-    return OutputFor(import, Stored({2, 4, 0, -12}));  // 1, 2, 0 and -6
+    return OutputFor(import, Stored({2, 4, 0, -12}));  // reals 1, 2, 0 and -6
   };
-  // Answers are stored in quarters.
+  // Results are stored in steps of 1/4.
   for (const bool swapped : {false, true}) {
     CAPTURE(swapped);
     CHECK(by_three("Add", swapped) == Stored({16, 20, 12, -12}));
@@ -149,13 +149,13 @@ TEST_CASE("onnx elementwise: curves go through known points") {
     model.Output("y");
     return OutputFor(Import(model.Finish()), Stored(in));
   };
-  // x is a quarter of what is stored, y eight times the answer.
+  // x is stored in steps of 1/4, y in steps of 1/8.
   CHECK(curve("Abs", {-12, 0, 5}) == Stored({24, 0, 10}));
   CHECK(curve("Floor", {-3, 3, 9}) == Stored({-8, 0, 16}));
   CHECK(curve("Ceil", {-3, 3, 9}) == Stored({0, 8, 24}));
   CHECK(curve("Sigmoid", {0, 127, -128}) == Stored({4, 8, 0}));
   CHECK(curve("HardSwish", {-12, 0, 12, 20}) == Stored({0, 0, 24, 40}));
-  CHECK(curve("LeakyRelu", {-100, 8}) == Stored({-2, 16}));  // a hundredth
+  CHECK(curve("LeakyRelu", {-100, 8}) == Stored({-2, 16}));  // slope 1/100
   CHECK(curve("Reciprocal", {4, 8, 0, -2}) == Stored({8, 4, 0, -16}));
 }
 
@@ -172,7 +172,7 @@ TEST_CASE(
   };
   CHECK(OutputFor(Import(reduce("ReduceMean")), Stored({1, 2, 3, 6, -4, -4, -4, 0})) ==
         Stored({4, -2}));
-  // Another scale: in floats, by the host.
+  // x and y are quantised differently, so the host computes in floats.
   CHECK(OutputFor(Import(reduce("ReduceMax")), Stored({1, 2, 3, 6, -4, -4, -4, 0})) ==
         Stored({7, 1}));
 }

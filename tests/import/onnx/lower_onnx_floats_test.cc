@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Networks that onnxruntime quantised, executed as it executes them: tests/models/
-// onnx_models.py made the models and the answers.
+// Networks quantised and executed by onnxruntime: the outputs must be the same.
+// tests/models/onnx_models.py made the models and the outputs.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -27,7 +27,7 @@ bool IsFloats(const std::string& line) {
   return line.find("bits of floats") != std::string::npos;
 }
 
-// Inputs that are floats are seeded int8 numbers / 32.
+// Seeded inputs; an input of floats gets int8 numbers / 32.
 std::vector<Bytes> InputsOf(const ImportResult& import, uint64_t seed) {
   const wire::Graph& graph = *wire::GetGraph(import.graph.data());
   std::vector<Bytes> inputs;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX's operators that move data, where the data lie channels last.
+// ONNX's operators that move data, on tensors stored channels last.
 #include "tests/import/onnx/imported.h"
 #include "tests/import/onnx/tiny_onnx.h"
 
 namespace sluice_test {
 namespace {
 
-// x [1,2,3,4] quantised; it lies [1,3,4,2].
+// x [1,2,3,4], quantised; it is stored as [1,3,4,2].
 TinyOnnx Image() {
   TinyOnnx model;
   model.Input("x", {1, 2, 3, 4});
@@ -14,7 +14,7 @@ TinyOnnx Image() {
   return model;
 }
 
-// 0 to 23 in ONNX's order, as the bytes lie.
+// The numbers 0 to 23 in ONNX's order, at the places where the importer stores them.
 Bytes Counted() {
   Bytes bytes;
   for (int h = 0; h < 3; ++h) {
@@ -80,7 +80,7 @@ TEST_CASE("onnx shapes: what splits an axis where it lies moves nothing") {
   CHECK(Count(merged, SLUICE_OP_TRANSPOSE) == 0);
   TinyOnnx flat = Image();
   flat.Integers("shape", {1, 24});
-  flat.Node("Reshape", {"xq", "shape"}, {"r"});  // channels come first
+  flat.Node("Reshape", {"xq", "shape"}, {"r"});  // channels would have to come first
   const ImportResult moved = Closed(&flat);
   CHECK(Count(moved, SLUICE_OP_TRANSPOSE) == 1);
   Bytes counted(24);

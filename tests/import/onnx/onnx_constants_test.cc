@@ -8,7 +8,7 @@
 namespace sluice_test {
 namespace {
 
-// The floats that "y" holds at import; empty where it is computed later.
+// The floats that "y" has at import; empty when it is no constant there.
 std::vector<float> Folded(TinyOnnx* model) {
   model->Input("x", {1});
   model->Node("Add", {"x", "y"}, {"out"});

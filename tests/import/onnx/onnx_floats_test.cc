@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floats between quantised layers: inputs, constants and outputs that are their bits.
+// Floats between quantised layers: inputs, constants and outputs that hold the bits of
+// floats.
 #include <cstring>
 
 #include "tests/import/onnx/imported.h"
@@ -34,7 +35,7 @@ TEST_CASE("onnx floats: an operator without a quantised output ends in floats") 
   CHECK(import.rounded.empty());
   REQUIRE(import.interface.size() == 2);
   CHECK(Says(import.interface[1], "int32 [1, 2], bits of floats"));
-  // (5 - 1) / 4 and (-3 - 1) / 4
+  // (5 - 1) / 4 * 3 and (-3 - 1) / 4 * 0.5
   CHECK(FloatsIn(OutputFor(import, {5, static_cast<uint8_t>(-3)})) ==
         std::vector<float>{3, -0.5f});
 }
@@ -49,7 +50,7 @@ TEST_CASE("onnx floats: an input that nobody quantises at once is floats, too") 
   model.Output("y");
   const ImportResult import = Import(model.Finish());
   CHECK(Says(import.interface[0], "bits of floats"));
-  // 0.5 and 1.5 steps are ties, which go to even ones.
+  // 0.5 and 1.5 steps are ties, which are rounded to even.
   const Bytes want = {0, 2, 2, static_cast<uint8_t>(-128)};
   CHECK(OutputFor(import, BitsOf({1.25f, 3, 3.75f, -1e9f})) == want);
 }

@@ -17,7 +17,7 @@ using sluice::import::OnnxNode;
 using sluice::import::OnnxValue;
 using Integers = std::vector<int64_t>;
 
-// Values by their number, nodes behind each other.
+// Builds a model of int64 values and nodes; a value is named by its index.
 struct Arithmetic {
   int Stored(const Integers& numbers) {
     OnnxValue value;
@@ -46,7 +46,7 @@ struct Arithmetic {
     model.nodes.push_back(node);
     return out;
   }
-  // What the value holds; {-99} where nothing is known.
+  // The integers that a value holds after folding; {-99} when they are not known.
   Integers Of(int value) {
     FoldIntegers(&model);
     const OnnxValue& v = model.values[static_cast<size_t>(value)];
@@ -83,7 +83,7 @@ TEST_CASE("onnx integers: shapes from one axis to another, slices and copies") {
   CHECK(a.Of(slice) == Integers{5, 6, 7});
   CHECK(a.Of(a.Node("Unsqueeze", {slice})) == Integers{5, 6, 7});
   CHECK(a.Of(a.Node("Slice", {list, a.Stored({0}), a.Stored({4}), a.Stored({0}),
-                              a.Stored({2})})) == kUnknown);  // steps
+                              a.Stored({2})})) == kUnknown);  // a step other than 1
 }
 
 TEST_CASE("onnx integers: one number meets many, and nothing overflows") {
@@ -94,7 +94,7 @@ TEST_CASE("onnx integers: one number meets many, and nothing overflows") {
   CHECK(a.Of(a.Node("Div", {list, a.Stored({2})})) == Integers{4, -4, 5});
   CHECK(a.Of(a.Node("Div", {list, a.Stored({0})})) == kUnknown);
   CHECK(a.Of(a.Node("Div", {list, a.Stored({-1})})) ==
-        kUnknown);  // of the least number
+        kUnknown);  // overflows for INT64_MIN
   CHECK(a.Of(a.Node("Add", {list, a.Stored({1, 2})})) == kUnknown);
   const int most = a.Stored({std::numeric_limits<int64_t>::max()});
   CHECK(a.Of(a.Node("Add", {most, a.Stored({1})})) == kUnknown);

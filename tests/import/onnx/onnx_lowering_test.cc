@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How ONNX's values lie: orders of axes, folded extents, transpositions that are not made.
+// How ONNX's values are stored: orders of axes, folded extents, transpositions saved.
 #include "import/onnx/onnx_lowering.h"
 
 #include "tests/import/onnx/imported.h"
@@ -78,7 +78,7 @@ TEST_CASE(
   model.Output("y", {1, 2, 5, 5});
   const ImportResult import = Import(model.Finish());
   CHECK(Count(import, SLUICE_OP_FULLY_CONNECTED) == 2);
-  CHECK(Count(import, SLUICE_OP_TRANSPOSE) == 2);  // heads; none for the keys
+  CHECK(Count(import, SLUICE_OP_TRANSPOSE) == 2);  // for heads; none for the keys
   const wire::Graph& graph = *wire::GetGraph(import.graph.data());
   for (uint32_t l = 0; l < graph.layer_op()->size(); ++l) {
     if (graph.layer_op()->Get(l) != SLUICE_OP_BATCH_MATMUL) continue;
@@ -95,7 +95,7 @@ TEST_CASE("onnx lowering: an output is a tensor of its own, an input is describe
   model.Quantised("x", "y", 0.5f, 3);
   model.Output("y");
   const ImportResult import = Import(model.Finish());
-  CHECK(Count(import, SLUICE_OP_REQUANTIZE) == 1);  // a copy: nothing else writes y
+  CHECK(Count(import, SLUICE_OP_REQUANTIZE) == 1);  // only a copy writes y
   REQUIRE(import.interface.size() == 2);
   CHECK(import.interface[0] ==
         "input x: int8 [1, 3, 4, 2], axes in the order 0 2 3 1, real = 0.5 * (stored - "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX files as checked structs: what happens to models that lie, open dimensions, constants
-// in other files.
+// ONNX files read into checked structs: contradictory models, open dimensions,
+// constants in other files.
 #include <filesystem>
 #include <fstream>
 
@@ -23,7 +23,7 @@ TEST_CASE("onnx model: models that lie are refused by naming the node or tensor"
     model.Output("n" + std::to_string(reads.size() - 1));
     return model;
   };
-  CHECK(Complaint(chain({"n1", "n2", "x"}).Finish()) == "");  // in any order of nodes
+  CHECK(Complaint(chain({"n1", "n2", "x"}).Finish()) == "");  // nodes in any order
   CHECK(Says(Complaint(chain({"n2", "n0", "n1"}).Finish()), "a cycle of nodes, n0"));
   CHECK(Says(Complaint(chain({"ghost"}).Finish()),
              "node n0 reads ghost, which nobody writes"));
@@ -44,7 +44,7 @@ TEST_CASE("onnx model: models that lie are refused by naming the node or tensor"
       ->mutable_tensor_type()
       ->clear_shape();
   CHECK(Says(Complaint(shapeless.Finish()), "input x has no shape"));
-  TinyOnnx unknown;  // a shape that no inference yields
+  TinyOnnx unknown;  // no inference finds m's shape
   unknown.Input("x", {1, 4});
   unknown.Node("Mystery", {"x"}, {"m"})->set_domain("acme");
   unknown.Node("Relu", {"m"}, {"y"});

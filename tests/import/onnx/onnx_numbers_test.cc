@@ -26,7 +26,7 @@ TEST_CASE("onnx numbers: a table has an answer for each byte of its type") {
       OnnxTable({kInt8, {0.5f, 1}}, {kUint8, {0.5f, 3}}, twice);
   CHECK(table[1] == 3);
   CHECK(table[3] == 7);
-  CHECK(table[255] == 0);  // -1 is -2 steps; four below 3
+  CHECK(table[255] == 0);  // -1 is 2 steps: 4 below the zero point 3
 }
 
 TEST_CASE("onnx numbers: a factor that is rounded once has no right shift") {
@@ -39,9 +39,9 @@ TEST_CASE("onnx numbers: a factor that is rounded once has no right shift") {
 }
 
 TEST_CASE("onnx numbers: requantisation equals the runtime's for all bytes") {
-  // Rounded twice, 75 of 256 bytes would be another one.
+  // Rounding twice would change 75 of the 256 bytes.
   CHECK(ChooseRequantise({kInt8, {0.4009f, 3}}, {kInt8, {1.0f, -7}}).unlike == 0);
-  // Every other byte lies on a tie, which the layer rounds upwards.
+  // Every other byte is a tie. The layer rounds ties upwards, the runtime to even.
   CHECK(ChooseRequantise({kInt8, {0.5f, 0}}, {kInt8, {1.0f, 0}}).unlike == 64);
 }
 
@@ -55,7 +55,7 @@ TEST_CASE(
     CHECK(chosen.unlike == 0);
     CHECK(chosen.attributes.size() == SLUICE_BINARY_ATTRIBUTES);
   }
-  // Half of the sums of two such numbers lie on a tie.
+  // Half of the sums of two such numbers are ties.
   const Stored8 half = {kInt8, {0.5f, 0}};
   CHECK(ChooseBinary(Arithmetic::kSum, half, half, {kInt8, {1.0f, 0}}).unlike > 1000);
 }

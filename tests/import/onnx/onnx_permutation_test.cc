@@ -7,7 +7,7 @@
 namespace sluice_test {
 namespace {
 
-// 0, 1, 2, ... through the operator.
+// The bytes 0, 1, 2, ... after the operator.
 Bytes Moved(const char* op, int64_t channels, const char* mode) {
   TinyOnnx model;
   const int64_t large = channels == 8 ? 1 : 2;
@@ -27,11 +27,11 @@ Bytes Moved(const char* op, int64_t channels, const char* mode) {
 }
 
 TEST_CASE("onnx permutation: blocks of depth become space, and back") {
-  // Rows, columns, channels; input channel (row * 2 + column) * 2 + c, or c * 4 + row * 2 +
-  // column.
+  // Outputs by row, column, channel c. DCR takes input channel (row * 2 + column) * 2 +
+  // c, CRD takes c * 4 + row * 2 + column.
   CHECK(Moved("DepthToSpace", 8, "DCR") == Bytes{0, 1, 2, 3, 4, 5, 6, 7});
   CHECK(Moved("DepthToSpace", 8, "CRD") == Bytes{0, 4, 1, 5, 2, 6, 3, 7});
-  // Two channels of 2 x 2, one behind the other as ONNX has them.
+  // The input has two channels of 2 x 2, stored one after the other as in ONNX.
   CHECK(Moved("SpaceToDepth", 2, nullptr) == Bytes{0, 4, 1, 5, 2, 6, 3, 7});
 }
 
@@ -47,7 +47,7 @@ TEST_CASE("onnx permutation: five axes in any order") {
   const Bytes got = OutputFor(Import(model.Finish()), input);
   REQUIRE(got.size() == 32);
   for (int i = 0; i < 32; ++i) {
-    // Bits of i from the largest: axes 5 3 0 2 4; strides in x: 1 4 16 8 2.
+    // i's bits from the highest: axes 5 3 0 2 4, whose strides in x are 1 4 16 8 2.
     const int want = (i >> 4 & 1) * 1 + (i >> 3 & 1) * 4 + (i >> 2 & 1) * 16 +
                      (i >> 1 & 1) * 8 + (i & 1) * 2;
     CHECK(got[static_cast<size_t>(i)] == want);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the C interface answers to ONNX models that cannot be expressed: a status that says
-// whose fault it is, and a report; and the list of operators that left no layer.
+// What the C interface answers to ONNX models that cannot be expressed: a status for
+// the kind of fault, and a report. The report also lists operators that left no layer.
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -44,7 +44,7 @@ Answer Ask(const Bytes& model, bool allow_opaque = false) {
   Answer answer;
   answer.status = sluice_import_model(model.data(), model.size(), &options, &graph,
                                       &report, nullptr);
-  REQUIRE(report != nullptr);  // whatever failed
+  REQUIRE(report != nullptr);  // a failed import has one, too
   answer.message = sluice_import_report_message(report);
   answer.refused = Lines(report, SLUICE_IMPORT_REFUSED);
   answer.folded = Lines(report, SLUICE_IMPORT_FOLDED);
@@ -55,7 +55,7 @@ Answer Ask(const Bytes& model, bool allow_opaque = false) {
 
 using List = std::vector<std::string>;
 
-// x, quantised by the tensors "s" and "z" that `give` makes, and back again.
+// x, quantised by the tensors "s" and "z" that `give` adds, and dequantised again.
 Bytes QuantisedInput(const std::function<void(TinyOnnx*)>& give) {
   TinyOnnx model;
   model.Input("x", {1, 4});
@@ -125,7 +125,7 @@ TEST_CASE(
   CHECK(input.status == SLUICE_UNSUPPORTED);
   CHECK(input.message == "an input or output of the model: an extent above 2^31 - 1");
   CHECK(input.refused.empty());
-  TinyOnnx mask;  // which elements Dropout kept: no layer makes that
+  TinyOnnx mask;  // no layer makes the mask of elements that Dropout kept
   mask.Input("x", {1, 4});
   mask.Node("Dropout", {"x"}, {"y", "kept"});
   mask.Output("y", {1, 4});
@@ -153,7 +153,7 @@ TEST_CASE("onnx report: a scale that is not above zero is the model's fault") {
   const std::string name = "image.scale";
   auto at = std::find_end(golden.begin(), golden.end(), name.begin(), name.end());
   REQUIRE(at != golden.end());
-  at += static_cast<std::ptrdiff_t>(name.size()) + 2;  // behind its tag and length
+  at += static_cast<std::ptrdiff_t>(name.size()) + 2;  // past the field's tag and size
   std::fill(at, at + 4, uint8_t{0});
   const Answer damaged = Ask(golden);
   CHECK(damaged.status == SLUICE_BAD_INPUT);

@@ -46,7 +46,7 @@ TEST_CASE("onnx stand-ins: operators of onnxruntime have the shapes of ONNX's") 
 
 TEST_CASE("onnx stand-ins: the model is itself again afterwards") {
   TinyOnnx model = Sums();
-  // Of a transposed operand the shape would be another one.
+  // A transposed operand would give another shape.
   TinyOnnx::Int(Microsoft(&model, "FusedMatMul", {"x", "x"}, "m"), "transA", 1);
   const std::string before = model.proto.SerializeAsString();
   {

@@ -3,8 +3,9 @@
 // model in the places of others. The library reads, and the simulator executes, every model
 // that the importer accepts. Every other model is refused with an error of the importer.
 //
-// SLUICE_STRUCTURE_EXECUTIONS and SLUICE_STRUCTURE_SEED in the environment: how many models,
-// and which. SLUICE_STRUCTURE_KEEP: a file that the model at hand is written to.
+// SLUICE_STRUCTURE_EXECUTIONS and SLUICE_STRUCTURE_SEED in the environment set how many
+// models are made, and from which seed. SLUICE_STRUCTURE_KEEP names a file to which
+// each model is written before it is imported.
 #include <onnx/onnx_pb.h>
 
 #include <cstdlib>
@@ -55,7 +56,7 @@ int Any(const List& list, Rng* rng) {
   return static_cast<int>(rng->Below(static_cast<uint32_t>(list.size())));
 }
 
-// A number that shapes and attributes hold, or that they should not.
+// A number as shapes and attributes hold it, or one that they must not hold.
 int64_t Number(Rng* rng) {
   static const int64_t kNumbers[] = {
       0,         1,        2, 3, 4, 5, 8, 16, 64, -1, -2, 255, 65536, int64_t{1} << 31,
@@ -190,7 +191,7 @@ void Change(onnx::ModelProto* model, const onnx::ModelProto& other, Rng* rng) {
   }
 }
 
-// Not more work than a test has time for.
+// Whether a test has time to execute the graph.
 bool IsSmall(const ImportResult& import) {
   const wire::Graph& graph = *wire::GetGraph(import.graph.data());
   uint64_t elements = 0;
@@ -204,12 +205,12 @@ bool IsSmall(const ImportResult& import) {
   return elements < 400000;
 }
 
-// "" or what is wrong with what the importer has accepted.
+// "", or what is wrong with a graph that the importer has accepted.
 std::string WrongWith(const ImportResult& import) {
   try {
     sluice::import::CheckGraph(import.graph);
   } catch (const Error& error) {
-    // Extents that the file gives may contradict what its operators make of their inputs.
+    // The extents in the file may contradict those that follow from the operators.
     const std::string what = error.what();
     const bool extents = what.find("output extents do not follow") != std::string::npos;
     return extents || error.fault() == Fault::kUnsupported ? "" : what;

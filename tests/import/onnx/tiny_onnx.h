@@ -20,7 +20,7 @@ class TinyOnnx {
     graph->set_name("tiny");
   }
 
-  // An extent below 0 is the name "batch".
+  // A negative extent becomes the open dimension "batch".
   void Input(const std::string& name, const std::vector<int64_t>& dims,
              int type = onnx::TensorProto::FLOAT) {
     Describe(graph->add_input(), name, dims, type);
@@ -70,7 +70,7 @@ class TinyOnnx {
     for (const int64_t dim : dims) tensor->add_dims(dim);
     tensor->set_raw_data(values.data(), values.size());
   }
-  // `to`, as `from` is behind quantisation to int8 and back.
+  // `to` is `from`, quantised to int8 and dequantised again.
   void Quantised(const std::string& from, const std::string& to, float scale,
                  int8_t zero) {
     Reals(to + ".s", {}, {scale});
@@ -78,7 +78,7 @@ class TinyOnnx {
     Node("QuantizeLinear", {from, to + ".s", to + ".z"}, {to + ".q"});
     Node("DequantizeLinear", {to + ".q", to + ".s", to + ".z"}, {to});
   }
-  // A constant of quantised numbers.
+  // A constant of int8 numbers, dequantised.
   void Stored(const std::string& name, const std::vector<int64_t>& dims,
               const std::vector<int8_t>& values, float scale, int8_t zero) {
     Reals(name + ".s", {}, {scale});

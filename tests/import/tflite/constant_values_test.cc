@@ -10,7 +10,7 @@ namespace {
 using tflite::BuiltinOperator;
 using Ints = std::vector<int32_t>;
 
-// Of an operator on two lists.
+// The folded result of an operator on two lists.
 std::optional<Ints> Of(BuiltinOperator op, const Ints& a, const Ints& b,
                        const Ints& shape) {
   FoldedModel m;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detectors: options of a custom operator, shapes that they alone know.
+// Detectors: the options of a custom operator, and the shapes that follow from these.
 #include "import/tflite/detection.h"
 
 #include <flatbuffers/flexbuffers.h>

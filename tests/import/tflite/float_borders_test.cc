@@ -12,7 +12,7 @@ using tflite::BuiltinOptions;
 constexpr auto kReal = tflite::TensorType::FLOAT32;
 constexpr auto kInt8 = tflite::TensorType::INT8;
 
-// The tensor of that name: dtype, kind, zero point, scale.
+// Fields of the tensor with a given name.
 struct Facts {
   int dtype = 0, kind = 0, zero_point = 0;
   float scale = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of floats: shapes without numbers.
+// Models of floats, imported for their shapes alone: the layers' numbers mean nothing.
 #include "import/tflite/float_shapes.h"
 
 #include "tests/import/tflite/imported.h"
@@ -44,7 +44,7 @@ TEST_CASE("tflite floats: layers of the same shapes, and said") {
     const uint8_t dtype = graph.tensor_dtype()->Get(t);
     CHECK((dtype == SLUICE_DTYPE_INT8 || dtype == SLUICE_DTYPE_INT32));
   }
-  // The same model gives the same bytes, and something is computed.
+  // Importing again gives the same bytes, and outputs depend on the inputs.
   CHECK(Import(Floats(false)).graph == import.graph);
   const Bytes out = OutputFor(import, Bytes(32, 77));
   CHECK(out.size() == 27);

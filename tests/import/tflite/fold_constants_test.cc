@@ -11,7 +11,7 @@ using tflite::BuiltinOperator;
 using tflite::BuiltinOptions;
 using tflite::TensorType;
 
-// The shape that converters compute for a batch of any size: [SHAPE(x)[0], 2, 4].
+// The shape [SHAPE(x)[0], 2, 4], which converters compute for an open batch.
 struct ShapeChain : FoldedModel {
   int shape = Result({2}), batch = Result({}), whole = Result({3});
   ShapeChain() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models whose constants are computed at import, and what they come to.
+// Models whose constants are computed at import, and the values that result.
 #ifndef SLUICE_TESTS_IMPORT_TFLITE_FOLDED_H_
 #define SLUICE_TESTS_IMPORT_TFLITE_FOLDED_H_
 
@@ -15,8 +15,8 @@ namespace sluice::import {
 
 constexpr uint64_t kFoldLimit = 1 << 20;
 
-// A model in which operators on constants may be written down; a layer reads the results,
-// so that none of them is the model's output.
+// A model to which a test adds operators on constants. A layer reads their result, so
+// that no result is an output of the model.
 struct FoldedModel {
   TinyModel model;
   int x = model.AddTensor("x", {1, 8}, tflite::TensorType::INT8, 0.5f, 0);
@@ -41,7 +41,8 @@ struct FoldedModel {
     read = ReadTfliteModel(file.data(), file.size());
     FoldConstants(&read, most_bytes, &folded);
   }
-  // Elements of a tensor of int32 that has become a constant; nothing: it has not.
+  // The elements of an int32 tensor that was folded to a constant; nothing if it was
+  // not.
   std::optional<std::vector<int32_t>> IntsOf(int tensor) const {
     const TfliteTensor& t = read.tensors.at(static_cast<size_t>(tensor));
     if (t.data == nullptr) return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models made by hand, imported, and what the graph has of them.
+// Imports hand-made models and reads the graphs that come of them.
 #ifndef SLUICE_TESTS_IMPORT_TFLITE_IMPORTED_H_
 #define SLUICE_TESTS_IMPORT_TFLITE_IMPORTED_H_
 
@@ -45,7 +45,7 @@ constexpr int kDone = -1;
 constexpr int kBadInput = static_cast<int>(Fault::kBadInput);
 constexpr int kUnsupported = static_cast<int>(Fault::kUnsupported);
 
-// How an import ends that may fail; what is written must be a sound buffer.
+// The fault of an import, or kDone. A graph that is made must be a valid flatbuffer.
 inline int Outcome(const Bytes& bytes) {
   try {
     const ImportResult import = Import(bytes);
@@ -66,7 +66,7 @@ inline std::string MessageOf(const Bytes& bytes) {
   return {};
 }
 
-// Of layer `l`.
+// The attributes of layer `l`.
 inline std::vector<int32_t> AttributesOf(const ImportResult& import, uint32_t l = 0) {
   const wire::Graph& graph = *wire::GetGraph(import.graph.data());
   std::vector<int32_t> attributes;

@@ -67,7 +67,8 @@ TEST_CASE("tflite convolution: one channel by three taps, computed by hand") {
   model.AddOperator(tflite::BuiltinOperator::CONV_2D, {x, w, b}, {y},
                     tflite::BuiltinOptions::Conv2DOptions, options.Union());
   const ImportResult import = Import(model.Finish({x}, {y}));
-  // x - 1 is 1, 2, 3, 4 between zeros; 4 and -3 are added to each sum.
+  // x - 1 is 1, 2, 3, 4 with zeros on both sides; the bias 4 and the zero point -3 are
+  // added to each sum.
   CHECK(OutputFor(import, Stored({2, 3, 4, 5})) ==
         Stored({0 + 2 - 2 + 1, 1 + 4 - 3 + 1, 2 + 6 - 4 + 1, 3 + 8 - 0 + 1}));
 }
@@ -97,7 +98,7 @@ TEST_CASE(
   };
   const LayerRow same = LayerOf(TransposedModel(spec(tflite::Padding::SAME, 6)),
                                 SLUICE_OP_TRANSPOSED_CONV);
-  // Three windows of three rows in steps of two cover seven rows, one more than six.
+  // 6 rows, stride 2: three windows of three rows cover 7, one row of padding.
   CHECK(same.attributes[SLUICE_CONV_PAD_TOP] == 0);
   CHECK(same.attributes[SLUICE_CONV_PAD_BOTTOM] == 1);
   CHECK(same.attributes[SLUICE_CONV_STRIDE_H] == 2);

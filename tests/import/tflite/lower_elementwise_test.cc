@@ -11,7 +11,7 @@ constexpr auto kInt8 = tflite::TensorType::INT8;
 using tflite::BuiltinOperator;
 using tflite::BuiltinOptions;
 
-// One operator of one input, [1, 1, 1, 4] to [1, 1, 1, 4].
+// A model of one operator from [1, 1, 1, 4] to [1, 1, 1, 4].
 struct Unary {
   Unary(float in, float out, int64_t zero) {
     x = model.AddTensor("x", {1, 1, 1, 4}, kInt8, in, 0);
@@ -69,10 +69,10 @@ ImportResult Binary(BuiltinOperator code, BuiltinOptions type, float second_scal
 TEST_CASE(
     "tflite elementwise: differences, products, extremes, and one number for all") {
   const Bytes a = Stored({10, 10, 10, -10});
-  // b in quarters: 1/2, 1, -3/2, 2.
+  // b is in steps of 1/4: 1/2, 1, -3/2, 2.
   CHECK(OutputFor(Binary(BuiltinOperator::SUB, BuiltinOptions::SubOptions, 0.25f, 4),
                   a) == Stored({9, 8, 13, -14}));
-  // 5 times b, and -5 times 2 below the ReLU.
+  // a is 5 and -5: the last two products are negative, and the ReLU cuts them.
   CHECK(OutputFor(Binary(BuiltinOperator::MUL, BuiltinOptions::MulOptions, 0.25f, 4),
                   a) == Stored({5, 10, 0, 0}));
   CHECK(OutputFor(Binary(BuiltinOperator::MINIMUM, BuiltinOptions::NONE, 0.5f, 4), a) ==
@@ -107,7 +107,7 @@ TEST_CASE("tflite elementwise: a mean over rows and columns leaves channels") {
   const ImportResult import = Import(model.Finish({x}, {y}));
   CHECK(OpsOf(import) == std::vector<int>{SLUICE_OP_REDUCE});
   CHECK(AttributesOf(import)[SLUICE_REDUCE_AXES] == 2 + 4);
-  // Means 4 and -3 in steps of 1/2.
+  // The means 4 and -3 of the stored numbers are in steps of 1/2.
   CHECK(OutputFor(import, Stored({1, -3, 3, -3, 5, -3, 7, -3})) == Stored({9, -5}));
 }
 

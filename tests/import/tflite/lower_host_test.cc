@@ -77,7 +77,7 @@ TEST_CASE("tflite host: a 16-bit weight or zero point is refused") {
         std::string::npos);
 }
 
-// x -> Wobble -> y, z, as the host may execute it.
+// x -> Wobble -> y, z: an unknown operator that is left to the host.
 ImportResult Wobble() {
   TinyModel model;
   const int x = model.AddTensor("x", {4}, TensorType::INT8, 0.5f, 0);

@@ -58,7 +58,7 @@ TEST_CASE("tflite lstm: a layer of the host, whose output and cell are states") 
   const sluice_sim::SimulateResult first = sluice_sim::RunReference(options);
   REQUIRE_MESSAGE(first.ok, first.error);
   REQUIRE(states.size() == 2);
-  CHECK(states[0].at(0) == first.outputs[0].at(2));  // what was shown last
+  CHECK(states[0].at(0) == first.outputs[0].at(2));  // the last output
   const sluice_sim::SimulateResult second = sluice_sim::RunReference(options);
   CHECK(second.outputs[0] != first.outputs[0]);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of TensorFlow Lite whose outputs are elements of their inputs: the layers they
-// become. That these compute the right elements is for the goldens of single operators.
+// Operators of TensorFlow Lite whose outputs are elements of their inputs: which layers
+// they become. The goldens of single operators check the elements.
 #include <algorithm>
 
 #include "tests/import/tflite/imported.h"

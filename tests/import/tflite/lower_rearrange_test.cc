@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of TensorFlow Lite that cut tensors into blocks: the layers they become. That
-// these compute the right elements is for the goldens of single operators.
+// Operators of TensorFlow Lite that cut tensors into blocks: which layers they become.
+// The goldens of single operators check the elements.
 #include <algorithm>
 
 #include "tests/import/tflite/imported.h"
@@ -17,7 +17,7 @@ std::vector<uint16_t> Layers(const Bytes& model) {
   return {ops->begin(), ops->end()};
 }
 
-// The views in front and behind may be the input's and the output's own.
+// All layers but one transposition are reshapes, that is, views.
 TEST_CASE("tflite rearrange: blocks become depth by one exchange of axes") {
   for (const Bytes& model :
        {DepthModel(Op::DEPTH_TO_SPACE, {1, 2, 3, 8}, {1, 4, 6, 2}, 2),

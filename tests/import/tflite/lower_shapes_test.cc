@@ -19,7 +19,7 @@ TEST_CASE("tflite shapes: concat inputs of another quantisation are requantised"
   REQUIRE(graph.layer_op()->size() == 2);
   CHECK(graph.layer_op()->Get(0) == SLUICE_OP_REQUANTIZE);
   CHECK(graph.layer_op()->Get(1) == SLUICE_OP_CONCAT);
-  CHECK(graph.layer_attributes()->Get(6) == 3);  // axis, behind six of REQUANTIZE
+  CHECK(graph.layer_attributes()->Get(6) == 3);  // the axis; REQUANTIZE has 0 to 5
 }
 
 Bytes Resize(tflite::TensorType type, int32_t from, int32_t to) {

@@ -3,8 +3,9 @@
 // extents, types, scales and constants. The library reads, and the simulator executes, every
 // model that the importer accepts. Every other model is refused with an error of the importer.
 //
-// SLUICE_STRUCTURE_EXECUTIONS and SLUICE_STRUCTURE_SEED in the environment: how many models,
-// and which. SLUICE_STRUCTURE_KEEP: a file that the model at hand is written to.
+// SLUICE_STRUCTURE_EXECUTIONS and SLUICE_STRUCTURE_SEED in the environment set how many
+// models are made, and from which seed. SLUICE_STRUCTURE_KEEP names a file to which
+// each model is written before it is imported.
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -46,7 +47,7 @@ T* AnyOf(const flatbuffers::Vector<T>* list, Rng* rng) {
   return Writable(list->data()) + rng->Below(list->size());
 }
 
-// A number that extents and constants hold, or that they should not.
+// A number as extents and constants hold it, or one that they must not hold.
 int32_t Number(Rng* rng) {
   static const int32_t kNumbers[] = {0,  1,  2,   3,   4,     5,         8,         16,
                                      -1, -2, 127, 255, 65536, INT32_MAX, INT32_MIN, -7};
@@ -129,7 +130,7 @@ void ChangeConstant(const tflite::Model& model, Rng* rng) {
               Writable(buffer->data()->data()) + 4 * rng->Below(words));
 }
 
-// Another operator on the same operands, or those of another model.
+// Gives an operator code of `model` the operator of a code of `other`.
 void ChangeCode(const tflite::Model& model, const tflite::Model& other, Rng* rng) {
   const auto* codes = model.operator_codes();
   const auto* from =
@@ -162,7 +163,7 @@ void Change(Bytes* bytes, const Bytes& other, Rng* rng) {
   }
 }
 
-// Not more work than a test has time for.
+// Whether a test has time to execute the graph.
 bool IsSmall(const ImportResult& import) {
   const wire::Graph& graph = *wire::GetGraph(import.graph.data());
   uint64_t elements = 0;
@@ -177,12 +178,13 @@ bool IsSmall(const ImportResult& import) {
   return elements < 400000;
 }
 
-// "" or what is wrong with what the importer has accepted.
+// "", or what is wrong with a graph that the importer has accepted.
 std::string WrongWith(const ImportResult& import) {
   try {
     CheckGraph(import.graph);
   } catch (const Error& error) {
-    // Extents and types that the file gives may contradict what its operators make.
+    // The extents and types in the file may contradict those that follow from the
+    // operators.
     return error.fault() == Fault::kUnsupported || error.fault() == Fault::kBadInput
                ? ""
                : error.what();
@@ -193,7 +195,7 @@ std::string WrongWith(const ImportResult& import) {
   options.graph_size = import.graph.size();
   options.seed = 1;
   const auto result = sluice_sim::RunReference(options);
-  // Indices that the model computes may lie outside its table: the interpreter stops, too.
+  // Computed indices may lie outside of the table; TensorFlow Lite stops there, too.
   for (const char* allowed : {"no host function", "an index out of range"}) {
     if (result.error.find(allowed) != std::string::npos) return "";
   }

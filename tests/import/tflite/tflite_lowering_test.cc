@@ -32,7 +32,7 @@ TEST_CASE("tflite lowering: pads so that every window fits, the odd one behind")
   CHECK(is(PadsOf(true, 8, 4, 3, 2, 1), 0, 1));
   CHECK(is(PadsOf(true, 7, 4, 3, 2, 1), 1, 1));
   CHECK(is(PadsOf(true, 8, 8, 3, 1, 2), 2, 2));  // dilated: a window of five
-  CHECK(is(PadsOf(true, 8, 4, 1, 2, 1), 0, 0));  // nothing is missing
+  CHECK(is(PadsOf(true, 8, 4, 1, 2, 1), 0, 0));  // the windows need no pads
   CHECK(is(PadsOf(false, 8, 3, 3, 2, 1), 0, 0));
   CHECK_THROWS_WITH(
       PadsOf(false, 8, 4, 3, 2, 1),

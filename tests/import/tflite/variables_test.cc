@@ -12,7 +12,7 @@ using tflite::BuiltinOptions;
 using tflite::TensorType;
 constexpr auto kInt8 = tflite::TensorType::INT8;
 
-// Runs of one model; each has the states that the one before has left.
+// Runs a model several times; each run starts with the states that the last one left.
 struct Runs {
   Bytes graph;
   std::vector<Bytes> states;
@@ -30,7 +30,7 @@ struct Runs {
   }
 };
 
-// A delay: y = [what x was in the run before, x]; at first the initialiser's.
+// A delay: y = [x of the run before, x]. In the first run the initialiser's value is x.
 struct Delay {
   TinyModel model;
   int handle = model.AddTensor("h", {}, TensorType::RESOURCE, 0, 0);
@@ -52,7 +52,7 @@ struct Delay {
   void Body() {
     Handle(handle);
     model.AddOperator(BuiltinOperator::READ_VARIABLE, {handle}, {old});
-    // Assigned in front of the layer that reads the old value.
+    // Assigned before the layer that reads the old value runs.
     model.AddOperator(BuiltinOperator::ASSIGN_VARIABLE, {handle, x}, {});
     const auto options = tflite::CreateConcatenationOptions(model.builder(), 1);
     model.AddOperator(BuiltinOperator::CONCATENATION, {old, x}, {y},

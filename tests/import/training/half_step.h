@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training step of one layer whose inputs are all trained, and whose output has an
-// error: the state in which the layer's rule is called.
+// A training step of one layer whose inputs are all trained and whose output has an
+// error: what a rule finds when it is called for the layer.
 #ifndef SLUICE_TESTS_IMPORT_TRAINING_HALF_STEP_H_
 #define SLUICE_TESTS_IMPORT_TRAINING_HALF_STEP_H_
 
@@ -22,7 +22,7 @@ struct HalfStep {
   uint32_t Weight(const std::string& name, const Dims& dims) {
     return step.graph.AddSeeded(name, SLUICE_DTYPE_INT8, dims, 1);
   }
-  // Adds the layer and an error of its output.
+  // Adds the layer and an error for its output.
   LayerRow Layer(uint16_t op, const std::vector<uint32_t>& inputs, uint32_t output,
                  const std::vector<int32_t>& attributes) {
     step.graph.AddLayer("layer", op, inputs, {output}, attributes);
@@ -37,7 +37,7 @@ struct HalfStep {
     first = step.graph.layers().size();
     return step.graph.layers().back();
   }
-  // Operators of the layers that were added after it.
+  // The operators of the layers that a rule has added behind it.
   std::vector<uint16_t> Added() const {
     std::vector<uint16_t> ops;
     for (size_t l = first; l < step.graph.layers().size(); ++l) {
@@ -46,7 +46,7 @@ struct HalfStep {
     return ops;
   }
   const LayerRow& AddedLayer(size_t i) const { return step.graph.layers()[first + i]; }
-  // The tensor's error; it must consist of one share.
+  // The tensor's error, which must consist of one share.
   uint32_t ShareOf(uint32_t tensor) const {
     REQUIRE(step.errors[tensor].size() == 1);
     return step.errors[tensor][0];

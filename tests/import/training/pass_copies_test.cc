@@ -52,7 +52,7 @@ TEST_CASE("training: no layer is added without an error, nor for untrained input
   half.step.trained[x] = false;
   PassTranspose(&half.step, layer);
   half.step.trained[x] = true;
-  half.step.errors[y].clear();  // nobody who is trained reads y
+  half.step.errors[y].clear();  // no layer with a trained input reads y
   PassTranspose(&half.step, layer);
   CHECK(half.Added().empty());
 }

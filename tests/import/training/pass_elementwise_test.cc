@@ -52,7 +52,7 @@ TEST_CASE("training: a requantised ReLU stops errors where it cut off") {
 TEST_CASE("training: errors are multiplied by the slopes of a table") {
   HalfStep half;
   const uint32_t x = half.Tensor("x", {8}), y = half.Tensor("y", {8});
-  std::vector<int8_t> absolute(256);  // by the bits of the input
+  std::vector<int8_t> absolute(256);  // indexed by the input's bits
   for (int i = 0; i < 256; ++i) {
     absolute[static_cast<size_t>(i)] = static_cast<int8_t>(i < 128 ? i : 255 - i);
   }
@@ -69,7 +69,7 @@ TEST_CASE("training: errors are multiplied by the slopes of a table") {
   };
   CHECK(slope(3) == 32);
   CHECK(slope(-3) == -32);
-  CHECK(slope(127) == 16);  // a neighbour on one side only
+  CHECK(slope(127) == 16);  // 127 has one neighbour only
 }
 
 TEST_CASE("training: a table that the graph does not hold is left to the host") {

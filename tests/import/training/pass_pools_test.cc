@@ -15,7 +15,7 @@ TEST_CASE("training: a max pool's error goes to the largest of a window") {
   PassMaxPool(&half.step, layer);
   CHECK(half.Added() == Ops{SLUICE_OP_MAX_POOL_GRADIENT});
   CHECK(half.AddedLayer(0).inputs == TensorList{half.error, x});
-  // A quarter of the elements carry all of it.
+  // A quarter of the elements get the whole error.
   CHECK(SpreadOf(half.step, half.ShareOf(x)) == doctest::Approx(16));
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint8_t kInt8 = SLUICE_DTYPE_INT8;
 
-// A fully connected layer, then a layer of one operand.
+// A fully connected layer, then the given layer of one operand.
 Bytes Behind(uint16_t op, const std::vector<int32_t>& attributes) {
   GraphWriter graph("two layers");
   const uint32_t x = graph.AddTensor("x", kInt8, Kind::kInput, {3, 20});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of the planners' table of operators against what they must agree in.
+// Rows of the planners' table of operators: their columns must not contradict each
+// other.
 #include "model/ops/traits.h"
 
 #include <doctest/doctest.h>
@@ -20,18 +21,20 @@ TEST_CASE("traits: every operator of ops.h has a row that says what it is") {
     CHECK(IsKnownOp(op));
     CHECK(t.kind != LayerKind::kUnknown);
     CHECK((t.most_inputs == 0 || t.least_inputs <= t.most_inputs));
-    // Work is done by tiles, and by tiles alone.
+    // Compute layers, which tiles execute, have work; other layers have none.
     CHECK((t.work != Work::kNoWork) == (t.kind == LayerKind::kCompute));
     CHECK((t.role[0] == kRoleInput0) == (t.kind == LayerKind::kCompute));
-    // MACs are counted by the form.
+    // The form counts MACs, ops_per_output counts other work.
     CHECK((t.work != Work::kMacs || t.ops_per_output == 0));
-    // What has a loop nest per element has no sum; what sums in pieces does MACs.
+    // Operators with a loop nest per element sum nothing; sums in pieces are sums of
+    // MACs.
     CHECK((t.nest != NestRule::kPerElement || t.sum == SumRule::kNoSum));
     CHECK((t.sum == SumRule::kNoSum || t.work == Work::kMacs));
-    // Copies are views or nothing; a folding PAD is computed where it does not fold.
+    // A copy may always become a view. A PAD that may fold into its convolution is no
+    // copy: it is computed where it does not fold.
     CHECK((t.kind == LayerKind::kCopy) ==
           (t.view != ViewRule::kNever && t.view != ViewRule::kFolds));
-    // As many roles as inputs that a tile must have.
+    // A role for each input.
     for (size_t i = 0; i < kMaxRoles; ++i) {
       if (t.kind != LayerKind::kCompute) continue;
       CHECK((t.role[i] != kNoRole) == (i < t.most_inputs));
@@ -75,7 +78,7 @@ TEST_CASE("traits: unknown codes have no kind, no work and no name") {
   }
 }
 
-// A layer of nothing but an operator and attributes.
+// A layer that has only an operator and attributes.
 struct Bare {
   Bare(uint16_t op, std::vector<int32_t> values) : attributes(std::move(values)) {
     layer.op = op;
@@ -158,7 +161,7 @@ TEST_CASE("traits: a reader refuses unknown codes and more attributes than there
           Status::kBadInput);
     CHECK(std::string(diagnostic.message) ==
           "layer 0 has unknown op " + std::to_string(code));
-    // A graph that was not read: the rules of one layer refuse it too.
+    // CheckLayer refuses an unknown operator, too, in a graph changed after reading.
     auto* layer = const_cast<Layer*>(memory.graph.layers.data());
     layer->op = static_cast<uint16_t>(code);
     CHECK(CheckLayer(memory.graph, 0, &diagnostic) == Status::kUnsupported);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libsluice_import as installed: a preset, a network, a builder, and what is no model. */
+/* libsluice_import as installed: a preset, a network, a builder, bytes of no model. */
 #include <sluice/build.h>
 #include <sluice/import.h>
 #include <sluice/presets.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A user's program: C99, or C++ by another name. */
+/* A user's program in C99; it is also compiled as C++. */
 #include <sluice/sluice.h>
 #ifdef __cplusplus
 #include <sluice/sluice.hpp>

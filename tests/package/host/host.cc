@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process that has a flatbuffers of its own and a malloc of its own, and schedules.
-// Prints a hash of the stream: it is the same in every company.
+// A process with its own flatbuffers and its own malloc that schedules a network. It
+// prints a hash of the stream, which must not depend on its neighbours.
 //   host [mimalloc]     with it: the process's malloc must be mimalloc's
 #include <dlfcn.h>
 
@@ -46,7 +46,7 @@ std::vector<uint8_t> Network() {
   return g.Bytes();
 }
 
-// Which library a function of this process comes from.
+// The library that a function of this process comes from.
 const char* HomeOf(const char* name) {
   void* function = dlsym(RTLD_DEFAULT, name);
   Dl_info info;
@@ -58,7 +58,7 @@ const char* HomeOf(const char* name) {
 
 int main(int argc, char** argv) {
   const bool mimalloc = argc > 1 && std::strcmp(argv[1], "mimalloc") == 0;
-  // Linked or not, sluice brings no allocator along.
+  // Neither the shared nor the static library brings an allocator along.
   for (const char* name : {"malloc", "free", "posix_memalign"}) {
     CHECK(std::strstr(HomeOf(name), mimalloc ? "libmimalloc" : "libc.so") != nullptr);
   }
@@ -83,8 +83,8 @@ int main(int argc, char** argv) {
     CHECK(!context->ReadGraph(std::string_view("not a graph")));
     for (const uint8_t byte : plan->stream()) hash = (hash ^ byte) * 0x100000001b3u;
   }
-  CHECK(foreign_calls == 13);       // nothing of the host's was called by sluice
-  CHECK(CallTheNeighbour() == 13);  // and nothing of sluice's by the host
+  CHECK(foreign_calls == 13);       // sluice has called no function of the host
+  CHECK(CallTheNeighbour() == 13);  // the host has called no function of sluice
   std::free(before);
   std::printf("stream %016llx\n", static_cast<unsigned long long>(hash));
   return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worst neighbour: functions of the very names that sluice has inside, as a host has
-// them that brings its own flatbuffers (or its own copy of sluice). All of them count.
+// The worst neighbour: functions with the very names that sluice uses inside, as a host
+// has them that brings its own flatbuffers or its own copy of sluice. Each counts its
+// calls.
 #ifndef SLUICE_TESTS_PACKAGE_HOST_OTHER_H_
 #define SLUICE_TESTS_PACKAGE_HOST_OTHER_H_
 
@@ -9,8 +10,8 @@
 
 extern int foreign_calls;
 
-// flatbuffers of another version, under its own name and under ours: as templates and
-// inline functions, which linkers merge with those of the same name.
+// flatbuffers of another version, under its own namespace and under sluice's. They are
+// templates and inline functions, which linkers merge with others of the same name.
 #define OTHER_FLATBUFFERS(space)                                                   \
   namespace space {                                                                \
   class Verifier;                                                                  \
@@ -35,7 +36,7 @@ OTHER_FLATBUFFERS(flatbuffers)
 OTHER_FLATBUFFERS(sluice_flatbuffers)
 #undef OTHER_FLATBUFFERS
 
-// Strong ones: two of them in one link are an error, unless ours are nobody's business.
+// Strong symbols: a second definition is a link error, unless sluice's are hidden.
 namespace sluice {
 uint64_t Fnv1aWords(const void* data, size_t size);
 uint64_t MonotonicNs();
@@ -45,6 +46,6 @@ class Arena {
 };
 }  // namespace sluice
 
-int CallTheNeighbour();  // how many of its functions answered for themselves
+int CallTheNeighbour();  // how often its own functions were called
 
 #endif  // SLUICE_TESTS_PACKAGE_HOST_OTHER_H_

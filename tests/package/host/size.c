@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program grows by when it schedules; without WITH_SLUICE: the program alone. */
+/* A program that schedules, to measure what it grows by; without WITH_SLUICE it is
+ * empty. */
 #include <sluice/sluice.h>
 
 int main(void) {
