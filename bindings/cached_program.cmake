@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A program that keeps its plan in a folder, in whatever language: made, found, and made again
-# when the file is torn.
+# Tests a program that caches its plan in a folder: the plan is made, then found, and made
+# again when its file is damaged.
 #   Input: HARDWARE, GRAPH of models.cmake, WORK
 function(check_cached program)
   set(folder ${WORK}/plans)

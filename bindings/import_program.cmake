@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A program that plans a TensorFlow Lite file for mcu-256k prints what the tool finds, and
-# refuses what is no model with a sentence and an exit code.
+# Tests a program that plans a TensorFlow Lite file for mcu-256k: it prints the tool's figures,
+# and refuses a file that is not a model with a sentence and an exit code.
 #   cmake -DSLUICE=<tool> -DPROGRAM=<command;list> -DMODEL=<file> -DWORK=<folder>
 #         -P import_program.cmake
 cmake_minimum_required(VERSION 3.25)

@@ -48,7 +48,8 @@ uint32_t ScalesOf(const Graph& graph, const Layer& layer) {
 uint32_t DtypesOf(const Graph& graph, const Layer& layer) {
   const auto bit = [&](uint32_t t) { return 1u << graph.tensors[t].dtype; };
   uint32_t dtypes = bit(layer.inputs[0]) | bit(layer.outputs[0]);
-  // Weights and second operands; tables, masks and indices have one type each.
+  // Adds weights and second operands; tables, masks and indices have only one possible
+  // type.
   const Op& op = OpOf(layer.op);
   const bool weight = op.second == InputAs::kWeight && op.finish == Finish::kParameters;
   const bool second = op.second == InputAs::kInput1 && layer.op != SLUICE_OP_SOFTMAX;

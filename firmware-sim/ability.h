@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machine's engines can do, and what the host takes for the rest.
+// Which layers the machine's engines can execute, and the host's cycles for the others.
 //
 // Input    a layer of the graph; the machine's rows and host
-// Output   SLUICE_WHY_ an engine cannot do the layer, 0 = it can; cycles; work
+// Output   SLUICE_WHY_: why the engines cannot execute the layer, 0 = they can; cycles;
+//          work
 // Errors   none
 // Cost     rows; of parameters, their multipliers
 // Source   OpSupport and Host of hardware.fbs; ops.h
@@ -18,10 +19,10 @@ uint32_t WhyNot(const Graph& graph, const Hardware& hardware, const Layer& layer
 
 uint64_t CallCycles(const Graph& graph, const Hardware& hardware, const Layer& layer);
 
-// Of a HOST call, and of each part of what it takes.
+// Upper bound on the cycles of a HOST call, and on each term of their sum.
 constexpr uint64_t kMostCycles = uint64_t{1} << 50;
 
-// times * each MACs or vector operations.
+// The work is times * each MACs or vector operations.
 struct Work {
   uint64_t times, each;
   bool macs;

@@ -19,9 +19,9 @@
 namespace sluice_sim {
 namespace {
 
-// The device's DRAM. What nobody has written reads as 0xa5. A block gets these bytes when it
-// is first touched: most devices use a small part of their memory, and who opens one does
-// not wait for the rest, nor lose to it what is in the caches.
+// The device's DRAM. Bytes that were never written read as 0xa5. A block is filled when
+// it is first touched: most runs use a small part of the memory, so opening a device
+// neither waits for the rest nor evicts the caches.
 class Dram {
  public:
   explicit Dram(uint64_t bytes) : size_(bytes) {
@@ -29,7 +29,8 @@ class Dram {
     bytes_.reset(static_cast<uint8_t*>(std::malloc(std::max<size_t>(size_, 1))));
     if (bytes_ == nullptr) throw std::bad_alloc();
     filled_.resize((size_ + kBlock - 1) / kBlock);
-    // The system gives pages when they are touched. Those of a first model come now.
+    // The system maps pages at the first touch. Touches the pages of a first model now,
+    // outside of its run.
     for (size_t at = 0; at < std::min(size_, kFirst); at += kPage) bytes_.get()[at] = 0;
   }
   uint64_t size() const { return size_; }
@@ -37,7 +38,7 @@ class Dram {
     Fill(begin, begin + bytes, false);
     return bytes_.get() + begin;
   }
-  // The caller writes all of it.
+  // Memory that the caller overwrites completely, so it is not filled.
   uint8_t* ToWrite(uint64_t begin, uint64_t bytes) {
     Fill(begin, begin + bytes, true);
     return bytes_.get() + begin;

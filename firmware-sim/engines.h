@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engines that a descriptor gives a machine, and what a transfer costs on one.
+// The engines that a descriptor defines, and the cost of a transfer on a queue.
 //
 // Input    hardware.fbs, untrusted
 // Output   engines in the order of stream.h, with names for people
@@ -31,7 +31,8 @@ struct Engine {
 std::string ReadEngines(const sluice::wire::Hardware& hardware,
                         std::vector<Engine>* engines);
 
-// What a LOAD or STORE takes of its queue; `indexed`: rows of axis 2 come from anywhere.
+// The load of a LOAD or STORE on its queue; `indexed`: rows along axis 2 are gathered
+// from arbitrary addresses.
 struct QueueLoad {
   uint64_t bytes = 0;  // of the bursts that it fills
   uint64_t descriptors = 0;

@@ -75,8 +75,8 @@ bool Execution::StartReady(bool* any_left) {
   return true;
 }
 
-// Transfers that have come to the DRAM port get it one after the other: first come, first
-// served, the lower engine before the higher.
+// Transfers that have reached the DRAM port are served one at a time, in order of
+// arrival; of equal arrivals the lower engine is first.
 void Execution::ServePort() {
   while (true) {
     Flight* first = nullptr;
@@ -94,7 +94,8 @@ void Execution::ServePort() {
   }
 }
 
-// Goes on to the next cycle in which a transfer comes to the port or something ends.
+// Advances to the next cycle in which a transfer reaches the port or an instruction
+// completes.
 void Execution::CompleteEarliest() {
   const auto next = [](const Flight& f) { return f.at_port ? f.arrival : f.end; };
   now_ = next(flights_[0]);

@@ -55,7 +55,7 @@ class Execution {
   std::vector<bool> busy_;
   std::vector<Flight> flights_;
   uint64_t now_ = 0;
-  uint64_t port_free_ = 0;  // when the DRAM port is
+  uint64_t port_free_ = 0;  // when the DRAM port is free
   uint32_t end_ = 0;        // engines stop before this visit
 };
 

@@ -46,7 +46,7 @@ struct Product {
       const int64_t narrow =
           multiplier < 0x7fff0000 ? (multiplier + (1 << 15)) >> 16 : 0x7fff;
       const int right = 15 - shift;
-      // A bias beyond 2^47 wraps.
+      // 64-bit arithmetic wraps for biases beyond 2^47.
       const uint64_t product =
           static_cast<uint64_t>(biased) * static_cast<uint64_t>(narrow);
       const uint64_t rounded = product + (uint64_t{1} << (right - 1));
@@ -58,7 +58,8 @@ struct Product {
   }
 };
 
-// Empty where operands do not fit; `k_axis`: the weight's axis of output channels.
+// Checks the operands and sets `product`; `k_axis`: the weight's axis of output
+// channels.
 std::string Open(const HostOperands& in, const HostOperands& out, int k_axis,
                  Product* product) {
   if (!HasTypes(in, {kShort, kByte, kLong, kInt, kInt}) || !HasTypes(out, {kShort}) ||
@@ -86,7 +87,8 @@ std::string Open(const HostOperands& in, const HostOperands& out, int k_axis,
   return "";
 }
 
-// The window of output (p, q) over the input, channel by channel.
+// Calls `each` for the input elements under the window of output (p, q), channel by
+// channel.
 template <typename Each>
 void Slide(const Product& x, int64_t p, int64_t q, Each each) {
   const int32_t* o = x.options;

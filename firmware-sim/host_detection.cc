@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boxes, scores and anchors of a detector to the best boxes: fast suppression, in which a
-// box counts by its best class alone.
+// Selects the best boxes from a detector's boxes, scores and anchors by fast
+// non-maximum suppression, which considers only the best class of each box.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -113,7 +113,7 @@ std::string Detection(const HostOperands& in, const HostOperands& out) {
     const auto [y, half_h] = Axis(box, anchor, i, 0, down);
     const auto [x, half_w] = Axis(box, anchor, i, 1, across);
     corners.push_back({y - half_h, x - half_w, y + half_h, x + half_w});
-    // A first column that is no class is the background.
+    // An extra first column of scores is the background.
     const uint8_t* row = score.at + i * columns + (columns - classes);
     best_class.push_back(std::max_element(row, row + classes) - row);
     best_score.push_back(score[row - score.at + best_class.back()]);

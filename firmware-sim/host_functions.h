@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What OPAQUE layers of imported models compute: operators that no unit of a machine has,
-// as the TensorFlow Lite reference kernels compute them.
+// Functions of OPAQUE layers of imported models: operators that no compute unit has,
+// computed as by the TensorFlow Lite reference kernels.
 //
 // Input    the layer's name and whole operands; the last input of each function is int32
 //          "options", in the order of its enum below
 // Output   dense bytes of the layer's outputs
-// Errors   a sentence: no such function, or operands of other types or extents
+// Errors   a sentence: unknown function, or operands of wrong types or extents
 // Cost     the operator's work
-// Source   the numbers of the reference kernels; written from their description. 16-bit
-//          products are scaled by 64-bit arithmetic: (x * ((m + 2^15) >> 16) + 2^(14 - s))
-//          >> (15 - s)
+// Source   the arithmetic of the reference kernels, written from its description.
+//          16-bit products are scaled by 64-bit arithmetic: (x * ((m + 2^15) >> 16) +
+//          2^(14 - s)) >> (15 - s)
 #ifndef SLUICE_FIRMWARE_SIM_HOST_FUNCTIONS_H_
 #define SLUICE_FIRMWARE_SIM_HOST_FUNCTIONS_H_
 
@@ -116,7 +116,8 @@ T* ResultOf(const HostOperand& operand) {
   return reinterpret_cast<T*>(operand.bytes->data());
 }
 int64_t CountOf(const HostOperand& operand);
-// Whether operands have these types, and the last one has so many options.
+// HasTypes: whether the operands have these dtypes. HasOptions: whether the last
+// operand holds `count` options.
 bool HasTypes(const HostOperands& operands, const std::vector<int>& dtypes);
 bool HasOptions(const HostOperands& in, int64_t count);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sequence through an LSTM of int8 activations and weights, with gates and cell of 16
-// bits. The curves are those of 16-bit fixed point: Taylor's series and powers of e by
-// bits for exp, three Newton-Raphson steps for quotients.
+// bits. The activation functions are 16-bit fixed point: exp by a Taylor series and
+// tabulated powers of e, quotients by three Newton-Raphson steps.
 #include <algorithm>
 
 #include "fixed_point.h"
@@ -20,7 +20,7 @@ int16_t ShiftLeft16(int16_t v, int bits) {
   return Saturate16(int64_t{v} * (1 << bits));
 }
 
-// A constant of 31 fraction bits, and integer ones above, in 16 bits.
+// Narrows a 32-bit fixed-point constant to its upper 16 bits, rounded.
 int16_t Narrow(int32_t v) { return static_cast<int16_t>(RoundingShiftRight(v, 16)); }
 
 // exp(a) for a in [-1/4, 0), both with 15 fraction bits: around -1/8.
@@ -35,7 +35,7 @@ int16_t ExpOfQuarter(int16_t a) {
   return Saturate16(int64_t{middle} + HighMultiply16(middle, Wrap16(x + tail)));
 }
 
-// exp(a) for a <= 0 with so many integer bits; 15 fraction bits.
+// exp(a) for a <= 0 with `integer_bits` integer bits; the result has 15 fraction bits.
 int16_t Exp16(int16_t a, int integer_bits) {
   constexpr int32_t kPowers[] = {1672461947, 1302514674, 790015084, 290630308,
                                  39332535,   720401,     242};
@@ -65,7 +65,7 @@ int16_t TwoOverOnePlus(int16_t a) {
   return x;
 }
 
-// 1 / (1 + exp(-a)), of three integer bits.
+// 1 / (1 + exp(-a)) for a with three integer bits.
 int16_t Sigmoid16(int16_t a) {
   if (a == 0) return 1 << 14;
   const int16_t down = a > 0 ? Wrap16(-a) : a;
@@ -86,7 +86,7 @@ struct Lstm {
   const int32_t* options;
   int64_t inputs, cells;
 
-  // Gate g of a cell before its curve: both products, each scaled by itself.
+  // The input of gate g's activation function: both products, each scaled separately.
   int16_t Gate(int g, int64_t cell, const int8_t* x, const int8_t* h) const {
     const size_t at = static_cast<size_t>(g);
     const int32_t* scales = options + kLstmScales + 4 * g;
@@ -97,7 +97,7 @@ struct Lstm {
     return Saturate16(int64_t{Scale(Wrap32(from_h), scales[2], scales[3])} + first);
   }
 
-  // One step of one batch; h and c change.
+  // One time step of one batch element; updates h and c.
   void Step(const int8_t* x, int8_t* h, int16_t* c) const {
     const int cell_bits = 15 + options[kLstmCellShift];
     std::vector<int8_t> next(static_cast<size_t>(cells));

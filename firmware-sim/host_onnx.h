@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of ONNX on floats, for OPAQUE layers named "onnx.OPERATOR": what a quantised model
-// computes between a DequantizeLinear and the next QuantizeLinear and no unit does.
+// Operators of ONNX on floats, for OPAQUE layers named "onnx.OPERATOR": those between a
+// DequantizeLinear and the next QuantizeLinear of a quantised model that no compute
+// unit has.
 //
 // Input    floats are int32 tensors that hold their bits, in ONNX's order of axes. The last
 //          input is int32 "options": integers, and the bits of float attributes. A shape is
@@ -8,7 +9,7 @@
 // Output   dense bytes of the layer's outputs
 // Errors   a sentence: operands of other types or extents
 // Cost     the operator's work
-// Source   ONNX's operator definitions. Sums are made in double and rounded once
+// Source   ONNX's operator definitions. Sums are computed in double and rounded once
 //
 //   onnx.QuantizeLinear, onnx.DequantizeLinear    x; scales; zero points int32; {channels,
 //       inner}: element i has scale i / inner % channels
@@ -101,7 +102,7 @@ class OnnxOptions {
   bool bad_ = false;
 };
 
-// Whether operand i is int32 and has that many elements.
+// Whether operand i is int32 with `count` elements (floats are stored as their bits).
 bool IsFloats(const HostOperands& operands, size_t i, int64_t count);
 int64_t Elements(const std::vector<int64_t>& shape);
 // 8-bit or int32 elements, widened.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of one, two and three elements, and quantisation.
+// Elementwise functions of one, two and three operands, and quantisation.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -33,7 +33,7 @@ HostFunction Unary(F f) {
   };
 }
 
-// Where each element of an output lies in an operand that broadcasts to it.
+// For each element of an output, its index in an operand that broadcasts to it.
 std::vector<int64_t> Places(const Shape& out, const Shape& operand) {
   std::vector<int64_t> places = {0};
   int64_t stride = Elements(operand);

@@ -100,7 +100,8 @@ int64_t NearestOf(float position, int64_t mode, int64_t last) {
   return std::clamp<int64_t>(static_cast<int64_t>(rounded), 0, last);
 }
 
-// The two elements that an output lies between, and the weight of the second.
+// The two elements between which an output is interpolated, and the weight of the
+// second.
 struct Between {
   int64_t low, high;
   float to_low, to_high;

@@ -13,8 +13,8 @@ std::vector<double> Reals(const HostOperand& operand) {
   return std::vector<double>(first, first + CountOf(operand));
 }
 
-// Elements less their zero point: one, or one for each of the rows that `inner` elements
-// make, over and over.
+// Subtracts zero points from elements: a single one, or one per row of `inner`
+// elements, repeated cyclically.
 bool WithoutZero(const HostOperand& operand, const HostOperand& zero, int64_t inner,
                  std::vector<int64_t>* out) {
   const int64_t count = CountOf(zero);
@@ -47,7 +47,7 @@ bool AreMatrices(const Matrices& m) {
   return m.a[rank - 2] == m.M() && m.b[rank - 2] == m.K() && m.b.back() == m.N();
 }
 
-// Which matrix of an operand meets matrix n of the output.
+// The index of the operand's matrix for matrix n of the output (broadcast).
 int64_t BatchOf(const Matrices& m, const Shape& operand, int64_t n) {
   int64_t place = 0, stride = 1;
   for (size_t i = m.out.size() - 2; i-- > 0;) {

@@ -94,7 +94,8 @@ HostFunction Softmax(bool logarithm) {
   };
 }
 
-// Exponentials of steps below the largest, as large as floats allow `n` of them to be.
+// Table of exponentials by steps below the maximum, scaled up as far as a float sum of
+// `n` of them does not overflow.
 std::vector<float> Exponentials(float scale, int64_t n) {
   const double room =
       std::log(std::numeric_limits<float>::max() / static_cast<float>(n));
@@ -107,7 +108,7 @@ std::vector<float> Exponentials(float scale, int64_t n) {
   return table;
 }
 
-// Of integers: the quotient is rounded to even.
+// Softmax of quantised values by the table; the quotient rounds ties to even.
 std::string QLinearSoftmax(const HostOperands& in, const HostOperands& out) {
   OnnxOptions options(in);
   const int64_t outer = options.Int(1), n = options.Int(1), inner = options.Int(1);
@@ -177,7 +178,7 @@ HostFunction Normalise(bool centred) {
   };
 }
 
-// outer, channels, inner of an operand of that many elements.
+// The options outer, channels and inner, which must match the operand's elements.
 struct Channels {
   int64_t outer, count, inner;
 };

@@ -73,7 +73,7 @@ std::string Svdf(const HostOperands& in, const HostOperands& out) {
   for (int64_t b = 0; b < batches; ++b) {
     std::vector<int64_t> sums(static_cast<size_t>(filters / rank));
     for (int64_t f = 0; f < filters; ++f) {
-      // Each filter forgets its oldest value and learns one.
+      // Shifts each filter's memory: the oldest value leaves, a new one enters.
       int16_t* row = state + (b * filters + f) * memory;
       std::copy_n(before + (b * filters + f) * memory + 1, memory - 1, row);
       int64_t sum = 0;

@@ -16,7 +16,7 @@ void ForEach(const Box& out, F&& f) {
   });
 }
 
-// The same box with stride 0 along axes where one element serves all positions.
+// The box with stride 0 along the axes that are broadcast.
 Box Broadcast(Box box) {
   for (int a = 0; a < 4; ++a) {
     if (box.extent[a] == 1) box.stride[a] = 0;

@@ -24,7 +24,7 @@ struct LayerExtents {
   Extent input{};   // of input 0
   Extent second{};  // of input 1
   Extent output{};
-  // Input 0 is a PAD's output, whose added rows may count as padding.
+  // Input 0 is a PAD's output: its added rows may be expressed as the tile's padding.
   bool padded = false;
 };
 

@@ -79,9 +79,9 @@ bool SameBox(const sluice_walk_operand_t& a, const sluice_walk_operand_t& b) {
   return same;
 }
 
-// Hardware may write before it has read all: a result lies apart from what it is made of,
-// but for partial sums and for exactly the box of an elementwise operator's input; and
-// results lie apart from each other.
+// Hardware may write results before it has read all operands. So a result must not
+// overlap its operands, except for partial sums and for an elementwise operator's input
+// with exactly the same box. Results must not overlap each other.
 Trap CheckApart(const Flight& flight) {
   for (const Access& written : flight.accesses) {
     if (!written.write) continue;
@@ -357,8 +357,8 @@ struct Machine::TileOperand {
   const char* role;
 };
 
-// Operands are those that the layer has, of its tensors' types. Parameters may stand beside a
-// tile that is not the last of its sum and does not read them.
+// Checks that the operands are those of the layer and have its tensors' dtypes. A tile
+// that is not the last of its sum may name parameters, although it does not read them.
 Trap Machine::CheckOperands(const Layer& layer, const sluice_tile_t& record,
                             const Tile& tile) const {
   const Op& op = OpOf(layer.op);
@@ -502,7 +502,8 @@ Trap Machine::StartHost(const sluice_instruction_t& instruction, Flight* flight)
   return functional_ ? RunOnHost(layer, flight) : Trap{};
 }
 
-// The layer is the host's, for the stated reason, in enough cycles.
+// Checks that the layer must run on the host, for the stated reason, and that the
+// call's cycles suffice.
 Trap Machine::CheckHost(const Layer& layer, const sluice_host_call_t& call) const {
   const uint32_t why = WhyNot(graph_, hardware_, layer);
   const bool opaque = OpOf(layer.op).means == Means::kHost;
@@ -544,7 +545,7 @@ Trap Machine::HostOperands(const Layer& layer, const sluice_host_call_t& call,
   return {};
 }
 
-// By the reference kernels, on dense copies of the operands.
+// Executes the layer with the reference kernels on dense copies of the operands.
 Trap Machine::RunOnHost(const Layer& layer, Flight* flight) {
   Values values(graph_.tensors.size());
   size_t operand = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one instruction does: its accesses, its time, its effect.
+// Executes one instruction: its accesses, its cycles, its effect.
 //
 // Input    a checked stream, the graph's extents, the memory
 // Output   Flight: inputs are read at the start, results written on completion
@@ -28,8 +28,9 @@ struct Flight {
   uint64_t start = 0, end = 0;
   uint64_t bytes = 0;                 // moved
   uint64_t macs = 0, vector_ops = 0;  // of a tile
-  // A LOAD or STORE, or a HOST call that uses it, asks for the DRAM port at `arrival` and
-  // ends once it has had it for `hold` cycles; `end` is not known before.
+  // A LOAD, a STORE or a HOST call that uses the DRAM port requests it at `arrival` and
+  // ends after occupying it for `hold` cycles. `end` is unknown until the port is
+  // granted.
   bool at_port = false;
   uint64_t arrival = 0, hold = 0;
   sluice_transfer_t transfer{};
@@ -60,13 +61,13 @@ class Machine {
   // cycles). The caller has set engine, visit, instruction and start.
   Trap Start(const sluice_instruction_t& instruction, Flight* flight);
   void Complete(const Flight& flight);
-  // The DRAM port is the transfer's from cycle `at` on.
+  // Grants the DRAM port to the transfer from cycle `at` on.
   void Serve(uint64_t at, Flight* flight) const;
   const std::vector<Engine>& engines() const { return hardware_.engines; }
   const std::string& name(uint32_t engine) const {
     return hardware_.engines[engine].name;
   }
-  // With links, transfers end later while links are busy.
+  // With links set, transfers are delayed by busy links.
   void set_links(Links* links) { links_ = links; }
 
  private:

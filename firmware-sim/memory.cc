@@ -132,7 +132,7 @@ bool Overlap(const Access& a, const Access& b) {
   const uint64_t end = std::min(x.offset + x.span, y.offset + y.span);
   if (begin >= end) return false;
   if (x.bytes == x.span && IsInjective(x) && y.bytes == y.span && IsInjective(y)) {
-    return true;  // both are contiguous
+    return true;  // both are contiguous, so they share bytes
   }
   // Mark the bytes of x in the common range, then look for marked bytes of y.
   std::vector<uint8_t> mark(static_cast<size_t>(end - begin), 0);

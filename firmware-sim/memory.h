@@ -42,7 +42,7 @@ class Memory {
   }
   std::string SpaceName(uint32_t space) const;
   uint64_t size(uint32_t space) const { return sizes_[space]; }
-  // Operands' addresses start at base[region], for relocated streams.
+  // Sets the base address of each region, for relocated streams.
   void SetBases(const uint64_t* base) {
     bases_.assign(base, base + SLUICE_REGION_COUNT);
   }
@@ -56,7 +56,8 @@ class Memory {
   // Checks bounds, element alignment, read-only regions, and writes that overlap
   // themselves.
   Trap Check(const Access& access) const;
-  // Checks that all bytes are defined. From here on: functional memories only.
+  // Checks that all bytes are defined. This and all functions below require a
+  // functional memory.
   Trap CheckDefined(const Access& access);
   Box At(const Access& access);
   void Define(uint32_t space, uint64_t begin, uint64_t end);

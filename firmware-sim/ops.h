@@ -52,7 +52,7 @@ enum class Finish {
   kGradient,    // WEIGHT_GRADIENT's attributes
 };
 
-// The unit of a tile's least cycles.
+// What a tile's minimum cycles are counted in.
 enum class Count {
   kNothing,
   kMacs,          // outputs * window * channels summed over

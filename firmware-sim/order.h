@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which instructions are certain to have completed when an instruction starts: those that
-// its waits and the order of its engine imply in every timing. Two conflicting accesses
-// without such an order are a race, even if the timing of this machine keeps them apart.
+// Determines which instructions have completed in every possible timing when an
+// instruction starts: those that its waits and the order of its engine imply. Two
+// conflicting accesses without such an order are a race, even if the timing of this
+// machine keeps them apart.
 //
 // Input    instructions in the order in which they start
 // Output   whether each may access what it accesses
@@ -37,7 +38,7 @@ class Order {
   void Join(const sluice_instruction_t& instruction, const Flight& flight);
   Trap Compare(const Flight& flight, uint32_t number);
   void Forget(std::vector<Past>* list) const;
-  // [engine]: its instructions in the visits before this one.
+  // Returns, by engine, its number of instructions in the visits before this one.
   const uint32_t* Before(uint32_t visit);
 
   const sluice_walker_t& walker_;

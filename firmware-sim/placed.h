@@ -25,7 +25,8 @@ struct PlacedRun {
   Memory* memory;
 };
 
-// The places of what a run gets and gives lie in their regions.
+// Checks that the places of constants, inputs, outputs and states lie inside their
+// regions.
 Trap CheckPlaces(const PlacedRun& run);
 
 // `values`: one per tensor; sets those of constants, inputs and states.
@@ -34,8 +35,8 @@ Trap FillMemory(const PlacedRun& run, Values* values);
 // Compares outputs and states, as the stream left them, with the untiled run.
 Trap JudgeOutputs(const PlacedRun& run, Values* values, SimulateResult* result);
 
-// The given parameter values, else the minimum. Returns a sentence if a value is
-// outside its range.
+// Sets each parameter to the given value, else to its minimum. Returns a sentence if a
+// value is outside its range.
 std::string ParameterValues(const Graph& graph, const SimulateOptions& options,
                             std::vector<int32_t>* values);
 

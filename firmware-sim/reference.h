@@ -22,8 +22,8 @@ using Values = std::vector<Bytes>;  // by tensor; empty = not known yet
 // Bytes of SplitMix64, as ops.h defines them.
 Bytes SeededBytes(uint64_t seed, int64_t size);
 
-// The bytes of one constant or state (inline, external below data_dir, seeded; of a state
-// without a source zeros). Empty string = no error.
+// Fills one constant or state from its source: inline, external (below data_dir) or
+// seeded; a state without a source is zero. Empty string = no error.
 std::string FillFromSource(const Graph& graph, size_t tensor,
                            const std::string& data_dir, Bytes* value);
 // Fills constants.
@@ -36,7 +36,7 @@ std::string FillInputs(const Graph& graph, uint64_t seed, const Values* given,
 std::string RunLayers(const Graph& graph, const std::vector<int32_t>& parameters,
                       Values* values);
 
-// Runs one layer with the attributes that `layer` has. Of `values` only the layer's inputs
+// Runs one layer with the attributes of `layer`. In `values` only the layer's inputs
 // must be known.
 std::string RunLayer(const Graph& graph, const Layer& layer, Values* values);
 

@@ -56,31 +56,30 @@ struct SimulateOptions {
   size_t plan_size = 0;
 
   bool functional = false;
-  // Runs the stream a second time with links that carry one transfer at a time
-  // Not 0: the seed of an order that obeys nothing but lists and waits. Cycles mean nothing
-  // then.
+  // Not 0: seed of a random execution order that respects only the engines' lists and
+  // waits. The cycles of such a run have no meaning.
   uint64_t interleaving = 0;
-  // Accesses of the same bytes that no wait orders end the run. Without, they have their
-  // effect.
+  // Conflicting accesses that no wait orders end the run. If false, they take effect.
   bool check_races = true;
+  // Runs the stream a second time with links that carry one transfer at a time
   // (links.h).
   bool contention = false;
   uint64_t seed = 0;  // of inputs, by the rule of ops.h
   // Dense bytes of every input tensor, in tensor order, instead of seeded ones.
   const std::vector<std::vector<uint8_t>>* inputs = nullptr;
   std::string data_dir = ".";  // directory of external constants
-  // Bytes of the STATE region, in and out; empty or nullptr: as before the first run.
+  // Bytes of the STATE region, in and out; empty or nullptr: the initial values.
   std::vector<uint8_t>* state = nullptr;
   // For RunReference: dense bytes of the state tensors, in tensor order, in and out.
   std::vector<std::vector<uint8_t>>* state_tensors = nullptr;
   std::vector<int32_t> parameters;  // of the graph; missing ones are at their minimum
-  // What OPAQUE layers compute, by name, before host_functions.h is asked.
+  // Functions of OPAQUE layers by name; they take precedence over host_functions.h.
   const std::map<std::string, HostFunction>* host_functions = nullptr;
   std::function<void(const TraceEvent&)> trace;
   uint64_t max_memory_bytes = uint64_t{16} << 30;  // refuses plans that need more
 };
 
-// What the plan's report says of a run, and what the run measured.
+// A value of the plan's report next to the value that the run measured.
 struct Claim {
   const char* field;  // of Report in plan.fbs
   uint64_t claimed = 0, measured = 0;
@@ -105,9 +104,9 @@ struct SimulateResult {
   uint64_t forward_bytes = 0;
   uint64_t instructions = 0;
   uint64_t tiles = 0, macs = 0, vector_ops = 0;  // computed
-  uint64_t host_bytes = 0;                       // that HOST calls read and write
+  uint64_t host_bytes = 0;                       // read and written by HOST calls
   uint64_t peak_buffer_bytes = 0;  // highest scratchpad byte in use + 1, of any node
-  // Of a run to its end; without latency_cycles where cycles mean nothing.
+  // Claims of a completed run; without latency_cycles if `interleaving` is set.
   std::vector<Claim> claims;
 
   // With contention only: cycles <= contended_cycles <= cycles + link_wait_cycles.

@@ -90,7 +90,7 @@ Record RecordOf(const sluice_walker_t& walker, uint32_t table, uint32_t index) {
   return record;
 }
 
-// A map of instructions to layers has an entry for each of them.
+// Checks that the debug map, if present, names a layer for each instruction.
 Trap CheckDebugMap(const sluice_walker_t& walker, const Plan& plan) {
   size_t stored = 0;
   for (uint32_t i = 0; i < walker.header.instance_count; ++i) {
@@ -102,7 +102,8 @@ Trap CheckDebugMap(const sluice_walker_t& walker, const Plan& plan) {
   return {"plan", "debug map of another length"};
 }
 
-// Tables whose entries must suit the graph and the machine, used or not.
+// Checks tables whose entries must match the graph and the machine, also unused
+// entries.
 Trap CheckTables(const sluice_walker_t& walker, const Graph& graph,
                  const Hardware& hardware) {
   const sluice_stream_header_t& h = walker.header;
@@ -142,7 +143,7 @@ Trap CheckTables(const sluice_walker_t& walker, const Graph& graph,
   return {};
 }
 
-// All inputs, read before a cycle is simulated.
+// The parsed inputs, complete before the first cycle is simulated.
 struct Job {
   Job(const SimulateOptions& options)
       : graph_bytes(options.graph, options.graph_size),
@@ -192,7 +193,7 @@ struct Lane {
     }
     return true;
   }
-  // Makes and fills the memory; nothing has run yet.
+  // Allocates and fills the memory before the run.
   bool Prepare() {
     const uint32_t nodes = job.hardware.node_cols * job.hardware.node_rows;
     uint64_t total = 0;  // includes shadows; saturates just above the cap
@@ -241,7 +242,7 @@ struct Lane {
   std::unique_ptr<Execution> execution;
 };
 
-// The plan's report beside the run, which has ended.
+// Lists the plan's report next to the values that the completed run measured.
 void Compare(const SimulateOptions& options, const Plan& plan, SimulateResult* r) {
   r->claims = {{"dram_read_bytes", plan.dram_read_bytes, r->dram_read_bytes},
                {"dram_write_bytes", plan.dram_write_bytes, r->dram_write_bytes},
@@ -361,7 +362,7 @@ bool RunTogether(const std::vector<SimulateOptions>& streams,
   return false;
 }
 
-// The given bytes, or those of before the first run.
+// Sets states to the given bytes, else to their initial values.
 std::string FillStates(const Graph& graph, const SimulateOptions& options,
                        Values* values) {
   const Values* given = options.state_tensors;

@@ -106,7 +106,7 @@ int sluice_walk_next(const sluice_walker_t* w, const sluice_walk_cursor_t* curso
   return 1;
 }
 
-/* Does a wait of that visit hold? `from` is where the engine stands that it names. */
+/* 1 if the wait of an instruction in `visit` holds. `from`: cursor of the awaited engine. */
 static int holds(const sluice_walker_t* w, const sluice_walk_cursor_t* from,
                  const sluice_walk_visit_t* visit, const sluice_wait_t* wait) {
   sluice_walk_visit_t at = from->visit;
@@ -162,8 +162,8 @@ void sluice_walk_engine(const sluice_walker_t* w, uint32_t engine,
   read(w, w->header.engine_offset, engine, record, sizeof *record);
 }
 
-/* Where the steps of the visit's outermost loop start, how many words further those of
- * the next inner one do, and how many loops there are. */
+/* The steps of a visit: `first` is the word index of the outermost loop's steps, `stride`
+ * the words from one loop's steps to the next inner loop's, `depth` the number of loops. */
 typedef struct {
   uint32_t first, stride, depth;
 } steps_t;
@@ -236,7 +236,7 @@ void sluice_walk_set_parameters(sluice_walker_t* w, const int32_t* values,
   w->parameter_count = count;
 }
 
-/* Bytes by which this run's parameters move a binding's base. */
+/* Byte offset that this run's parameters add to a binding's base. */
 static uint64_t patch_of(const sluice_walker_t* w, uint32_t binding) {
   uint32_t low = 0, high = w->header.patch_count;
   sluice_patch_t patch;

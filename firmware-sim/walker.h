@@ -108,7 +108,7 @@ typedef struct {
 sluice_walk_status_t sluice_walk_open(sluice_walker_t* walker, const void* image,
                                       size_t size, sluice_walk_error_t* error);
 
-/* Moves every region to where the driver has placed it: adds base[region] to each
+/* Relocates every region to the driver's address for it: adds base[region] to each
  * binding, in one pass, and updates the image's hash. Offsets are then addresses in the
  * driver's spaces. The image must have passed sluice_walk_open. Each base is a multiple
  * of the stream's region_alignment, else ALIGNMENT, and at most 2^62, else CAPACITY;
@@ -135,7 +135,7 @@ int sluice_walk_waits_hold(const sluice_walker_t* walker,
                            const sluice_walk_cursor_t* cursors, uint32_t engine,
                            sluice_wait_t* pending);
 
-/* Goes on to the visit behind this one, which is not the end. */
+/* Advances to the next visit. The visit must not be behind the last one. */
 void sluice_walk_next_visit(const sluice_walker_t* walker, sluice_walk_visit_t* visit);
 
 /* Records that the engine's next instruction has taken effect. */
@@ -151,7 +151,7 @@ void sluice_walk_block(const sluice_walker_t* walker, uint32_t instance,
                        sluice_block_t* block);
 void sluice_walk_wait(const sluice_walker_t* walker, uint32_t instance, uint32_t index,
                       sluice_wait_t* wait);
-/* Where the tile lies in its layer is that of the visit. */
+/* A tile with its position in the layer for this visit's loop iterations. */
 void sluice_walk_tile(const sluice_walker_t* walker, const sluice_walk_visit_t* visit,
                       uint32_t index, sluice_tile_t* tile);
 void sluice_walk_transfer(const sluice_walker_t* walker, uint32_t instance,

@@ -160,7 +160,7 @@ static sluice_walk_status_t check_loops(check_t* c) {
   sluice_loop_t loop, outer;
   for (i = 0; i < h->loop_count; ++i) {
     read(c, h->loop_offset, i, &loop, sizeof loop);
-    /* Leaves the loops that end before this one starts. */
+    /* Pops the loops that end before this one starts. */
     for (; around != SLUICE_NONE; around = outer.parent, --depth) {
       read(c, h->loop_offset, around, &outer, sizeof outer);
       if (loop.first <= outer.last) break;
@@ -178,7 +178,7 @@ static sluice_walk_status_t check_loops(check_t* c) {
   return SLUICE_WALK_OK;
 }
 
-/* Steps of an instance: there if and only if it is in a loop; none of the scratchpad. */
+/* Steps of an instance: present if and only if it is in a loop; the scratchpad has none. */
 static sluice_walk_status_t check_steps(check_t* c, uint32_t instance,
                                         const sluice_instance_t* n,
                                         const sluice_block_t* b) {
@@ -188,8 +188,8 @@ static sluice_walk_status_t check_steps(check_t* c, uint32_t instance,
   uint32_t inner, i, s, word[2];
   sluice_binding_t slot;
   sluice_loop_t loop;
-  /* The innermost loop around it is the last one that starts at or before it and has not
-   * ended, or one around that. */
+  /* The innermost loop around the instance: of the loops that start at or before it and
+   * have not ended, the last one. */
   while (c->next_loop < h->loop_count) {
     read(c, h->loop_offset, c->next_loop, &loop, sizeof loop);
     if (loop.first > instance) break;
@@ -357,7 +357,7 @@ static sluice_walk_status_t check_descriptors(check_t* c) {
   for (i = 0; i < b->tile_count; ++i) {
     sluice_tile_t t;
     read(c, b->tile_offset, i, &t, sizeof t);
-    /* input0 must be there; input1 to output may. */
+    /* input0 is required; input1 to output are optional. */
     for (k = 0; k < 6; ++k) {
       const uint32_t* operands =
           (const uint32_t*)&t + offsetof(sluice_tile_t, input0) / 4;
@@ -393,7 +393,7 @@ static sluice_walk_status_t check_descriptors(check_t* c) {
   return SLUICE_WALK_OK;
 }
 
-/* Are there so many instructions in an engine's list? */
+/* 1 if count is not 0 and the engine's list has at least `count` instructions. */
 static int count_fits(const check_t* c, uint32_t engine, uint32_t count) {
   return count != 0 && count <= list_at(c, engine + 1) - list_at(c, engine);
 }
@@ -419,7 +419,7 @@ static int rectangle_fits(const check_t* c, const sluice_transfer_t* t) {
          t->dst_node / cols + t->dst_rows <= rows;
 }
 
-/* A transfer of a role that the engine moves, for nodes that it serves. */
+/* 1 if the engine moves the transfer's role and serves its nodes. */
 static int transfer_fits(const check_t* c, uint8_t opcode, const sluice_transfer_t* t) {
   const uint32_t node = c->engine.node;
   const int load = opcode == SLUICE_OPCODE_LOAD;
@@ -468,7 +468,7 @@ static sluice_walk_status_t check_instruction(check_t* c, uint32_t index) {
   return SLUICE_WALK_OK;
 }
 
-/* Not inlined: with it, small cores run out of registers for all of the pass. */
+/* Not inlined: inlining makes the whole pass run out of registers on small cores. */
 #ifdef __GNUC__
 __attribute__((noinline))
 #endif

@@ -55,7 +55,7 @@ struct Granules {
   bool crosses_rows = true;
 };
 
-// What the compute engines do of one operator: OpSupport in hardware.fbs.
+// What the compute engines support of one operator: OpSupport in hardware.fbs.
 struct OpRow {
   int op = 0;
   uint32_t dtypes = 0, requantise = 0, arithmetic = 0, zero_points = 0;
@@ -98,7 +98,7 @@ struct Plan {
   std::vector<Place> places;
   std::vector<uint32_t> debug_layer;
   uint64_t predicted_cycles = 0;
-  // Of the report, as its fields are called.
+  // Fields of the plan's report, with their names there.
   uint64_t dram_read_bytes = 0, dram_write_bytes = 0, peak_buffer_bytes = 0;
   uint64_t macs = 0, vector_ops = 0, tiles = 0, instructions = 0, host_bytes = 0;
   uint64_t graph_hash = 0, hardware_hash = 0;

@@ -14,8 +14,8 @@
 
 enum { kPathBytes = 4096, kMostBytes = 1 << 30 };
 
-/* In front of the plan's bytes. Words have this machine's byte order: a machine of the other
- * order reads another byte_order and ignores the file. */
+/* Header of a file, followed by the plan's bytes. Words have this machine's byte order; a
+ * machine of the other order sees a different byte_order and ignores the file. */
 typedef struct {
   char mark[8];
   uint32_t byte_order;
@@ -83,7 +83,7 @@ static int write_all(int file, const void* from, size_t bytes) {
   return 1;
 }
 
-/* The plan behind a header that is ours, of `file_bytes` in all; NULL: it is not. */
+/* Reads the plan of a file of `file_bytes`; NULL: header or checksum do not match. */
 static void* read_plan(int file, uint64_t file_bytes, const plan_cache_key_t* key,
                        size_t* size) {
   header_t expected, h;
@@ -113,7 +113,7 @@ int plan_cache_get(const char* folder, const plan_cache_key_t* key, void** out,
   *out = NULL;
   *out_size = 0;
   if (folder == NULL || !path_of(folder, key, path)) return 0;
-  /* Whatever has the name of a plan: a pipe that nobody writes must not keep the caller. */
+  /* O_NONBLOCK: a pipe under the plan's name, which nobody writes, must not block. */
   file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return 0;
   if (fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0) {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans on disk, by what they were made from: a folder with one file for each. C99, POSIX.
+/* Plans on disk, one file each in a folder, with hashes of their inputs as keys. C99, POSIX.
  *
  * A file is written under another name and renamed when it is complete, so processes may
- * share a folder, and one that dies leaves no half of a plan. What is read is checked: a
- * torn file, one of another version of the library, and one that is no plan's at all are as
- * good as none. Whoever gets a plan from here still verifies it (sluice_verify): the
- * checksum finds accidents, not forgeries.
+ * share a folder, and one that dies leaves no partial plan. Reading checks the file: one
+ * that is damaged, from another version of the library, or not a plan counts as missing.
+ * The caller must still verify the plan (sluice_verify): the checksum detects accidental
+ * damage, not forgery.
  *
- * Plans that are not needed any more stay: whoever owns the folder empties it.
+ * Old plans are never deleted: the owner of the folder removes them.
  *
  * Input    a folder that exists; keys
  * Output   plan.fbs bytes
- * Errors   0 and nothing else: there is no such plan, or it could not be kept
- * Cost     reading: one file; writing: one file, and its way to the disk is not waited for */
+ * Errors   0: there is no such plan, or it could not be written
+ * Cost     reading: one file; writing: one file, without waiting for the disk */
 #ifndef SLUICE_BINDINGS_CACHE_PLAN_CACHE_H_
 #define SLUICE_BINDINGS_CACHE_PLAN_CACHE_H_
 
@@ -23,14 +23,16 @@
 extern "C" {
 #endif
 
-/* What decides on a plan. Values of weights do not, and sluice_graph_hash leaves them out. */
+/* Hashes of all that a plan depends on. It does not depend on weights' values, which
+ * sluice_graph_hash leaves out. */
 typedef struct {
   uint64_t graph;    /* sluice_graph_hash, or another hash of the same bytes */
   uint64_t hardware; /* sluice_hardware_hash */
   uint64_t options;  /* plan_cache_hash over the options that decide on the plan */
 } plan_cache_key_t;
 
-/* As FNV-1a 64, over words of eight bytes and then what is left by bytes; goes on from `hash`, which is PLAN_CACHE_FIRST_HASH at first. */
+/* FNV-1a 64 over eight-byte words, then over the remaining bytes. Continues from `hash`;
+ * start with PLAN_CACHE_FIRST_HASH. */
 #define PLAN_CACHE_FIRST_HASH 0xcbf29ce484222325u
 uint64_t plan_cache_hash(uint64_t hash, const void* bytes, size_t size);
 
@@ -38,7 +40,7 @@ uint64_t plan_cache_hash(uint64_t hash, const void* bytes, size_t size);
 int plan_cache_get(const char* folder, const plan_cache_key_t* key, void** out,
                    size_t* out_size);
 
-/* 1: the plan is there, by this call or another's. 0: it could not be written. */
+/* 1: the plan is stored, by this call or an earlier one. 0: it could not be written. */
 int plan_cache_put(const char* folder, const plan_cache_key_t* key, const void* plan,
                    size_t size);
 

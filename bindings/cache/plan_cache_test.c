@@ -24,7 +24,7 @@ enum { kBytes = 5000, kFileBytes = 20000 };
 static const plan_cache_key_t kKey = {1, 2, 3};
 static unsigned char plan[kBytes];
 
-/* The one file of the folder, or what else begins with a dot: how many, and one's path. */
+/* Counts the folder's files, or those that begin with a dot; path: one of them. */
 static int files(const char* folder, int hidden, char* path, size_t room) {
   DIR* d = opendir(folder);
   struct dirent* entry;
@@ -56,7 +56,7 @@ static void write_file(const char* path, const void* bytes, size_t size) {
   if (file != NULL) fclose(file);
 }
 
-/* Every shorter file and every changed byte is as good as no file. */
+/* A truncated file, or one with any byte changed, counts as missing. */
 static void damaged(const char* folder, const char* path) {
   static unsigned char whole[kFileBytes];
   FILE* file = fopen(path, "rb");
@@ -82,7 +82,7 @@ static void damaged(const char* folder, const char* path) {
   CHECK(found(folder, &kKey));
 }
 
-/* What has the name and is no file at all is as good as no file, and keeps nobody waiting. */
+/* A name that is not a regular file counts as missing, and reading it does not block. */
 static void no_file(const char* folder, const char* path) {
   CHECK(unlink(path) == 0 && mkfifo(path, 0600) == 0);
   CHECK(!found(folder, &kKey));

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The example on a real model: the tool, which is C++ on the C interface, makes the same
-# bytes of plan from the same graph and descriptor.
+# Runs the example on a real model: from the same graph and descriptor the tool must make a
+# plan with the same bytes.
 #   cmake -DSLUICE=<tool> -DEXAMPLE=<example> -DSHARED=<folder> -DWORK=<folder>
 #         -P example.cmake
 cmake_minimum_required(VERSION 3.25)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a TensorFlow Lite file, plans it and prints the report: import MODEL.tflite
+// Imports a TensorFlow Lite file, schedules it and prints the report: import
+// MODEL.tflite
 #include <cstdio>
 #include <fstream>
 #include <iterator>

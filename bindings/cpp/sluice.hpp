@@ -13,8 +13,8 @@
 //   if (plan) Submit(plan->stream().data(), plan->stream().size());
 //
 // Input    as sluice.h; builders take what graph.fbs and hardware.fbs hold
-// Errors   Result<T>: a value or an Error with the diagnostic; nothing throws but the
-//          host's own containers when it is out of memory
+// Errors   Result<T>: a value or an Error with the diagnostic. Only standard containers
+//          throw, when the host is out of memory
 // Threads  a Context and all that was made from it belong to one thread at a time.
 //          Graphs, Hardware and Plans keep their Context alive.
 // Cost     that of the C call; one reference count per object
@@ -57,7 +57,7 @@ class View {
   size_t size_ = 0;
 };
 
-// What went wrong, where and how much: the diagnostic of the C call.
+// The diagnostic of the C call: what failed, where, and the sizes involved.
 class Error {
  public:
   Error() {
@@ -95,7 +95,7 @@ class [[nodiscard]] Result {
 
   bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }
-  // Only of a result that has one.
+  // Only for a result that has a value.
   T& value() & { return *Get(); }
   const T& value() const& { return *const_cast<Result*>(this)->Get(); }
   T&& value() && { return std::move(*Get()); }
@@ -113,7 +113,7 @@ class [[nodiscard]] Result {
     assert(error != nullptr);
     return *error;
   }
-  // f(value) gives the next result; an error stays what it is.
+  // Returns f(value), itself a Result; an error is passed on unchanged.
   template <typename F>
   auto and_then(F&& f) && -> decltype(f(std::declval<T>())) {
     if (!has_value()) return error();
@@ -129,7 +129,7 @@ class [[nodiscard]] Result {
   std::variant<T, Error> state_;
 };
 
-struct Done {};  // the value of a result that has none
+struct Done {};  // the value of a Result without data
 
 // Options of Context::Create; each has a default.
 struct ContextOptions : sluice_context_options_t {
@@ -140,7 +140,7 @@ struct ContextOptions : sluice_context_options_t {
     max_bytes = bytes;
     return *this;
   }
-  // All memory of the context, itself included. The block must outlive it.
+  // A block for all memory of the context and for the context itself; must outlive it.
   ContextOptions& Block(void* memory, uint64_t bytes) {
     block = memory;
     block_bytes = bytes;
@@ -153,7 +153,7 @@ struct ContextOptions : sluice_context_options_t {
   }
 };
 
-// Every field of sluice_schedule_options_t, some with a better type.
+// The fields of sluice_schedule_options_t, with setters of C++ types.
 struct ScheduleOptions : sluice_schedule_options_t {
   ScheduleOptions() : sluice_schedule_options_t{} {
     struct_size = sizeof(sluice_schedule_options_t);
@@ -167,7 +167,7 @@ struct ScheduleOptions : sluice_schedule_options_t {
     return *this;
   }
   ScheduleOptions& Deadline(std::chrono::nanoseconds time) {
-    // At least 1: 0 would mean none.
+    // At least 1, since 0 means no deadline.
     deadline_ns = time.count() > 0 ? static_cast<uint64_t>(time.count()) : 1;
     return *this;
   }
@@ -213,7 +213,7 @@ class Owned {
   ~Owned() {
     if (object_ != nullptr) Destroy(object_);
   }
-  // For calls of the C interface; still owned.
+  // The raw object for calls of the C interface; ownership stays here.
   T* get() const { return object_; }
 
  protected:
@@ -263,7 +263,7 @@ class Plan : public detail::Owned<sluice_plan_t, sluice_plan_destroy> {
   }
 };
 
-// A new plan, and what it has kept of the plan that it was made from.
+// A new plan, and what it kept of the previous plan.
 struct Rescheduled {
   Plan plan;
   sluice_change_t change;
@@ -486,7 +486,8 @@ class GraphBuilder {
     data_.insert(data_.end(), bytes.begin(), bytes.end());
     return Source(std::move(name), dims, dtype, SLUICE_SOURCE_INLINE, offset);
   }
-  // A constant whose bytes follow from a seed (ops.h): for costs and tests.
+  // A constant whose bytes are generated from a seed (ops.h); enough for costs and
+  // tests.
   uint32_t Seeded(std::string name, Dims dims, uint8_t dtype, uint64_t seed) {
     return Source(std::move(name), dims, dtype, SLUICE_SOURCE_SEEDED, seed);
   }
@@ -587,8 +588,8 @@ class GraphBuilder {
   std::vector<uint16_t> op_;
 };
 
-// Who executes HOST calls. Outside of HardwareBuilder, as an optional member needs all of
-// it before the class around it ends.
+// The processor that executes HOST calls. Declared outside of HardwareBuilder, because
+// std::optional needs a complete type.
 struct HardwareHost {
   uint64_t call_cycles = 0;
   uint64_t bytes_per_cycle_numerator = 0, bytes_per_cycle_denominator = 1;
@@ -617,7 +618,7 @@ struct HardwareBuilder {
     double transfer_pj_per_bit = 0, forward_pj_per_bit = 0;
   };
 
-  // What the MAC array takes at once; k 0: the descriptor has none.
+  // Granules of the MAC array; k 0: the descriptor has none.
   struct Array {
     uint32_t k = 0, c = 1, p = 1;  // output channels, input channels, pixels
     bool crosses_rows = true, packs_filter = false;

@@ -134,7 +134,7 @@ TEST_CASE("errors say what, where and how much, and nothing is left behind") {
     CHECK(plan.error().infeasible());
     CHECK(plan.error().diagnostic.required_bytes > 16);
     CHECK(plan.error().diagnostic.available_bytes <= 16);
-    // A cancelled call has no plan to give, or the plain one.
+    // A cancelled call returns no plan, or the baseline plan.
     std::atomic<uint32_t> cancel{1};
     auto stopped =
         context->Schedule(*graph, *hardware, sluice::ScheduleOptions().Cancel(&cancel));

@@ -13,7 +13,7 @@ typedef struct {
   npu_model_t handle; /* 0: free */
   sluice_graph_t* graph;
   sluice_plan_t* plan;
-  int fits;             /* the plan is one for the share there is */
+  int fits;             /* the plan fits the current share */
   unsigned char* bytes; /* graph.fbs, which the device model checks against */
   size_t size;
   unsigned char* stream; /* relocated copy */
@@ -81,7 +81,7 @@ npu_status_t npu_open(const npu_options_t* o, npu_t** out) {
   }
   npu = (npu_t*)o->block;
   memset(npu, 0, sizeof *npu);
-  /* A third of the block for copies, the rest for the scheduler. */
+  /* A third of the block holds copies of graphs and streams, the rest is the scheduler's. */
   own = (sizeof *npu + 15) / 16 * 16;
   npu->heap = (unsigned char*)o->block + own;
   device_memory_init(&npu->heap_map, (o->block_bytes - own) / 3 / 16 * 16);
@@ -144,7 +144,8 @@ static int dram_copy(npu_t* npu, uint64_t address, void* host, uint64_t bytes,
   return moved >= 0 && (uint64_t)moved == bytes;
 }
 
-/* Dense bytes to or from where the plan has the tensor, row by row of its last axis. */
+/* Copies dense bytes to or from the tensor's place in device memory, row by row of its
+ * last axis. */
 static int move_tensor(npu_t* npu, const model_t* m, const sluice_tensor_info_t* t,
                        const sluice_tensor_place_t* p, unsigned char* dense,
                        uint32_t request) {
@@ -188,7 +189,7 @@ static void seeded(uint64_t seed, uint64_t from, uint64_t bytes, unsigned char* 
   }
 }
 
-/* Whole, from where the host has it. NULL: it has to come in pieces. */
+/* The constant in host memory. NULL: it must be read in pieces. */
 static const void* in_memory(const model_t* m, const sluice_tensor_info_t* t,
                              const npu_planned_t* from) {
   if (t->source == SLUICE_SOURCE_INLINE) return m->bytes + t->source_offset;
@@ -303,7 +304,7 @@ static npu_status_t place(npu_t* npu, model_t* m, const sluice_stream_header_t* 
   return NPU_OK;
 }
 
-/* Copies the plan's stream and puts it where the model's windows are. */
+/* Copies the plan's stream and relocates it to the model's windows. */
 static npu_status_t patch(npu_t* npu, model_t* m) {
   uint64_t base[SLUICE_REGION_COUNT];
   const void* image;
@@ -474,7 +475,7 @@ static npu_status_t move_all(npu_t* npu, const model_t* m, uint32_t kind,
   return NPU_OK;
 }
 
-/* Submits and waits; a device that did not end the stream well is reset. */
+/* Submits and waits. Resets the device after a fault or a timeout. */
 static npu_status_t execute(npu_t* npu, sluice_device_submission_t* s) {
   int code = npu->table->submit(npu->device, s);
   if (code == SLUICE_DEVICE_OK) {

@@ -9,7 +9,7 @@
  *
  * Input    graph.fbs buffers, dense tensors; deadlines in nanoseconds
  * Output   dense output tensors; cycles
- * Errors   npu_status_t and a sloppy client's sentence in npu_last_error
+ * Errors   npu_status_t; npu_last_error says in a sentence what the client did wrong
  * Cost     host memory: the block, all of it given to npu_open; no allocation but that of
  *          the device model */
 #ifndef SLUICE_BINDINGS_DRIVER_NPU_H_
@@ -66,12 +66,12 @@ npu_status_t npu_load(npu_t* npu, const void* graph, size_t graph_bytes,
                       npu_model_t* out);
 npu_status_t npu_unload(npu_t* npu, npu_model_t model);
 
-/* The same bytes where the host has them in memory already; they are read during the call
- * that was given the function. NULL: they are not there. */
+/* The address of the same bytes if the host has them in memory already, else NULL. They are
+ * read only during the call that was given the function. */
 typedef const void* (*npu_map_fn)(void* user, const char* file, uint32_t file_size,
                                   uint64_t offset, uint64_t bytes);
 
-/* A model whose plan somebody else has made. */
+/* A model whose plan was made outside of the driver. */
 typedef struct {
   const void* graph; /* copied */
   size_t graph_bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a driver needs of a device: memory and streams, behind a table of functions. The
+/* The driver's interface to a device: memory and streams, as a table of functions. The
  * simulated device has such a table. For another device, write these eight functions: the
  * driver above them does not change. C99.
  *
@@ -50,7 +50,7 @@ typedef struct npu_device_table {
 #define NPU_DEVICE_TABLE_SYMBOL "npu_device_table"
 typedef const npu_device_table_t* (*npu_device_table_fn)(void);
 
-/* The simulated device: wait does a stream's work, always in time. It takes no options. */
+/* The simulated device: wait executes the stream and ignores the timeout. No options. */
 const npu_device_table_t* npu_simulated_device(void);
 
 #ifdef __cplusplus

@@ -23,7 +23,7 @@ static int failures;
   } while (0)
 
 enum { kMaxTensors = 8, kMillion = 1000000 };
-/* Not what is tested: long enough for a busy machine and an instrumented library. */
+/* Deadlines are not tested here: long enough for a busy machine and sanitizers. */
 static const uint64_t kDeadline = (uint64_t)20000 * kMillion;
 
 typedef struct {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Models through the driver; their outputs are those of TFLite's reference kernels. One
+# Runs models through the driver; outputs must equal those of TFLite's reference kernels. One
 # model comes with the project.
 #   cmake -DSLUICE=<tool> -DDRIVER=<npu_test> -DGOLDENS=tflite.json -DSHARED=<folder>
 #         -DWORK=<folder> -P npu_test.cmake

@@ -52,7 +52,7 @@ func (b *GraphBuilder) tensor(name string, d Dtype, k TensorKind, s SourceKind, 
 	return uint32(len(b.kind) - 1)
 }
 
-// Tensor adds an input, an output, an intermediate or a state; its index.
+// Tensor adds an input, an output, an intermediate or a state; returns its index.
 func (b *GraphBuilder) Tensor(name string, kind TensorKind, d Dtype, dims ...int32) uint32 {
 	return b.tensor(name, d, kind, NoSource, 0, dims)
 }
@@ -67,7 +67,8 @@ func (b *GraphBuilder) Constant(name string, bytes []byte, d Dtype, dims ...int3
 	return b.tensor(name, d, Constant, Inline, at, dims)
 }
 
-// Seeded adds a constant with bytes by the rule of ops.h: schedules without weights.
+// Seeded adds a constant whose bytes ops.h generates from a seed, to schedule without
+// weights.
 func (b *GraphBuilder) Seeded(name string, seed uint64, d Dtype, dims ...int32) uint32 {
 	return b.tensor(name, d, Constant, Seeded, seed, dims)
 }

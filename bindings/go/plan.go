@@ -10,7 +10,7 @@ import "C"
 
 import "unsafe"
 
-// Plan is a schedule that has passed the judge, or one that was read back in.
+// Plan is a schedule that has passed verification, or one read from bytes.
 type Plan struct {
 	context *Context
 	raw     *C.sluice_plan_t

@@ -25,8 +25,8 @@ package sluice
 #include "sluice/sluice.h"
 #include "sluice/stream.h"
 
-// Structs are filled and calls made here, so that no Go pointer is ever inside of what C
-// reads: the cancel word lies in C memory too.
+// Structs are filled and calls made in C, so that no struct that C reads contains a Go
+// pointer. The cancel word lies in C memory, too.
 static sluice_status_t open_context(uint64_t max_bytes, void* block, uint64_t block_bytes,
                                     sluice_context_t** out, sluice_diagnostic_t* d) {
   sluice_context_options_t o;
@@ -44,7 +44,7 @@ typedef struct {
   uint32_t energy_exponent, delay_exponent, minimise_changes;
 } settings_t;
 
-// With an earlier plan: reschedules from it.
+// Schedules, or reschedules if `previous` is not NULL.
 static sluice_status_t schedule(sluice_context_t* c, sluice_plan_t* previous,
                                 sluice_graph_t* g, sluice_hardware_t* h, settings_t s,
                                 uint32_t* cancel, sluice_plan_t** out,
@@ -96,7 +96,7 @@ func Version() string { return C.GoString(C.sluice_version()) }
 var (
 	ErrInfeasible  = errors.New("infeasible")     // proved: no legal plan exists
 	ErrStopped     = errors.New("stopped")        // before any legal plan existed
-	ErrRejected    = errors.New("rejected")       // a judge found the plan wrong
+	ErrRejected    = errors.New("rejected")       // verification found the plan wrong
 	ErrBadArgument = errors.New("bad argument")   // also: an object that was closed
 	ErrBadInput    = errors.New("bad input")      // not a valid graph, hardware or plan
 	ErrUnsupported = errors.New("unsupported")    // valid, but not done by this version
@@ -154,7 +154,7 @@ func failure(status C.sluice_status_t, d *C.sluice_diagnostic_t) error {
 	}
 }
 
-// stopped is a library's error and the reason that the context gave for it.
+// stopped is the library's error with the reason of the Go context.
 type stopped struct{ library, reason error }
 
 func stoppedBy(library, reason error) error { return &stopped{library, reason} }
@@ -250,7 +250,7 @@ func pointer(bytes []byte) unsafe.Pointer {
 
 var nothing [1]byte
 
-// adopt keeps an object that create has made, both under the lock.
+// adopt calls create and registers the new object, both under the lock.
 func (c *Context) adopt(object closer, create func(*C.sluice_diagnostic_t) C.sluice_status_t) error {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -289,7 +289,8 @@ func (g *Graph) free() {
 	g.raw = nil
 }
 
-// Hash is one of everything but the values of constants: a key for plans. 0: it is closed.
+// Hash covers everything but the values of constants: a key for plans. 0: the graph is
+// closed.
 func (g *Graph) Hash() uint64 {
 	g.context.mutex.Lock()
 	defer g.context.mutex.Unlock()
@@ -331,7 +332,7 @@ func (h *Hardware) free() {
 	h.raw = nil
 }
 
-// Hash is a key for plans. 0: it is closed.
+// Hash is a key for plans. 0: the hardware is closed.
 func (h *Hardware) Hash() uint64 {
 	h.context.mutex.Lock()
 	defer h.context.mutex.Unlock()
@@ -372,7 +373,7 @@ func (c *Context) Schedule(ctx context.Context, g *Graph, h *Hardware, o Options
 // Change is what a rescheduled plan kept of the earlier one. PatchBytes of the new
 // stream's StreamBytes differ from the old one's.
 type Change struct {
-	Graph, Hardware, Scratchpad                              bool // what is another
+	Graph, Hardware, Scratchpad                              bool // what has changed
 	FromScratch                                              bool // nothing could be used
 	LayersKept, LayersChanged, LayersInserted, LayersRemoved uint32
 	Blocks, BlocksChanged                                    uint32
@@ -429,7 +430,8 @@ func (c *Context) schedule(ctx context.Context, previous *Plan, g *Graph, h *Har
 		defer close(watched)
 		select {
 		case <-ctx.Done():
-			// A deadline needs no cancel word: the library ends by itself and reports it.
+			// A deadline needs no cancel word: the library stops by itself and reports the
+			// deadline.
 			if s.deadline_ns == 0 || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 				C.set_word(cancel)
 			}
@@ -463,7 +465,7 @@ func (c *Context) schedule(ctx context.Context, previous *Plan, g *Graph, h *Har
 	}, nil
 }
 
-// Verify is the static judge, which shares no code with the solver.
+// Verify checks a plan with the static judge, which shares no code with the solver.
 func (c *Context) Verify(p *Plan, g *Graph, h *Hardware) error {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

@@ -27,7 +27,7 @@ endif()
 set(ENV{SLUICE_TEST_HARDWARE} ${HARDWARE})
 set(ENV{SLUICE_TEST_GRAPH} ${GRAPH})
 set(ENV{SLUICE_TEST_PLAN} ${PLAN})
-# The commands of go that has no -C yet (before 1.20) work where they are started.
+# go before 1.20 has no option -C, so commands are started in the module's folder.
 set(in ${CMAKE_COMMAND} -E chdir ${ROOT}/bindings/go ${GO})
 execute_process(COMMAND ${in} mod download RESULT_VARIABLE no_modules ERROR_VARIABLE why)
 if(no_modules)

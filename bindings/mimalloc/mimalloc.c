@@ -16,7 +16,7 @@ static void Release(void* user, void* pointer, size_t bytes, size_t alignment) {
   m->release(pointer);
 }
 
-/* Functions do not convert from object pointers in C99; their bytes do. */
+/* C99 has no conversion from object to function pointers, so the bytes are copied. */
 static int Find(void* library, const char* name, void* function, size_t bytes) {
   void* symbol = dlsym(library, name);
   if (symbol == NULL || bytes != sizeof symbol) return 0;
@@ -27,7 +27,7 @@ static int Find(void* library, const char* name, void* function, size_t bytes) {
 int sluice_mimalloc_create(const char* library, sluice_mimalloc_t* out) {
   void* (*create)(void) = NULL;
   memset(out, 0, sizeof *out);
-  /* Local: the program does not see the names of the library, of which malloc is one. */
+  /* RTLD_LOCAL: the program must not resolve malloc to the library's. */
   const int flags = RTLD_NOW | RTLD_LOCAL;
   if (library != NULL) {
     out->library = dlopen(library, flags);

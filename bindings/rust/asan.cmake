@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The crate's tests and its driver example on a library with sanitizers: what the safe
-# interface lets through would show. The programs are not instrumented, so the run-time
-# library is loaded in front of them.
+# The crate's tests and its driver example on a library with sanitizers, which detect memory
+# errors that the safe interface should prevent. The programs are not instrumented, so the
+# sanitizer's run-time library is preloaded.
 #   as test.cmake, with RUNTIME=<shared address sanitizer>
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/../models.cmake)

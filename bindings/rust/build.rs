@@ -3,9 +3,9 @@
 //!
 //! 1. SLUICE_LIB_DIR: a folder with libsluice; for the features SLUICE_DEVICE_LIB_DIR,
 //!    SLUICE_IMPORT_LIB_DIR and SLUICE_CACHE_LIB_DIR, with libsluice_device,
-//!    libsluice_import and libsluice_cache.a. Its archive is taken
-//!    where there is one: programs that use this crate need not find a library when they run,
-//!    which no build script of a dependency could tell them.
+//!    libsluice_import and libsluice_cache.a. A static archive is preferred: programs
+//!    that use this crate then need not find a shared library at run time, a path that
+//!    a dependency's build script cannot set for them.
 //! 2. pkg-config: an installed sluice.
 //! 3. The source tree this crate lies in, built with CMake and linked statically.
 use std::env;
@@ -39,7 +39,8 @@ fn main() {
     }
 }
 
-/// From the folder that the variable names, or from where the linker looks.
+/// Links a library from the folder that the variable names, or from the linker's search
+/// path.
 fn link(variable: &str, library: &str) {
     println!("cargo:rerun-if-env-changed={variable}");
     if let Ok(folder) = env::var(variable) {

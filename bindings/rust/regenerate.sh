@@ -11,5 +11,5 @@ bindgen ../../include/sluice/sluice.h --no-doc-comments --no-layout-tests --use-
   --raw-line '#![allow(clippy::all, deref_nullptr, unsafe_op_in_unsafe_fn)]' \
   -o src/sys.rs -- -I../../include \
   -include ../../include/sluice/stream.h -include ../../include/sluice/ops.h
-# The line that names the generator's version says nothing to readers.
+# Drops the line with the generator's version, so that it does not change the file.
 sed -i '/automatically generated/d' src/sys.rs

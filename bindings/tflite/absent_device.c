@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a vendor's device library begins: the eight functions, of a device that is not
- * there. It needs the installed headers and nothing else. */
+/* A template for a vendor's device library: the eight functions, for a device that does not
+ * exist. It needs only the installed headers. */
 #include "npu_device.h"
 
 static int absent_open(const void* hardware, size_t hardware_bytes, uint64_t dram_bytes,

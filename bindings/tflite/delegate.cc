@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The delegate's entry points and the runtime's callbacks.
 //
-// Prepare asks which nodes the machine computes, lets the runtime say how they come
-// together, and loads a plan for each part before it hands the parts over. What fails stays
-// with the runtime's kernels. No exception crosses the border to the runtime.
+// Prepare finds the nodes that the machine can compute, lets the runtime group them
+// into parts, and loads a plan for each part before it delegates the parts. Nodes for
+// which this fails stay with the runtime's kernels. No exception leaves the delegate.
 #include <time.h>
 
 #include <algorithm>
@@ -22,10 +22,11 @@ namespace {
 struct Delegate {
   TfLiteDelegate runtime = {};  // first: the runtime's pointer is this object's
   std::shared_ptr<State> state;
-  std::mutex mutex;   // the delegate is applied to one graph at a time
-  bool host = false;  // what the host computes is taken, too
-  KnownShapes known;  // of the graph that it is applied to
-  // Parts that are lowered, and those that are loaded: from Prepare to their kernels' init.
+  std::mutex mutex;   // serialises Prepare: one graph at a time
+  bool host = false;  // nodes for the machine's host are taken, too
+  KnownShapes known;  // of the graph being prepared
+  // Parts after lowering and after loading; kept from Prepare until their kernels'
+  // init.
   std::map<std::vector<int>, LoweredPart> lowered;
   std::map<std::vector<int>, std::unique_ptr<Kernel>> ready;
 };
@@ -51,8 +52,8 @@ void NoteRefusal(TfLiteContext* context, int node, const std::string& reason,
            ") stays with the runtime: " + reason);
 }
 
-// The nodes that can be lowered. Parts are lowered as a whole, which is kept for LoadParts;
-// only where that fails each node is asked.
+// The nodes that can be lowered. Whole parts are lowered first, and the results kept
+// for LoadParts; only where a part fails, each of its nodes is lowered by itself.
 std::vector<int> Supported(TfLiteContext* context, const std::vector<int>& plan,
                            Delegate* delegate) {
   const State& state = *delegate->state;
@@ -104,9 +105,9 @@ std::unique_ptr<Kernel> MakeKernel(TfLiteContext* context, const Part& part,
                                                             : nullptr;
 }
 
-// Takes the nodes away that keep a part from being planned: those that cannot be planned by
-// themselves, which the machine does not support; if each can, all of them. Returns how many
-// are not supported.
+// Removes the nodes that prevent planning of a part: those that cannot be planned by
+// themselves, since the machine does not support them; if there are none, all nodes.
+// Returns the number of unsupported nodes.
 size_t Weed(TfLiteContext* context, const Part& part, Delegate* delegate,
             const std::string& reason, std::vector<int>* nodes) {
   State* state = delegate->state.get();
@@ -131,8 +132,8 @@ size_t Weed(TfLiteContext* context, const Part& part, Delegate* delegate,
   return unsupported;
 }
 
-// Loads a plan for each part; nodes that cannot be planned leave `nodes`, and `supported`
-// counts those no more that the machine does not support.
+// Loads a plan for each part. Removes nodes that cannot be planned from `nodes`, and
+// subtracts the unsupported ones from `supported`.
 bool LoadParts(TfLiteContext* context, Delegate* delegate, std::vector<int>* nodes,
                size_t* supported) {
   State& state = *delegate->state;
@@ -180,7 +181,7 @@ void* InitKernel(TfLiteContext* context, const char* buffer, size_t) {
       delegate->ready.erase(found);
       return kernel;
     }
-    std::string reason;  // the runtime has put the nodes together in another way
+    std::string reason;  // the runtime has grouped the nodes differently
     auto kernel = MakeKernel(context, part, delegate,
                              delegate->state->options.deadline_ns, &reason);
     if (kernel == nullptr) context->ReportError(context, "sluice: %s", reason.c_str());
@@ -202,8 +203,8 @@ TfLiteRegistration TheKernel() {
   return r;
 }
 
-// Loads what the machine computes of the graph, and counts. false: the runtime does not say
-// how nodes come together.
+// Loads all parts for the machine, and counts nodes. false: the runtime does not tell
+// how it groups nodes.
 bool Load(TfLiteContext* context, const std::vector<int>& plan, Delegate* delegate,
           std::vector<int>* nodes, GraphFigures* graph) {
   *nodes = Supported(context, plan, delegate);

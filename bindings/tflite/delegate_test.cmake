@@ -24,7 +24,7 @@ set(invocations 100)
 if(RUNTIME)
   set(invocations 20)
   set(ENV{LD_PRELOAD} ${RUNTIME})
-  # A symbolizer would be a process that keeps the pipe below open: modules are enough.
+  # No symbolizer: its process would keep the pipe below open, and module names are enough.
   # The distribution's flatbuffers takes memory by another library's operator new here, which
   # is not the run-time library's and calls malloc.
   set(ENV{ASAN_OPTIONS} detect_leaks=1:symbolize=0:alloc_dealloc_mismatch=0)
@@ -33,8 +33,8 @@ if(RUNTIME)
   set(ENV{PYTHONMALLOC} malloc)
 endif()
 if(PART STREQUAL "install")
-  # Into a fresh prefix, which is moved: nothing may remember it. The example and a vendor's
-  # library know of nothing else.
+  # Installs into a fresh prefix and moves it, so that no absolute path may remain. The example
+  # and a vendor's library use only this prefix.
   set(WORK ${WORK}/installed)
   set(made ${WORK}/made)
   file(REMOVE_RECURSE ${WORK})

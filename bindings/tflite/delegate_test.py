@@ -269,7 +269,7 @@ def test_threads(run):
 
 
 def test_faults(run):
-    """A device that fails once: the interpreter says so, and goes on."""
+    """A device that fails once: the interpreter reports it, and later invocations work."""
     expected = reference(run, run.model)
     said = {"timeout@2": "in time", "fault@2": "an engine has stopped",
             "submit@2": "stopped the stream", "read@2": "did not move a tensor whole",
@@ -294,7 +294,7 @@ def test_faults(run):
 
 
 def test_options(run):
-    """What options do, and what is said to wrong ones."""
+    """The effect of options, and the messages for wrong ones."""
     for key, value, text in (
             ("colour", "red", 'no option "colour"; there are machine'),
             ("machine", "no-such", "no-such"), ("machine", "/no/file.slh", "cannot be read"),
@@ -384,7 +384,7 @@ def test_share(run):
 
 
 def test_cache(run):
-    """Plans come from the folder; damaged ones do not; how long Prepare takes."""
+    """Plans are read from the cache, damaged ones are not; the time of Prepare is measured."""
     folder = tempfile.mkdtemp(dir=run.arguments.work)
     expected = reference(run, run.model)
 

@@ -16,12 +16,12 @@
 namespace sluice::delegate {
 namespace {
 
-constexpr size_t kBlockBytes = size_t{256} << 20;  // touched as far as it is used
+constexpr size_t kBlockBytes = size_t{256} << 20;  // pages are mapped when used
 constexpr size_t kLargePage = size_t{2} << 20;
 
-// The driver's memory. The system gives it in large pages where it can, and those that the
-// first model takes while the device is opened: models come in fractions of a millisecond
-// later, of which small pages would take a fifth.
+// The driver's memory, in huge pages where possible. The pages of the first model are
+// touched while the device is opened, since page faults would take a fifth of the time
+// of loading a model.
 uint8_t* TakeBlock() {
   auto* block = static_cast<uint8_t*>(std::aligned_alloc(kLargePage, kBlockBytes));
   if (block == nullptr) throw std::bad_alloc();
@@ -45,7 +45,7 @@ sluice_diagnostic_t NoDiagnostic() {
   return d;
 }
 
-// Objects of the library that go when the scope ends.
+// Deleters for objects of the library.
 struct Destroy {
   void operator()(sluice_graph_t* graph) const { sluice_graph_destroy(graph); }
   void operator()(sluice_plan_t* plan) const { sluice_plan_destroy(plan); }
@@ -63,8 +63,8 @@ bool CopyPlan(const sluice_plan_t* plan, Model* model) {
   return true;
 }
 
-// Of a graph that lowering has made. Plans do not depend on the values of constants. As
-// sluice_graph_hash, without the graph's check, which the driver makes anyway.
+// Hash of a lowered graph without its constants' values, on which plans do not depend.
+// Unlike sluice_graph_hash it does not check the graph, which the driver does anyway.
 uint64_t HashWithoutData(const Bytes& graph) {
   const auto* data = wire::GetGraph(graph.data())->data();
   const uint8_t* first = graph.data();
@@ -93,8 +93,8 @@ const void* MapConstant(void* user, const char* file, uint32_t file_size,
   return found->second.data + offset;
 }
 
-// Devices by name, for delegates that share one. They live as long as a delegate or one of
-// its kernels does.
+// Devices by name, for delegates that share one. A device lives as long as any of its
+// delegates or their kernels.
 struct Registry {
   std::mutex mutex;
   std::map<std::string, std::weak_ptr<Device>> devices;
@@ -252,7 +252,7 @@ bool Device::Make(const Options& options, uint64_t deadline_ns, Model* model,
   } else {
     status = sluice_schedule(context_, graph, hardware_, &s, &plan, &d);
   }
-  if (status == SLUICE_STOPPED) {  // no time: the plain plan, however long it takes
+  if (status == SLUICE_STOPPED) {  // out of time: the baseline plan, without a deadline
     s.solver = SLUICE_SOLVER_BASELINE;
     s.deadline_ns = 0;
     status = sluice_schedule(context_, graph, hardware_, &s, &plan, &d);
@@ -283,7 +283,7 @@ bool Device::Plan(const Options& options, uint64_t deadline_ns, Model* model,
   void* cached = nullptr;
   size_t size = 0;
   if (plan_cache_get(folder, &key, &cached, &size) != 0) {
-    // The driver verifies it before it is used.
+    // The driver verifies the cached plan before use.
     const std::unique_ptr<void, void (*)(void*)> owned(cached, std::free);
     Bytes before = std::move(model->plan);
     const auto* first = static_cast<const uint8_t*>(cached);
@@ -336,7 +336,7 @@ bool Device::Load(const Options& options, uint64_t deadline_ns, Model* model,
   return true;
 }
 
-// The models that are there are planned together; all change places, or none does.
+// Plans all loaded models together; either all get new places or none does.
 bool Device::PlanTogether(const Options& options, uint64_t deadline_ns,
                           std::string* error) {
   const size_t count = together_.size();
@@ -369,7 +369,7 @@ bool Device::PlanTogether(const Options& options, uint64_t deadline_ns,
                              static_cast<uint32_t>(count), &o, &made, &d);
   };
   sluice_status_t status = plan_all();
-  if (status == SLUICE_STOPPED) {  // no time: equal shares, however long they take
+  if (status == SLUICE_STOPPED) {  // out of time: equal shares, without a deadline
     o.deadline_ns = 0;
     o.max_iterations = 1;
     o.points = 2;
@@ -399,8 +399,9 @@ bool Device::Replace(const sluice_member_t& member, Model* model, std::string* e
   p.graph_bytes = moved.graph.size();
   p.plan = moved.plan.data();
   p.plan_bytes = moved.plan.size();
-  // The plan's addresses are those of its range, so they count from the scratchpad's start;
-  // that it stays inside the range has been judged with the plans of the others.
+  // The plan's addresses already include the offset of its range, so they count from
+  // the scratchpad's start. Verification of all plans together has checked that each
+  // stays inside its range.
   p.share_end = member.offset + member.bytes;
   p.map = MapConstant;
   p.user = &moved;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device with its driver and its planner: graphs become plans, plans run.
+// A device with its driver: schedules graphs and runs their plans.
 //
 // Input    options; graphs whose constants are named by the runtime's tensors
 // Output   models on the device; outputs and cycles of their runs
 // Errors   false and a sentence; a device that stops a run takes the next one
-// Cost     planning: the deadline at most where there is a plan in that time
+// Cost     planning: at most the deadline, if a plan is found in that time
 //
 // Delegates that name the same device share it, and its scratchpad. All functions may be
 // called from several threads; one of them works at a time.
@@ -28,7 +28,7 @@ namespace sluice::delegate {
 using Bytes = std::vector<uint8_t>;
 
 // Constants that the runtime has in memory, by the index of its tensor. They stay there
-// until the model is unloaded, or are copied where the runtime may move them.
+// until the model is unloaded; constants that the runtime may move are copied.
 struct Constant {
   const uint8_t* data;
   size_t bytes;
@@ -38,8 +38,8 @@ using Constants = std::unordered_map<int, Constant>;
 
 enum class PlanSource { kMade, kRescheduled, kCached };
 
-// A model on a device. From Load to Unload only the device's functions look at it: another
-// model that comes may change where it lies.
+// A model on a device. From Load to Unload only the device's functions may access it,
+// since loading another model may change its place.
 struct Model {
   npu_model_t handle = 0;
   Bytes graph, plan;
@@ -47,7 +47,7 @@ struct Model {
   PlanSource source = PlanSource::kMade;
 };
 
-// What a call of Load has found.
+// The result of Load.
 struct Loaded {
   Bytes plan;  // of the model by itself
   PlanSource source = PlanSource::kMade;
@@ -62,14 +62,13 @@ class Device {
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  // model has graph and constants, and perhaps the plan before it (of another size of the
-  // graph); it stays where it is until it is unloaded.
+  // `model` has a graph, constants and perhaps a previous plan (for other extents of
+  // the graph). Its address must not change until it is unloaded.
   bool Load(const Options& options, uint64_t deadline_ns, Model* model, Loaded* loaded,
             std::string* error);
   void Unload(Model* model);
   bool Run(const Model& model, npu_run_t* run, std::string* error);
-  // Whether there is a plan for it; without options.host, one in which the machine computes
-  // all layers.
+  // Whether the graph has a plan; without options.host, a plan without HOST calls.
   bool CanRun(const Options& options, const Bytes& graph);
 
  private:
@@ -87,7 +86,7 @@ class Device {
 
   std::mutex mutex_;
   Bytes hardware_bytes_;
-  std::string library_;  // that it was opened with
+  std::string library_;  // that the device was opened with
   void* loaded_library_ = nullptr;
   struct Free {
     void operator()(uint8_t* block) const { std::free(block); }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A device library for tests: the simulated device, of which one call goes wrong. Its
+/* A device library for tests: the simulated device, one call of which fails. Its
  * options are KIND@N: the Nth call (from 1) of that kind fails, and no other.
  *
  *   timeout@N  wait does not end        fault@N  wait stops the stream

@@ -31,8 +31,8 @@ bool Gather(const TfLiteContext* context, const std::vector<Border>& border,
   return true;
 }
 
-// Whether the runtime has computed the shapes that the part was lowered for; -1 stands for
-// what is left over.
+// Whether the runtime has computed the shapes that the part was lowered for; -1 is an
+// extent that follows from the number of elements.
 bool HasValues(const TfLiteContext* context, const std::vector<ExpectedShape>& shapes) {
   for (const ExpectedShape& expected : shapes) {
     const TfLiteTensor& tensor = TensorAt(context, expected.tensor);
@@ -67,9 +67,9 @@ bool HasShapes(const TfLiteContext* context, const Shapes& shapes) {
   return true;
 }
 
-// Loads the part for the shapes that its tensors have now, if they have changed. The part
-// before goes first: the device may have no room for both. Behind a shape that is computed
-// at run time the runtime does not know the shapes inside of the part: they are guessed.
+// Reloads the part if its tensors' shapes have changed. Unloads the old part first,
+// since the device may have no room for both. Shapes inside of the part that depend on
+// a shape computed at run time are unknown to the runtime, so they are guessed.
 bool Follow(TfLiteContext* context, Kernel* kernel, std::string* reason) {
   if (kernel->part != nullptr && HasShapes(context, kernel->shapes)) return true;
   const Shapes guessed = GuessShapes(context, kernel->source, kernel->shapes);
@@ -88,8 +88,8 @@ bool Follow(TfLiteContext* context, Kernel* kernel, std::string* reason) {
   return false;
 }
 
-// The runtime's kernels that the part stands for are prepared too, as far as shapes are known
-// before a run: tensors inside of the part have to have theirs, and no memory.
+// Also prepares the runtime's kernels that the part replaces, as far as shapes are
+// known before a run: tensors inside of the part need shapes, but no memory.
 TfLiteStatus TellShapes(TfLiteContext* context, const Kernel& kernel) {
   for (const auto& [index, dims] : kernel.shapes) {
     auto& tensor = const_cast<TfLiteTensor&>(TensorAt(context, index));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A part of a runtime's graph on a device: what the runtime calls to prepare and to run it.
+// The runtime's callbacks that prepare and run a part of its graph on a device.
 //
 // Input    a part, lowered and planned; at each run the runtime's tensors
 // Output   the runtime's output tensors
-// Errors   an error of the runtime, with a sentence; the next run starts afresh
+// Errors   an error of the runtime, with a sentence; the next run is not affected
 // Cost     a run: the device's, and each input and output moved once
 #ifndef SLUICE_BINDINGS_TFLITE_KERNEL_H_
 #define SLUICE_BINDINGS_TFLITE_KERNEL_H_
@@ -22,7 +22,7 @@
 
 namespace sluice::delegate {
 
-// Of one of the runtime's graphs: a model may have several.
+// Figures of one graph of the runtime; a model may have several.
 struct GraphFigures {
   size_t nodes = 0, supported = 0, delegated = 0, partitions = 0;
 };
@@ -35,17 +35,17 @@ struct Figures {
   uint64_t invocations = 0, faults = 0, cycles = 0;
 };
 
-// What delegate and kernels share; lives until the last of them goes.
+// State shared by the delegate and its kernels; lives as long as any of them.
 struct State {
   Options options;
   std::shared_ptr<Device> device;
-  std::mutex mutex;  // of what stands below
+  std::mutex mutex;  // guards the members below
   Figures figures;
-  // The last plan of a part, to go on from when the runtime's inputs change their size.
+  // The last plan of each part, from which to reschedule when inputs change their size.
   std::map<std::vector<int>, Bytes> before;
 };
 
-// A part on the device, for the shapes that its tensors had.
+// A part loaded on the device for particular shapes of its tensors.
 struct LoadedPart {
   std::shared_ptr<State> state;
   Model model;
@@ -58,17 +58,18 @@ struct LoadedPart {
   ~LoadedPart() { state->device->Unload(&model); }
 };
 
-// What the runtime's node of a part works on. When shapes change, another part is loaded.
+// State of the runtime's node for a part. When shapes change, the part is lowered and
+// loaded again.
 struct Kernel {
   std::shared_ptr<State> state;
   std::vector<int> nodes;
   PartSource source;
-  Shapes shapes;                     // that the part was lowered for at last
+  Shapes shapes;                     // of the last lowering
   uint64_t deadline_ns = 0;          // of planning the part
   std::unique_ptr<LoadedPart> part;  // nullptr: there is none for the shapes
 };
 
-// Turns exceptions, which are of exhausted memory, into what the runtime expects.
+// Turns exceptions (out of memory) into the runtime's error value.
 template <typename T, typename F>
 T Guarded(T failed, F&& f) {
   try {
@@ -78,7 +79,7 @@ T Guarded(T failed, F&& f) {
   }
 }
 
-// Plans and loads a part. false: *reason says why it cannot be.
+// Plans and loads a part. false: *reason says why not.
 bool LoadPart(LoweredPart lowered, Kernel* kernel, std::string* reason);
 
 // The runtime's callbacks; node->user_data is a Kernel, or NULL.

@@ -14,7 +14,7 @@
 namespace sluice::delegate {
 namespace {
 
-// A whole number, as decimal digits; K and M behind it where it is one of bytes.
+// Reads a decimal integer; a suffix K or M is allowed if `bytes`.
 bool ReadNumber(const std::string& text, bool bytes, uint64_t most, uint64_t* out) {
   uint64_t value = 0;
   size_t i = 0;

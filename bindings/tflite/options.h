@@ -33,14 +33,15 @@ struct Options {
   uint64_t timeout_ns = 10'000'000'000;  // of one run
   Share share = Share::kTime;
   uint64_t share_begin = 0;
-  // Graphs with tensors whose shapes are known at run time only are taken, too. Parts are
-  // planned again when their shapes change, and stay parts. Without it, the runtime takes
-  // the delegate back when an input changes its size, and applies it anew.
+  // Accepts graphs with shapes that are known only at run time: when shapes change,
+  // parts are planned again. If false, the runtime removes the delegate and applies it
+  // again when an input changes its size.
   bool dynamic = true;
-  // Also what the machine's host computes by a function of its own.
+  // Also takes nodes that the machine's host computes by a host function.
   bool host = false;
-  // The same where a graph would have no delegated node otherwise. The host of a vendor's
-  // device is the runtime's processor as a rule, so this is for the simulated device alone.
+  // As `host`, but only for graphs that would have no delegated node otherwise. For the
+  // simulated device only: a vendor device's host is usually the runtime's own
+  // processor.
   bool host_if_nothing_else = true;
   // 1: a line for each graph, 2: and why nodes stay with the runtime
   int verbosity = 0;

@@ -53,7 +53,7 @@ bool WithReason(std::string* reason, F&& f) {
   return false;
 }
 
-// A shape that is given has to be the one that the part is lowered for.
+// Requires that shapes given as constants equal those that the part is lowered for.
 void CheckGivenShapes(const import::TfliteModel& model) {
   for (const import::TfliteOperator& op : model.operators) {
     if (op.code != static_cast<int>(tflite::BuiltinOperator::RESHAPE)) continue;
@@ -71,7 +71,7 @@ bool LowerSource(TfLiteContext* context, PartSource source, bool late,
   for (const RuntimeNode& node : source.nodes) model.Add(node);
   model.SetBorder(source.inputs, source.outputs);
   if (!source.folded.empty()) model.Fold();
-  // Elsewhere the runtime has made sure of it.
+  // Otherwise the runtime has already checked this.
   if (!source.folded.empty() || !guessed.empty()) CheckGivenShapes(model.model());
   if (!Lower(model, source.host, &out->graph, reason)) return false;
   for (const auto& [from, to] : {std::pair(&model.inputs(), &out->inputs),
@@ -102,9 +102,9 @@ std::vector<int> ExecutionPlan(TfLiteContext* context) {
   return ToVector(plan);
 }
 
-// Operators that only move elements could be lowered for floats and shapes too. These stay
-// with the runtime: the machine would copy there and back what the runtime often need not
-// touch.
+// Operators that only move elements could be lowered for floats and shapes, too. They
+// stay with the runtime, which often need not touch the bytes that the machine would
+// copy to the device and back.
 bool MayLower(TfLiteContext* context, int index, const KnownShapes& known,
               std::string* reason) {
   if (known.folded.count(index) != 0) return true;
@@ -119,7 +119,8 @@ bool MayLower(TfLiteContext* context, int index, const KnownShapes& known,
           static_cast<int>(tflite::BuiltinOperator::RESHAPE) &&
       known.reshapes.count(index) == 0 &&
       HasComputedShape(context, ReadNode(context, index))) {
-    // The runtime's kernel lets the shapes behind it follow, when a size changes too.
+    // The runtime's kernel updates the shapes that depend on this one when a size
+    // changes.
     *reason = "its shape is computed at run time";
     return false;
   }
@@ -159,7 +160,7 @@ bool LowerPart(TfLiteContext* context, const Part& part, const KnownShapes& know
       source.nodes.push_back(ReadNode(context, node));
       if (known.folded.count(node) == 0) continue;
       for (const int output : source.nodes.back().outputs) {
-        // What leaves the part is written by a layer.
+        // A layer must write each output of the part.
         if (std::find(part.outputs.begin(), part.outputs.end(), output) ==
             part.outputs.end()) {
           source.folded.push_back(output);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which nodes of a runtime's graph the machine computes, and what it computes as one graph.
+// Selects the nodes of a runtime's graph that the machine computes, and lowers a group
+// of them to a graph.
 //
 // Input    the runtime's context while it applies a delegate; nodes
 // Output   the nodes that can be lowered to layers of the machine; graph.fbs of a partition
-// Errors   nodes that cannot are named with the reason where the verbosity asks for it
+// Errors   with enough verbosity, names the nodes that cannot be lowered, with the
+//          reason
 // Cost     linear in the nodes
 #ifndef SLUICE_BINDINGS_TFLITE_PARTITION_H_
 #define SLUICE_BINDINGS_TFLITE_PARTITION_H_
@@ -29,14 +31,14 @@ struct Border {
   size_t bytes;
 };
 
-// The runtime computes the shape of an output into `tensor`; the part is lowered for these
-// extents.
+// The extents for which a part is lowered of an output whose shape the runtime computes
+// into `tensor`.
 struct ExpectedShape {
   int tensor;
   std::vector<int> dims;
 };
 
-// What a part is lowered from; enough to do it again when shapes have changed.
+// The source of a part, complete enough to lower it again when shapes have changed.
 struct PartSource {
   std::vector<RuntimeNode> nodes;
   std::vector<int> inputs, outputs;
@@ -45,7 +47,7 @@ struct PartSource {
   std::vector<int> folded;  // tensors that are known before the machine runs
 };
 
-// A part as a graph. inputs and outputs: the runtime's tensors behind those of the graph.
+// A part as a graph. inputs and outputs: the runtime's tensors for those of the graph.
 struct LoweredPart {
   PartSource source;
   Bytes graph;
@@ -56,8 +58,8 @@ struct LoweredPart {
 };
 
 std::vector<int> ExecutionPlan(TfLiteContext* context);
-// Whether the node may be one for the machine, by what its tensors hold; lowering says the
-// rest. false: *reason says why the node stays with the runtime.
+// Whether the node's tensors have types and shapes that the machine can handle;
+// lowering checks the rest. false: *reason says why the node stays with the runtime.
 bool MayLower(TfLiteContext* context, int node, const KnownShapes& known,
               std::string* reason);
 // host: layers that the machine's host computes are layers of the machine, too.
@@ -65,25 +67,26 @@ bool LowerNode(TfLiteContext* context, int node, bool host, Bytes* graph,
                std::string* reason);
 bool LowerPart(TfLiteContext* context, const Part& part, const KnownShapes& known,
                bool host, LoweredPart* out, std::string* reason);
-// The same part for the shapes that its tensors have now, or that are guessed. Also outside
-// of the time in which the delegate is applied.
+// Lowers the part again for its tensors' current or guessed shapes. May also be called
+// when no delegate is being applied.
 bool LowerAgain(TfLiteContext* context, const PartSource& source, const Shapes& guessed,
                 LoweredPart* out, std::string* reason);
-// What changes behind a shape that is computed at run time is the number of images as a
-// rule: the first extent grows by the factor by which an input's did. The runtime knows the
-// shapes of the part's inputs at least; before: those that the part was lowered for. Whether
-// the guess is right the graph's check says, layer by layer.
+// Guesses shapes that depend on a shape computed at run time. Usually the number of
+// images changes, so the first extent is scaled by the same factor as an input's, whose
+// shape the runtime knows. before: the shapes that the part was lowered for. The
+// graph's check finds wrong guesses, layer by layer.
 Shapes GuessShapes(TfLiteContext* context, const PartSource& source,
                    const Shapes& before);
 std::string NameOf(TfLiteContext* context, int node);
-// What the runtime will make of these nodes, in the order in which it runs them.
+// The parts into which the runtime will group these nodes, in its order of execution.
 bool Preview(TfLiteContext* context, const std::vector<int>& nodes,
              std::vector<Part>* parts);
-// The same; nodes whose known shapes would cross a border leave `nodes` before.
+// As Preview, but first removes from `nodes` those whose known shapes would cross a
+// border of a part.
 bool PreviewWhole(TfLiteContext* context, const KnownShapes& known,
                   std::vector<int>* nodes, std::vector<Part>* parts);
 
-// A list as the runtime has them: its length in front.
+// A TfLiteIntArray: its length, then its elements.
 class IntArray {
  public:
   explicit IntArray(const std::vector<int>& values);

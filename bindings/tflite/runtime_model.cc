@@ -11,7 +11,7 @@
 namespace sluice::delegate {
 namespace {
 
-// The runtime's types count from 1, and two of them stand elsewhere than in the files.
+// The runtime numbers types from 1, and two types have other positions than in files.
 int TypeOf(TfLiteType type) {
   switch (type) {
     case kTfLiteFloat32:
@@ -71,7 +71,7 @@ bool IsWhole(const import::TfliteTensor& tensor) {
 }
 
 constexpr char kFile[] = "runtime tensor ";
-// Of constants that are made: shapes, and anchors that are tiled.
+// Limit on folded constants: shapes and tiled anchors.
 constexpr uint64_t kMostFoldedBytes = uint64_t{4} << 20;
 
 }  // namespace
@@ -132,7 +132,7 @@ int32_t RuntimeModel::TensorOf(int index) {
   if (from.allocation_type == kTfLiteDynamic && !late_) {
     throw NodeRefused{"a tensor whose shape is known at run time only"};
   }
-  // The runtime's own kernels may write it, and a reset of the interpreter does.
+  // The runtime's kernels may write a variable, and a reset of the interpreter does.
   if (from.is_variable) throw NodeRefused{"a variable"};
   if (from.dims == nullptr) throw NodeRefused{"a tensor without a shape"};
   import::TfliteTensor to = {};
@@ -145,7 +145,8 @@ int32_t RuntimeModel::TensorOf(int index) {
   if (guessed != guessed_.end()) to.shape = guessed->second;
   const bool folds = std::find(folded_.begin(), folded_.end(), index) != folded_.end();
   if (late_ && folds) to.shape.clear();
-  // The runtime's kernels make some of these constants too, perhaps of an earlier size.
+  // The runtime's kernels may also have computed these constants, perhaps for an
+  // earlier size.
   if (!folds && IsConstant(from)) {
     to.data = from.data.uint8;
     to.data_bytes = from.bytes;

@@ -51,7 +51,7 @@ tflite::Padding PaddingOf(int padding) {
   return padding == 1 ? tflite::Padding::SAME : tflite::Padding::VALID;
 }
 
-// An activation that files do not have becomes one that nothing lowers.
+// An activation that files do not have becomes a value that no lowering accepts.
 tflite::Activation ActivationOf(int activation) {
   return activation >= 0 && activation <= 5
              ? static_cast<tflite::Activation>(activation)

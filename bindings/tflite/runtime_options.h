@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node of the runtime says beside its tensors (TfLiteNode.builtin_data), as the table
-// that a TensorFlow Lite file has for it.
+// Converts the options of a runtime's node (TfLiteNode.builtin_data) to the options
+// table of a TensorFlow Lite file.
 //
 // The runtime's structs are not among the published headers. Their members are only ever
 // added at the end, so the members that are read here stay where they are.
 //
 // Input    an operator's code and its builtin_data
-// Output   a flatbuffer with the operator's table at its root; not made for codes whose
-//          options nobody reads
+// Output   a flatbuffer with the operator's table at its root; none for codes whose
+//          options no lowering reads
 // Cost     a few hundred bytes for each node
 #ifndef SLUICE_BINDINGS_TFLITE_RUNTIME_OPTIONS_H_
 #define SLUICE_BINDINGS_TFLITE_RUNTIME_OPTIONS_H_

@@ -16,7 +16,7 @@ using Op = tflite::BuiltinOperator;
 
 bool Is(const RuntimeNode& node, Op op) { return node.code == static_cast<int>(op); }
 
-// What converters make shapes from, and what they make by them of constants.
+// Operators by which converters compute shapes, or constants from shapes.
 bool IsArithmetic(const RuntimeNode& node) {
   static constexpr Op kOps[] = {
       Op::SHAPE,         Op::STRIDED_SLICE, Op::SLICE,  Op::PACK, Op::GATHER,
@@ -26,7 +26,8 @@ bool IsArithmetic(const RuntimeNode& node) {
                      [&](Op op) { return Is(node, op); });
 }
 
-// The nodes of the plan that count, in its order, where there is a shape to compute.
+// The nodes of the plan that belong to shape arithmetic, in order; empty if no shape is
+// computed.
 std::vector<std::pair<int, RuntimeNode>> ArithmeticOf(TfLiteContext* context,
                                                       const std::vector<int>& plan) {
   std::vector<std::pair<int, RuntimeNode>> nodes;
@@ -87,7 +88,7 @@ KnownShapes FindKnownShapes(TfLiteContext* context, const std::vector<int>& plan
     try {
       model.Add(node);
       added.emplace_back(index, node);
-    } catch (const NodeRefused&) {  // it stays what it was
+    } catch (const NodeRefused&) {  // not folded
     }
   }
   try {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes that a runtime's graph computes at run time from shapes that are known before: SHAPE,
-// STRIDED_SLICE and PACK in front of a RESHAPE or a TILE, as converters leave them of models
-// with an open number of images. As in a file that is imported, they are computed when the
-// model comes.
+// STRIDED_SLICE and PACK in front of a RESHAPE or a TILE, as converters emit for models
+// with an open number of images. They are computed when the delegate is applied, as the
+// importer does for files.
 //
 // Input    the runtime's context while it applies a delegate; its nodes
 // Output   the nodes whose outputs are known, and the RESHAPEs that have their shape from them
-// Errors   none: what is not known here stays a node
+// Errors   none: a node whose result is unknown stays
 // Cost     nothing where each RESHAPE has a constant shape; else linear in the nodes
 #ifndef SLUICE_BINDINGS_TFLITE_SHAPE_ARITHMETIC_H_
 #define SLUICE_BINDINGS_TFLITE_SHAPE_ARITHMETIC_H_

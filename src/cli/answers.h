@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statuses of the libraries as exit codes, and a diagnostic to be filled.
+// Maps the libraries' statuses to exit codes, and makes an empty diagnostic for a call.
 #ifndef SLUICE_CLI_ANSWERS_H_
 #define SLUICE_CLI_ANSWERS_H_
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scripts that complete commands, options and their values, for three shells. What is no
-// known value is a file.
+// Scripts that complete commands, options and their values, for three shells. A value
+// without a known list is completed as a file name.
 #include <iostream>
 
 #include "cli/commands.h"
@@ -15,7 +15,7 @@ std::string Joined(const std::vector<std::string>& words) {
   return out;
 }
 
-// Inside single quotes of any of the shells.
+// Escapes text for single quotes of the shell.
 std::string Quoted(const std::string& text, const char* quote) {
   std::string out;
   for (const char c : text) out += c == '\'' ? std::string(quote) : std::string(1, c);
@@ -28,7 +28,7 @@ std::vector<std::string> NamesOf(const std::vector<CommandText>& commands) {
   return names;
 }
 
-// Options, commands below, and known values of what has no name.
+// Completions of a command: options, subcommands, and known values of positionals.
 std::vector<std::string> WordsOf(const CommandText& command) {
   std::vector<std::string> words = NamesOf(command.commands);
   for (const OptionText& option : command.options) {
@@ -75,7 +75,7 @@ void WriteBash(const CommandText& app) {
                "complete -o filenames -F _sluice sluice\n";
 }
 
-// Inside an argument of _arguments: no colon, bracket or quote of its own.
+// Escapes colons, brackets and quotes for an argument of zsh's _arguments.
 std::string ZshText(const std::string& text) {
   std::string out;
   for (const char c : text) {

@@ -24,7 +24,7 @@ struct Answer {
   std::vector<Bytes> plans;
 };
 
-// "1:0:64K"
+// Parses MODEL:OFFSET:BYTES, for example "1:0:64K".
 void Reserve(const std::string& text, std::vector<sluice_model_t>* models) {
   std::istringstream parts(text);
   std::string model, offset, bytes;

@@ -17,7 +17,8 @@ namespace {
 
 using Points = std::vector<sluice_curve_point_t>;
 
-// Steps from left to right: a plan for less serves until the next one does better.
+// Draws the curve as steps: the plan of a smaller scratchpad is used until a larger one
+// has a better plan.
 std::string CurveSvg(const std::string& title, const Points& points) {
   constexpr double kLeft = 90, kTop = 40, kWidth = 640, kHeight = 360;
   const double most = static_cast<double>(points.back().scratchpad_bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether an installation works here: each line a check that was made, wrong ones first in
-// the exit code.
+// Checks whether an installation works on this machine. Prints one line per check; the
+// exit code tells whether one failed.
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -74,8 +74,8 @@ Finding Presets() {
   return {"presets", State::kOk, std::to_string(sluice_preset_count()) + " machines"};
 }
 
-// A network is planned, judged and executed on data, and the run is compared with the
-// untiled network and with what the plan's report says.
+// Plans a network, verifies the plan and executes it on data; compares the run with the
+// untiled network and with the plan's report.
 Finding Plan() {
   sluice_zoo_options_t zoo = {};
   zoo.struct_size = sizeof zoo;

@@ -109,7 +109,7 @@ Cells InfeasibleCells(const Failure& failure) {
   return cells;
 }
 
-// A point that got no answer: limits, memory, operators that are not supported.
+// A point without a result: a limit, memory, or an unsupported operator stopped it.
 struct Unanswered {
   size_t point;
   ExitCode code;
@@ -141,7 +141,8 @@ class Sweep {
   }
 
  private:
-  // Graphs and descriptors of what is to be done; bad ones are found before any work.
+  // Reads the graphs and descriptors of all open points, so that bad ones fail before
+  // any search.
   void Prepare() {
     std::set<size_t> checked;
     for (const size_t i : pending_) {
@@ -246,13 +247,13 @@ class Sweep {
   std::map<std::pair<std::string, int32_t>, Bytes> graphs_;
   std::atomic<size_t> next_{0};
   uint32_t stop_ = 0;
-  std::mutex mutex_;  // of what stands below, and of table_
+  std::mutex mutex_;  // guards the members below, and table_
   size_t done_ = 0;
   std::vector<Unanswered> unanswered_;
   std::exception_ptr error_;
 };
 
-// A finished point with its row; nullptr when there was no answer.
+// A finished point with its row; nullptr when there is no result.
 struct Answer {
   const GridPoint* point;
   const Cells* row;

@@ -21,7 +21,7 @@ struct Evaluated {
   std::vector<sluice_dram_tensor_t> dram;
 };
 
-// Twice: the first call says how long the arrays are.
+// Calls the library twice: the first call returns the lengths of the arrays.
 Evaluated Evaluate(Session* session, const sluice_notation_t& notation,
                    uint64_t scratchpad_bytes) {
   sluice_schedule_options_t options = {};

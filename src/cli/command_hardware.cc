@@ -102,7 +102,7 @@ Json QueueAsJson(const wire::Queue& q) {
           {"descriptor_cycles", q.descriptor_cycles()}};
 }
 
-// The descriptor's queues, or the one that it has without any.
+// The descriptor's queues; without any, the default queue.
 Json QueuesAsJson(const wire::Hardware& machine) {
   Json queues = Json::array();
   if (machine.queues() == nullptr) {
@@ -271,7 +271,7 @@ void Run(const HardwareCommand& command) {
   }
   const Bytes bytes = LoadHardware(command.name);
   Session session(0);
-  session.LoadHardware(bytes);  // says what is wrong with it
+  session.LoadHardware(bytes);  // throws if the descriptor is wrong
   if (!command.output.empty()) {
     WriteFile(command.output, bytes.data(), bytes.size());
     return;

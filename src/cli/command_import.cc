@@ -119,7 +119,7 @@ Imported ImportFile(const ImportCommand& command) {
 
 void Run(const ImportCommand& command) {
   const Imported import = ImportFile(command);
-  // What the library would not read is not written.
+  // Lets the library check the graph, so that no unreadable file is written.
   Session session(0);
   session.LoadGraph(import.graph);
   WriteFile(command.output, import.graph.data(), import.graph.size());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be typed: commands, options, and where their values go.
+// The grammar of the command line: commands, options, and the fields that take their
+// values.
 #include "cli/command_line.h"
 
 #include "cli/examples.h"
@@ -497,7 +498,7 @@ void AddCompletion(CLI::App* app, CompletionCommand* command) {
   });
 }
 
-// After the options, and after what a command says of its own files.
+// Adds the examples to the help's footer, behind a command's own notes on files.
 void AddExamples(CLI::App* app) {
   for (CLI::App* sub : app->get_subcommands([](CLI::App*) { return true; })) {
     const std::string examples = ExamplesOf(sub->get_name());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be typed. CLI11's description of it is what --help, the manual page and the
-// completions are made of.
+// The grammar of the command line, as a CLI11 app. --help, the manual page and the
+// completions are made from it.
 #ifndef SLUICE_CLI_COMMAND_LINE_H_
 #define SLUICE_CLI_COMMAND_LINE_H_
 
@@ -31,10 +31,11 @@ struct Commands {
   ManualCommand manual;
   CompletionCommand completion;
 
-  bool json() const;  // whether the one that was typed has --json
+  bool json() const;  // whether --json was given
 };
 
-// commands must live as long as the app: parsing fills them and runs the one typed.
+// `commands` must outlive the app: parsing fills it and runs the command that was
+// given.
 void Describe(CLI::App* app, Commands* commands);
 
 }  // namespace sluice::cli

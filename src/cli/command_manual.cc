@@ -37,7 +37,7 @@ Input, output or memory.
 If it is set, nothing is coloured, on terminals either.
 )";
 
-// Text as roff takes it: no line is a request, hyphens can be copied.
+// Escapes text for roff: no line is taken as a request, hyphens stay ASCII.
 std::string Roff(const std::string& text) {
   std::string out;
   bool begins = true;

@@ -17,7 +17,7 @@ namespace sluice::cli {
 namespace {
 
 constexpr const char* kAxes[3] = {"M", "N", "K"};
-constexpr const char* kData[3] = {"B", "A", "P"};  // the datum without the axis
+constexpr const char* kData[3] = {"B", "A", "P"};  // the operand that lacks this axis
 
 sluice_gemm_options_t OptionsOf(const MapCommand& command) {
   sluice_gemm_options_t options = {};
@@ -32,7 +32,7 @@ sluice_gemm_options_t OptionsOf(const MapCommand& command) {
   return options;
 }
 
-// Outermost first; the library says innermost first.
+// The loop order, outermost first; the library returns innermost first.
 Json OrderJson(const uint8_t order[4]) {
   return {kAxes[order[2]], kAxes[order[1]], kAxes[order[0]]};
 }
@@ -138,16 +138,17 @@ void Print(const MapCommand& command, const std::array<int64_t, 3>& extent,
   std::cout << report.Text();
 }
 
-// True for an extent that no tile of eight divides: the optimum among divisors may be far
-// from that of tiles that leave a rest.
+// True for an extent that is not a multiple of eight: the best tiles that divide it may
+// cost far more than the best tiles with a remainder.
 bool IsAwkward(const std::array<int64_t, 3>& extent) {
   bool any = false;
   for (const int64_t e : extent) any = any || (e > 8 && e % 8 != 0);
   return any;
 }
 
-// By the objective asked for; latency first by cycles. A nest counts the machine's own
-// partial sums, which are wider, so that a lesser energy is one indeed.
+// Compares by the requested objective; latency compares cycles first. A nest counts
+// partial sums at the machine's width, which is larger, so its energy is not
+// understated.
 bool NestIsBetter(const MapCommand& command, const sluice_layer_mapping_t& nest,
                   const sluice_gemm_mapping_t& gemm) {
   const auto product = [](double pj, int64_t cycles) {
@@ -161,7 +162,7 @@ bool NestIsBetter(const MapCommand& command, const sluice_layer_mapping_t& nest,
          (nest.cycles == gemm.cycles && nest.energy_pj < gemm.energy_pj);
 }
 
-// Whether the question is one that a loop nest of a layer answers too.
+// Whether a layer's loop nest can answer the command, too.
 bool TakesNests(const MapCommand& command) {
   const bool best = command.solver.empty() || command.solver == "best";
   return best && command.pe != "exact" && command.form == "reuse" && command.from == 0;
@@ -180,7 +181,8 @@ void RunMapGemm(const MapCommand& command, const std::array<int64_t, 3>& extent)
   try {
     mapping = session.MapGemm(m, n, k, options);
   } catch (const Failure& failure) {
-    // More than three memories, wires that cost, no split with all PEs: a nest will do.
+    // sluice_map_gemm refuses machines with more than three memories or wire costs, and
+    // finds no split that uses all PEs of some; a layer's loop nest can.
     const bool refused = failure.code() == kBadInput || failure.code() == kInfeasible;
     if (!refused || !TakesNests(command)) throw;
     return RunMapProduct(command, extent);

@@ -77,7 +77,7 @@ Answer Solve(const PlaceCommand& command, const PlacementTable& table) {
   return answer;
 }
 
-// "FILE.csv:7: buffer 5 has size 0"
+// Fails with FILE:LINE, for example "FILE.csv:7: buffer 5 has size 0".
 [[noreturn]] void FailAtLine(const PlacementTable& table, const Answer& answer) {
   const uint32_t buffer = answer.diagnostic.tensor;
   const ExitCode code = answer.status == SLUICE_OUT_OF_MEMORY ? kIo : kBadInput;
@@ -160,7 +160,7 @@ void Run(const PlaceCommand& command) {
       answer.status != SLUICE_STOPPED) {
     FailAtLine(table, answer);
   }
-  // A picture of the best that was found also when it is too high.
+  // Draws the best placement also when it exceeds the capacity.
   if (!command.picture.empty() && answer.placement.placed != 0) {
     const std::string svg =
         PlacementSvg(table, answer.offsets, static_cast<int64_t>(command.capacity),

@@ -55,7 +55,7 @@ struct Measured {
   double gap() const { return bound_cost > 0 ? cost / bound_cost - 1 : 0; }
 };
 
-// By SLUICE_PHASE_.
+// Names by SLUICE_PHASE_.
 constexpr const char* kPhases[SLUICE_PHASE_COUNT] = {"read",  "lower", "schedule",
                                                      "place", "emit",  "verify"};
 
@@ -67,7 +67,7 @@ Json PhasesAsJson(const sluice_report_t& report) {
   return phases;
 }
 
-// "read 1.00 KiB, lower ...": those that took place.
+// "read 1.00 KiB, lower ...": the phases that ran.
 std::string PhasesText(const sluice_report_t& report) {
   std::string text;
   for (int p = 0; p < SLUICE_PHASE_COUNT; ++p) {
@@ -78,7 +78,7 @@ std::string PhasesText(const sluice_report_t& report) {
   return text;
 }
 
-// Parts of the whole plan that HOST calls are.
+// Shares of HOST calls in the plan's layers, MACs and bytes.
 Json HostShares(const sluice_report_t& r) {
   const auto of = [](uint64_t part, uint64_t rest) {
     const uint64_t whole = part + rest;
@@ -200,7 +200,7 @@ void Print(const ScheduleCommand& command, const Bytes& graph, const Bytes& hard
   try {
     layers.rows = session.Layers();
   } catch (const Failure&) {
-    // The plan is there; a cap on memory may leave no room to look at its layers.
+    // The plan exists, but a memory cap may leave no room for its table of layers.
     if (!command.layers.empty()) throw;
   }
   if (!command.layers.empty()) {

@@ -27,7 +27,7 @@ Json AsJson(const SimulateCommand& command, const sluice_sim::SimulateResult& re
                {"cycles", command.interleaving != 0 ? 0 : result.cycles},
                {"predicted_cycles", result.predicted_cycles},
                {"dram_bytes", result.dram_read_bytes + result.dram_write_bytes}};
-  // What the report claims beside what the run measured.
+  // The values of the plan's report next to those that the run measured.
   json["claims"] = Json::array();
   for (const sluice_sim::Claim& claim : result.claims) {
     json["claims"].push_back({{"field", claim.field},
@@ -114,9 +114,8 @@ void Print(const SimulateCommand& command, const sluice_sim::SimulateResult& res
   throw Failure(ExitCodeOf(result.error_code), text, details);
 }
 
-// Runs in a row: the states go from each to the next; bytes are counted and hashed over
-// all of them, the rest is that of the last one;
-// the last one's events alone are traced.
+// Several runs: each starts with the states that the previous one left. Compared bytes
+// and hashes cover all runs; the other results and the trace are those of the last run.
 sluice_sim::SimulateResult SimulateRuns(const SimulateCommand& command,
                                         sluice_sim::SimulateOptions options) {
   const auto trace = options.trace;

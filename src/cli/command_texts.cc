@@ -6,7 +6,8 @@
 namespace sluice::cli {
 namespace {
 
-// "TEXT:{edp,latency}" has choices; of "UINT:INT in [1 - 8]" the type alone is of use here.
+// Splits CLI11's type text: "TEXT:{edp,latency}" has choices, "UINT:INT in [1 - 8]"
+// only a type.
 void SplitType(const std::string& type, OptionText* text) {
   const size_t colon = type.find(':');
   text->value = type.substr(0, colon);

@@ -45,7 +45,7 @@ void Run(const ZooCommand& command) {
                   "no network is called " + command.name + "; zoo --list names them");
   }
   const Bytes graph = ZooGraph(command.name, options);
-  // What the library would not read is not written.
+  // Lets the library check the graph, so that no unreadable file is written.
   Session session(0);
   session.LoadGraph(graph);
   WriteFile(command.output, graph.data(), graph.size());

@@ -22,7 +22,7 @@ struct ImportCommand {
   bool allow_opaque = false;
   bool training = false;  // one step of it
   uint64_t opaque_cycles = 0;
-  std::map<std::string, int64_t> dims;  // of dynamic ones: "batch" or "input:0"
+  std::map<std::string, int64_t> dims;  // dynamic dimensions: "batch" or "input:0"
   bool json = false;
 };
 void Run(const ImportCommand& command);

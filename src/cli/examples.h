@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines that show how a command is used. In the order of the commands, in a folder with
-// model.tflite, each of them runs: a test does it.
+// Example command lines. A test runs all of them in the order of the commands, in a
+// folder with model.tflite.
 #ifndef SLUICE_CLI_EXAMPLES_H_
 #define SLUICE_CLI_EXAMPLES_H_
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a command ends other than well: an exit code, a sentence, details for --json.
+// The failure of a command: an exit code, a sentence, details for --json.
 //
-// Errors   Failure is thrown by whoever notices and caught once, in main.
+// Errors   Failure is thrown where it occurs and caught once, in main.
 #ifndef SLUICE_CLI_FAILURE_H_
 #define SLUICE_CLI_FAILURE_H_
 

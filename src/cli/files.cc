@@ -97,7 +97,7 @@ void WriteFile(const std::string& path, const void* bytes, size_t size) {
   std::string temporary = path + ".XXXXXX";
   const int descriptor = mkostemp(temporary.data(), O_CLOEXEC);
   if (descriptor < 0) FailIo("cannot create", path, errno);
-  OpenFile file(descriptor, temporary);  // by the name that mkostemp has put in
+  OpenFile file(descriptor, temporary);  // mkostemp has filled in the name
   WriteAll(file.descriptor(), bytes, size, path);
   const mode_t mask = umask(0);
   umask(mask);

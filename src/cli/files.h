@@ -3,7 +3,8 @@
 //
 // Input    paths as the user gave them
 // Output   bytes; a written file appears complete under its name or not at all: it is
-//          written beside its place, flushed to disk and renamed
+//          written under a temporary name in the same folder, flushed to disk and
+//          renamed
 // Errors   Failure(kIo) naming file and reason (a full disk included)
 #ifndef SLUICE_CLI_FILES_H_
 #define SLUICE_CLI_FILES_H_

@@ -2,7 +2,7 @@
 // Where hardware descriptors come from: presets by name, JSON files, binary files.
 //
 // Input    what the user typed; JSON text; hardware.fbs bytes, untrusted
-// Output   hardware.fbs bytes; what they say is for the library to check
+// Output   hardware.fbs bytes, whose content the library checks
 // Errors   Failure(kBadInput): unknown preset, JSON error, damaged bytes; Failure(kIo)
 #ifndef SLUICE_CLI_HARDWARE_FILES_H_
 #define SLUICE_CLI_HARDWARE_FILES_H_
@@ -17,7 +17,7 @@ namespace sluice::cli {
 Bytes LoadHardware(const std::string& name);
 
 Bytes HardwareFromJson(const std::string& text);
-// As JSON, every field written out.
+// The descriptor as JSON, with every field written out.
 std::string HardwareAsJson(const Bytes& bytes);
 
 struct HardwareFacts {

@@ -21,7 +21,8 @@ Interruption::Interruption() {
   sigemptyset(&once.sa_mask);
   for (int i = 0; i < 2; ++i) {
     sigaction(kSignals[i], nullptr, &before_[i]);
-    // A shell that started the tool in the background has it ignore SIGINT.
+    // SIGINT stays ignored where the shell that started the tool in the background set
+    // it so.
     if (before_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &once, nullptr);
   }
 }

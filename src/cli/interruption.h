@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIGINT and SIGTERM end a search, not the tool: while an Interruption lives, the first of
-// them sets a word that the library polls, and the second ends the process as ever.
+// SIGINT and SIGTERM end a search, not the tool: while an Interruption object lives,
+// the first signal sets a word that the library polls, and a second one ends the
+// process as usual.
 //
 // Input    signals
 // Output   the word for the options of a call; whether a signal came
@@ -28,7 +29,8 @@ class Interruption {
   struct sigaction before_[2];
 };
 
-// For people, on stderr; nothing when no signal came.
+// Tells the user on stderr that the search was interrupted; prints nothing without a
+// signal.
 void TellOfInterruption();
 
 }  // namespace sluice::cli

@@ -26,8 +26,8 @@ uint64_t Longest(const sluice_layer_cost_t& row) {
   return std::max({row.cycles, row.port_cycles, row.host_cycles});
 }
 
-// The layer by itself: whichever of tiles, DRAM and host takes longest, and the least that
-// this takes in any plan. A HOST call is what it is.
+// A lower bound on the layer's cycles: the least time of the resource (tiles, DRAM or
+// host) that takes longest. A HOST call has a fixed time.
 double LeastCycles(const LayerTable& table, const sluice_layer_cost_t& row) {
   const double dram =
       static_cast<double>(row.bound_dram_bytes) / table.hardware.dram_bytes_per_cycle;
@@ -77,7 +77,7 @@ std::vector<std::pair<const char*, Json>> Fields(const LayerTable& table,
           {"gap", gap}};
 }
 
-// A field as CSV has it: names may hold commas and quotes.
+// Quotes a field for CSV: names may hold commas and quotes.
 std::string CsvText(const Json& value) {
   if (value.is_null()) return {};
   if (!value.is_string()) return value.dump();
@@ -92,7 +92,7 @@ std::string CsvText(const Json& value) {
 struct Sums {
   double cycles = 0, least_cycles = 0, bytes = 0, least_bytes = 0, host = 0;
   const sluice_layer_cost_t* worst = nullptr;
-  double worst_cycles = 0;  // of tiles and DRAM beyond its least
+  double worst_cycles = 0;  // of tiles and DRAM above the bound
 };
 
 Sums SumUp(const LayerTable& table) {

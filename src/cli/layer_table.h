@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layers of a plan as a table, and where a plan's gap to its bound is, in a sentence.
+// The layers of a plan as a table, and a sentence on what causes the plan's gap to its
+// bound.
 //
 // Input    rows of sluice_plan_layers, the plan's report, the graph's bytes for names
 // Output   CSV with a line of headings, the same as JSON; text
@@ -25,11 +26,13 @@ struct LayerTable {
   std::vector<sluice_layer_cost_t> rows;
 };
 
-// Leaves out views: layers that take no time because their output is a part of other bytes.
+// Leaves out views: layers that take no time because their output is a part of another
+// tensor.
 Json LayersAsJson(const LayerTable& table);
 std::string LayersAsCsv(const LayerTable& table);
 
-// What keeps the plan above its bound on latency, and the layer that has most of it.
+// Names what keeps the plan above its latency bound, and the layer with the largest
+// share.
 std::string GapSentence(const LayerTable& table);
 
 }  // namespace sluice::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line: how it ends.
+// Runs the command line and turns failures into messages and exit codes.
 #include <unistd.h>
 
 #include <algorithm>
@@ -46,7 +46,8 @@ int Main(int argc, char** argv) {
     return kDone;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error) == 0 ? kDone : kUsage;
-    // What was parsed before the error does not say whether --json stands behind it.
+    // --json may stand behind the argument at which parsing failed, so all are
+    // searched.
     const bool json = std::any_of(argv + 1, argv + argc, [](const char* argument) {
       return std::string(argument) == "--json";
     });
@@ -61,7 +62,8 @@ int Main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   ThrowWhenOutOfMemory();
-  // Beyond a limit on file sizes a write fails, and is cleaned up, like on a full disk.
+  // Ignoring SIGXFSZ lets a write beyond the file size limit fail as on a full disk, so
+  // that it is cleaned up.
   std::signal(SIGXFSZ, SIG_IGN);
   try {
     return Main(argc, argv);

@@ -98,7 +98,7 @@ std::vector<uint32_t> LayersOf(const MapCommand& command,
   return layers;
 }
 
-// Names of the levels that the mapping speaks of.
+// Names of the memory levels of the mapping.
 std::vector<std::string> LevelNames(const Bytes& hardware) {
   std::vector<std::string> names;
   const wire::Hardware* h = wire::GetHardware(hardware.data());  // the library checked
@@ -245,7 +245,8 @@ void PrintTotals(const Totals& totals, size_t layers) {
   std::cout << report.Text();
 }
 
-// Why one of several layers has no nest: asked alone, it fails the call with a reason.
+// The reason why one of several layers has no nest: a call for that layer alone fails
+// with it.
 Failure RefusalOf(Session* session, uint32_t layer,
                   const sluice_map_options_t& options) {
   try {
@@ -393,7 +394,7 @@ Bytes ProductGraph(const std::array<int64_t, 3>& extent) {
   return graph;
 }
 
-// Operands may pass memories by, as in sluice_map_gemm.
+// Lets operands bypass memories, as sluice_map_gemm does.
 MapCommand ProductCommand(const MapCommand& command) {
   MapCommand product = command;
   product.layer = "0";

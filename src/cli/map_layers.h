@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `sluice map GRAPH`: loop nests of a graph's layers, for people and as JSON; and of a
-// product M N K as the one layer of a graph, on machines that have more to them than
-// sluice_map_gemm takes.
+// `sluice map GRAPH`: loop nests of a graph's layers, for people and as JSON; also of a
+// product M N K as a graph of one layer, for machines that sluice_map_gemm does not
+// support.
 #ifndef SLUICE_CLI_MAP_LAYERS_H_
 #define SLUICE_CLI_MAP_LAYERS_H_
 
@@ -14,7 +14,7 @@ namespace sluice::cli {
 
 void RunMapLayers(const MapCommand& command);
 
-// The product's layer: the C function's answer, without printing.
+// Maps the product's layer and returns the C function's result, without printing.
 sluice_layer_mapping_t MapProduct(const MapCommand& command,
                                   const std::array<int64_t, 3>& extent);
 void RunMapProduct(const MapCommand& command, const std::array<int64_t, 3>& extent);

@@ -50,7 +50,7 @@ void ReadReport(const sluice_import_report_t* report, Imported* imported) {
   }
 }
 
-// The message is the library's, followed by the options of the tool that help.
+// Fails with the library's message, followed by the tool's options that may help.
 [[noreturn]] void FailImport(sluice_status_t status, const sluice_diagnostic_t& why,
                              const sluice_import_report_t* report) {
   Imported failed = {};

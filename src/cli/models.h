@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libsluice_import as the tool calls it: owned objects, failures instead of statuses.
+// C++ wrappers of libsluice_import: owned objects, Failures instead of statuses.
 //
 // Input    a model file; the name of a network and its sizes
 // Output   graph.fbs bytes; what the import did
@@ -45,7 +45,7 @@ bool IsZooName(const std::string& name);
 // options.allocator stays NULL.
 Bytes ZooGraph(const std::string& name, const sluice_zoo_options_t& options);
 
-// The bytes as the tool's own; the library's are given back.
+// Copies the library's bytes and releases them.
 Bytes Taken(sluice_bytes_t bytes);
 
 }  // namespace sluice::cli

@@ -31,7 +31,8 @@ const char* const kKinds[] = {"weight", "input", "store"};
   throw Failure(kBadInput, "schedule: " + text);
 }
 
-// Names of layers or tensors to numbers and back; a name that repeats has none.
+// Maps names of layers or tensors to numbers and back. A name that repeats cannot be
+// used.
 class Names {
  public:
   Names(const wire::Graph& graph, const flatbuffers::Vector<uint32_t>* names,

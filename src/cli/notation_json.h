@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A schedule in the tensor-centric notation, as JSON.
 //
-// Input    kNotationHelp is the form; layers and tensors by name, or by number where
-//          names repeat
+// Input    JSON in the form of kNotationHelp; layers and tensors by name, or by number
+//          where names repeat
 // Output   the arrays of schedule.h; ToJson writes what FromJson reads
 // Errors   Failure(kBadInput) naming the key, layer, tensor or entry
 #ifndef SLUICE_CLI_NOTATION_JSON_H_
@@ -33,7 +33,7 @@ struct Notation {
 
 Notation NotationFromJson(const std::string& text, const Bytes& graph);
 Json NotationToJson(const Notation& notation, const Bytes& graph);
-// What each layer is called there.
+// Each layer's key in the JSON: its name, or its number where the name repeats.
 std::vector<Json> LayerNames(const Bytes& graph);
 
 }  // namespace sluice::cli

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CLI11 knows of a command, as plain text: for the manual page and the completions.
+// A command's options as plain text, read from CLI11, for the manual page and the
+// completions.
 #ifndef SLUICE_CLI_OPTION_TEXT_H_
 #define SLUICE_CLI_OPTION_TEXT_H_
 
@@ -10,22 +11,23 @@
 namespace sluice::cli {
 
 struct OptionText {
-  std::vector<std::string> names;     // "-o", "--output"; of a positional one its name
+  std::vector<std::string> names;     // "-o", "--output"; a positional's name
   std::string value;                  // "BYTES"; empty for a flag
-  std::vector<std::string> choices;   // all values there are, where they are few
-  std::string description, standard;  // the value that it has when it is not typed
+  std::vector<std::string> choices;   // all allowed values, if listed
+  std::string description, standard;  // standard: its default value
   bool positional = false, required = false;
 };
 
 struct CommandText {
   std::string name, description, footer;
   std::vector<OptionText> options;    // in the order of the help
-  std::vector<CommandText> commands;  // below it
+  std::vector<CommandText> commands;  // its subcommands
 };
 
 CommandText TextOf(const CLI::App& app);
 
-// Names that a positional or an option stands for, beside files: presets for --hw, networks.
+// Names that a positional or an option accepts besides files: presets for --hw,
+// networks.
 std::vector<std::string> KnownValues(const std::string& command,
                                      const OptionText& option);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens when memory is exhausted: exit code kIo and a sentence, at any time.
+// Out of memory: the tool ends with exit code kIo and a sentence, at any time.
 //
 // The tool has its own operator new, because that of mimalloc ends the program by a signal
 // where C++ throws. Before ThrowWhenOutOfMemory, while the libraries that the tool links

@@ -37,7 +37,7 @@ struct Header {
   size_t id = kAbsent, lower = kAbsent, upper = kAbsent, size = kAbsent;
   size_t alignment = kAbsent, offset = kAbsent, gaps = kAbsent, hint = kAbsent;
   size_t banks = kAbsent, single_bank = kAbsent;
-  int64_t last_is_inside = 0;  // 1: ends are the last moment, not the one behind it
+  int64_t last_is_inside = 0;  // 1: `end` is inclusive
 };
 
 class Reader {
@@ -128,7 +128,7 @@ class Reader {
       if (i == h_.lower) b.begin = Number(row, field, "lower");
       if (i == h_.upper) b.end = Number(row, field, "upper");
       if (i == h_.size) b.bytes = Number(row, field, "size");
-      if (Trimmed(field).empty()) return;  // the rest may be left out
+      if (Trimmed(field).empty()) return;  // optional columns may be empty
       if (i == h_.alignment) b.alignment = Number(row, field, "alignment");
       if (i == h_.hint) (void)Number(row, field, "hint");
       if (i == h_.banks) {

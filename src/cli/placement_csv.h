@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers to place, as minimalloc writes them: CSV with a header.
+// Buffers to place, in minimalloc's format: CSV with a header.
 //
 // Input    columns in any order: id (buffer, buffer_id), lower (begin, start), upper
 //          (half-open; `end` is the last moment instead), size; optional: alignment,
@@ -33,7 +33,7 @@ struct PlacementTable {
 
 PlacementTable ReadPlacement(const std::string& path);
 
-// The same rows with a column `offset`, in its old place or behind the others.
+// The same rows with a column `offset`: the existing one, or a new last one.
 std::string WithOffsets(const PlacementTable& table,
                         const std::vector<int64_t>& offsets);
 

@@ -16,7 +16,7 @@ extern const char* const kPlanPage;  // src/cli/page/plan.html
 
 namespace {
 
-constexpr double kBars = 20000;  // of a lane, about
+constexpr double kBars = 20000;  // about, per lane
 
 const char* RegionText(uint32_t region) {
   constexpr const char* kNames[SLUICE_REGION_COUNT] = {
@@ -180,7 +180,7 @@ Json PlanAsJson(const PlanFiles& files) {
           {"tensors", TensorNames(files.graph, places)}};
 }
 
-// Text that ends no element of HTML, whatever names are in it.
+// JSON escaped for HTML: no name in it can end the enclosing element.
 std::string Embedded(const Json& json) {
   std::string out;
   for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan, or two side by side, as a page to read: one file of HTML that needs no network.
+// A plan, or two side by side, as one self-contained HTML file.
 //
-// Input    plans with what they were made for
+// Input    plans with their graphs and hardware
 // Output   HTML text: the same bytes for the same plans; data as JSON inside, which
 //          src/cli/page/plan.html draws
 // Errors   those of plan_plot.h and of the judge

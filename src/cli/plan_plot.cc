@@ -47,8 +47,8 @@ std::string RowName(const TraceEvent& e, bool one_queue, const std::string& engi
   return e.opcode == SLUICE_OPCODE_COMPUTE ? "COMPUTE" : "SEND";
 }
 
-// DRAM with a lane for each direction, a row for each queue, then every engine that did
-// anything else.
+// Rows of a plot: DRAM with a lane for each direction, one row per queue, then every
+// other engine that was used.
 std::vector<PlotRow> RowsOf(const ExecutedPlan& run) {
   const BufferHistory& history = run.history;
   const bool many = history.nodes.size() > 1;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan as it runs in the simulator, and the rows, scratchpads and names of its pictures.
+// Runs a plan in the simulator and collects the rows, scratchpads and names of its
+// pictures.
 //
-// Input    bytes of a plan and of what it was made for
+// Input    bytes of a plan and of its graph and hardware
 // Errors   Failure: kRejected when the simulator says no, kBadInput for damaged bytes
 #ifndef SLUICE_CLI_PLAN_PLOT_H_
 #define SLUICE_CLI_PLAN_PLOT_H_
@@ -30,7 +31,7 @@ struct ExecutedPlan {
 
 ExecutedPlan ExecutePlan(const PlanFiles& files);
 
-// All but the view: rows, scratchpads, names, title.
+// Everything of a plot but its view: rows, scratchpads, names, title.
 Plot PlotOf(const PlanFiles& files, const ExecutedPlan& run);
 
 }  // namespace sluice::cli

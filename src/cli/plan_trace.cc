@@ -17,9 +17,9 @@ namespace {
 
 using sluice_sim::TraceEvent;
 
-constexpr uint32_t kShared = 1;  // process of what all nodes share; node n is 2 + n
+constexpr uint32_t kShared = 1;  // process of shared engines; node n is 2 + n
 
-// Picoseconds of a cycle count, and as microseconds in decimals.
+// Converts cycles to picoseconds, and to microseconds with decimals.
 class Clock {
  public:
   explicit Clock(uint64_t hz) : hz_(hz == 0 ? 1'000'000'000 : hz) {}
@@ -32,7 +32,8 @@ class Clock {
            static_cast<uint64_t>(part / static_cast<long double>(hz_) + 0.5L);
   }
   std::string At(uint64_t cycles) const { return Text(Picoseconds(cycles)); }
-  // Ends are where the next begins, whatever was rounded.
+  // A duration whose end is exactly the start of an event at `to`, in spite of
+  // rounding.
   std::string Between(uint64_t from, uint64_t to) const {
     return Text(Picoseconds(to) - Picoseconds(from));
   }
@@ -70,7 +71,7 @@ struct Writer {
   std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
   bool first = true;
 
-  // body: fields behind phase and process.
+  // body: the fields after phase and process.
   void Record(const char* phase, uint32_t process, const std::string& body) {
     text += first ? "\n" : ",\n";
     first = false;
@@ -121,7 +122,8 @@ void WriteNames(Tracer* t) {
   }
 }
 
-// Layers have names of their own, tiles a number within their layer.
+// Writes one slice per instruction, named by its layer; a tile has its number within
+// the layer.
 void WriteSlices(Tracer* t) {
   std::map<uint32_t, std::string> names;
   std::map<uint32_t, uint64_t> tiles;
@@ -209,7 +211,7 @@ void WriteCounters(Tracer* t, const BufferHistory& history) {
 // The instructions of each engine, in the order of its list.
 using Lists = std::map<uint32_t, std::vector<const TraceEvent*>>;
 
-// The instruction whose end fulfils a wait; nullptr: none has to end.
+// The instruction that a wait is for; nullptr: the wait already holds.
 const TraceEvent* AwaitedBy(const Lists& lists, const TraceEvent& e,
                             const sluice_wait_t& wait) {
   const auto list = lists.find(wait.engine);
@@ -246,7 +248,8 @@ void WriteArrows(Tracer* t) {
           awaited->end != e.start) {
         continue;
       }
-      // An arrow belongs to the slice around its end: the last cycle of the one that ended.
+      // The format binds an arrow to the slice around its end point: here the last
+      // cycle of the awaited instruction.
       end("s", *awaited, awaited->end - 1, "");
       end("f", e, e.start, ",\"bp\":\"e\"");
       ++number;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run as a trace that Perfetto and chrome://tracing show.
+// A run as a trace for Perfetto and chrome://tracing.
 //
-// Input    a plan with what it was made for, the events of a run and its result
+// Input    a plan with its graph and hardware, the events of a run and its result
 // Output   JSON of the trace-event format. Times are microseconds by the machine's clock, to
-//          the picosecond. A process per node, and one for what all nodes share; in it a
-//          thread per engine; a slice per instruction, named by its layer. Counters: bytes
-//          in use of each scratchpad, bytes per cycle of DRAM. An arrow leads to an
-//          instruction from the one on another engine whose end its wait awaited, where it
-//          started at that moment
+//          the picosecond. A process per node, and one for shared engines; in each a
+//          thread per engine; a slice per instruction, named by its layer. Counters:
+//          bytes in use of each scratchpad, bytes per cycle of DRAM. An arrow leads
+//          from an instruction to one on another engine that waited for it and started
+//          when it ended
 // Errors   Failure(kBadInput) when the stream's tables do not hold what they index
 // Cost     O(events log events + waits)
 // Source   "Trace Event Format", Google, 2016: phases M, X, C, s and f

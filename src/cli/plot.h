@@ -42,10 +42,10 @@ struct PlotRow {
 struct PlotPiece {
   uint64_t low = 0, high = 0;
   uint64_t start = 0, end = 0;
-  uint32_t layer = kPlotNoLayer;  // that wrote the bytes, or for which they were loaded
+  uint32_t layer = kPlotNoLayer;  // that wrote the bytes or needs them
   bool pale = false;
   bool loaded = false;
-  // Of what was loaded: SLUICE_REGION_ and first byte there.
+  // For loaded bytes: SLUICE_REGION_ and the first byte there.
   uint32_t source_region = 0;
   uint64_t source = 0;
 };
@@ -74,17 +74,17 @@ struct PlotView {
 std::vector<PlotBar> DrawableBars(const std::vector<PlotBar>& bars, uint64_t from,
                                   uint64_t to, double pixels_per_cycle);
 
-// The same for pieces: pieces of one layer at one place become one where the gap between them
-// is below a pixel.
+// As DrawableBars, for pieces: pieces of one layer at one address are merged where the
+// gap between them is below a pixel.
 std::vector<PlotPiece> DrawablePieces(const std::vector<PlotPiece>& pieces,
                                       uint64_t from, uint64_t to,
                                       double pixels_per_cycle);
 
-// Text inside an element or a quoted attribute.
+// Escapes text for an element or a quoted attribute.
 std::string XmlEscaped(const std::string& text);
 
 std::string PlotSvg(const Plot& plot, const PlotView& view);
-// The same in a page that scrolls.
+// The SVG in an HTML page that scrolls.
 std::string PlotHtml(const Plot& plot, const PlotView& view);
 
 }  // namespace sluice::cli

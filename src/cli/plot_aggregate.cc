@@ -14,7 +14,7 @@ constexpr double kOwnPixels = 1.5;
 // Gaps up to this wide close between neighbours of one colour.
 constexpr double kGapPixels = 0.5;
 
-// Narrow bars of one pixel column.
+// Collects the narrow bars of one pixel column.
 class Column {
  public:
   bool empty() const { return sum_.count == 0; }

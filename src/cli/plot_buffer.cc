@@ -11,7 +11,8 @@ namespace {
 
 using sluice_sim::TraceEvent;
 
-// The pieces of one node: `live` by first byte, disjoint; done ones in the output.
+// The pieces of one node: live ones by first byte, disjoint; finished ones in the
+// output.
 class Pad {
  public:
   void Read(const Range& range, uint64_t end) {
@@ -23,7 +24,8 @@ class Pad {
 
   // source: what a LOAD reads; nullptr: the bytes were made here.
   void Write(const Range& range, const TraceEvent& e, const Range* source) {
-    // Further sums into the same bytes, and stores over equal values, go on.
+    // Further sums into the same bytes, and writes of the same layer, continue the
+    // piece.
     const auto same = live_.find(range.low);
     if (same != live_.end() && same->second.high == range.high &&
         same->second.layer == e.layer && same->second.end >= e.end) {
@@ -61,7 +63,7 @@ class Pad {
     return it;
   }
 
-  // Ends what lies in the range at `now` at the latest; the rest stays.
+  // Ends live pieces inside the range at `now` at the latest; parts outside stay live.
   void Cut(const Range& range, uint64_t now) {
     auto it = FirstAt(range.low);
     while (it != live_.end() && it->first < range.high) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who holds which bytes of the scratchpads when, read off an executed stream.
+// Which layer holds which scratchpad bytes at what time, from an executed stream.
 //
 // Input    the stream image of a plan that the simulator has accepted, and its trace
 // Output   per node: pieces, disjoint at any time. A piece begins when its first writer
@@ -18,7 +18,7 @@
 
 namespace sluice::cli {
 
-// What is known of an event beyond its trace.
+// Facts about an event that its trace does not hold.
 struct PlotMove {
   bool constants = false;  // a LOAD from the region of constants
   uint32_t region = 0;     // of a LOAD or STORE: SLUICE_REGION_ of the bytes in DRAM

@@ -199,7 +199,7 @@ void DrawAddressTicks(Drawing* d, uint64_t top_byte) {
     d->body += "<line x1=\"" + Fixed(kLeft - 4, 2) + "\" x2=\"" +
                Fixed(d->width - kRight, 2) + "\" y1=\"" + Fixed(y, 2) + "\" y2=\"" +
                Fixed(y, 2) + "\" stroke=\"#cccccc\" stroke-width=\"0.5\"/>\n";
-    if (y < d->y + 22) continue;  // the row's name stands there
+    if (y < d->y + 22) continue;  // would cover the row's name
     d->body +=
         Label(kLeft - 8, y + 4, BytesText(byte), "text-anchor=\"end\" fill=\"#555\"");
   }
@@ -224,7 +224,7 @@ void DrawPieces(Drawing* d, const PlotBuffer& buffer, uint64_t top_byte) {
     std::string more;
     if (width >= 4 && height >= 3) more = " stroke=\"#ffffff\" stroke-width=\"0.6\"";
     if (p.loaded && !p.pale) more += " fill-opacity=\"0.55\"";
-    // What was loaded is drawn half transparent: as light as constants to the eye.
+    // Loaded bytes are drawn half transparent, as light as constants.
     const std::string fill = ColourOf(p.layer, p.pale);
     DrawBox(d, box, fill, more, tip);
     if (height >= 13) Inscribe(d, box, p.layer, p.loaded ? "#ffffff" : fill);
@@ -236,7 +236,7 @@ void DrawBuffers(Drawing* d) {
   for (const PlotBuffer& buffer : d->plot.buffers) {
     uint64_t peak = 1;
     for (const PlotPiece& piece : buffer.pieces) peak = std::max(peak, piece.high);
-    // Nearly empty scratchpads are cut above what is used.
+    // A scratchpad that is less than a quarter full is drawn up to its peak only.
     const uint64_t top_byte = buffer.capacity >= peak && buffer.capacity / 4 < peak
                                   ? buffer.capacity
                                   : peak + peak / 16;
@@ -279,7 +279,7 @@ std::string GridText(const Drawing& d) {
   return out;
 }
 
-// Layers that are seen, in the order of the graph.
+// Layers that are visible in the drawn range, in the order of the graph.
 std::vector<uint32_t> ShownLayers(const Drawing& d) {
   std::map<uint32_t, bool> seen;
   for (const PlotRow& row : d.plot.rows) {
@@ -294,7 +294,7 @@ std::vector<uint32_t> ShownLayers(const Drawing& d) {
   return layers;
 }
 
-// What shades mean.
+// Draws the legend of shades.
 void DrawKey(Drawing* d) {
   struct Shade {
     const char* text;

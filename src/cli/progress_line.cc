@@ -42,7 +42,7 @@ Working::Working(std::string what) : what_(std::move(what)) {
   if (isatty(STDERR_FILENO) == 0) return;
   try {
     thread_ = std::thread([this] { Show(); });
-  } catch (const std::system_error&) {  // no thread, no line
+  } catch (const std::system_error&) {  // without a thread there is no line
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line on stderr while work lasts, for people who wait: it appears after a second, on a
-// terminal alone, and is gone before anything else is printed.
+// A progress line on stderr: it appears after one second, only on a terminal, and is
+// erased before anything else is printed.
 #ifndef SLUICE_CLI_PROGRESS_LINE_H_
 #define SLUICE_CLI_PROGRESS_LINE_H_
 
@@ -13,7 +13,7 @@
 
 namespace sluice::cli {
 
-// Of a search that tells of itself: iterations and cost, written over ten times a second.
+// Progress of a search that reports iterations and cost; redrawn ten times a second.
 class ProgressLine {
  public:
   // always: from the beginning, also where stderr is no terminal.
@@ -30,7 +30,7 @@ class ProgressLine {
   bool told_, shown_ = false;
 };
 
-// Of work that tells nothing: what it is, and its seconds so far.
+// Progress of work without reports: its name and the seconds so far.
 class Working {
  public:
   explicit Working(std::string what);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantities as people type them: 64K, 1M, 50ms.
 //
-// Output   false when the text is not such a quantity or does not fit 64 bits
+// Output   false when the text is no quantity or its value does not fit 64 bits
 #ifndef SLUICE_CLI_QUANTITIES_H_
 #define SLUICE_CLI_QUANTITIES_H_
 

@@ -12,7 +12,8 @@
 namespace sluice::cli {
 namespace {
 
-// Three significant digits and the largest unit that keeps the number at 1 or above.
+// Formats with three significant digits and the largest unit that keeps the number at 1
+// or above.
 std::string Scaled(double value, double step, const std::vector<const char*>& units) {
   size_t unit = 0;
   while (unit + 1 < units.size() && value >= step) {

@@ -207,7 +207,7 @@ Owned<sluice_cohort_t> Session::Coschedule(std::vector<sluice_model_t> models,
       context_.get(), hardware_.get(), models.data(),
       static_cast<uint32_t>(models.size()), &options, &made, &diagnostic);
   if (diagnostic.model < model_bytes_.size()) {
-    graph_bytes_ = model_bytes_[diagnostic.model];  // whose layer and tensor are named
+    graph_bytes_ = model_bytes_[diagnostic.model];  // has the named layer
   }
   Check(status, diagnostic);
   return Owned<sluice_cohort_t>(made);

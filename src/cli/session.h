@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's objects, owned, with its answers turned into failures.
+// Owns the library's objects and turns its statuses into Failures.
 //
 // Input    graph, hardware and plan bytes
 // Errors   Failure with the exit code of the status, the library's sentence, the layer
@@ -34,11 +34,11 @@ class Session {
   void LoadGraph(Bytes graph);
   void LoadHardware(const Bytes& hardware);
   void Schedule(const sluice_schedule_options_t& options);
-  // From the plan that was loaded or made last; the new one takes its place.
+  // Reschedules from the plan that was loaded or made last; the new plan replaces it.
   sluice_change_t Reschedule(const sluice_reschedule_options_t& options);
   void LoadPlan(const Bytes& plan);
   void Verify();
-  // Into the arrays of `evaluation`, where it has some.
+  // Fills the arrays of `evaluation`, if it has any.
   sluice_evaluation_t Evaluate(const sluice_notation_t& notation,
                                const sluice_schedule_options_t& options,
                                sluice_evaluation_t evaluation);
@@ -64,7 +64,7 @@ class Session {
 
   std::vector<sluice_curve_point_t> Curve(const sluice_schedule_options_t& options,
                                           uint32_t points);
-  // Of several graphs; models[i].graph is filled in.
+  // Reads several graphs and sets models[i].graph.
   void LoadModels(std::vector<Bytes> graphs);
   Owned<sluice_cohort_t> Coschedule(std::vector<sluice_model_t> models,
                                     const sluice_coschedule_options_t& options);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The solvers by the names that people type.
+// The solvers by their names on the command line.
 //
-// Output   SLUICE_SOLVER_; false for a name that is none
+// Output   SLUICE_SOLVER_; false for an unknown name
 #ifndef SLUICE_CLI_SOLVERS_H_
 #define SLUICE_CLI_SOLVERS_H_
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of a stream's image (stream.h), read with care.
+// Bounds-checked access to the tables of a stream's image (stream.h).
 //
 // Errors   Failure(kBadInput) where a table does not hold what it indexes
 #ifndef SLUICE_CLI_STREAM_TABLES_H_
@@ -36,7 +36,7 @@ struct Range {
   uint64_t low = 0, high = 0;
 };
 
-// Structs of the image, by index, never beyond its end.
+// Reads structs of the image by index, never beyond its end.
 class Stream {
  public:
   Stream(const void* bytes, size_t size)

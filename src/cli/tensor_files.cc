@@ -12,7 +12,8 @@
 namespace sluice::cli {
 namespace {
 
-// An integer type: bytes of an element, its range; 0 bytes: not one that floats become.
+// An integer type: bytes of an element and its range; 0 bytes: floats cannot be
+// quantised to it.
 struct Stored {
   size_t bytes;
   double low, high;
@@ -70,7 +71,7 @@ Bytes Quantised(const std::string& path, const sluice_graph_port_t& port,
   for (size_t i = 0; i < floats.size() / 4; ++i) {
     float real;
     std::memcpy(&real, floats.data() + 4 * i, 4);
-    // As QUANTIZE of TensorFlow Lite: halves away from zero.
+    // As TensorFlow Lite's QUANTIZE: ties round away from zero.
     const double steps =
         static_cast<double>(std::round(real / port.scale)) + port.zero_point;
     const double inside =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colours, for people who look at a terminal: never in files, pipes, dumb terminals, or where
-// NO_COLOR is set (no-color.org).
+// Colours on terminals: never in files, pipes, on dumb terminals, or where NO_COLOR is
+// set (no-color.org).
 #ifndef SLUICE_CLI_TERMINAL_H_
 #define SLUICE_CLI_TERMINAL_H_
 

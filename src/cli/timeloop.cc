@@ -12,7 +12,7 @@ namespace sluice::cli {
 namespace {
 
 constexpr char kAxes[] = "MNK";
-constexpr const char* kData[3] = {"B", "A", "P"};  // the datum without the axis
+constexpr const char* kData[3] = {"B", "A", "P"};  // the operand that lacks this axis
 constexpr const char* kLicense = "# SPDX-License-Identifier: Apache-2.0\n";
 
 std::string Energy(double pj) {
@@ -107,7 +107,7 @@ std::string Mapping(const std::array<int64_t, 3>& extent, const GemmMemories& me
     outer[d] = extent[d] / m.middle_tile[d];
     middle[d] = m.middle_tile[d] / (m.spatial[d] * m.inner_tile[d]);
     spatial[d] = m.spatial[d];
-    // Without a memory in the PE its loops run in the middle one.
+    // Without a memory in the PE, its loops run at the middle memory.
     if (!memories.has_inner) middle[d] *= m.inner_tile[d];
   }
   std::string text = std::string(kLicense) + "mapping:\n" +

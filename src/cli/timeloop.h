@@ -19,7 +19,8 @@
 
 namespace sluice::cli {
 
-// How many times 1 pJ is divided by ten, at most nine, so that `mac_pj` is whole.
+// The energy unit 10^-digits pJ, with the fewest digits (at most nine) that make
+// `mac_pj` an integer.
 struct EnergyUnit {
   int digits;
   double per_pj;  // 10 to the power of digits
@@ -46,7 +47,7 @@ GemmMemories MemoriesOf(const Bytes& hardware, const sluice_gemm_mapping_t& mapp
 // A name of letters and digits; "_" stands for other characters.
 std::string PlainName(std::string name);
 
-// The three files of a problem. The folder is made where it is not there.
+// The three files of a problem. The folder is created if it does not exist.
 struct TimeloopTexts {
   std::string problem, architecture, mapping;
 };

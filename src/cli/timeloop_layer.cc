@@ -34,7 +34,7 @@ int64_t Spatial(const sluice_layer_mapping_t& m, uint32_t level, int dim) {
   return factor;
 }
 
-// What the loops of all levels cover.
+// The extent that the loops of all levels cover together.
 int64_t Covered(const sluice_layer_mapping_t& m, int dim) {
   int64_t product = 1;
   for (uint32_t l = 0; l < m.levels; ++l)
@@ -42,7 +42,7 @@ int64_t Covered(const sluice_layer_mapping_t& m, int dim) {
   return product;
 }
 
-// Input rows from one window to the next; rows between windows are no data.
+// Input rows from one window to the next; rows between windows are not counted as data.
 int64_t Step(const sluice_layer_mapping_t& m, int axis) {
   return std::min<int64_t>(m.stride[axis],
                            (m.extent[kR + axis] - 1) * m.dilation[axis] + 1);

@@ -4,9 +4,9 @@
 // Input    the descriptor's memories; the library's mapping of a layer that has loops
 // Output   problem.yaml, arch.yaml, mapping.yaml in a folder, which is made
 // Errors   Failure(kIo); Failure(kUsage) for a layer without loops
-// Source   as timeloop.h. Loops that do not divide an extent make the instance as large
-//          as their product (a comment says so). Dims of all axes below a memory stand
-//          in one spatial nest.
+// Source   as timeloop.h. Where loops do not divide an extent, the instance's extent is
+//          the loops' product (a comment in the file says so). All spatial loops below
+//          a memory form one spatial nest.
 #ifndef SLUICE_CLI_TIMELOOP_LAYER_H_
 #define SLUICE_CLI_TIMELOOP_LAYER_H_
 

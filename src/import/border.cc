@@ -25,7 +25,7 @@ sluice_allocator_t AllocatorOf(const sluice_allocator_t* given) {
   return allocator;
 }
 
-// A list over several lines as one line that fits the diagnostic.
+// Copies a list of several lines as one line, cut to the diagnostic's capacity.
 void CopyLine(const char* from, char* to, size_t capacity) {
   size_t n = 0;
   for (; *from != '\0' && n + 1 < capacity; ++from) {

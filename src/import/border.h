@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every C function of libsluice_import does: structs of any version in and out, an
-// exception turned into a status and a diagnostic, bytes handed over in the caller's
-// memory.
+// Shared by all C functions of libsluice_import: reads and writes the caller's structs
+// of any version, turns an exception into a status and a diagnostic, and copies results
+// into memory of the caller's allocator.
 //
 // Input    the caller's structs, struct_size first; the caller's allocator or NULL
-// Output   complete structs of ours; theirs up to their struct_size
+// Output   complete structs of this version; the caller's structs up to their
+//          struct_size
 // Errors   statuses of sluice.h; nothing is thrown through Guarded
 #ifndef SLUICE_IMPORT_BORDER_H_
 #define SLUICE_IMPORT_BORDER_H_
@@ -19,7 +20,8 @@
 
 namespace sluice::import {
 
-// The caller's struct as ours: a missing tail is zero, an unknown tail must be zero.
+// The caller's struct in this version's layout: a missing tail is zero, an unknown tail
+// must be zero.
 template <typename T>
 T Complete(const T* in, const char* name) {
   T out;
@@ -62,7 +64,8 @@ sluice_status_t StatusOf(Fault fault);
 sluice_status_t Tell(sluice_diagnostic_t* out, sluice_status_t status,
                      const char* stage, const char* message) noexcept;
 
-// Copies the bytes into memory of the allocator. Throws bad_alloc when that refuses.
+// Copies the bytes into memory of the allocator. Throws bad_alloc when it has none
+// left.
 void HandOver(const Bytes& bytes, const sluice_allocator_t* allocator,
               sluice_bytes_t* out);
 

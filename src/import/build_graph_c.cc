@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C functions of build.h that collect a graph, over the writer of the importers.
+// The C functions of build.h that collect a graph, on top of the importers'
+// GraphWriter.
 #include <cstring>
 #include <new>
 #include <utility>
@@ -30,7 +31,7 @@ uint64_t BytesOf(uint32_t dtype) {
   }
 }
 
-// What a dense tensor of these extents takes.
+// Bytes of a dense tensor of these extents.
 uint64_t DenseBytes(const sluice_tensor_t& tensor) {
   constexpr uint64_t kMost = uint64_t{1} << 46;
   uint64_t bytes = BytesOf(tensor.dtype);

@@ -12,7 +12,7 @@
 namespace sluice::import {
 namespace {
 
-// What the caller gave, with a name of our own.
+// The caller's struct with an owned copy of its name.
 template <typename Given>
 struct Named {
   Given given;
@@ -50,7 +50,7 @@ namespace {
 using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 
-// Zero stands for the default.
+// A field that is 0 takes its default.
 template <typename T>
 T Or(T given, T otherwise) {
   return given == 0 ? otherwise : given;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How importers, zoo and presets fail: a kind, a sentence and, where a model uses
-// operators that cannot be expressed, the list of them.
+// The error of importers, zoo and presets: a kind, a sentence and, where a model uses
+// operators that cannot be expressed, the list of those operators.
 //
 // Input    thrown by the function that notices
 // Output   caught by the C functions, which turn it into a status and a diagnostic

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C functions of import.h that say what a graph's inputs and outputs mean.
+// The C functions of import.h that describe a graph's inputs and outputs: name, shape,
+// scale and zero point.
 #include "import/border.h"
 #include "import/graph_writer.h"
 #include "sluice/graph_generated.h"
@@ -14,7 +15,7 @@ T At(const Vector* vector, uint32_t i, T otherwise) {
   return vector != nullptr && i < vector->size() ? vector->Get(i) : otherwise;
 }
 
-// The index-th tensor of that kind.
+// The index-th tensor of this kind; kNoTensor if there are fewer.
 uint32_t Find(const wire::Graph& g, Kind kind, uint32_t index) {
   const auto* kinds = g.tensor_kind();
   for (uint32_t t = 0; kinds != nullptr && t < kinds->size(); ++t) {

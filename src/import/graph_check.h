@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the scheduler's reader whether it takes a graph or a descriptor.
+// Asks the scheduler's reader whether it accepts a graph or a hardware descriptor.
 //
 // Input    graph.fbs or hardware.fbs bytes, untrusted
 // Errors   the C functions' status and diagnostic; CheckGraph: Error with the sentence

@@ -13,7 +13,8 @@ namespace {
 constexpr size_t kConstantAlignment = 16;
 constexpr uint64_t kLargestBuffer = (uint64_t{1} << 31) - (1u << 24);
 
-// A list of lists as flatbuffers want it: where each begins, and all of them in a row.
+// Flattens a list of lists for flatbuffers: the begin of each list, and all items in
+// one vector.
 template <typename Item, typename Row>
 std::pair<std::vector<uint32_t>, std::vector<Item>> Csr(
     const std::vector<Row>& rows, const std::vector<Item> Row::*list) {
@@ -183,9 +184,9 @@ void GraphWriter::Rewind(const Mark& mark) {
 
 namespace {
 
-// Offsets of the vectors that are written already. The builder lays vectors out in the
-// order in which they are created, and equal graphs must have equal bytes in every
-// version: a new column is created last in its function.
+// Offsets of vectors that are already written. The builder lays vectors out in the
+// order of their creation, and equal graphs must have equal bytes in every version, so
+// a column that is added to the format must be created last in its function.
 template <typename Item>
 using VectorAt = flatbuffers::Offset<flatbuffers::Vector<Item>>;
 using Builder = flatbuffers::FlatBufferBuilder;
@@ -243,7 +244,7 @@ LayerColumns WriteLayers(const std::vector<LayerRow>& layers, Builder* builder) 
   return at;
 }
 
-// All null if the graph has no parameters: then the file has no such fields.
+// All null if the graph has no parameters: the file then has none of these fields.
 struct ParameterColumns {
   VectorAt<uint32_t> name;
   VectorAt<int32_t> min, max;

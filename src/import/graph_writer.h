@@ -63,14 +63,15 @@ struct ParameterRow {
 class GraphWriter {
  public:
   explicit GraphWriter(std::string name) : name_(std::move(name)) {}
-  // No more inline constants than that; Error(kTooLarge) instead.
+  // Limits the bytes of inline constants; beyond the limit, Error(kTooLarge) is thrown.
   void LimitConstants(uint64_t bytes) { most_constant_bytes_ = bytes; }
-  // Throws when that many more would exceed the limit: to be called before `bytes` bytes
-  // of a constant are made whose size the file does not vouch for.
+  // Throws when `bytes` more would exceed the limit. Must be called before a constant
+  // is allocated whose size is not bounded by the size of the model file.
   void NeedRoom(uint64_t bytes) const;
-  // The same for int32 [channels, 3]: a row of parameters for every channel.
+  // NeedRoom for int32 [channels, 3]: a row of parameters for every channel.
   void NeedRows(uint64_t channels) const { NeedRoom(channels * 12); }
-  // Goes on with a graph that the library has accepted; its constants lie inside it.
+  // Starts from a graph that the library has accepted and that has no external
+  // constants.
   explicit GraphWriter(const Bytes& graph);
 
   uint32_t AddName(const std::string& text);
@@ -78,7 +79,7 @@ class GraphWriter {
                      int32_t zero_point = 0, float scale = 0);
   uint32_t AddConstant(const std::string& name, uint8_t dtype, Dims dims,
                        const void* bytes, size_t size);
-  // A state; before the first run it holds these bytes.
+  // A state tensor, which holds these bytes before the first run.
   uint32_t AddState(const std::string& name, uint8_t dtype, Dims dims,
                     const std::vector<uint8_t>& first);
   uint32_t AddSeeded(const std::string& name, uint8_t dtype, Dims dims, uint64_t seed);
@@ -92,7 +93,7 @@ class GraphWriter {
 
   const std::vector<TensorRow>& tensors() const { return tensors_; }
   const std::vector<LayerRow>& layers() const { return layers_; }
-  // Whether a layer from number `first` on is OPAQUE: work of the host.
+  // Whether any layer from number `first` on is OPAQUE, that is, executed by the host.
   bool HasOpaque(size_t first) const;
   // Empty for kNoTensor.
   std::string name(uint32_t index) const {
@@ -108,7 +109,7 @@ class GraphWriter {
   void SetDims(uint32_t tensor, Dims dims) { tensors_[tensor].dims = std::move(dims); }
   uint64_t constant_bytes() const { return data_.size(); }
 
-  // Forgets tensors, layers and constants added after Mark; names stay.
+  // Rewinding removes tensors, layers and constants added after the Mark; names stay.
   struct Mark {
     size_t tensors, layers, data;
   };

@@ -30,7 +30,7 @@ bool IsTflite(const uint8_t* bytes, size_t size) {
   return size >= 8 && std::memcmp(bytes + 4, "TFL3", 4) == 0;
 }
 
-// What the options say about the limit, or 64 MiB more than 16 times the file.
+// The options' limit on constant bytes; without one, 16 times the file plus 64 MiB.
 uint64_t LimitOf(const sluice_import_options_t& options, uint64_t file_bytes) {
   uint64_t limit = options.max_constant_bytes;
   if (limit == 0) limit = (uint64_t{64} << 20) + 16 * file_bytes;
@@ -100,7 +100,7 @@ ImportResult ImportOnnxBytes(const sluice_import_options_t& given, const uint8_t
   return ImportOnnx(bytes, size, options);
 }
 
-// The figures of a graph that took the place of the imported one.
+// Counts again after another graph (a training step) has replaced the imported one.
 void Recount(ImportResult* import) {
   const GraphWriter graph(import->graph);
   import->layers = static_cast<uint32_t>(graph.layers().size());

@@ -27,7 +27,7 @@ struct ImportResult {
   uint32_t operators, layers, tensors, inputs, outputs;
   uint64_t constant_bytes;
   std::vector<UnsupportedOperator> opaque;
-  // Operators that functions of the host compute; at the end they stand in `opaque`, too.
+  // Operators that host functions compute. The import adds them to `opaque` at its end.
   std::vector<UnsupportedOperator> hosted;
   // Floating-point operators that became int8 layers of the same shapes with seeded
   // weights: plans and their costs are the model's, computed numbers are not. Empty:
@@ -51,7 +51,7 @@ constexpr char kNotNeeded[] = "no output needs it";
 void CountOperator(std::vector<UnsupportedOperator>* list, const std::string& name,
                    const std::string& reason);
 // The model uses operators that cannot be expressed, or (kBadInput) has dimensions that
-// are not fixed; all of them are listed.
+// are not fixed. Lists all such operators or dimensions.
 class Refusal : public Error {
  public:
   Refusal(Fault fault, std::string message, std::vector<UnsupportedOperator> list)
@@ -62,7 +62,7 @@ class Refusal : public Error {
   std::vector<UnsupportedOperator> list_;
 };
 
-// Throws a Refusal with all of them.
+// Throws a Refusal that lists all these operators.
 [[noreturn]] void FailUnsupported(const std::vector<UnsupportedOperator>& list);
 
 }  // namespace sluice::import

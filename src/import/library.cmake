@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # libsluice_import: importers, zoo, presets and builders as one library, shared and as an
-# archive. It needs libsluice, whose reader
-# checks every graph before the caller gets it.
+# archive. It needs libsluice, whose reader checks every graph before it is returned.
 get_property(import_rooms GLOBAL PROPERTY SLUICE_IMPORT_ROOMS)
 set(import_objects)
 foreach(room ${import_rooms})
@@ -21,7 +20,7 @@ set(import_includes
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
-# For our own tests and tools, which look inside.
+# For the project's own tests and tools, which use internal functions.
 add_library(sluice_import_rooms STATIC ${import_objects})
 target_include_directories(
   sluice_import_rooms PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
@@ -66,7 +65,7 @@ endif()
 add_library(sluice::import ALIAS sluice_import)
 
 # The archive: one object in which only the C functions are global, as libsluice.a is.
-# Who links it also links the libraries that read the models' formats, and C++'s own.
+# Programs that link it must also link the libraries of the models' formats and libstdc++.
 if(SLUICE_LD AND CMAKE_OBJCOPY AND NOT SLUICE_SANITIZE)
   set(one ${PROJECT_BINARY_DIR}/src/import/sluice_import_one.o)
   add_custom_command(

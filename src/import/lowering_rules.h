@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How importers say that one operator cannot be expressed, while the rest may go on.
+// Unsupported: one operator cannot be expressed as layers; the import of the rest goes
+// on.
 #ifndef SLUICE_IMPORT_LOWERING_RULES_H_
 #define SLUICE_IMPORT_LOWERING_RULES_H_
 

@@ -11,18 +11,18 @@ namespace sluice::import {
 
 namespace {
 
-// A shift that no layer may have: a layer with it is refused when the graph is read.
+// An invalid shift: the graph's reader refuses a layer that has it.
 constexpr int kNoShift = 1025;
 
-// Of numbers from 0 to 2^31, which leave at least 22 bits behind the point, so that the sum
-// is exact: std::round without a call for each channel.
+// std::round for 0 <= x <= 2^31 without a library call for each channel. x has at least
+// 22 bits behind the point, so x + 0.5 is exact.
 int64_t Rounded(double x) { return static_cast<int64_t>(x + 0.5); }
 int64_t RoundedUp(double x) {
   const int64_t below = static_cast<int64_t>(x);
   return below + (static_cast<double>(below) < x ? 1 : 0);
 }
 
-// std::frexp times 2^31, for numbers above 0, without a call for each channel.
+// std::frexp(x) * 2^31 for x > 0, without a library call for each channel.
 double FractionOf(double x, int* exponent) {
   uint64_t bits = 0;
   std::memcpy(&bits, &x, sizeof bits);
@@ -129,7 +129,7 @@ std::vector<int32_t> RequantiseAttributes(const Affine& in, const Affine& out,
 
 namespace {
 
-// With operands refined by 2^left_shift, which 32 bits must hold.
+// Both operands are shifted left by `left_shift` first; the result must fit 32 bits.
 std::vector<int32_t> SumOf(const Affine& x0, const Affine& x1, const Affine& out,
                            const Range& range, int left_shift) {
   const double twice = static_cast<double>(2 * std::max(x0.scale, x1.scale));
@@ -168,7 +168,7 @@ std::vector<int32_t> ProductAttributes(const Affine& x0, const Affine& x1,
 }
 
 std::vector<int32_t> HardSwishAttributes(const Affine& in, const Affine& out) {
-  // Inputs are refined to 1/128 of a step; the gate counts 1/32768 of 3.
+  // Inputs have 7 more fraction bits; the gate is in units of 3/32768.
   const float fine = (1.0f / 128.0f) * in.scale;
   const Factor f = QuantiseFactor(static_cast<double>(fine / out.scale));
   const Factor gate = QuantiseFactor(static_cast<double>(fine / (3.0f / 32768.0f)));

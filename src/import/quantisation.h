@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real scales to the integers that ops.h computes with, rounded as TensorFlow Lite
-// does.
+// Converts real scales to the integer multipliers and shifts of ops.h, rounded as
+// TensorFlow Lite does.
 //
 // Input    scales as float32 (as stored), products in double
 // Output   multiplier in [2^30, 2^31) or 0, shift: factor = multiplier / 2^31 * 2^shift
@@ -24,17 +24,17 @@ struct Factor {
   int32_t shift;
 };
 
-// Factors below 2^-32 become 0. One that is no finite number gets a shift that no layer
-// takes.
+// Factors below 2^-32 become 0. A factor that is not finite gets an invalid shift, so
+// that the graph's reader refuses the layer.
 Factor QuantiseFactor(double factor);
 
-// For scale_once, in place of a product in double that is rounded away from zero: the
-// multiplier is rounded up, so that what is a tie in real numbers never falls below
-// one.
+// For scale_once, which replaces a product in double that rounds ties away from zero.
+// The multiplier is rounded up, so that a product that is a tie in real numbers never
+// falls below the tie.
 Factor QuantiseFactorUp(double factor);
 
-// One or the other for each factor, with `stride` words from one multiplier to the next; the
-// shift stands behind its multiplier.
+// QuantiseFactorUp (`up`) or QuantiseFactor for each factor. Multipliers are `stride`
+// words apart; each shift is the word behind its multiplier.
 void QuantiseFactors(const std::vector<double>& factors, bool up, int32_t* first,
                      size_t stride);
 
@@ -43,14 +43,14 @@ struct Range {
   int32_t max;
 };
 
-// Of an 8- or 16-bit dtype (SLUICE_DTYPE_).
+// The range of an 8- or 16-bit dtype (SLUICE_DTYPE_).
 Range DtypeRange(uint8_t dtype);
 
 // Real bounds (either may be infinite) in stored values, within the dtype's range.
 Range ClampRange(uint8_t dtype, const Affine& affine, float low, float high);
 
-// 256 answers, by the bits of the input as uint8: f over real values, computed in
-// float. Where f is no number the answer is 0.
+// Table of 256 results, indexed by the input's bits as uint8: f over real values,
+// computed in float; 0 where f is not a number.
 std::vector<uint8_t> LookupTable(uint8_t in_dtype, const Affine& in, uint8_t out_dtype,
                                  const Affine& out,
                                  const std::function<float(float)>& f);
@@ -61,7 +61,7 @@ std::vector<int32_t> RequantiseAttributes(const Affine& in, const Affine& out,
                                           const Range& range);
 std::vector<int32_t> SumAttributes(const Affine& x0, const Affine& x1,
                                    const Affine& out, const Range& range);
-// Of 16-bit operands.
+// Attributes of ADD and SUB with 16-bit operands.
 std::vector<int32_t> WideSumAttributes(const Affine& x0, const Affine& x1,
                                        const Affine& out, const Range& range);
 std::vector<int32_t> ProductAttributes(const Affine& x0, const Affine& x1,

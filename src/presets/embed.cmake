@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DOUTPUT=FILE.cc -DFUNCTION=NAME -DINPUTS="NAME=FILE;..." -P embed.cmake
-# Writes files as byte arrays behind one table.
+# Writes files as byte arrays with a table of their names.
 set(arrays "")
 set(table "")
 foreach(pair ${INPUTS})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that were turned into byte arrays when the library was built.
+// Files that the build turns into byte arrays.
 #ifndef SLUICE_PRESETS_EMBEDDED_H_
 #define SLUICE_PRESETS_EMBEDDED_H_
 

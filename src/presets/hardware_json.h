@@ -4,8 +4,8 @@
 // Input    JSON text in the field names of hardware.fbs, // comments allowed; or bytes
 //          that have passed the verifier
 // Errors   HardwareFromJson: empty result and a sentence with line and column
-// Note     stands alone: the JSON parser comes compiled with the original namespace of
-//          flatbuffers, which the rest of the library renames
+// Note     includes no other header of the library: the compiled JSON parser uses
+//          flatbuffers' original namespace, which the rest of the library renames
 #ifndef SLUICE_PRESETS_HARDWARE_JSON_H_
 #define SLUICE_PRESETS_HARDWARE_JSON_H_
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machines that come with sluice, by name, and what a descriptor says in short.
+// Machines that come with sluice, by name, and a summary of a descriptor.
 //
 // Input    the name of a preset; hardware.fbs bytes, which may be damaged
 // Output   hardware.fbs bytes; JSON in the field names of hardware.fbs; a few figures
@@ -21,12 +21,12 @@ using import::Bytes;
 const EmbeddedFile& FindPreset(const std::string& name);
 Bytes LoadPreset(const std::string& name);
 
-// As JSON, every field written out.
+// The descriptor as JSON, with every field written out.
 std::string HardwareAsJson(const Bytes& bytes);
 
 struct HardwareFacts {
   std::string name;
-  size_t name_at;  // byte of the descriptor that the name begins at; 0: no name
+  size_t name_at;  // offset of the name in the descriptor; 0: no name
   uint32_t nodes;
   uint64_t clock_hz;
   uint64_t macs_per_cycle, vector_ops_per_cycle;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // AlexNet (two towers), GoogLeNet, MLP-L and an LSTM step of GNMT (four cells), layer
-// by layer as KAPLA's evaluation has them. So GoogLeNet's pooling branch projects
-// without its 3x3 pooling, and the LSTM's gates are linear: their curves are left out.
+// by layer as in KAPLA's evaluation. As there, GoogLeNet's pooling branch has its
+// projection but no 3x3 pooling, and the LSTM's gates have no activation functions.
 #include "zoo/torch_layers.h"
 #include "zoo/zoo.h"
 
@@ -14,7 +14,7 @@ Fmap Flat(Network* net, const Fmap& x) {
   return net->Reshape("flat", x, {x.dims[0], x.dims[1] * x.dims[2] * x.dims[3]});
 }
 
-// An output with 1x1, 3x3 and 5x5 filters side by side.
+// Channels of an inception module: 1x1, 3x3 and 5x5 filters side by side.
 struct Inception {
   const char* name;
   int32_t one, three_reduce, three, five_reduce, five, projected;
@@ -35,7 +35,7 @@ Fmap AddInception(Network* net, const Inception& i, const Fmap& in) {
   return net->Concat(name, {one, three, five, projected});
 }
 
-// One cell: its new hidden state.
+// Adds one LSTM cell; returns its new hidden state.
 Fmap AddCell(Network* net, const std::string& name, const Fmap& x, const Fmap& hidden,
              const Fmap& state) {
   const Fmap both = net->Concat(name + "_in", {hidden, x});

@@ -9,7 +9,7 @@ namespace {
 constexpr int32_t kImage = 224;
 constexpr int32_t kClasses = 1000;
 
-// 1x1 (which takes the stride), 3x3, 1x1 around a shortcut.
+// Convolutions 1x1 (with the stride), 3x3 and 1x1, and a shortcut around them.
 Fmap Bottleneck(Network* net, const std::string& name, const Fmap& in, int32_t channels,
                 int32_t stride, bool project) {
   const Fmap a = net->Convolution(name + ".a", in, channels, {1, stride}, true);

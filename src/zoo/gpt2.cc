@@ -5,8 +5,8 @@
 // Prefill takes `seq` tokens from an empty cache and answers the logits of the last
 // one; decode takes one token at parameter "position", its position index and a mask
 // that is 1 up to that position. Both append their keys and values to the same state
-// tensors, so with one `context` the state that a prefill leaves is what a decode
-// starts from.
+// tensors, so with equal `context` a decode continues from the state that a prefill
+// leaves.
 #include <algorithm>
 #include <cmath>
 
@@ -21,13 +21,13 @@ namespace {
 constexpr int32_t kHead = 64;  // channels of a head
 constexpr int32_t kVocabulary = 50257, kPositions = 1024;
 constexpr uint8_t kInt8 = SLUICE_DTYPE_INT8;
-// Logits of attention: this many steps are 1.
+// Steps of attention logits that stand for 1.
 constexpr double kLogitSteps = Network::kSpread;
 
 struct Size {
   const char* name;
   int32_t blocks, heads, width;
-  int32_t prompt;  // tokens of a prefill, when nobody says how many
+  int32_t prompt;  // default number of tokens of a prefill
 };
 constexpr Size kSmall = {"gpt2_small", 12, 12, 768, 512};
 constexpr Size kXl = {"gpt2_xl", 48, 25, 1600, 1024};
@@ -81,7 +81,7 @@ class Gpt2 {
     return net_.Add("embedding", token, position, 0.5, false);
   }
 
-  // 1 where a query may look: everything so far.
+  // The causal mask: 1 for the query's own and all earlier positions.
   uint32_t Mask() {
     if (decode_) {
       return net_.writer().AddTensor("mask", SLUICE_DTYPE_UINT8, Kind::kInput,
@@ -113,8 +113,8 @@ class Gpt2 {
     return net_.Reshape(name + ".whole", rows, whole);
   }
 
-  // Appends to the cache. What attention then looks at: the cache, or in a prefill,
-  // which starts from an empty one, the new rows alone.
+  // Appends rows to the cache. Returns what attention reads: the cache or, in a
+  // prefill, which starts from an empty cache, the new rows alone.
   Fmap Cached(const std::string& name, const Fmap& rows) {
     GraphWriter& writer = net_.writer();
     const Dims dims = {batch_, heads_, context_, kHead};

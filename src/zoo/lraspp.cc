@@ -25,7 +25,7 @@ constexpr Row kRows[] = {
     {5, 672, 160, true, true, 1, 2}, {5, 960, 160, true, true, 1, 2},
     {5, 960, 160, true, true, 1, 2},
 };
-constexpr size_t kLow = 3;  // the head also looks at the fmap of 1/8 that row 3 makes
+constexpr size_t kLow = 3;  // the head also reads row 3's output, at 1/8 size
 
 int32_t Squeezed(int32_t channels) {
   const int32_t quarter = channels / 4;

@@ -17,7 +17,7 @@ uint64_t SeedOf(const std::string& name) {
   return hash;
 }
 
-// In [-1, 1), the same for the same number.
+// A pseudo-random number in [-1, 1), equal for equal `number`.
 double Jitter(uint32_t number) {
   const uint32_t hashed = (number * 2654435761u) >> 8;
   return static_cast<double>(hashed) / (1 << 23) - 1;
@@ -36,7 +36,7 @@ Axis AxisOf(int32_t in, int32_t size, const Window& w) {
   return {out, total / 2, total - total / 2};
 }
 
-// A negative half cut off halves the mean square.
+// A ReLU cuts off the negative half, which halves the mean square.
 double AfterRelu(double rms, bool relu) { return relu ? rms / std::sqrt(2.0) : rms; }
 
 }  // namespace
@@ -164,8 +164,8 @@ Fmap Network::Add(const std::string& name, const Fmap& a, const Fmap& b, double 
                    {kLeftShift, 0, fa.multiplier, fa.shift, 0, fb.multiplier, fb.shift,
                     0, out.multiplier, out.shift, relu ? 0 : -128, 127},
                    dims, AfterRelu(kSpread, relu));
-  // Along a chain of shortcuts that are never negative little is cut off: halves of
-  // such a value and of a centred one settle at 0.93.
+  // If operand a is never negative (a chain of shortcuts), the ReLU cuts off little:
+  // the RMS of half such a value plus half a centred one settles at 0.93 of the spread.
   if (relu && a.positive) sum.rms = 0.93 * kSpread;
   sum.positive = relu;
   return sum;

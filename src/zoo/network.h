@@ -78,10 +78,10 @@ class Network {
                         uint32_t weight, bool relu);
   Fmap MaxPool(const std::string& name, const Fmap& in, Window w);
   Fmap GlobalAveragePool(const std::string& name, const Fmap& in);
-  // share: of the output's variance that comes from a.
+  // share: the part of the output's variance that comes from a.
   Fmap Add(const std::string& name, const Fmap& a, const Fmap& b, double share,
            bool relu);
-  // Along channels.
+  // Concatenates along channels.
   Fmap Concat(const std::string& name, const std::vector<Fmap>& parts);
   Fmap Matmul(const std::string& name, const Product& product, Dims dims, double rms);
   Fmap LayerNorm(const std::string& name, const Fmap& in);
@@ -91,7 +91,7 @@ class Network {
   uint32_t Parameters(int32_t channels, double factor, double bias_spread,
                       double gain_spread);
 
-  // The last layer's output becomes the graph's.
+  // Makes `output` the graph's output and returns the graph's bytes.
   Bytes Finish(const Fmap& output);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ResNeXt-50, DenseNet-121, and what stands on a dilated ResNet-50: FCN, DeepLabV3.
+// ResNeXt-50, DenseNet-121, and the networks on a dilated ResNet-50: FCN, DeepLabV3.
 #include "zoo/torch_layers.h"
 #include "zoo/zoo.h"
 
@@ -44,7 +44,7 @@ Fmap ResNet50(Network* net, const Fmap& image, const ResNetShape& shape) {
     for (int i = 0; i < depth[stage]; ++i) {
       const std::string name =
           "stage" + std::to_string(stage + 1) + "." + std::to_string(i);
-      // The first block of a stage keeps the dilation of the stage before.
+      // The first block of a stage has the dilation of the previous stage.
       const Block block = {64 << stage, i == 0 ? stride : 1, dilation, i == 0};
       x = Bottleneck(net, name, x, shape, block);
       if (i == 0 && dilate) dilation *= 2;
@@ -59,7 +59,8 @@ Fmap Classifier(Network* net, const Fmap& x) {
   return net->FullyConnected("classifier", flat, kClasses, false);
 }
 
-// Concatenates before every layer what all layers of the block made so far.
+// Each layer reads the concatenation of the block's input and all earlier layers'
+// outputs.
 Fmap DenseBlock(Network* net, const std::string& name, const Fmap& in, int layers) {
   constexpr int32_t kGrowth = 32;
   std::vector<Fmap> features = {in};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Networks found by architecture search, in their sizes for 224 x 224: NASNet-A
 // (4 @ 1056), PNASNet-5 (3 cells of 54), AmoebaNet-D (4 cells of 48), DARTS (14 cells
-// of 48). A cell sums pairs of parts of earlier states; 0 and 1 are what the two cells
-// before made, brought to the cell's channels and extents. ReLUs that precede a
-// convolution are layers of their own, as published. Deviation: the first convolution
-// pads, so that every extent halves evenly.
+// of 48). A cell sums pairs of operators on earlier states. States 0 and 1 are the
+// outputs of the two previous cells, brought to the cell's channels and extents. ReLUs
+// that precede a convolution are layers of their own, as published. Deviation: the
+// first convolution pads, so that every extent halves evenly.
 #include "import/error.h"
 #include "zoo/torch_layers.h"
 #include "zoo/zoo.h"
@@ -44,7 +44,7 @@ class Searched {
     return Conv(&net, name, Relu(&net, name + ".relu", in), channels, kernel, false);
   }
 
-  // Two strided 1x1 convolutions, the second one off by a row and a column.
+  // Two strided 1x1 convolutions, the second shifted by one row and one column.
   Fmap Halved(const std::string& name, const Fmap& in, int32_t channels) {
     const Fmap x = Relu(&net, name + ".relu", in);
     const Dims& d = x.dims;

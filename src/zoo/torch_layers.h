@@ -37,14 +37,16 @@ Fmap MaxPool(Network* net, const std::string& name, const Fmap& in,
 Fmap AveragePool(Network* net, const std::string& name, const Fmap& in,
                  const Kernel& kernel);
 Fmap Relu(Network* net, const std::string& name, const Fmap& in);
-// Elementwise by a table of 256; f over values whose root mean square is about 1.
+// Applies f elementwise by a table of 256 entries; f's argument has a root mean square
+// of about 1.
 Fmap Curve(Network* net, const std::string& name, const Fmap& in, float (*f)(float));
 float Gelu(float x);
 float HardSwish(float x);
 float HardSigmoid(float x);
 float Sigmoid(float x);
 
-// By channel, each factor in [0, 1] as Sigmoid and HardSigmoid leave it: 127 is 1.
+// Multiplies each channel by a factor in [0, 1], the output of Sigmoid or HardSigmoid:
+// 127 stands for 1.
 Fmap Gate(Network* net, const std::string& name, const Fmap& in, const Fmap& gate);
 Fmap Slice(Network* net, const std::string& name, const Fmap& in, const Dims& begin,
            Dims dims);

@@ -10,7 +10,7 @@ namespace {
 constexpr int32_t kWidth = 512, kHidden = 2048, kHeads = 8, kLayers = 6;
 constexpr int32_t kSource = 10, kTarget = 20, kSentences = 32;
 
-// Norms stand behind the sums.
+// Adds `change` to x, then normalises (post-norm).
 Fmap AddNorm(Network* net, const std::string& name, const Fmap& x, const Fmap& change) {
   return net->LayerNorm(name + ".norm", net->Add(name + ".add", x, change, 0.5, false));
 }

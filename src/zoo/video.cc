@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// R(2+1)D-18 and S3D for 16 frames of 224 x 224. Frames stand where the batch does;
-// what looks along time sees [1, frames, height * width, channels], a view of the same
-// bytes.
+// R(2+1)D-18 and S3D for 16 frames of 224 x 224. Frames take the batch axis. Layers
+// along time read [1, frames, height * width, channels], a view of the same bytes.
 #include "import/error.h"
 #include "zoo/torch_layers.h"
 #include "zoo/zoo.h"
@@ -19,7 +18,7 @@ Fmap Input(Network* net, const ZooOptions& options) {
   return net->Input("clip", {kFrames, kImage, kImage, 3});
 }
 
-// f sees frames as rows; the result has height and width again.
+// Applies f to the view with frames as rows; the result has height and width again.
 template <typename F>
 Fmap AlongTime(Network* net, const std::string& name, const Fmap& in, F f) {
   const Dims& d = in.dims;
@@ -51,8 +50,8 @@ Fmap Conv2Plus1(Network* net, const std::string& name, const Fmap& in,
   return TimeConv(net, name + ".time", x, widths.out, {3, stride}, relu);
 }
 
-// A convolution of 1x1x1 with stride 2, along time too. The two frames of a pair stand above
-// each other, so that a stride over rows takes the first of them.
+// A convolution of 1x1x1 with stride 2, along time too. A view puts the two frames of a
+// pair above each other, so that a stride over rows takes the first frame.
 Fmap Shortcut(Network* net, const std::string& name, const Fmap& in, int32_t channels) {
   const Dims& d = in.dims;
   const Fmap pairs =
@@ -70,7 +69,7 @@ Fmap SeparableConv(Network* net, const std::string& name, const Fmap& in,
   return TimeConv(net, name + ".time", x, channels, {size, stride}, true);
 }
 
-// The largest of a cube is the largest along time of the largest of each square.
+// A 3-D max pool: the maximum over each square, then over time.
 Fmap CubePool(Network* net, const std::string& name, const Fmap& in,
               const Kernel& square) {
   const Fmap x = MaxPool(net, name + ".space", in, square);

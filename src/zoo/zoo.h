@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Known networks, whole, as graphs: int8, weights seeded instead of stored.
+// Complete known networks as int8 graphs, with seeded weights instead of stored ones.
 //
 // Input    a name of ZooEntries(), batch size, sequence lengths
 // Output   graph.fbs bytes; the same ones on every call. Weights of one name are the
@@ -22,8 +22,8 @@ using import::Bytes;
 
 struct ZooOptions {
   int32_t batch = 1;
-  int32_t seq = 0;      // tokens of a prefill; 0 = what the network is known with
-  int32_t context = 0;  // positions that the KV cache holds; 0 = all there are
+  int32_t seq = 0;      // tokens of a prefill; 0 = the network's own
+  int32_t context = 0;  // positions of the KV cache; 0 = the network's
   int32_t blocks = 0;   // of a transformer; 0 = all
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cache keeps plans on disk, by what they were made from. It is the library of
-// bindings/cache, so programs in other languages find the same files.
+// Package cache keeps plans on disk, with hashes of their inputs as keys. It is the
+// library of bindings/cache, so programs in other languages find the same files.
 //
-// A plan from here is verified before it is used, as any other: the checksum finds
-// accidents, not forgeries.
+// Verify a plan from the cache before use: its checksum detects accidental damage, not
+// forgery.
 //
 // Build: as package sluice, and libsluice_cache.a where the linker looks.
 package cache
@@ -21,7 +21,7 @@ package cache
 #include "plan_cache.h"
 #endif
 
-// Keys are made here, so that no Go pointer is ever inside of what C reads.
+// Keys are built in C, so that no struct that C reads contains a Go pointer.
 static int get(const char* folder, uint64_t g, uint64_t h, uint64_t o, void** out,
                size_t* size) {
   const plan_cache_key_t key = {g, h, o};
@@ -46,10 +46,11 @@ import (
 	"sluice"
 )
 
-// Key is what decides on a plan. Values of weights do not.
+// Key holds hashes of all inputs that a plan depends on. It does not depend on weights'
+// values.
 type Key struct{ graph, hardware, options uint64 }
 
-// NewKey takes options as bytes that differ where the options of the plan do.
+// NewKey makes a key. options: bytes that encode the options of the plan.
 func NewKey(g *sluice.Graph, h *sluice.Hardware, options []byte) Key {
 	var first unsafe.Pointer
 	if len(options) > 0 {
@@ -58,11 +59,11 @@ func NewKey(g *sluice.Graph, h *sluice.Hardware, options []byte) Key {
 	return Key{g.Hash(), h.Hash(), uint64(C.hash(first, C.size_t(len(options))))}
 }
 
-// Folder is one of plans, which processes may share.
+// Folder is a folder of plans, which processes may share.
 type Folder string
 
-// Get returns the bytes of a plan; false: there is none, or a torn or foreign file has its
-// name.
+// Get returns the bytes of a plan. False: there is none, or its file is damaged or not
+// a plan.
 func (f Folder) Get(key Key) ([]byte, bool) {
 	name := C.CString(string(f))
 	defer C.free(unsafe.Pointer(name))
@@ -75,7 +76,7 @@ func (f Folder) Get(key Key) ([]byte, bool) {
 	return append([]byte(nil), unsafe.Slice((*byte)(out), int(size))...), true
 }
 
-// Put returns whether the plan is kept now.
+// Put stores a plan; false: it could not be written.
 func (f Folder) Put(key Key, plan []byte) bool {
 	if len(plan) == 0 {
 		return false

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package device is the simulated accelerator as a driver meets it. It links
+// Package device is the simulated accelerator as a driver uses it. It links
 // libsluice_device.
 package device
 
@@ -11,8 +11,8 @@ package device
 #include "firmware-sim/device.h"
 #include "firmware-sim/walker.h"
 
-// Everything that a submission points to is handed in by itself: cgo pins arguments, not
-// what they point to.
+// Each buffer of a submission is an argument of its own: cgo pins arguments, but not
+// what their fields point to.
 static int submit(sluice_device_t* d, const void* stream, size_t stream_bytes,
                   const void* graph, size_t graph_bytes, const uint64_t* windows,
                   uint64_t* cycles, char* fault) {
@@ -53,10 +53,10 @@ import (
 // Regions of a stream, GBUF first.
 const Regions = C.SLUICE_REGION_COUNT
 
-// Windows are [begin, end) of every region that a stream may touch.
+// Windows are [begin, end) in device memory of each region that a stream may access.
 type Windows [Regions][2]uint64
 
-// Relocate puts a plan's stream where its regions have been placed.
+// Relocate adds the addresses of its regions to a plan's stream, in place.
 func Relocate(stream []byte, w Windows) error {
 	var base [Regions]C.uint64_t
 	for r := range base {
@@ -68,10 +68,10 @@ func Relocate(stream []byte, w Windows) error {
 	return nil
 }
 
-// Device with its own memory.
+// Device is a simulated device with its own memory.
 type Device struct{ raw *C.sluice_device_t }
 
-// Open a device of that descriptor with so many bytes of DRAM.
+// Open makes a device from a descriptor, with dramBytes of DRAM.
 func Open(hardware []byte, dramBytes uint64) (*Device, error) {
 	d := &Device{}
 	code := C.sluice_device_open(unsafe.Pointer(&hardware[0]), C.size_t(len(hardware)),
@@ -109,7 +109,7 @@ func (d *Device) Read(address uint64, bytes []byte) error {
 	return d.copy(C.SLUICE_DEVICE_READ_DRAM, address, bytes)
 }
 
-// Submit runs a stream to its end; cycles.
+// Submit runs a stream to its end and returns the cycles.
 func (d *Device) Submit(stream, graph []byte, w Windows) (uint64, error) {
 	var cycles C.uint64_t
 	var fault [160]C.char

@@ -16,7 +16,7 @@ package models
 #include "sluice/presets.h"
 #include "sluice/zoo.h"
 
-// Structs are filled here, so that no Go pointer is ever inside of what C reads.
+// Structs are filled in C, so that no struct that C reads contains a Go pointer.
 static void clear_diagnostic(sluice_diagnostic_t* d) {
   memset(d, 0, sizeof *d);
   d->struct_size = sizeof *d;
@@ -101,7 +101,8 @@ type Options struct {
 	MaxConstantBytes uint64           // that the graph may hold; 0: by the model's size
 }
 
-// Operators of the model that were imported in the same way.
+// Operators is a group of equal operators of the model that were imported in the same
+// way.
 type Operators struct {
 	Name, Reason string // no reason: the importer does not know the operator
 	Count        uint32

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Python runs its handlers of signals between two of its own instructions, and a call of the
- * library is one. So an interrupt sets the word that the library polls, too. */
+/* Python runs signal handlers only between two bytecode instructions, so not during a call of
+ * the library. So an interrupt also sets the word that the library polls. */
 #include <signal.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static void on_interrupt(int number, siginfo_t* info, void* context) {
 
 int32_t sluice_native_watch(uint32_t* word) {
   if (watched != NULL || sigaction(SIGINT, NULL, &before) != 0) return 0;
-  /* Without a handler of Python's an interrupt ends the process, or is ignored: as it was. */
+  /* If Python has no handler, the default action (end or ignore) stays in place. */
   if ((before.sa_flags & SA_SIGINFO) == 0 &&
       (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN)) {
     return 0;

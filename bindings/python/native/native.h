@@ -13,12 +13,12 @@
 extern "C" {
 #endif
 
-/* From here to sluice_native_unwatch an interrupt (SIGINT) writes 1 to *word, then does what
- * it did before. One word at a time, and on the main thread alone; answers 0 where it cannot. */
+/* Until sluice_native_unwatch an interrupt (SIGINT) writes 1 to *word, then calls the previous
+ * handler. One word at a time, only on the main thread; returns 0 where this fails. */
 SLUICE_API int32_t sluice_native_watch(uint32_t* word);
 SLUICE_API void sluice_native_unwatch(void);
 
-/* What to run; bytes are read during the call. */
+/* Inputs and options of a run; bytes are read during the call. */
 typedef struct sluice_native_run {
   const void* graph;
   size_t graph_size;
@@ -46,7 +46,7 @@ typedef struct sluice_native_event {
   uint64_t start, end, bytes;
 } sluice_native_event_t;
 
-/* What a run came to; all pointers are borrowed from it. */
+/* The result of a run; all pointers are owned by it. */
 typedef struct sluice_native_result {
   int32_t ok;
   uint32_t output_count, event_count, engine_count;
@@ -64,12 +64,12 @@ typedef struct sluice_native_result {
   size_t state_size;
 } sluice_native_result_t;
 
-/* A run that was made; NULL: there is no memory. The caller destroys it. */
+/* Runs the simulator. The caller destroys the result; NULL: out of memory. */
 SLUICE_API sluice_native_result_t* sluice_native_simulate(
     const sluice_native_run_t* run);
 SLUICE_API void sluice_native_simulate_destroy(sluice_native_result_t* result);
 
-/* A plan with what it was made for. */
+/* A plan with its graph and hardware. */
 typedef struct sluice_native_files {
   const void* graph;
   size_t graph_size;
@@ -80,7 +80,7 @@ typedef struct sluice_native_files {
   const char* hardware_name; /* for titles */
 } sluice_native_files_t;
 
-/* A text, or why there is none; the caller destroys it. NULL: there is no memory. */
+/* A text or an error; the caller destroys it. NULL: out of memory. */
 typedef struct sluice_native_text {
   const char* text; /* NULL: error says why */
   size_t size;

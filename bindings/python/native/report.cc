@@ -29,7 +29,7 @@ PlanFiles FilesOf(const sluice_native_files_t& given) {
           Copied(given.hardware, given.hardware_size), "graph", given.hardware_name};
 }
 
-// What `write` gives, or the sentence of what it throws.
+// Returns the text of `write`, or the message of its exception.
 template <typename Write>
 sluice_native_text_t* TextOf(Write write) try {
   auto text = std::make_unique<Text>();

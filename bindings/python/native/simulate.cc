@@ -17,7 +17,7 @@ Bytes Copied(const void* bytes, size_t size) {
   return size == 0 ? Bytes() : Bytes(begin, begin + size);
 }
 
-// The answer, and all that it lends.
+// The result, and the owner of everything that it points to.
 struct Run : sluice_native_result_t {
   sluice_sim::SimulateResult result;
   std::vector<sluice_native_event_t> events;

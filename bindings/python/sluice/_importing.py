@@ -11,7 +11,7 @@ from .graph import _FORMATS, _LISTS, _NUMBERS, ImportReport
 
 
 def _external(folder: pathlib.Path) -> Tuple[Any, List[Any]]:
-    """Functions that read files of the model's folder; what must live as long as they."""
+    """Functions that read files of the model's folder, and the objects that they keep alive."""
 
     @ffi.callback("int32_t(void*, const char*, uint64_t*)", error=1)
     def size(_user: Any, file: Any, out: Any) -> int:
@@ -48,7 +48,7 @@ def _report(handle: Any) -> ImportReport:
 
 def import_model(cls: Any, model: Any, format: str, dims: Mapping[str, int],
                  name: Optional[str], fields: Dict[str, int]) -> Any:
-    """A graph of a model; the exception of a failure has the importer's whole message."""
+    """Imports a model as a graph; on failure the exception has the importer's whole message."""
     folder, keep = None, []
     if not isinstance(model, (bytes, bytearray, memoryview)):
         path = pathlib.Path(model)

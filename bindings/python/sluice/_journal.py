@@ -10,8 +10,8 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 
 def read(path: pathlib.Path) -> Tuple[Dict[str, Dict[str, Any]], int]:
-    """{key: result} of the whole lines of a journal, and their bytes; a last line without its
-    end is what a run that was killed had not finished."""
+    """{key: result} of the complete lines of a journal, and their bytes. An incomplete last line
+    is left by a run that was killed."""
     found: Dict[str, Dict[str, Any]] = {}
     data = path.read_bytes() if path.exists() else b""
     whole = data.rfind(b"\n") + 1
@@ -37,7 +37,7 @@ os.register_at_fork(after_in_child=_forked)
 
 
 class Journal:
-    """The first path is written, further ones are only read. Without a path nothing is kept."""
+    """Writes the first path, only reads further ones. Without a path nothing is stored."""
 
     def __init__(self, paths: Sequence[Any]) -> None:
         self.known: Dict[str, Dict[str, Any]] = {}
@@ -75,7 +75,7 @@ class Journal:
             data = data[os.write(self._file, data):]
 
     def close(self) -> None:
-        """Gives the file free for others."""
+        """Releases the lock on the file."""
         self.forget()
         _open.discard(self)
 

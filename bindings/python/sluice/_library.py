@@ -35,7 +35,7 @@ _sizes: dict = {}
 
 
 def struct(kind: str, /, **fields: Any) -> Any:
-    """A zeroed struct with struct_size set, and these fields."""
+    """Makes a zeroed struct with struct_size and these fields set."""
     made = ffi.new(kind + "*")
     size = _sizes.get(kind)
     if size is None:
@@ -58,7 +58,7 @@ def _value(value: Any) -> Any:
 
 
 def record(cls: Type[T], struct: Any, /, **given: Any) -> T:
-    """A dataclass with the fields of the same names of a struct."""
+    """Makes a dataclass from the struct's fields of the same names."""
     for field in dataclasses.fields(cls):  # type: ignore[arg-type]
         if field.name not in given:
             given[field.name] = _value(getattr(struct, field.name))
@@ -103,12 +103,12 @@ _DESTROY = {
 
 
 def own(kind: str, pointer: Any) -> Any:
-    """A pointer whose object goes when Python has no use for it any more."""
+    """Wraps a pointer whose object is destroyed when Python no longer refers to it."""
     return ffi.gc(pointer, _DESTROY[kind])
 
 
 def take(out: Any) -> bytes:
-    """The bytes of a sluice_bytes_t, which is given back."""
+    """Copies the bytes of a sluice_bytes_t and releases it."""
     try:
         return bytes(ffi.buffer(out.data, out.size)) if out.size else b""
     finally:
@@ -129,7 +129,7 @@ def enum(prefix: str) -> Dict[str, int]:
 
 
 def choose(value: Any, prefix: str, what: str) -> int:
-    """The constant that a text names; numbers are taken as they are."""
+    """The constant with this name; numbers are returned unchanged."""
     if isinstance(value, int):
         return value
     known = enum(prefix)
@@ -146,7 +146,7 @@ class Cancel:
         self._word = ffi.new("uint32_t*")
 
     def cancel(self) -> None:
-        """The call ends soon, with the best that it has or with Stopped."""
+        """Ends the call soon, with its best result so far or with Stopped."""
         self._word[0] = 1
 
     @property
@@ -170,7 +170,7 @@ def interruptible(cancel: Optional[Cancel]) -> Iterator[Any]:
 
 
 def nanoseconds(seconds: Optional[float]) -> int:
-    """Of a deadline; None: none."""
+    """Nanoseconds of a deadline; None: no deadline."""
     if seconds is None:
         return 0
     if seconds <= 0:

@@ -8,7 +8,7 @@ from typing import Any, Callable, Tuple
 
 
 def bar() -> Tuple[Callable[[int, float], Any], Callable[[], Any]]:
-    """What is told of progress, and what ends it."""
+    """The progress callback, and the function that ends the display."""
     try:
         from tqdm.auto import tqdm
     except ImportError:
@@ -36,7 +36,7 @@ def _line() -> Tuple[Callable[[int, float], Any], Callable[[], Any]]:
 
 
 def points(total: int) -> Tuple[Callable[[int, int], Any], Callable[[], Any]]:
-    """The same for the points of a sweep."""
+    """As above, for the points of a sweep."""
     try:
         from tqdm.auto import tqdm
     except ImportError:

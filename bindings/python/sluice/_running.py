@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work on any executor, which may lose workers.
+"""Runs jobs on any executor, which may lose workers.
 
 A task whose worker is gone is given out again. Where all that was under way goes with one
 worker, as in a process pool, nobody knows which task was the cause: after a second loss its
@@ -19,7 +19,7 @@ from typing import Any, Callable, Deque, Dict, List, Optional, Sequence
 
 @dataclasses.dataclass
 class Job:
-    """Points that go to a worker together, and how often they were lost."""
+    """Points for one worker, and how often their worker was lost."""
 
     points: List[Any]
     losses: int = 0
@@ -42,7 +42,7 @@ def processes(workers: Optional[int]) -> Callable[[], Executor]:
 
 
 def cores() -> int:
-    """Those that this process may use."""
+    """The number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -57,7 +57,7 @@ class PoolExecutor(Executor):
             self._max_workers = workers
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
-        """Through apply_async."""
+        """Submits a job through apply_async."""
         future: "Future[Any]" = Future()
         future.set_running_or_notify_cancel()
         self._pool.apply_async(fn, args, kwargs, callback=future.set_result,
@@ -66,7 +66,7 @@ class PoolExecutor(Executor):
 
 
 def executor_of(given: Any, workers: Optional[int]) -> "tuple[Executor, Any, bool]":
-    """(executor, what makes another one or None, whether it is ours to end)."""
+    """(executor, function that makes another one or None, whether to shut it down)."""
     if given is None:
         given = processes(workers)
     if isinstance(given, Executor) or hasattr(given, "submit") and not hasattr(
@@ -103,7 +103,7 @@ class Running:
         self._back: "queue.SimpleQueue[Any]" = queue.SimpleQueue()
 
     def run(self, jobs: Sequence[Sequence[Any]]) -> None:
-        """Until all jobs are done. What a caller interrupts is taken back."""
+        """Runs until all jobs are done. An interrupt cancels the pending ones."""
         waiting = deque(Job(list(points)) for points in jobs)
         ended = False
         try:
@@ -128,7 +128,7 @@ class Running:
             future = self._submit(self._executor, job.points)
         except BrokenExecutor:
             source.appendleft(job)
-            if self._flying:  # these say so too, one by one
+            if self._flying:  # these fail too, one by one
                 self._window = max(1, len(self._flying))
                 return
             self._renew()

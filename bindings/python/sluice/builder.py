@@ -8,7 +8,7 @@ from ._library import check, choose, diagnostic, enum, ffi, lib, struct, take
 from .errors import OutOfMemory
 from .graph import NO_INDEX, Graph
 
-# The enum of ops.h that has an operator's attributes, where it is not of the same name.
+# The enum of ops.h with an operator's attributes, where its name differs from the operator's.
 _FAMILIES = {
     "depthwise_conv": "CONV", "transposed_conv": "CONV", "fully_connected": "CONV",
     "batch_matmul": "MATMUL", "max_pool": "POOL", "average_pool": "POOL", "add": "BINARY",
@@ -26,8 +26,8 @@ def attribute_names(op: str) -> Dict[str, int]:
 
 
 class GraphBuilder:
-    """Collects tensors and layers. Adding gives an index; finish() makes the graph, and says
-    what was wrong with it."""
+    """Collects tensors and layers. Each adding method returns an index; finish() makes the
+    graph, or raises with the first fault."""
 
     def __init__(self, name: str = "") -> None:
         handle = lib.sluice_graph_builder_create(name.encode())
@@ -64,11 +64,11 @@ class GraphBuilder:
         return self._added(lib.sluice_graph_builder_tensor(self._handle, made))
 
     def input(self, shape: Sequence[int], dtype: str = "int8", **options: Any) -> int:
-        """A tensor that each run gives."""
+        """An input tensor."""
         return self.tensor(shape, dtype, kind="input", **options)
 
     def output(self, shape: Sequence[int], dtype: str = "int8", **options: Any) -> int:
-        """A tensor that each run makes."""
+        """An output tensor."""
         return self.tensor(shape, dtype, kind="output", **options)
 
     def constant(self, data: Any, **options: Any) -> int:
@@ -76,7 +76,7 @@ class GraphBuilder:
         return self.tensor(data.shape, str(data.dtype), kind="constant", data=data, **options)
 
     def parameter(self, name: str, min: int, max: int) -> int:
-        """A value that each run gives."""
+        """A parameter, whose value each run provides."""
         return self._added(lib.sluice_graph_builder_parameter(self._handle, name.encode(), min,
                                                               max))
 

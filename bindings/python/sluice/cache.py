@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plans on disk, by what they were made from: the cache of drivers and delegates
+"""Plans on disk, with hashes of their inputs as keys: the cache of drivers and delegates
 (bindings/cache), which processes may share."""
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FIRST_HASH = 0xCBF29CE484222325
 
 
 class PlanCache:
-    """A folder with a file for each plan. What is read is verified before it is given."""
+    """A folder with a file for each plan. A plan is verified before it is returned."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = pathlib.Path(folder)
@@ -29,7 +29,8 @@ class PlanCache:
         self.hits = self.misses = 0
 
     def key_of(self, graph: Graph, machine: Machine, options: Any) -> Optional[Any]:
-        """Of a call of schedule; None: it has tile costs, a deadline or a plan to go on from."""
+        """The key of a call of schedule; None: it has tile costs, a deadline or an earlier
+        plan."""
         if options.key is None:
             return None
         raw = packing.pack(f"<{len(options.key)}Q", *options.key)
@@ -38,7 +39,7 @@ class PlanCache:
             "options": lib.plan_cache_hash(_FIRST_HASH, raw, len(raw))})
 
     def get(self, key: Any, graph: Graph, machine: Machine) -> Optional["Plan"]:
-        """The plan of a key, judged; None: there is none that is right."""
+        """The verified plan of a key; None: there is no valid one."""
         from .plan import Plan
 
         out, size = ffi.new("void**"), ffi.new("size_t*")
@@ -58,6 +59,6 @@ class PlanCache:
         return plan
 
     def put(self, key: Any, plan: "Plan") -> bool:
-        """Keeps a plan; False: it could not be written."""
+        """Stores a plan; False: it could not be written."""
         data = plan.to_bytes()
         return bool(lib.plan_cache_put(self._folder, key, data, len(data)))

@@ -26,7 +26,7 @@ class Diagnostic:
 
 
 class SluiceError(Exception):
-    """A call that did not give what was asked for."""
+    """A call of the library that failed."""
 
     def __init__(self, message: str, diagnostic: Optional[Diagnostic] = None) -> None:
         super().__init__(message)
@@ -59,7 +59,7 @@ class Stopped(SluiceError):
 
 
 class Rejected(SluiceError):
-    """A judge found the plan wrong; the diagnostic names the rule."""
+    """Verification found the plan wrong; the diagnostic names the rule."""
 
 
 class BadArgument(SluiceError, ValueError):
@@ -89,6 +89,6 @@ _KINDS: Dict[int, Type[SluiceError]] = {
 
 
 def error_of(name: str, diagnostic: Diagnostic) -> SluiceError:
-    """The exception of a diagnostic; `name` where it has no sentence."""
+    """Makes the exception of a diagnostic; `name` is its text if the diagnostic has none."""
     kind = _KINDS.get(diagnostic.status, SluiceError)
     return kind(diagnostic.message or name, diagnostic)

@@ -42,7 +42,7 @@ class Layer:
 
 @dataclasses.dataclass(frozen=True)
 class Parameter:
-    """A value that each run gives: sluice_parameter_info_t."""
+    """A parameter, whose value each run provides: sluice_parameter_info_t."""
 
     name: str
     min: int
@@ -63,7 +63,7 @@ class Port:
 
 @dataclasses.dataclass(frozen=True)
 class ImportReport:
-    """What an import did: its figures, lists of operators, and lines about the border."""
+    """The report of an import: figures, lists of operators, lines about inputs and outputs."""
 
     format: str
     numbers: str  # "exact", "shapes_only", "rounded"
@@ -92,18 +92,18 @@ class Graph:
         self._handle = make("graph", lib.sluice_graph_create, ffi.from_buffer(self._bytes),
                             len(self._bytes))
         self.import_report = report
-        self.folder = folder  # of constants that lie in files of their own
+        self.folder = folder  # of external constants
 
     # ---- where graphs come from
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Graph":
-        """Of graph.fbs bytes."""
+        """Reads a graph from graph.fbs bytes."""
         return cls(data)
 
     @classmethod
     def load(cls, path: Path, **options: Any) -> "Graph":
-        """Of a file: FILE.tflite, FILE.onnx, or a graph (any other name)."""
+        """Reads a file: FILE.tflite, FILE.onnx, or a graph (any other name)."""
         path = pathlib.Path(path)
         kind = path.suffix.lower()
         if kind == ".tflite":
@@ -114,13 +114,13 @@ class Graph:
 
     @classmethod
     def from_tflite(cls, model: Union[Path, bytes], **options: Any) -> "Graph":
-        """Of a TensorFlow Lite model, a path or bytes. Options: those of from_model."""
+        """Imports a TensorFlow Lite model, a path or bytes. Options: those of from_model."""
         return cls.from_model(model, format="tflite", **options)
 
     @classmethod
     def from_onnx(cls, model: Union[Path, bytes], *, dims: Optional[Mapping[str, int]] = None,
                   **options: Any) -> "Graph":
-        """Of an ONNX model, a path or bytes; dims: extents of its dynamic dimensions."""
+        """Imports an ONNX model, a path or bytes; dims: extents of its dynamic dimensions."""
         return cls.from_model(model, format="onnx", dims=dims, **options)
 
     @classmethod
@@ -128,7 +128,7 @@ class Graph:
                    dims: Optional[Mapping[str, int]] = None, name: Optional[str] = None,
                    allow_opaque: bool = False, opaque_cycles: int = 0, training: bool = False,
                    max_constant_bytes: int = 0) -> "Graph":
-        """Of a model in any format that this build reads.
+        """Imports a model in any format that this build reads.
 
         allow_opaque leaves operators that cannot be expressed to the host, as if each took
         opaque_cycles; training makes the graph of one training step.
@@ -149,7 +149,7 @@ class Graph:
         check(lib.sluice_zoo_graph(name.encode(), options, out, why), why)
         return cls(take(out))
 
-    # ---- what they hold
+    # ---- contents of a graph
 
     @cached_property
     def _counts(self) -> Any:
@@ -189,7 +189,7 @@ class Graph:
 
     @cached_property
     def parameters(self) -> List[Parameter]:
-        """Values that each run gives."""
+        """The parameters, whose values each run provides."""
         found = []
         for i in range(self._counts.parameters):
             p = struct("sluice_parameter_info_t")
@@ -209,17 +209,17 @@ class Graph:
 
     @cached_property
     def inputs(self) -> List[Port]:
-        """What each run gives."""
+        """The inputs, which each run provides."""
         return self._ports(lib.sluice_graph_input, "input")
 
     @cached_property
     def outputs(self) -> List[Port]:
-        """What each run makes."""
+        """The outputs, which each run computes."""
         return self._ports(lib.sluice_graph_output, "output")
 
     @property
     def hash(self) -> int:
-        """Of its bytes without inline constants: a key for caches."""
+        """A hash of the bytes without inline constants: a key for caches."""
         return lib.sluice_graph_hash(self._handle)
 
     def to_bytes(self) -> bytes:

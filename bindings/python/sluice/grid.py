@@ -34,7 +34,7 @@ class Point:
 
     @property
     def key(self) -> str:
-        """A hash of all that decides on the result: graph, machine, options, version."""
+        """A hash of all that the result depends on: graph, machine, options, version."""
         return key_of(digest(self.graph.to_bytes()), digest(self.machine.to_bytes()),
                       self.options)
 
@@ -45,7 +45,7 @@ def digest(data: bytes) -> str:
 
 
 def key_of(graph: str, machine: str, options: Mapping[str, Any]) -> str:
-    """Of the hashes of a graph and a machine, and options of schedule."""
+    """The key from hashes of a graph and a machine, and options of schedule."""
     said = json.dumps([text(lib.sluice_version()), graph, machine,
                        sorted((k, v) for k, v in options.items() if v is not None)])
     return digest(said.encode())
@@ -112,7 +112,7 @@ def _assign(fields: Dict[str, Any], path: str, value: Any) -> None:
     at[place] = value
 
 
-# A value of an axis of machines: its columns, and the fields that it changes.
+# A value of a machine axis: its columns, and the fields that it changes.
 _Choice = Tuple[Dict[str, Any], Dict[str, Any]]
 
 

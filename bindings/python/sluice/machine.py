@@ -15,7 +15,7 @@ from .graph import Path
 
 @dataclasses.dataclass(frozen=True)
 class MachineFacts:
-    """What a descriptor was understood to say: sluice_machine_facts_t."""
+    """Facts that the library derives from a descriptor: sluice_machine_facts_t."""
 
     nodes: int
     engines: int
@@ -40,7 +40,7 @@ class Engine:
 
 
 def _plain(value: Any) -> Any:
-    """A number of numpy's as one of Python's."""
+    """Converts a numpy number to a Python number."""
     return value.item()
 
 
@@ -63,19 +63,19 @@ class Machine:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Machine":
-        """Of hardware.fbs bytes."""
+        """Reads a machine from hardware.fbs bytes."""
         return cls(data)
 
     @classmethod
     def preset(cls, name: str) -> "Machine":
-        """One that comes with the library; presets() lists them."""
+        """A machine that comes with the library; presets() lists them."""
         data, size, why = ffi.new("const void**"), ffi.new("size_t*"), diagnostic()
         check(lib.sluice_preset_find(name.encode(), data, size, why), why)
         return cls(bytes(ffi.buffer(data[0], size[0])))
 
     @classmethod
     def from_json(cls, source: str) -> "Machine":
-        """Of a descriptor in JSON: fields of hardware.fbs; comments with // are allowed."""
+        """Reads a descriptor in JSON: fields of hardware.fbs; comments with // are allowed."""
         raw = source.encode()
         out, why = ffi.new("sluice_bytes_t*"), diagnostic()
         check(lib.sluice_hardware_from_json(ffi.from_buffer(raw), len(raw), ffi.NULL, out, why),
@@ -84,19 +84,19 @@ class Machine:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> "Machine":
-        """Of the same fields as a dictionary."""
+        """As from_json, from a dictionary."""
         return cls.from_json(json.dumps(fields, default=_plain))
 
     @classmethod
     def load(cls, path: Path) -> "Machine":
-        """Of FILE.json, or a binary descriptor (any other name)."""
+        """Reads FILE.json, or a binary descriptor (any other name)."""
         path = pathlib.Path(path)
         if path.suffix.lower() == ".json":
             return cls.from_json(path.read_text(encoding="utf-8"))
         return cls(path.read_bytes())
 
     def replace(self, changes: Mapping[str, Any]) -> "Machine":
-        """The machine with other values, by path: {"levels.1.capacity_bytes": 1 << 20}."""
+        """A copy with changed values, by path: {"levels.1.capacity_bytes": 1 << 20}."""
         fields = self.to_dict()
         for path, value in changes.items():
             *steps, last = [int(s) if s.isdigit() else s for s in path.split(".")]
@@ -111,14 +111,14 @@ class Machine:
         return Machine.from_dict(fields)
 
     def to_json(self) -> str:
-        """The descriptor, every field written out."""
+        """The descriptor as JSON, with every field written out."""
         out, why = ffi.new("sluice_bytes_t*"), diagnostic()
         check(lib.sluice_hardware_to_json(ffi.from_buffer(self._bytes), len(self._bytes),
                                           ffi.NULL, out, why), why)
         return take(out).decode()
 
     def to_dict(self) -> Dict[str, Any]:
-        """The same as a dictionary."""
+        """The descriptor as a dictionary."""
         return json.loads(self.to_json())
 
     def to_bytes(self) -> bytes:
@@ -127,19 +127,19 @@ class Machine:
 
     @property
     def hash(self) -> int:
-        """Of its bytes: a key for caches."""
+        """A hash of the bytes: a key for caches."""
         return lib.sluice_hardware_hash(self._handle)
 
     @cached_property
     def understood(self) -> MachineFacts:
-        """What the library takes the machine to be."""
+        """The facts that the library derives from the descriptor."""
         facts = struct("sluice_machine_facts_t")
         check(lib.sluice_hardware_machine(self._handle, facts))
         return record(MachineFacts, facts)
 
     @cached_property
     def engines(self) -> List[Engine]:
-        """What works at a time, in the order of the streams."""
+        """The engines, which work in parallel, in the order of the streams."""
         found, bits = [], enum("DOES")
         for i in range(self.understood.engines):
             e = ffi.new("sluice_engine_t*")
@@ -150,7 +150,7 @@ class Machine:
 
     @cached_property
     def doubts(self) -> List[str]:
-        """Fields that hardly belong to one machine, a sentence each."""
+        """Combinations of fields that are unlikely for one machine, a sentence each."""
         facts = struct("sluice_machine_facts_t")
         check(lib.sluice_hardware_machine(self._handle, facts))
         found = []
@@ -174,7 +174,7 @@ def presets() -> List[str]:
 
 
 def machine_of(value: Union[Machine, str, Path, Mapping[str, Any], bytes]) -> Machine:
-    """A machine, whatever it is given as: preset, file, dictionary, bytes."""
+    """Makes a machine from a preset's name, a file, a dictionary or bytes."""
     if isinstance(value, Machine):
         return value
     if isinstance(value, bytes):

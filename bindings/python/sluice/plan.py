@@ -99,7 +99,7 @@ class Plan:
 
     @classmethod
     def load(cls, path: Path, graph: Optional[Graph] = None, machine: Any = None) -> "Plan":
-        """Of a file. verify() says whether it is right for graph and machine."""
+        """Reads a plan from a file. verify() checks it against graph and machine."""
         return cls(pathlib.Path(path).read_bytes(), graph, machine)
 
     def _made_for(self) -> Tuple[Graph, Machine]:
@@ -108,11 +108,11 @@ class Plan:
                              "machine)")
         return self.graph, self.machine
 
-    # ---- what it is
+    # ---- contents of a plan
 
     @cached_property
     def report(self) -> Report:
-        """What it costs."""
+        """The report: costs, and how the plan was found."""
         found = struct("sluice_report_t")
         check(lib.sluice_plan_report(self._handle, found))
         return record(Report, found, stop_reason=_STOPS.get(found.stop_reason, "unknown"))
@@ -136,7 +136,7 @@ class Plan:
 
     @property
     def hashes(self) -> Dict[str, int]:
-        """Of its bytes and of what it was made for: sluice_plan_hashes_t."""
+        """Hashes of the plan, its graph and its machine: sluice_plan_hashes_t."""
         found = struct("sluice_plan_hashes_t")
         check(lib.sluice_plan_hash(self._handle, found))
         return {name: getattr(found, name)
@@ -151,7 +151,7 @@ class Plan:
                            tuple(place.stride))
 
     def patch(self, after: "Plan", gap_bytes: int = 0) -> List[Tuple[int, int]]:
-        """(offset, bytes) that a device with this stream copies from the other's."""
+        """(offset, bytes) of the ranges that a device with this stream copies from `after`."""
         count = ffi.new("size_t*")
         ranges: Any = ffi.NULL
         status = lib.sluice_plan_patch(self._handle, after._handle, gap_bytes, ranges, count)
@@ -163,14 +163,14 @@ class Plan:
         return [(ranges[i].offset, ranges[i].bytes) for i in range(count[0])]
 
     def verify(self) -> None:
-        """Judges it for its graph and machine; Rejected says what is wrong."""
+        """Verifies the plan for its graph and machine; raises Rejected if it is wrong."""
         graph, machine = self._made_for()
         why = diagnostic()
         check(lib.sluice_verify(context(), graph._handle, machine._handle, self._handle, why),
               why)
 
     def preemption_points(self) -> List[Dict[str, int]]:
-        """Borders between blocks where another stream may have the machine."""
+        """Borders between blocks at which another stream may take over the machine."""
         graph, machine = self._made_for()
         count, why = ffi.new("uint32_t*"), diagnostic()
         points: Any = ffi.NULL
@@ -189,7 +189,7 @@ class Plan:
 
     @cached_property
     def layers(self) -> "pandas.DataFrame":
-        """What each layer takes, what limits it, and its bound: a pandas frame by layer."""
+        """Each layer's cost, what limits it, and its lower bound: a pandas frame by layer."""
         import pandas
 
         graph, machine = self._made_for()
@@ -229,7 +229,7 @@ class Plan:
     # ---- runs and pictures
 
     def simulate(self, inputs: Any = None, **options: Any) -> Any:
-        """Executes it on data: sluice.simulate."""
+        """Executes the plan on data: sluice.simulate."""
         from .simulate import simulate
 
         return simulate(self, inputs, **options)
@@ -242,7 +242,7 @@ class Plan:
 
     def to_html(self, path: Optional[Path] = None, *,
                 against: Optional["Plan"] = None) -> str:
-        """A page to read, as `sluice report` writes it: one file, which needs no network.
+        """An HTML page, as `sluice report` writes it: one self-contained file.
         With `against` another plan beside this one."""
         from ._report import page
 
@@ -252,7 +252,7 @@ class Plan:
         return found
 
     def trace(self, path: Optional[Path] = None) -> str:
-        """Its run as JSON that ui.perfetto.dev and chrome://tracing show, as
+        """The plan's run as JSON that ui.perfetto.dev and chrome://tracing show, as
         `sluice simulate --trace` writes it."""
         from ._report import trace
 

@@ -20,7 +20,7 @@ Progress = Callable[[int, float], Any]
 
 
 class Options:
-    """sluice_schedule_options_t, with what its callbacks need while a call works."""
+    """sluice_schedule_options_t, with the objects that its callbacks use during a call."""
 
     def __init__(self, *, solver: Union[str, int] = "default",
                  scratchpad_bytes: Optional[int] = None, deadline: Optional[float] = None,
@@ -38,7 +38,7 @@ class Options:
             max_iterations=max_iterations or 0, seed=seed, energy_exponent=n,
             delay_exponent=m, max_block_cycles=max_block_cycles or 0,
             granularity=choose(granularity, "GRANULARITY", "granularity"))
-        # What decides on the plan, for caches; None: something in it has no name.
+        # The options that decide on the plan, for caches; None: one of them has no stable name.
         self.key: Optional[Tuple] = (
             self.struct.solver, scratchpad_bytes or 0, max_iterations or 0, seed, n, m,
             max_block_cycles or 0, self.struct.granularity)
@@ -69,12 +69,12 @@ class Options:
             raise self.raised
 
     def _callback(self, kind: str, function: Callable, error: int) -> Any:
-        """A C function; what it raises ends the call, and is raised after it."""
+        """Makes a C callback. An exception in it ends the call, and is raised after the call."""
 
         def guarded(*arguments: Any) -> Any:
             try:
                 return function(*arguments)
-            except BaseException as raised:  # it must not be lost in C
+            except BaseException as raised:  # an exception must not pass through C
                 self.raised = raised
                 return error
 
@@ -177,7 +177,7 @@ def _plan(asked: Options, status: int, why: Any, out: Any, graph: Graph,
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """What a new plan has kept of the one before: sluice_change_t."""
+    """What a new plan kept of the previous one: sluice_change_t."""
 
     changed: int
     from_scratch: int
@@ -194,7 +194,7 @@ class Change:
 def reschedule(previous: Plan, graph: Graph, machine: Any, *, minimise_changes: bool = False,
                cancel: Optional[Cancel] = None, memory_bytes: int = 0,
                **options: Any) -> Tuple[Plan, Change]:
-    """Plans again after graph, machine or scratchpad have changed, from an earlier plan.
+    """Plans a changed graph, machine or scratchpad, starting from an earlier plan.
     Options: those of schedule, without cache."""
     machine = machine_of(machine)
     with Options(**options) as asked:
@@ -249,7 +249,7 @@ def curve(graph: Graph, machine: Any, points: int = 16, *, cancel: Optional[Canc
 def evaluate(graph: Graph, machine: Any, order: Sequence[int], tiles: Sequence[int],
              cuts: Optional[Sequence[str]] = None, *, double_buffer: bool = False,
              **options: Any) -> Dict[str, Any]:
-    """What a schedule of your own costs; nothing is searched.
+    """Evaluates the cost of a given schedule, without a search.
 
     order   layers of the graph that compute, by index, in computing order
     tiles   by position: the number of tiles of the group that starts there

@@ -20,7 +20,7 @@ _KINDS = {1: "load", 2: "store", 3: "forward", 4: "compute", 5: "host"}
 
 @dataclasses.dataclass
 class Simulation:
-    """What a run came to."""
+    """The result of a run."""
 
     outputs: List["numpy.ndarray"]  # in the graph's order; of functional runs
     cycles: int
@@ -64,7 +64,7 @@ def _arrays(graph: Graph, inputs: Any) -> Optional[List[bytes]]:
 
 def _run(graph: Graph, plan: Optional["Plan"], inputs: Optional[List[bytes]],
          **fields: Any) -> Any:
-    """The result of a run, and whatever its pointers need."""
+    """The C result of a run, and the objects that its pointers refer to."""
     run, keep = ffi.new("sluice_native_run_t*", fields), []
 
     def lend(name: str, data: bytes) -> None:

@@ -26,7 +26,7 @@ Area = Union[Callable[[Machine], float], Mapping[str, Any]]
 
 
 def area_of(machine: Machine, area: Area) -> float:
-    """Of a function, or of coefficients in one unit of yours: "fixed", "per_mac",
+    """The area by a function, or by coefficients in one unit of yours: "fixed", "per_mac",
     "per_vector_op" (of one node, per operation of a cycle), "per_byte" (of the scratchpad, or a
     dictionary by names of levels, which counts all their instances)."""
     if callable(area):
@@ -88,9 +88,9 @@ class Sweep:
         parquet.write_table(pyarrow.table(columns), str(path))
 
     def pareto(self, *columns: str, by: Sequence[str] = ()) -> "pandas.DataFrame":
-        """The rows that no other is below in all of these columns (latency_cycles and
-        energy_pj where none are named), by the first. `by` makes a front for each of its
-        values."""
+        """The Pareto front: the rows that no other row dominates in these columns
+        (latency_cycles and energy_pj where none are named), sorted by the first. `by` makes
+        a front for each of its values."""
         wanted = list(columns or ("latency_cycles", "energy_pj"))
         found = self.ok.dropna(subset=wanted)
         if by:
@@ -137,7 +137,7 @@ class Sweep:
 
 
 def _front(rows: "pandas.DataFrame", columns: Sequence[str]) -> "pandas.DataFrame":
-    """Rows that none dominates: at most equal in all columns and below in one."""
+    """Rows that no row dominates, that is, is at most equal in all columns and lower in one."""
     import numpy
 
     rows = rows.sort_values(list(columns), kind="stable")
@@ -152,7 +152,7 @@ def _front(rows: "pandas.DataFrame", columns: Sequence[str]) -> "pandas.DataFram
 
 
 class _Plan:
-    """What there is to do: points, their keys, and jobs of those that nobody knows yet."""
+    """Points, their keys, and jobs for the points whose results are not known yet."""
 
     def __init__(self, points: Sequence[Point], known: Mapping[str, Any]) -> None:
         self.points = points
@@ -251,7 +251,7 @@ def sweep(grid: Any, executor: Any = None, *, workers: Optional[int] = None,
 def _run(plan: _Plan, book: Journal, executor: Any, workers: Optional[int],
          progress: Union[bool, Callable[..., Any]], chunk: Optional[int],
          retries: int) -> Dict[str, Dict[str, Any]]:
-    """Results that are not for the journal, because another run may have better luck."""
+    """Results that are not stored in the journal, because another run may succeed."""
     others: Dict[str, Dict[str, Any]] = {}
     if not plan.tasks:
         return others

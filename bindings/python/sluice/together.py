@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class Member:
-    """What a model got: sluice_member_t."""
+    """A model's plan and share: sluice_member_t."""
 
     plan: Plan
     turns: int
@@ -97,7 +97,7 @@ def _cohort(handle: Any, graphs: Sequence[Graph], machine: Any) -> Cohort:
 
 
 def verify_together(graphs: Sequence[Graph], cohort: Cohort, machine: Any) -> None:
-    """Judges streams that take turns; Rejected says what is wrong."""
+    """Verifies streams that take turns; raises Rejected if they conflict."""
     turns = ffi.new("sluice_turn_t[]", [
         {"model": t.model, "first_visit": t.first_visit, "end_visit": t.end_visit,
          "cycles": t.cycles} for t in cohort.turns.itertuples()])

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A plan from the folder where it lies there, else made and put there; verified either way.
+//! Takes a plan from a cache folder, or makes one and stores it there. Verifies it
+//! either way.
 //!
 //!   cargo run --features cache --example cached -- HARDWARE.slh GRAPH.slg FOLDER
 use sluice::cache::{Cache, Key};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A driver's work: a model comes in, is scheduled with a deadline into the driver's own
-//! memory, placed, patched, run; then its share of the scratchpad shrinks.
+//! What a driver does: schedules a model with a deadline in its own memory, places its
+//! regions, relocates the stream and runs it; then reschedules for a smaller scratchpad
+//! share.
 //!
 //!   cargo run --features device --example driver -- HARDWARE.slh GRAPH.slg
 use sluice::device::{relocate, Device, Submission, REGIONS};
@@ -15,7 +16,8 @@ struct Model<'a> {
     hardware: Hardware<'a>,
 }
 
-/// Cycles and a hash of the outputs, within `share` bytes of every scratchpad.
+/// Plans within `share` bytes of every scratchpad and runs; returns cycles and a hash
+/// of the outputs.
 fn run(context: &Context, model: &Model, device: &mut Device, share: u64) -> Result<(u64, u64), Failure> {
     let options = ScheduleOptions {
         scratchpad_bytes: Some(share),
@@ -23,7 +25,7 @@ fn run(context: &Context, model: &Model, device: &mut Device, share: u64) -> Res
         ..Default::default()
     };
     let plan = context.schedule(&model.graph, &model.hardware, &options)?;
-    // Regions one behind the other; the header of the stream says how large they are.
+    // Places the regions one behind the other; their sizes are in the stream's header.
     let (mut stream, mut windows, mut next) = (plan.stream().to_vec(), [[0; 2]; REGIONS], 0);
     for (region, window) in windows.iter_mut().enumerate() {
         let at = 88 + 8 * region; // region_bytes of stream.h

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Plans on disk, by what they were made from (feature `cache`): the library of
+//! Plans on disk, with hashes of their inputs as keys (feature `cache`): the library of
 //! `bindings/cache`, so programs in other languages find the same files.
 //!
-//! A plan from here is verified before it is used, as any other: the checksum finds
-//! accidents, not forgeries.
+//! Verify a plan from the cache before use: its checksum detects accidental damage, not
+//! forgery.
 use crate::{sys, Graph, Hardware, Plan};
 use std::ffi::{c_char, c_int, c_void, CString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 
-/// What decides on a plan. Values of weights do not.
+/// Hashes of all inputs that a plan depends on; independent of the weights' values.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
@@ -27,7 +27,7 @@ extern "C" {
 }
 
 impl Key {
-    /// `options`: bytes that differ where the options of the plan do.
+    /// `options`: bytes that encode the options of the plan.
     pub fn new(graph: &Graph<'_>, hardware: &Hardware<'_>, options: &[u8]) -> Key {
         // SAFETY: live objects; the bytes are as many as they say.
         unsafe {
@@ -46,12 +46,12 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// None: no folder can have this name. A missing folder is noticed when a plan is kept.
+    /// None: the path contains a NUL byte. A missing folder only makes `put` fail.
     pub fn new(folder: &Path) -> Option<Cache> {
         Some(Cache { folder: CString::new(folder.as_os_str().as_bytes()).ok()? })
     }
 
-    /// The bytes of a plan. None: there is none, or a torn or foreign file has its name.
+    /// The bytes of a plan. None: there is none, or its file is damaged or not a plan.
     pub fn get(&self, key: &Key) -> Option<Vec<u8>> {
         let (mut out, mut size) = (ptr::null_mut(), 0);
         // SAFETY: `out` has `size` bytes from malloc if there is a plan, and is ours then.
@@ -65,7 +65,7 @@ impl Cache {
         }
     }
 
-    /// False: the plan could not be kept.
+    /// Stores a plan. False: it could not be written.
     pub fn put(&self, key: &Key, plan: &Plan<'_>) -> bool {
         let bytes = plan.bytes();
         // SAFETY: the bytes live as long as the plan.

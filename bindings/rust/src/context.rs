@@ -44,12 +44,12 @@ pub struct MemoryStats {
 }
 
 impl Context {
-    /// On the heap, without a cap.
+    /// A context on the heap, without a memory cap.
     pub fn new() -> Result<Context> {
         Context::with_limit(0)
     }
 
-    /// On the heap, never more than `max_bytes` (0: no cap).
+    /// A context on the heap that never holds more than `max_bytes` (0: no cap).
     pub fn with_limit(max_bytes: u64) -> Result<Context> {
         let options = sys::sluice_context_options_t {
             struct_size: size_of::<sys::sluice_context_options_t>() as u32,
@@ -59,7 +59,8 @@ impl Context {
         Context::create(&options, None)
     }
 
-    /// In one block of `bytes` that is allocated here; no call allocates after that.
+    /// A context in one block of `bytes`, allocated by this call; later calls allocate
+    /// nothing.
     pub fn in_block(bytes: usize) -> Result<Context> {
         let mut block = vec![0u128; bytes.div_ceil(16)].into_boxed_slice();
         let options = sys::sluice_context_options_t {
@@ -141,7 +142,7 @@ pub enum TensorKind {
 #[non_exhaustive]
 pub enum Source {
     None,
-    /// Bytes of the graph's own buffer, from this one on.
+    /// Offset of the bytes in the graph's own buffer.
     Inline(u64),
     External {
         file: String,
@@ -251,6 +252,6 @@ impl Drop for Hardware<'_> {
 }
 
 pub(crate) fn nanoseconds(deadline: Option<Duration>) -> u64 {
-    // A deadline of zero has passed already; to the library 0 means none.
+    // The library takes 0 as no deadline, so a deadline of zero becomes 1 ns.
     deadline.map_or(0, |d| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX).max(1))
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The simulated accelerator, as a driver meets it (feature `device`).
+//! The simulated accelerator as a driver uses it (feature `device`).
 use std::ffi::c_void;
 use std::ptr;
 
@@ -37,7 +37,8 @@ extern "C" {
     fn sluice_walk_relocate(image: *mut c_void, base: *const u64) -> i32;
 }
 
-/// Puts a stream where the driver has placed its regions. False: a base is not aligned.
+/// Adds the addresses of its regions to a stream, in place. False: a base is not
+/// aligned.
 pub fn relocate(stream: &mut [u8], base: &[u64; REGIONS]) -> bool {
     // SAFETY: the plan's stream has been checked by the library; it keeps its size.
     unsafe { sluice_walk_relocate(stream.as_mut_ptr().cast(), base.as_ptr()) == 0 }
@@ -45,7 +46,7 @@ pub fn relocate(stream: &mut [u8], base: &[u64; REGIONS]) -> bool {
 
 pub struct Device(*mut c_void);
 
-/// What a stream may touch, and how it ended.
+/// A stream to run and the memory that it may access.
 pub struct Submission<'a> {
     pub stream: &'a [u8],
     /// graph.fbs: the simulator checks every tile against its layer.
@@ -70,7 +71,7 @@ impl Device {
         self.copy(3, address, bytes.len(), bytes.as_mut_ptr().cast())
     }
 
-    /// Cycles; or what went wrong.
+    /// Runs the stream to its end; returns the cycles, or what went wrong.
     pub fn submit(&mut self, s: &Submission<'_>) -> Result<u64, String> {
         let mut raw = RawSubmission {
             stream: s.stream.as_ptr().cast(),

@@ -10,7 +10,7 @@ pub struct Diagnostic {
     pub message: String,
     /// "graph", "hardware", "lowering", "baseline", "verify", ...
     pub stage: String,
-    /// Of a rejected stream: "order", "bounds", ...
+    /// The violated rule of a rejected stream: "order", "bounds", ...
     pub rule: String,
     pub layer: Option<u32>,
     pub tensor: Option<u32>,
@@ -29,7 +29,7 @@ pub enum Error {
     Infeasible(Box<Diagnostic>),
     /// A limit was reached before any legal plan existed.
     Stopped(Box<Diagnostic>),
-    /// A judge found the plan wrong.
+    /// Verification found the plan wrong.
     Rejected(Box<Diagnostic>),
     BadArgument(Box<Diagnostic>),
     /// The buffer is not a valid graph, hardware or plan.
@@ -114,7 +114,7 @@ fn nonzero(value: u64) -> Option<u64> {
     (value != 0).then_some(value)
 }
 
-/// A diagnostic for a C call, and the check of its result.
+/// Calls a C function with a diagnostic and turns its status into a Result.
 pub(crate) fn call(f: impl FnOnce(*mut sys::sluice_diagnostic_t) -> sys::sluice_status_t) -> Result<()> {
     let mut diagnostic = sys::sluice_diagnostic_t {
         struct_size: std::mem::size_of::<sys::sluice_diagnostic_t>() as u32,

@@ -80,22 +80,22 @@ impl GraphBuilder {
     pub fn intermediate(&mut self, name: &str, dims: &[i32], dtype: Dtype) -> TensorId {
         self.tensor(name, dims, dtype, 0, 0, 0)
     }
-    /// Persists over runs, starts zeroed.
+    /// A state tensor: persists over runs, starts zeroed.
     pub fn state(&mut self, name: &str, dims: &[i32], dtype: Dtype) -> TensorId {
         self.tensor(name, dims, dtype, 4, 0, 0)
     }
-    /// Dense little-endian bytes, kept inside the graph.
+    /// A constant with dense little-endian bytes, stored inside the graph.
     pub fn constant(&mut self, name: &str, dims: &[i32], dtype: Dtype, bytes: &[u8]) -> TensorId {
         self.data.resize(self.data.len().next_multiple_of(16), 0);
         let offset = self.data.len() as u64;
         self.data.extend_from_slice(bytes);
         self.tensor(name, dims, dtype, 3, 1, offset)
     }
-    /// Bytes by the rule of ops.h: for schedules without weights.
+    /// A constant whose bytes ops.h generates from a seed, to schedule without weights.
     pub fn seeded(&mut self, name: &str, dims: &[i32], dtype: Dtype, seed: u64) -> TensorId {
         self.tensor(name, dims, dtype, 3, 3, seed)
     }
-    /// Bytes of a file, from `offset` on.
+    /// A constant stored in a file, from `offset` on.
     pub fn external(&mut self, name: &str, dims: &[i32], dtype: Dtype, file: &str, offset: u64) -> TensorId {
         let file = self.intern(file);
         let id = self.tensor(name, dims, dtype, 3, 2, offset);
@@ -111,8 +111,8 @@ impl GraphBuilder {
         self.parameter_min.len() as u32 - 1
     }
 
-    /// Layers come in an order in which each reads what earlier ones wrote. `op` is a
-    /// SLUICE_OP_ of [`crate::sys`].
+    /// Adds a layer. Layers must be added in topological order. `op` is a SLUICE_OP_ of
+    /// [`crate::sys`].
     pub fn layer(&mut self, name: &str, op: u32, inputs: &[Option<TensorId>], outputs: &[TensorId], attributes: &[i32]) {
         let name = self.intern(name);
         self.layer_name.push(name);

@@ -129,7 +129,7 @@ mod raw {
     }
 }
 
-/// Operators of the model that were imported in the same way.
+/// Equal operators of the model that were imported in the same way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operators {
     /// "CONV_2D", "CUSTOM:Foo", "Conv"

@@ -29,7 +29,8 @@
 //!
 //! Memory: everything a context and its objects hold comes from one counted allocator or
 //! one block ([`Context::in_block`]). Time: a deadline, an iteration bound, a
-//! [`CancelToken`] from any thread. Threads: one per context at a time; the types see to it.
+//! [`CancelToken`] from any thread. Threads: one per context at a time, which the types
+//! enforce.
 
 #[cfg(feature = "cache")]
 pub mod cache;
@@ -42,7 +43,7 @@ mod graph_builder;
 pub mod import;
 mod schedule;
 mod stream;
-/// The C interface as it is. `unsafe`, and without lifetimes.
+/// The raw C interface: `unsafe`, and without lifetimes.
 pub mod sys;
 
 pub use context::{Context, Graph, Hardware, MemoryStats, Source, Tensor, TensorKind};

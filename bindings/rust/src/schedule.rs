@@ -45,11 +45,12 @@ pub enum Solver {
 #[derive(Debug, Clone, Default)]
 pub struct ScheduleOptions {
     pub solver: Solver,
-    /// Budget; None: the hardware's capacity.
+    /// Scratchpad budget; None: the hardware's capacity.
     pub scratchpad_bytes: Option<u64>,
-    /// From the call on.
+    /// Time limit, measured from the call.
     pub deadline: Option<Duration>,
-    /// Of improvement; same bound, same bytes on every machine.
+    /// Iterations of improvement; the same bound gives the same plan bytes on every
+    /// machine.
     pub max_iterations: Option<u64>,
     pub seed: u64,
     pub cancel: Option<CancelToken>,
@@ -78,7 +79,7 @@ pub struct Report {
     pub dram_write_bytes: u64,
     pub spill_bytes: u64,
     pub peak_buffer_bytes: u64,
-    /// No plan of this graph is below.
+    /// Lower bound on the latency of any plan of this graph.
     pub bound_latency_cycles: u64,
     pub bound_energy_pj: f64,
     pub macs: u64,
@@ -87,7 +88,7 @@ pub struct Report {
     pub groups: u32,
     pub tiles: u32,
     pub instructions: u32,
-    /// Of HOST calls: layers, MACs of those that the machine cannot do, bytes of tensors.
+    /// Layers executed by HOST calls; their MACs and tensor bytes follow.
     pub host_layers: u32,
     pub host_macs: u64,
     pub host_bytes: u64,
@@ -105,19 +106,19 @@ pub struct Place {
     pub stride: [u32; 4],
 }
 
-/// A schedule that has passed the judge, or one that was read back in.
+/// A schedule that has passed verification, or one read from bytes.
 pub struct Plan<'c> {
     raw: *mut sys::sluice_plan_t,
     context: PhantomData<&'c Context>,
 }
 
-/// What a rescheduled plan kept of the one before.
+/// What a rescheduled plan kept of the previous plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Change {
     pub graph: bool,
     pub hardware: bool,
     pub scratchpad: bool,
-    /// Nothing of the plan before could be used.
+    /// Nothing of the previous plan could be used.
     pub from_scratch: bool,
     pub layers_kept: u32,
     pub layers_changed: u32,
@@ -126,7 +127,7 @@ pub struct Change {
     pub blocks: u32,
     pub blocks_changed: u32,
     pub stream_bytes: u64,
-    /// Of the new stream that differ from the old one's.
+    /// Bytes of the new stream that differ from the old stream.
     pub patch_bytes: u64,
 }
 
@@ -154,7 +155,7 @@ impl ScheduleOptions {
 }
 
 impl Context {
-    /// The plan has passed verification before it is returned.
+    /// Schedules the graph. The returned plan has passed verification.
     pub fn schedule(&self, graph: &Graph<'_>, hardware: &Hardware<'_>, options: &ScheduleOptions) -> Result<Plan<'_>> {
         let c = options.to_c();
         let mut raw = ptr::null_mut();
@@ -163,8 +164,8 @@ impl Context {
         Ok(Plan { raw, context: PhantomData })
     }
 
-    /// A plan for what graph, hardware or scratchpad have become since `previous` was made,
-    /// in a fraction of the time. With `minimise_changes` addresses, orders and blocks stay
+    /// Makes a plan for a changed graph, hardware or scratchpad from `previous`, in a
+    /// fraction of the time. With `minimise_changes` addresses, orders and blocks stay
     /// wherever they hold, so that a device can patch its stream.
     pub fn reschedule(
         &self,
@@ -219,7 +220,7 @@ impl Context {
         Ok(Plan { raw, context: PhantomData })
     }
 
-    /// The static judge, which shares no code with the solver.
+    /// Checks a plan with the static judge, which shares no code with the solver.
     pub fn verify(&self, plan: &Plan<'_>, graph: &Graph<'_>, hardware: &Hardware<'_>) -> Result<()> {
         // SAFETY: all objects live.
         call(|d| unsafe { sys::sluice_verify(self.raw, graph.raw, hardware.raw, plan.raw, d) })

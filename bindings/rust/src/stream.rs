@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reads an instruction stream without trusting it: what lies outside the image ends the
-//! iteration, it never panics.
+//! Reads an instruction stream without trusting it: an index outside the image ends the
+//! iteration, never with a panic.
 use crate::sys;
 
 /// One instruction as it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Instruction {
-    /// Use of a body, in the order all engines visit them.
+    /// Index of the instance (a use of a body), in the order in which all engines visit
+    /// instances.
     pub instance: u32,
     /// Index in the stream's table of engines.
     pub engine: u32,

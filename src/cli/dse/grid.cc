@@ -167,8 +167,8 @@ std::vector<Choice> Sets(const Json& grid) {
   return choices;
 }
 
-// The name alone for what every copy of the tool has; files with a hash of what they
-// hold, so that a changed file is another machine or network.
+// Names a machine or network in the table: built-in ones by name alone, files also by a
+// hash of their content, so that a changed file counts as another one.
 std::string Identity(const std::string& name, bool builtin, const Bytes& bytes) {
   if (builtin) return name;
   uint64_t hash = 0xcbf29ce484222325u;
@@ -260,11 +260,11 @@ size_t AddHardware(Json hardware, const std::vector<const Choice*>& choices,
 
 struct Machine {
   std::string identity, set, buffer, bandwidth;
-  std::string panel;  // what of `set` is not the buffer's
+  std::string panel;  // `set` values that do not belong to the buffer
   size_t hardware;
 };
 
-// The axis of a choice, or one entry that leaves the machine as it is.
+// The choices of an axis, or a single entry that leaves the machine unchanged.
 std::vector<const Choice*> AxisOf(const std::vector<Choice>& choices) {
   std::vector<const Choice*> axis;
   for (const Choice& choice : choices) axis.push_back(&choice);
@@ -293,7 +293,8 @@ std::vector<Machine> Machines(const Json& json, Grid* grid) {
               buffer != nullptr ? buffer->text : std::to_string(facts.scratchpad_bytes);
           m.bandwidth = bandwidth != nullptr ? bandwidth->text
                                              : Json(facts.dram_bytes_per_cycle).dump();
-          // What else a buffer's entry says belongs to the machine's name too.
+          // Further fields that a buffer's entry changes belong to the machine's name,
+          // too.
           for (size_t i = 1; buffer != nullptr && i < buffer->changes.size(); ++i) {
             const Change& change = buffer->changes[i];
             m.set +=

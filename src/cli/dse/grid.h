@@ -43,7 +43,7 @@ struct Grid {
   uint64_t iterations = 0, deadline_ns = 0, seed = 0;
 };
 
-// version: of the library; results of another one are not taken over.
+// version: of the library; results of another version are not reused.
 Grid ParseGrid(const std::string& text, const std::string& version);
 
 }  // namespace sluice::cli

@@ -14,7 +14,7 @@ namespace {
 constexpr double kCellWidth = 58, kCellHeight = 30, kMargin = 24, kHead = 60;
 constexpr double kPanelHead = 26, kPanelFoot = 34, kYLabels = 78;
 constexpr size_t kPanelsPerRow = 4;
-constexpr double kWorst = 16;  // times the best; darker is not told apart
+constexpr double kWorst = 16;  // times the best; the darkest colour
 
 struct Panel {
   std::string name;

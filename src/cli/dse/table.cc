@@ -102,7 +102,7 @@ Cells SweepTable::KeyOf(const Cells& row) const {
   return Cells(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(keys_));
 }
 
-// Of whole lines, the columns' names first.
+// Parses whole lines, the first of which holds the columns' names.
 std::vector<Cells> SweepTable::Rows(const std::string& text,
                                     const std::string& path) const {
   std::vector<Cells> rows;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CSV file that grows row by row and is read again when a sweep goes on.
+// A CSV file that grows row by row; a sweep that continues reads it again.
 //
-// Input    columns; of these the first `keys` say which row it is
+// Input    columns; the first `keys` of them identify a row
 // Output   rows appended and flushed one by one; a last line without its end (a run
 //          that was killed, a disk that was full) is cut off when the file is opened
 // Errors   Failure(kIo): cannot open or write, in use by another run
@@ -28,7 +28,8 @@ class SweepTable {
   // The row with these key cells, or nullptr.
   const Cells* Find(const Cells& key) const;
   void Append(const Cells& row);
-  // Appends the rows of another table with these columns that this one has not; how many.
+  // Appends the rows of another table with the same columns that are missing here;
+  // returns their number.
   size_t Merge(const std::string& path);
 
  private:

@@ -86,8 +86,8 @@ const std::map<std::string, LowerFunction>& Functions() {
   return functions;
 }
 
-// Nodes that the outputs need. What works on shapes or on constants alone is done at
-// import and leaves no layer.
+// Nodes on which an output depends. A node that works on shapes or constants alone is
+// computed at import and leaves no layer.
 std::vector<bool> NeededNodes(const OnnxModel& model) {
   std::vector<bool> needed(model.nodes.size(), false);
   std::vector<int> values = model.outputs;
@@ -105,7 +105,7 @@ std::vector<bool> NeededNodes(const OnnxModel& model) {
   return needed;
 }
 
-// Of a node that leaves no layer.
+// The reason why a node leaves no layer.
 const char* WhyNotNeeded(const OnnxModel& model, const OnnxNode& node) {
   for (const int output : node.outputs) {
     if (output >= 0 && model.values[static_cast<size_t>(output)].constant) {
@@ -121,21 +121,21 @@ uint32_t CountOf(const std::vector<UnsupportedOperator>& list) {
   return count;
 }
 
-// Whether an operand is floats that are computed: units cannot read it as it lies.
+// Whether an operand holds floats that the host computes: compute units cannot read it.
 bool ReadsFloats(OnnxLowering* to, const OnnxNode& node) {
   for (const int input : node.inputs) {
     if (input < 0 || to->Value(input).constant) continue;
     try {
       if (to->Place(input).numbers.floats) return true;
     } catch (const Unsupported&) {
-      continue;  // a node in front was refused
+      continue;  // the node that writes it was refused
     }
   }
   return false;
 }
 
-// What the host computes in floats where layers would have the node's shapes alone. False:
-// `reason` says why it does not.
+// Lets the host compute the node in floats, where layers would only reproduce its
+// shapes. False: `reason` says why the host cannot.
 bool LowersOnHost(OnnxLowering* to, const OnnxNode& node, std::string* reason) {
   const OnnxLowering::Mark mark = to->Now();
   try {
@@ -149,7 +149,8 @@ bool LowersOnHost(OnnxLowering* to, const OnnxNode& node, std::string* reason) {
   return false;
 }
 
-// Lowers the node, by the host where it must be; false: it is refused for `reason`.
+// Lowers the node to layers, or else to a host function. False: neither is possible,
+// and `reason` says why.
 bool LowersNode(OnnxLowering* to, const OnnxNode& node, ImportResult* result,
                 std::string* reason) {
   const auto known = Functions().find(node.op);
@@ -192,7 +193,7 @@ void LowerNode(OnnxLowering* to, const OnnxNode& node, const OnnxImportOptions& 
   std::vector<UnsupportedOperator>* list = &result->opaque;
   CountOperator(list, node.op, reason);
   try {
-    // Without leave, too: so that later nodes can be looked at and listed.
+    // Also without allow_opaque, so that later nodes can be checked and listed.
     LowerOnnxOpaque(to, node, options.opaque_cycles);
   } catch (const Unsupported& unsupported) {
     if (!options.allow_opaque) return;

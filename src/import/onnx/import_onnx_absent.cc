@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In place of the ONNX importer where its libraries were not found.
+// Replaces the ONNX importer in builds where its libraries were not found.
 #include "import/error.h"
 #include "import/onnx/import_onnx.h"
 

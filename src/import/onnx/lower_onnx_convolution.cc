@@ -11,7 +11,7 @@
 namespace sluice::import {
 namespace {
 
-constexpr double kSpread = 32, kWeightSpread = 74;  // in steps; of seeded numbers
+constexpr double kSpread = 32, kWeightSpread = 74;  // RMS of seeded numbers, in steps
 
 // One spatial axis.
 struct Axis {
@@ -41,7 +41,8 @@ Axis AxisAt(const OnnxNode& node, size_t i, size_t spatial, int64_t in, int64_t 
   } else if (mode == "NOTSET") {
     before = list("pads", 0)[i];
   }
-  // Behind it lies what the last window reaches: rounding up (ceil_mode) included.
+  // The pad behind the input is what the last window reaches, also when the number of
+  // windows is rounded up (ceil_mode).
   const int64_t after = std::max<int64_t>(0, needed - before);
   Require(before >= 0 && before < reach && after < reach,
           "pads as wide as the window, or negative ones");
@@ -51,7 +52,7 @@ Axis AxisAt(const OnnxNode& node, size_t i, size_t spatial, int64_t in, int64_t 
           static_cast<int32_t>(after)};
 }
 
-// Height and width; one spatial axis is a width.
+// Height and width. A single spatial axis counts as the width.
 struct Frame {
   Axis h, w;
 };
@@ -97,7 +98,7 @@ std::vector<int32_t> ConvAttributes(const Frame& f, int32_t groups, const Number
   return a;
 }
 
-// What a product of an activation and a constant works on.
+// The operands of a product of an activation and a constant weight.
 struct Product {
   int input = -1, bias = -1;
   const OnnxValue* shape = nullptr;  // of the weight
@@ -218,7 +219,8 @@ uint32_t WeightTensor(OnnxLowering* to, const Product& p, const AxisOrder& order
                                  bytes.size());
 }
 
-// The layer that wrote output 0 can take in a ReLU, and for shapes what channels need.
+// Marks the layer that writes output 0 as able to absorb a following ReLU and, where
+// only shapes count, also factors and biases per channel.
 void Open(OnnxLowering* to, const OnnxNode& node, int layer, int act_min,
           bool per_channel) {
   OnnxPlace place = to->Place(node.outputs[0]);
@@ -302,7 +304,7 @@ void LowerOnnxTransposedConv(OnnxLowering* to, const OnnxNode& node) {
 
 namespace {
 
-// Rows of the last axis by a constant matrix.
+// Multiplies the rows along the last axis by a constant matrix.
 void FullyConnected(OnnxLowering* to, const OnnxNode& node, bool transposed) {
   Product p = ProductOf(to, node);
   const std::vector<int64_t>& in = ShapeOf(to->Value(p.input));
@@ -365,7 +367,7 @@ void BatchMatmul(OnnxLowering* to, const OnnxNode& node) {
   const AxisOrder straight = Straight(sa.size());
   AxisOrder swapped = straight;
   std::swap(swapped[swapped.size() - 1], swapped[swapped.size() - 2]);
-  // Keys of attention arrive transposed: they are read as they lie.
+  // Keys of attention arrive transposed: transpose_b reads them without moving bytes.
   const AxisOrder& lies = to->Place(b).order;
   const bool transpose_b =
       std::find(lies.begin(), lies.end(), swapped[swapped.size() - 2]) <
@@ -411,7 +413,7 @@ void LowerOnnxMatmul(OnnxLowering* to, const OnnxNode& node) {
 
 namespace {
 
-// Averages of whole windows, scaled and rounded once: a convolution by ones.
+// Averages of whole windows as a convolution by ones, which scales and rounds once.
 void AveragesByOnes(OnnxLowering* to, const OnnxNode& node, const Frame& f,
                     const OnnxLowering::Ends& ends) {
   const int input = to->InputIndex(node, 0);
@@ -444,7 +446,8 @@ void AveragesByOnes(OnnxLowering* to, const OnnxNode& node, const Frame& f,
   Open(to, node, layer, SLUICE_CONV_ACT_MIN, false);
 }
 
-// Whether every window has as many elements as its extents say, padding included.
+// Whether every window is divided by the same count, that is, padding counts as
+// elements.
 bool CountsWhole(const OnnxNode& node, const Frame& f) {
   const int32_t padded = f.h.before + f.h.after + f.w.before + f.w.after;
   if (padded == 0) return true;
@@ -467,11 +470,12 @@ void LowerOnnxPool(OnnxLowering* to, const OnnxNode& node) {
   Require(f.h.dilation == 1 && f.w.dilation == 1, "dilated windows");
   const OnnxLowering::Ends ends = to->EndsOf(node);
   const Numbers &numbers = ends.in, &target = ends.out;
-  // The largest of stored integers needs no numbers.
+  // The maximum of stored integers needs neither scale nor zero point.
   const bool integers = max && to->Value(input).type != kOnnxFloat;
   if (!numbers.known && !integers) to->ShapesOnly(node);
   if (!max && numbers.known && target.known) {
-    // Many sums lie on ties then, and the errors of floats decide.
+    // With equal scales and an even count many averages are ties, which the rounding
+    // errors of the runtime's floats decide.
     Require(numbers.affine.scale != target.affine.scale || !to->ComputesFloats() ||
                 node.op != "AveragePool" || f.h.window * f.w.window % 2 != 0,
             "averages on ties");

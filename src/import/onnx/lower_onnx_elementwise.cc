@@ -16,7 +16,7 @@ namespace {
 
 using Function = std::function<float(float)>;
 
-// One table of 256: exact for every function of one 8-bit operand.
+// A LOOKUP with a table of 256 entries: exact for every function of one 8-bit operand.
 void AddCurve(OnnxLowering* to, const OnnxNode& node, int input, Numbers in,
               const Numbers& target, const Function& f) {
   const std::vector<int64_t>& shape = ShapeOf(to->Value(input));
@@ -48,7 +48,7 @@ float FloatOf(const OnnxValue& value, size_t i) {
   return f;
 }
 
-// The one number of a constant; false when only its shape is known.
+// Reads the single number of a constant; false when only its shape is known.
 bool ScalarOf(const OnnxLowering& to, int index, float* scalar) {
   const OnnxValue& value = to.Value(index);
   const OnnxConstant constant = to.ConstantOf(index);
@@ -144,7 +144,8 @@ void LowerOnnxClamp(OnnxLowering* to, const OnnxNode& node) {
 
 namespace {
 
-// Axes that lie where those of `order` (of the result) do, for an operand of this rank.
+// The axis order of an operand of this rank that matches the result's `order`
+// (broadcast: leading axes are missing).
 AxisOrder Own(const AxisOrder& order, size_t rank) {
   const int missing = static_cast<int>(order.size() - rank);
   AxisOrder own;
@@ -193,7 +194,7 @@ struct BinaryLayer {
   BinaryRow row;
   Operand a, b;
   Numbers out;
-  bool exact;  // as the model quantises; else multipliers for the expected spreads
+  bool exact;  // by the model's scales; else by expected spreads
 };
 
 Stored8 StoredAs(const Numbers& numbers) { return {numbers.dtype, numbers.affine}; }
@@ -221,7 +222,8 @@ std::vector<int32_t> BinaryAttributes(OnnxLowering* to, const OnnxNode& node,
   return layer.row.attributes(wide, wide, layer.row.adds ? unit : wide, range);
 }
 
-// An 8-bit tensor as one of the other type: the same numbers, 128 apart.
+// Converts an 8-bit tensor to `dtype`: int8 and uint8 differ by 128 in stored values
+// and zero point.
 uint32_t OfType(OnnxLowering* to, const OnnxNode& node, uint32_t tensor, uint8_t dtype,
                 Numbers* numbers) {
   Numbers from = *numbers;
@@ -232,7 +234,7 @@ uint32_t OfType(OnnxLowering* to, const OnnxNode& node, uint32_t tensor, uint8_t
   return to->Requantised(to->Out(node).name + "/second", tensor, from, *numbers);
 }
 
-// One layer of two operands; the output's place is set.
+// Adds one layer with two operands and sets the output's place.
 void AddBinary(OnnxLowering* to, const OnnxNode& node, BinaryLayer binary) {
   const Operand& a = binary.a;
   Operand& b = binary.b;
@@ -271,11 +273,11 @@ const BinaryRow& BinaryRowOf(const std::string& op) {
   if (op == "Sub") return kSub;
   if (op == "Min") return kMinimum;
   if (op == "Max") return kMaximum;
-  return kMul;  // Div: by the reciprocal
+  return kMul;  // Div multiplies by the reciprocal
 }
 
-// Factors and biases of channels disappear in the convolution in front, whose numbers
-// are seeded anyway.
+// Drops factors and biases per channel behind a convolution whose weights are seeded:
+// folding them in changes neither shapes nor costs.
 bool Absorbed(OnnxLowering* to, const OnnxNode& node, int input, int constant) {
   const OnnxPlace& place = to->Place(input);
   if (place.layer < 0 || !place.per_channel || !to->ReadOnce(input)) return false;
@@ -470,7 +472,7 @@ SoftmaxRows SoftmaxRowsOf(const OnnxLowering& to, const OnnxNode& node, bool fla
   return rows;
 }
 
-// By onnxruntime's table of exponentials.
+// QLinearSoftmax on the host, with onnxruntime's table of exponentials.
 void QLinearSoftmax(OnnxLowering* to, const OnnxNode& node) {
   const OnnxLowering::Ends ends = to->EndsOf(node);
   const SoftmaxRows rows = SoftmaxRowsOf(*to, node, node.Int("opset", 13) < 13);
@@ -487,8 +489,9 @@ void QLinearSoftmax(OnnxLowering* to, const OnnxNode& node) {
 
 }  // namespace
 
-// Where the model is quantised, its softmax is the host's: between two quantisations it is
-// one of floats, to which the units' fixed point is no equal.
+// In a quantised model the host computes softmax: the runtime computes it in floats
+// between DequantizeLinear and QuantizeLinear, which the units' fixed-point softmax
+// does not reproduce.
 void LowerOnnxSoftmax(OnnxLowering* to, const OnnxNode& node) {
   if (node.op != "Softmax") return QLinearSoftmax(to, node);
   Require(!to->ComputesFloats(), "exponentials in fixed point");
@@ -633,7 +636,7 @@ void LowerOnnxArgmax(OnnxLowering* to, const OnnxNode& node) {
 
 namespace {
 
-// Of floats that are computed: the host's.
+// QuantizeLinear of floats that the host has computed: also done by the host.
 void QuantiseFloats(OnnxLowering* to, const OnnxNode& node, const Numbers& target) {
   OnnxPlace place = to->Place(to->InputIndex(node, 0));
   const uint32_t floats = place.tensor;

@@ -16,7 +16,7 @@ namespace {
 using Shape = std::vector<int64_t>;
 using Options = std::vector<int32_t>;
 
-// Rank and extents, with ones in front up to `rank`.
+// Appends the rank and the extents, padded with leading ones to `rank`.
 void AppendShape(const Shape& shape, size_t rank, Options* options) {
   Require(rank <= 8, "more than eight axes");
   options->push_back(static_cast<int32_t>(rank));
@@ -36,7 +36,7 @@ int32_t Product(const Shape& shape, size_t begin, size_t end) {
 
 uint64_t SizeOf(const Shape& shape) { return static_cast<uint64_t>(ElementsOf(shape)); }
 
-// The function is called as the operator is.
+// The host function has the operator's name, without its domain.
 std::string FunctionOf(const OnnxNode& node) {
   const size_t dot = node.op.rfind('.');
   return dot == std::string::npos ? node.op : node.op.substr(dot + 1);
@@ -67,7 +67,8 @@ float ConstantAt(OnnxLowering* to, const OnnxNode& node, size_t i, float otherwi
   return otherwise;
 }
 
-// Results of exact operations are the runtime's; of others the last bit may not be.
+// Whether the host's results equal the runtime's bit by bit. Other functions may differ
+// in the last bit.
 bool RoundsAlike(const std::string& function) {
   static const char* const kExact[] = {
       "Abs",   "Neg",   "Ceil", "Floor",     "Round",     "Sqrt",     "Reciprocal",
@@ -244,7 +245,7 @@ void Lrn(OnnxLowering* to, const OnnxNode& node) {
 
 // ---- products
 
-// Shapes of a product's operands, ones in front.
+// Shapes of the output and both operands of a product, padded with leading ones.
 Options MatrixOptions(const Shape& out, const Shape& a, const Shape& b) {
   Require(a.size() >= 2 && b.size() >= 2 && out.size() >= 2 && a.size() <= out.size() &&
               b.size() <= out.size(),
@@ -375,7 +376,8 @@ void Convolution(OnnxLowering* to, const OnnxNode& node) {
               ConvWork(to, node));
 }
 
-// In, out, window, stride, dilation and pad in front, of rows and of columns.
+// For rows and for columns: input and output extent, window, stride, dilation, pad in
+// front.
 Options AxesOf(const OnnxNode& node, const Shape& in, const Shape& out,
                const Shape& window) {
   const size_t spatial = window.size();
@@ -448,7 +450,7 @@ uint32_t ZeroPoint(OnnxLowering* to, const OnnxNode& node, size_t i) {
   return to->IntegerConstant(node.name + "/zero" + std::to_string(i), {0});
 }
 
-// Sums of 32 bits.
+// MatMulInteger and ConvInteger, whose sums have 32 bits.
 void IntegerProduct(OnnxLowering* to, const OnnxNode& node) {
   const int a = to->InputIndex(node, 0), b = to->InputIndex(node, 1);
   const Shape &sa = ShapeOf(to->Value(a)), &sb = ShapeOf(to->Value(b)),
@@ -489,7 +491,7 @@ void DynamicQuantise(OnnxLowering* to, const OnnxNode& node) {
   to->AddHost(node.name, node.op, {in}, {0}, {quantised, scale, zero}, 0);
 }
 
-// Integers as floats.
+// Cast of integers to floats.
 void Cast(OnnxLowering* to, const OnnxNode& node) {
   const int input = to->InputIndex(node, 0);
   Require(to->Out(node).type == kOnnxFloat && !to->Place(input).numbers.floats &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX: operators that move data without computing, resizing, and the host's.
+// ONNX: operators that move data without computing, resizing, and OPAQUE layers.
 #include <algorithm>
 #include <cstring>
 #include <tuple>
@@ -39,8 +39,8 @@ std::vector<Group> GroupsOf(const std::vector<int64_t>& in,
   return groups;
 }
 
-// The order of the input's axes that lets every group be split or merged where it lies;
-// groups that are scattered gather where their last axis is.
+// The order of the input's axes in which each group is contiguous, so that it can be
+// split or merged without moving bytes. A scattered group is gathered at its last axis.
 AxisOrder Gathered(const AxisOrder& order, const std::vector<int64_t>& shape,
                    const std::vector<Group>& groups) {
   AxisOrder result = order;
@@ -72,7 +72,7 @@ AxisOrder Gathered(const AxisOrder& order, const std::vector<int64_t>& shape,
   return result;
 }
 
-// Where the output's axes lie, given that every group is together.
+// The order of the output's axes, given that each group is contiguous in `order`.
 AxisOrder Renamed(const AxisOrder& order, const std::vector<int64_t>& in,
                   const std::vector<int64_t>& out, const std::vector<Group>& groups) {
   AxisOrder result;
@@ -94,7 +94,8 @@ AxisOrder Renamed(const AxisOrder& order, const std::vector<int64_t>& in,
   return result;
 }
 
-// One SLICE of the first input as output i; begin and the output by the value's axes.
+// One SLICE of the first input as output i; `begin` and `extent` are in ONNX's axis
+// order.
 void AddSlice(OnnxLowering* to, const OnnxNode& node, size_t i,
               const std::vector<int64_t>& begin, const std::vector<int64_t>& extent,
               const AxisOrder& out_order) {
@@ -141,7 +142,7 @@ void LowerOnnxCast(OnnxLowering* to, const OnnxNode& node) {
   to->SetPlace(node.outputs[0], place);
 }
 
-// Copies one behind the other, axis by axis.
+// Expand: concatenates copies of the input along each broadcast axis.
 void LowerOnnxExpand(OnnxLowering* to, const OnnxNode& node) {
   const int input = to->InputIndex(node, 0);
   const std::vector<int64_t>& in = ShapeOf(to->Value(input));
@@ -190,7 +191,7 @@ void LowerOnnxDepth(OnnxLowering* to, const OnnxNode& node) {
               small[1] == large[1] * b * b,
           "extents that do not fit the block");
   const Numbers numbers = to->Place(input).numbers;
-  // Channels last: both sides of a convolution are.
+  // Channels last, the layout of a convolution's input and output.
   const AxisOrder order = ChannelsLast(4);
   const uint32_t ifmap = to->As(input, order, DimsIn(in, order));
   const int64_t h = std::min(in[2], out[2]), w = std::min(in[3], out[3]),
@@ -256,7 +257,8 @@ struct Part {
   Numbers numbers;
 };
 
-// Values of a Concat, with the numbers that the operator or their places give them.
+// The inputs of a Concat, quantised as the operator (QLinearConcat) or their places
+// say.
 std::vector<Part> PartsOf(OnnxLowering* to, const OnnxNode& node) {
   std::vector<Part> parts;
   if (node.op == "Concat") {
@@ -279,7 +281,7 @@ std::vector<Part> PartsOf(OnnxLowering* to, const OnnxNode& node) {
   return parts;
 }
 
-// They agree outside of the axis, and are as long as the output along it.
+// Requires that all parts agree in the other axes and together fill the output's axis.
 void RequireParts(const OnnxLowering& to, const std::vector<Part>& parts,
                   const std::vector<int64_t>& out, int axis) {
   int64_t length = 0;
@@ -332,7 +334,7 @@ void LowerOnnxConcat(OnnxLowering* to, const OnnxNode& node) {
     const uint32_t tensor =
         to->As(part.value, order, DimsIn(ShapeOf(to->Value(part.value)), order));
     const Numbers from = plain ? to->Place(part.value).numbers : part.numbers;
-    // For shapes, too: what is glued together must be of one type.
+    // All parts need one dtype, also where only shapes count.
     const bool same = exact ? false : from.dtype == numbers.dtype;
     const std::string name =
         to->Out(node).name + "/part" + std::to_string(tensors.size());
@@ -383,7 +385,7 @@ void LowerOnnxSlice(OnnxLowering* to, const OnnxNode& node) {
 
 namespace {
 
-// Pads that repeat what lies at an edge: slices of one row or column, one behind the other.
+// Padding by `reflect` or `edge`: a CONCAT of slices of one row or column each.
 struct Mirrors {
   size_t axis;
   int64_t before, after;
@@ -510,7 +512,7 @@ void LowerOnnxGather(OnnxLowering* to, const OnnxNode& node) {
 
 namespace {
 
-// An attribute's place in ONNX's list of its values.
+// The index of an attribute's value in ONNX's list of values.
 int32_t PlaceIn(const std::vector<const char*>& list, const std::string& text) {
   for (size_t i = 0; i < list.size(); ++i) {
     if (text == list[i]) return static_cast<int32_t>(i);
@@ -536,7 +538,8 @@ Resizing ResizingOf(const OnnxLowering& to, const OnnxNode& node) {
   return r;
 }
 
-// The scale that the node gives, or else that the extents do.
+// The resize factor of an axis: as the node gives it, else output extent / input
+// extent.
 float ScaleOf(const OnnxLowering& to, const OnnxNode& node, size_t axis) {
   const std::vector<int64_t>& in = ShapeOf(to.In(node, 0));
   const std::vector<int64_t>& out = ShapeOf(to.Out(node));
@@ -553,14 +556,14 @@ float ScaleOf(const OnnxLowering& to, const OnnxNode& node, size_t axis) {
   return static_cast<float>(out[axis]) / static_cast<float>(in[axis]);
 }
 
-// As onnxruntime resizes: floats; of stored integers the fraction is cut off.
+// Resizes as onnxruntime does: in floats; for stored integers the fraction is cut off.
 void ResizeOnHost(OnnxLowering* to, const OnnxNode& node, const Resizing& r) {
   const int input = to->InputIndex(node, 0);
   const std::vector<int64_t>& in = ShapeOf(to->Value(input));
   const std::vector<int64_t>& out = ShapeOf(to->Out(node));
   const bool integers = to->Value(input).type != kOnnxFloat;
   const Numbers numbers = to->Place(input).numbers;
-  if (integers) {  // what is stored, as numbers
+  if (integers) {  // the stored values are the numbers
     OnnxPlace raw = to->Place(input);
     raw.numbers.known = true;
     raw.numbers.affine = {1, 0};
@@ -613,7 +616,7 @@ void LowerOnnxResize(OnnxLowering* to, const OnnxNode& node) {
   const bool half = r.positions == "half_pixel" || r.positions == "pytorch_half_pixel";
   Require(align || half || r.positions == "asymmetric", "positions from a region");
   const Numbers numbers = to->Place(input).numbers;
-  // Nearest values are the model's when both round positions down.
+  // RESIZE_NEAREST picks the model's elements when both round positions down.
   const bool exact = r.nearest && !align && !half && r.rounding == "floor" &&
                      shape[2] != 0 && out[2] % shape[2] == 0 && out[3] % shape[3] == 0;
   if (!exact && to->ComputesFloats()) {
@@ -638,7 +641,7 @@ void LowerOnnxOpaque(OnnxLowering* to, const OnnxNode& node, uint64_t cycles) {
   Require(node.op != "If" && node.op != "Loop" && node.op != "Scan", "a subgraph");
   std::vector<uint32_t> inputs, outputs;
   uint64_t elements = 0;
-  for (const int input : node.inputs) {  // constants are the host's own
+  for (const int input : node.inputs) {  // the host has its own constants
     if (input < 0 || to->Value(input).constant) continue;
     inputs.push_back(to->Plain(input));
     elements += static_cast<uint64_t>(ElementsOf(ShapeOf(to->Value(input))));

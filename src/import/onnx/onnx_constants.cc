@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floats that exporters leave to be computed from constants, done at import.
+// Computes at import the floats that exporters leave as operators on constants.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -117,7 +117,7 @@ class FloatFolder {
     return true;
   }
 
-  // Of two shapes that agree, or a number and a tensor.
+  // Operators on two tensors of equal shape, or on a scalar and a tensor.
   bool Binary(const OnnxNode& node, const OnnxValue& first, Floats* result) const {
     const OnnxValue* second = m_.In(node, 1);
     if (second == nullptr || !IsFloats(*second)) return false;

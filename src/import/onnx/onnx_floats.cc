@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floats that the host computes with: their bits in int32 tensors.
+// Floats of host functions, stored as their bits in int32 tensors.
 #include <algorithm>
 #include <cstring>
 
@@ -24,7 +24,7 @@ int32_t StoredAt(const OnnxValue& value, size_t i) {
   }
 }
 
-// Scales that go along with the slices of an axis.
+// The index of the scale of element i: scales belong to slices along an axis.
 size_t SliceOf(const OnnxConstant& constant, size_t i) {
   if (constant.scales.size() == 1) return 0;
   const std::vector<int64_t>& shape = ShapeOf(*constant.stored);

@@ -30,8 +30,8 @@ int64_t ElementsOfConstant(const onnx::TensorProto& tensor) {
   return elements;
 }
 
-// Elements of every constant by name, over all scopes; of two with one name the larger.
-// Names that a node writes are no constants.
+// The number of elements of every constant by name, over all scopes; if two have one
+// name, the larger number. A name that a node writes is not a constant.
 class Constants {
  public:
   explicit Constants(const onnx::GraphProto& graph) { Collect(graph); }
@@ -40,7 +40,7 @@ class Constants {
     const auto found = elements_.find(name);
     return found != elements_.end() && found->second <= kMostAxes;
   }
-  // Of a constant, stored or dequantised; empty where they are not known.
+  // Extents of a constant, stored or dequantised; empty where they are not known.
   std::vector<int64_t> DimsOf(const std::string& name) const {
     const auto found = dims_.find(name);
     return found == dims_.end() ? std::vector<int64_t>() : found->second;
@@ -84,7 +84,7 @@ class Constants {
     return length;
   }
 
-  // Of two with one name: not known.
+  // Two constants with one name and different extents: the extents are not known.
   void NoteDims(const std::string& name, const std::vector<int64_t>& dims) {
     const auto [known, added] = dims_.emplace(name, dims);
     if (!added && known->second != dims) known->second.clear();
@@ -94,7 +94,7 @@ class Constants {
   std::unordered_map<std::string, std::vector<int64_t>> dims_;
 };
 
-// Hides nodes for as long as it lives.
+// Hides nodes from the inference for the lifetime of this object.
 class Hider {
  public:
   explicit Hider(onnx::ModelProto* model)
@@ -131,8 +131,8 @@ class Hider {
     }
   }
 
-  // The inference takes a window that is not given from the weight, whose rank it does not
-  // look at, and for QLinearConv from the wrong input.
+  // Without kernel_shape ONNX's inference takes the window from the weight without
+  // checking its rank, and for QLinearConv from the wrong input.
   static bool NeedsWindow(const onnx::NodeProto& node) {
     const std::string& op = node.op_type();
     if (op == "ConvTranspose") return true;
@@ -141,7 +141,7 @@ class Hider {
         node.attribute().begin(), node.attribute().end(),
         [](const auto& attribute) { return attribute.name() == "kernel_shape"; });
   }
-  // False: the weight's extents are not known.
+  // Sets kernel_shape from the weight. False: the weight's extents are not known.
   bool GiveWindow(onnx::NodeProto* node) {
     const int at = node->op_type() == "QLinearConv" ? 3 : 1;
     if (node->input_size() <= at) return false;
@@ -163,7 +163,7 @@ class Hider {
   std::vector<std::pair<onnx::NodeProto*, std::string>> hidden_;
 };
 
-// The inference divides by these without looking.
+// The inference divides by these attributes without checking for 0.
 bool MustBePositive(const std::string& attribute) {
   static const char* const names[] = {"strides",   "dilations",   "kernel_shape",
                                       "blocksize", "num_outputs", "group"};
@@ -171,7 +171,7 @@ bool MustBePositive(const std::string& attribute) {
                      [&](const char* name) { return attribute == name; });
 }
 
-// And adds or multiplies these without looking.
+// The inference adds or multiplies integer attributes without checking for overflow.
 bool InRange(const onnx::AttributeProto& attribute) {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   const int64_t least = MustBePositive(attribute.name()) ? 1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic on shapes that exporters leave in graphs, done at import.
+// Computes at import the arithmetic on shapes that exporters leave in graphs.
 #include <algorithm>
 #include <cstring>
 

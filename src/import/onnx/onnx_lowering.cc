@@ -24,7 +24,7 @@ int32_t Narrow(int64_t extent) {
   return static_cast<int32_t>(extent);
 }
 
-// Leading axes are folded until four are left.
+// Multiplies leading axes together until four axes are left.
 Dims Folded(std::vector<int64_t> extents) {
   while (extents.size() > 4) {
     extents[1] *= extents[0];
@@ -46,7 +46,7 @@ std::vector<float> Floats(const OnnxValue& value) {
   return floats;
 }
 
-// 0 is the scale of channels that hold nothing but zeros.
+// A scale of 0 is allowed: that of a channel that holds nothing but zeros.
 std::vector<float> ScalesOf(const OnnxValue& value) {
   std::vector<float> scales = Floats(value);
   if (scales.empty())
@@ -60,7 +60,7 @@ std::vector<float> ScalesOf(const OnnxValue& value) {
   return scales;
 }
 
-// Several scales go with the slices of an axis.
+// Requires one scale for each slice of the quantised axis.
 void RequireOneForEach(const OnnxConstant& constant) {
   const std::vector<int64_t> shape = ShapeOf(*constant.stored);
   const size_t axis = static_cast<size_t>(constant.axis);
@@ -91,7 +91,7 @@ std::vector<int64_t> Zeros(const OnnxValue& value) {
   return zeros;
 }
 
-// Places of the axes that are not 1, by what they are.
+// `order` without the axes of extent 1.
 AxisOrder WithoutOnes(const AxisOrder& order, const std::vector<int64_t>& shape) {
   AxisOrder rest;
   for (const int axis : order) {
@@ -271,7 +271,7 @@ OnnxLowering::Ends OnnxLowering::EndsOf(const OnnxNode& node) {
   return {QLinearInput(node, 0), ScaleAndZero(node, 3, 4)};
 }
 
-// A node that cannot be expressed is reported when it is lowered; nothing follows from it.
+// Not known for a node that cannot be expressed: its lowering reports the reason later.
 Numbers OnnxLowering::QuantisedTo(const OnnxNode& node) const {
   try {
     return ScaleAndZero(node, 1, 2);
@@ -282,7 +282,7 @@ Numbers OnnxLowering::QuantisedTo(const OnnxNode& node) const {
 
 namespace {
 
-// Whether quantisation may as well stand in front of the node.
+// Whether the node only moves elements, so that quantising its input is equivalent.
 bool OnlyMoves(const OnnxNode& node) {
   static const char* const kOps[] = {
       "Reshape", "Flatten", "Squeeze",      "Unsqueeze",    "Transpose", "Identity",
@@ -396,7 +396,7 @@ int64_t ElementsIn(const Dims& dims) {
   return elements;
 }
 
-// Shapes that a file gives may contradict what its operators make of their inputs.
+// Shapes declared in the file may contradict those that follow from the operators.
 void RequireSameElements(const OnnxValue& value, const AxisOrder& order,
                          const Dims& dims) {
   const std::vector<int64_t>& shape = ShapeOf(value);
@@ -442,7 +442,7 @@ uint32_t OnnxLowering::As(int index, const AxisOrder& order, const Dims& dims) {
   return tensor;
 }
 
-// Runs of axes that stay together move as one.
+// Axes that stay adjacent move as one run, so that fewer axes are permuted.
 uint32_t OnnxLowering::Transposed(int index, const AxisOrder& order, const Dims& dims) {
   const std::vector<int64_t>& shape = ShapeOf(Value(index));
   const OnnxPlace& place = Place(index);
@@ -470,7 +470,7 @@ uint32_t OnnxLowering::Transposed(int index, const AxisOrder& order, const Dims&
   }
   const uint32_t moved = PermutedTensor(Value(index).name + "/transposed", place.tensor,
                                         extents, perm, place.numbers);
-  // Straight into what is wanted when the extents agree.
+  // Without a RESHAPE when `dims` only differ in ones.
   if (SameBytes(graph_->tensors()[moved].dims, dims)) graph_->SetDims(moved, dims);
   return moved;
 }
@@ -600,7 +600,7 @@ void OnnxLowering::PlaceInputs() {
                                      : dtype;
     }
     place.numbers.dtype = dtype;
-    // Images lie as convolutions read them.
+    // An input that a convolution reads is laid out channels last.
     for (const int reader : value.readers) {
       const std::string& op = model_.nodes[static_cast<size_t>(reader)].op;
       const bool image = op == "Conv" || op == "QLinearConv" ||
@@ -620,7 +620,7 @@ void OnnxLowering::PlaceInputs() {
   }
 }
 
-// An output is a tensor of its own that a layer writes.
+// Each output becomes a tensor of its own that a layer writes.
 void OnnxLowering::PlaceOutputs() {
   for (const int index : model_.outputs) {
     if (Value(index).constant) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX values as tensors of the graph: how they lie, what their numbers stand for.
+// ONNX values as tensors of the graph: their layout and their quantisation.
 //
 // Input    a checked model; nodes in topological order
 // Output   tensors and layers in the graph writer. Values keep the order of axes in
 //          which they were computed (channels last behind a convolution);
-//          transpositions and reshapes only note what is seen, and bytes are moved where
-//          a reader needs another order.
+//          transpositions and reshapes only record the new order and shape, and bytes
+//          are moved where a reader needs another layout.
 //          Numbers: where the model is quantised (QuantizeLinear around an operator, or
 //          QLinear operators) layers compute the model's integers: convolutions, matrix
 //          products and requantisations are rounded once, as ONNX does but for ties
@@ -30,16 +30,16 @@
 
 namespace sluice::import {
 
-// Axes of a value in the order in which they lie, outermost first.
+// Axes of a value in memory order, outermost first.
 using AxisOrder = std::vector<int>;
 
-// Quantisation of a stored value. known: from the model; else it only stands for
-// shapes.
+// Quantisation of a stored value. known: taken from the model; else a placeholder for
+// layers that only reproduce shapes.
 struct Numbers {
   bool known = false;
   uint8_t dtype = SLUICE_DTYPE_INT8;
   Affine affine = {1.0f / 16, 0};
-  double rms = 32;      // expected, in steps; of values that are not known
+  double rms = 32;      // expected, in steps, where not known
   bool floats = false;  // int32 elements are the bits of floats
 };
 
@@ -47,10 +47,9 @@ struct OnnxPlace {
   uint32_t tensor = kNoTensor;
   AxisOrder order;
   Numbers numbers;
-  int layer = -1;   // computes the value, and may take over an activation that follows
-  int act_min = 0;  // index of that layer's ACT_MIN; ACT_MAX follows
-  bool per_channel =
-      false;  // the layer may also take over factors and biases per channel
+  int layer = -1;            // writes the value; may absorb a following activation
+  int act_min = 0;           // index of that layer's ACT_MIN; ACT_MAX follows
+  bool per_channel = false;  // the layer may also absorb factors and biases per channel
 };
 
 // A constant with its quantisation: a weight or a bias.
@@ -79,7 +78,7 @@ class OnnxLowering {
   // Integers that must be known at import: axes, shapes, begins.
   std::vector<int64_t> Integers(const OnnxNode& node, size_t i) const;
 
-  // Where a value lies; made on first use (constants: seeded or as stored).
+  // Tensor and layout of a value; made on first use (constants: seeded or as stored).
   const OnnxPlace& Place(int value);
   // A tensor with the value's bytes in this order of axes, reshaped to `dims`.
   uint32_t As(int value, const AxisOrder& order, const Dims& dims);
@@ -90,9 +89,9 @@ class OnnxLowering {
   // The value is the value `of` with its axes in another order: no layer is needed.
   void Alias(int value, int of, AxisOrder order);
 
-  // What the value will be quantised to: by the QuantizeLinear nodes that read it
-  // (behind a ReLU or Clip, too); not known where there is none.
-  // Looks through at most `depth` nodes.
+  // The quantisation of the QuantizeLinear nodes that read the value, directly or
+  // behind a ReLU or Clip; not known where there is none. Looks through at most `depth`
+  // nodes.
   Numbers TargetOf(int value, int depth = 64) const;
   bool ReadOnce(int value) const;
   OnnxConstant ConstantOf(int value) const;
@@ -119,8 +118,8 @@ class OnnxLowering {
 
   // ---- floats between DequantizeLinear and QuantizeLinear, which the host computes
 
-  // Whether the model quantises activations. Then its operators on floats are executed;
-  // otherwise floating-point operators are imported for their shapes only.
+  // Whether the model quantises activations. If so, the host executes its operators on
+  // floats; otherwise floating-point operators are imported for their shapes only.
   bool ComputesFloats() const { return computes_floats_; }
   // A value as the bits of floats with its axes in this order; a quantised one is
   // dequantised by the host, constants are at import.
@@ -142,7 +141,8 @@ class OnnxLowering {
                           std::vector<int64_t> extents, std::vector<int> perm,
                           const Numbers& numbers);
 
-  // This node's numbers are the model's, but for what the reason names.
+  // Reports that the node computes the model's numbers except for what the reason
+  // names.
   void Rounded(const OnnxNode& node, const std::string& reason) {
     CountOperator(&result_->rounded, node.op, reason);
   }
@@ -156,7 +156,7 @@ class OnnxLowering {
   // another type is Unsupported.
   Numbers QLinearInput(const OnnxNode& node, size_t at);
 
-  // This node's numbers are not the model's.
+  // Reports that the node's layers have its shapes but do not compute its numbers.
   void ShapesOnly(const OnnxNode& node) {
     CountOperator(&result_->shapes_only, node.op, "");
   }
@@ -177,7 +177,8 @@ class OnnxLowering {
   void PlaceOutputs();
 
  private:
-  // What a QuantizeLinear node makes of its input; not known where it is unsupported.
+  // The quantisation of a QuantizeLinear node's output; not known where it is
+  // unsupported.
   Numbers QuantisedTo(const OnnxNode& node) const;
   void MakeConstant(int value, const AxisOrder& order, const Dims& dims,
                     OnnxPlace* place);
@@ -209,11 +210,11 @@ Dims DimsIn(const std::vector<int64_t>& shape, const AxisOrder& order);  // <= 4
 AxisOrder Straight(size_t rank);                                         // 0 1 2 ...
 AxisOrder ChannelsLast(size_t rank);                                     // 0 2 3 .. 1
 int AxisOf(const OnnxValue& value, int64_t axis);  // negative ones from the end
-int32_t FloatBits(float number);                   // as options are
+int32_t FloatBits(float number);                   // floats in options are their bits
 // Bytes of a constant with its axes in another order.
 Bytes Permuted(const OnnxValue& value, const AxisOrder& order);
 
-// By the kind of work; each looks at node.op again.
+// One function per kind of operator; each looks at node.op again.
 void LowerOnnxConv(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxTransposedConv(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxMatmul(OnnxLowering* to, const OnnxNode& node);
@@ -242,7 +243,7 @@ void LowerOnnxResize(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxExpand(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxDepth(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxCast(OnnxLowering* to, const OnnxNode& node);
-// On floats, by functions of the host.
+// Operators on floats, computed by host functions.
 void LowerOnnxFloats(OnnxLowering* to, const OnnxNode& node);
 bool HasOnnxFloats(const std::string& op);
 // Returns for each axis of input 0 whether it is reduced.

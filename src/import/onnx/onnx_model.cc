@@ -42,7 +42,8 @@ void FixNamed(onnx::ValueInfoProto* info, const OnnxDims& dims,
   }
 }
 
-// Inputs must be known completely: by name, or as INPUT:AXIS.
+// Every extent of an input must be known: from the file, or given by name or as
+// INPUT:AXIS.
 void FixInput(onnx::ValueInfoProto* info, const OnnxDims& dims,
               std::set<std::string>* used, std::vector<UnsupportedOperator>* missing) {
   if (!info->type().has_tensor_type()) {
@@ -220,7 +221,8 @@ OnnxValue& ValueAt(Reading* reading, int value) {
   return reading->model.values[static_cast<size_t>(value)];
 }
 
-// Shapes with names left would contradict the fixed ones.
+// Clears inferred shapes that still name dimensions: they would contradict the fixed
+// ones.
 void ForgetSymbols(onnx::GraphProto* graph) {
   const auto symbolic = [](const onnx::ValueInfoProto& info) {
     for (const auto& dim : info.type().tensor_type().shape().dim()) {
@@ -336,7 +338,7 @@ void SortNodes(Reading* reading) {
   graph->mutable_node()->Swap(sorted.mutable_node());
 }
 
-// Numbers of a Constant that are an attribute: one, or an axis of them.
+// Floats of a Constant given as an attribute: a scalar, or a list along one axis.
 void TakeFloats(const std::vector<float>& floats, bool axis, OnnxValue* out) {
   out->type = kOnnxFloat;
   out->has_shape = out->constant = out->has_data = true;
@@ -393,7 +395,7 @@ void TakeNode(Reading* reading, int n) {
   reading->model.nodes.push_back(std::move(node));
 }
 
-// Inference wants a version even for domains it knows nothing of.
+// ONNX's inference requires an opset version even for domains that it does not know.
 void NameDomains(onnx::ModelProto* proto) {
   std::set<std::string> known;
   for (const auto& opset : proto->opset_import()) known.insert(opset.domain());
@@ -405,8 +407,8 @@ void NameDomains(onnx::ModelProto* proto) {
   }
 }
 
-// Shapes that were computed from shapes become constants for nodes that still lack
-// theirs, so that inference gets further. False: nothing new.
+// Turns shapes computed by shape arithmetic into constants, so that inference can find
+// the shapes of further nodes. False: nothing new was found.
 bool PinIntegers(Reading* reading) {
   bool pinned = false;
   for (size_t n = 0; n < reading->model.nodes.size(); ++n) {

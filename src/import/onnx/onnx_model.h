@@ -4,7 +4,7 @@
 // Input    untrusted bytes; values for dynamic dimensions; the caller's functions that
 //          read constants in other files
 // Output   values with shapes (ONNX's own shape inference), nodes in a topological
-//          order, constants with their bytes; integers that shape arithmetic yields
+//          order, constants with their bytes; integers that shape arithmetic computes
 // Errors   Error(kBadInput): no ONNX, a cycle, a value nobody writes, two writers, an
 //          element type or shape that is missing or unknown, external data that are
 //          absent or too short; each names the node or tensor. Error(kBadArgument): a
@@ -49,7 +49,7 @@ struct OnnxValue {
   bool has_data = false;      // stored in the file
   Bytes data;                 // little-endian elements
   bool has_integers = false;
-  std::vector<int64_t> integers;  // of small integer constants, computed ones included
+  std::vector<int64_t> integers;  // of small constants, also computed
   int producer = -1;              // node
   std::vector<int> readers;       // nodes, once each
   bool is_output = false;

@@ -10,7 +10,7 @@
 namespace sluice::import {
 namespace {
 
-// scale() of ops.h, for shifts that wrap nothing.
+// scale() of ops.h, for shifts that cause no overflow.
 int64_t Scaled(int64_t x, int32_t multiplier, int32_t shift) {
   const int64_t wide = (x * (int64_t{1} << std::max(shift, 0))) * multiplier;
   const int64_t y = (wide + (int64_t{1} << 30)) >> 31;
@@ -41,7 +41,7 @@ float RealAnswer(Arithmetic kind, float x, float y) {
   return x * y;
 }
 
-// All answers to a pair of bytes, first operand outermost.
+// The stored results for all pairs of bytes, first operand outermost.
 using Answers = std::vector<int16_t>;
 
 Answers RealAnswers(Arithmetic kind, const Stored8& a, const Stored8& b,
@@ -132,7 +132,7 @@ Chosen ChooseRequantise(const Stored8& in, const Stored8& out) {
                                      static_cast<double>(out.affine.scale));
   chosen.attributes[SLUICE_REQUANTIZE_MULTIPLIER] = f.multiplier;
   chosen.attributes[SLUICE_REQUANTIZE_SHIFT] = f.shift;
-  if (f.shift > 22) return {chosen.attributes, 256};  // beyond 32 bits
+  if (f.shift > 22) return {chosen.attributes, 256};  // would exceed 32 bits
   for (int bits = 0; bits < 256; ++bits) {
     const int32_t stored = ByteOf(bits, in.dtype);
     const int64_t value = Scaled(stored - in.affine.zero, f.multiplier, f.shift);
@@ -149,7 +149,7 @@ Chosen ChooseBinary(Arithmetic kind, const Stored8& a, const Stored8& b,
   const Answers wanted = RealAnswers(kind, a, b, out);
   if (kind != Arithmetic::kProduct) {
     std::vector<int32_t> at = SumAttributes(a.affine, b.affine, out.affine, range);
-    // Shifts that wrap are refused by whoever reads the layer.
+    // A larger shift would overflow, and the graph's reader refuses such a layer.
     if (at[SLUICE_BINARY_OUT_SHIFT] > 2) return {at, 65536};
     const int64_t unlike = UnlikePairs(kind, at, a, b, wanted);
     return {std::move(at), unlike};
@@ -160,7 +160,7 @@ Chosen ChooseBinary(Arithmetic kind, const Stored8& a, const Stored8& b,
   const Factor once = FactorRoundedOnce(factor);
   Chosen best = {ProductAttributes(a.affine, b.affine, out.affine, range), 65536};
   if (once.shift > 14) return best;
-  // The neighbours decide products that lie on ties in floats.
+  // A multiplier one step off may round products better that are ties in floats.
   for (const int nudge : {0, 1, -1}) {
     std::vector<int32_t> at = best.attributes;
     at[SLUICE_BINARY_OUT_MULTIPLIER] = static_cast<int32_t>(

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integers that compute what onnxruntime computes in floats between DequantizeLinear and
-// QuantizeLinear, compared for all bytes that the operands can hold.
+// Integer attributes that reproduce what onnxruntime computes in floats between
+// DequantizeLinear and QuantizeLinear, checked for all values of the 8-bit operands.
 //
 // Input    scales and zero points of 8-bit operands
-// Output   attributes of ops.h, and for how many operands they give another byte
+// Output   attributes of ops.h, and the number of operand values for which the results
+//          differ
 // Errors   none
 // Cost     256 or 65,536 evaluations
 // Source   QuantizeLinear divides by the scale and rounds to nearest, ties to even
@@ -27,12 +28,12 @@ struct Stored8 {
 // What QuantizeLinear stores.
 int32_t OnnxStored(float real, const Affine& out, const Range& range);
 
-// 256 answers, by the bits of the input as uint8: f over real values. Where f is no number
-// the answer is 0.
+// Table of 256 results, indexed by the input's bits as uint8: f over real values; 0
+// where f is not a number.
 std::vector<uint8_t> OnnxTable(const Stored8& in, const Stored8& out,
                                const std::function<float(float)>& f);
 
-// A factor with which scale() of ops.h rounds once: the shift is not negative.
+// A factor with a shift >= 0, with which scale() of ops.h rounds only once.
 Factor FactorRoundedOnce(double factor);
 
 struct Chosen {
@@ -40,10 +41,10 @@ struct Chosen {
   int64_t unlike;  // operands for which the results differ
 };
 
-// Of REQUANTIZE.
+// Attributes of REQUANTIZE.
 Chosen ChooseRequantise(const Stored8& in, const Stored8& out);
 enum class Arithmetic : uint8_t { kNone, kSum, kDifference, kProduct };
-// Of ADD, SUB or MUL.
+// Attributes of ADD, SUB or MUL.
 Chosen ChooseBinary(Arithmetic kind, const Stored8& a, const Stored8& b,
                     const Stored8& out);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Permutations of more axes than a layer has, in several layers.
+// Permutes more than four axes by several TRANSPOSE layers.
 #include <algorithm>
 #include <numeric>
 
@@ -8,7 +8,8 @@
 namespace sluice::import {
 namespace {
 
-// Moves one run of axes [begin, end) in front of axis `before`: at most four runs.
+// Moves the run of axes [begin, end) in front of axis `before`. The axes form at most
+// four runs, so one TRANSPOSE does it.
 struct BlockMove {
   size_t before, begin, end;
 };

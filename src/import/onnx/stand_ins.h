@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of onnxruntime have no shape inference in ONNX. While shapes are inferred, an
-// operator of ONNX whose output has the same shape stands in their place.
+// ONNX cannot infer the shapes of onnxruntime's own operators. While shapes are
+// inferred, each is replaced by an ONNX operator whose output has the same shape.
 //
 // Input    a model
-// Output   the model with other nodes, for as long as the object lives
-// Errors   none: what has no stand-in stays
+// Output   the model with replaced nodes, during the lifetime of the object
+// Errors   none: an operator without stand-in stays
 // Cost     linear in the nodes
 #ifndef SLUICE_IMPORT_ONNX_STAND_INS_H_
 #define SLUICE_IMPORT_ONNX_STAND_INS_H_

@@ -19,7 +19,7 @@ using Type = tflite::TensorType;
   throw Error(Fault::kBadInput, "constant operator " + call.op.name + ": " + what);
 }
 
-// An output whose element i is element at(i) of the input.
+// Makes an output whose element i is element at(i) of the input.
 template <typename At>
 ComputedValue Picked(const ConstantCall& call, const ConstantValue& in, Shape shape,
                      At at) {
@@ -34,7 +34,7 @@ ComputedValue Picked(const ConstantCall& call, const ConstantValue& in, Shape sh
   return out;
 }
 
-// Position i of `shape` along each axis.
+// The indices along all axes of element i of `shape`.
 std::vector<int64_t> Position(size_t i, const Shape& shape) {
   std::vector<int64_t> at(shape.size());
   for (size_t a = shape.size(); a-- > 0;) {
@@ -54,7 +54,7 @@ size_t Flat(const std::vector<int64_t>& at, const Shape& shape) {
   return i;
 }
 
-// Copies of inputs one behind the other along `axis`; all but that axis agree.
+// Concatenates the inputs along `axis`; their other extents agree.
 ComputedValue Joined(const ConstantCall& call, const std::vector<ConstantValue>& parts,
                      size_t axis) {
   Shape shape = parts.at(0).shape;
@@ -225,7 +225,7 @@ void Put(ComputedValue* out, size_t i, int64_t value) {
   const size_t step = TfliteTypeBytes(out->type);
   if (IsReal(out->type)) throw Unknown();
   uint8_t* at = out->bytes.data() + i * step;
-  // Low bits first, whatever the machine.
+  // Little-endian on every machine.
   for (size_t b = 0; b < step; ++b) {
     at[b] = static_cast<uint8_t>(static_cast<uint64_t>(value) >> (8 * b));
   }
@@ -263,7 +263,8 @@ size_t BroadcastIndex(size_t i, const Shape& shape, const Shape& from) {
 
 namespace {
 
-// What is declared; where that is left out, what operand 1 says, -1 being what is left over.
+// The declared shape of the output; without one, the shape in operand 1, where -1
+// stands for the extent that follows from the number of elements.
 Shape ShapeOfReshape(const ConstantCall& call, const ConstantValue& in) {
   const Shape& declared = call.outputs[0].shape;
   if (!declared.empty() || call.inputs.size() < 2 || call.inputs[1].type < 0 ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants taken apart and put together: elements, and the operators that only move them.
+// Access to the elements of constants, and the operators that only move elements.
 //
 // Input    values whose bytes fit their shape; an operator
 // Output   elements; the operator's outputs
@@ -18,7 +18,7 @@ namespace sluice::import {
 
 bool IsReal(int type);  // float32
 bool IsBool(int type);
-// Not quantised, of at most 64 bits.
+// Whether the value holds integers without quantisation, of at most 64 bits.
 bool IsPlainInteger(const ConstantValue& value);
 
 // Input i; Unknown where it is absent.
@@ -27,14 +27,14 @@ size_t Elements(const std::vector<int32_t>& shape);
 int64_t Integer(const ConstantValue& value, size_t i);
 double Real(const ConstantValue& value, size_t i);
 std::vector<int64_t> Integers(const ConstantValue& value);
-// As extents; Unknown where one is negative or too large.
+// Converts values to extents; Unknown where one is negative or too large.
 std::vector<int32_t> Extents32(const std::vector<int64_t>& values);
-// 0 to rank - 1, of an axis that may count from the end.
+// The axis as 0 .. rank - 1; a negative axis counts from the end.
 int64_t AxisIn(const std::vector<int32_t>& shape, int64_t axis);
 
-// Zeros; Unknown where they would exceed the call's limit.
+// A value of zeros; Unknown where its bytes would exceed the call's limit.
 ComputedValue Empty(const ConstantCall& call, int type, std::vector<int32_t> shape);
-// Integers keep their low bits, as a conversion does.
+// Writes element i; integers keep the low bits that fit the type.
 void Put(ComputedValue* out, size_t i, int64_t value);
 void PutReal(ComputedValue* out, size_t i, double value);
 

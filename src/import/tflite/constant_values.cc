@@ -18,7 +18,7 @@ using Values = std::vector<ComputedValue>;
 
 Values ShapeOf(const ConstantCall& call) {
   const std::vector<int32_t>& shape = call.inputs[0].shape;
-  // Without a rank, the shape is not known, or the answer is empty.
+  // An empty shape means that the rank is not known, or that the result is empty.
   if (shape.empty()) throw Unknown();
   ComputedValue out =
       Empty(call, call.outputs[0].type, {static_cast<int32_t>(shape.size())});
@@ -74,7 +74,7 @@ Values Cast(const ConstantCall& call) {
   if (IsReal(in.type)) {
     for (size_t i = 0; i < n; ++i) {
       const double value = Real(in, i);
-      // What a conversion to integers does beyond their range is the compiler's choice.
+      // Converting a float outside of the integer's range is undefined in C++.
       if (!IsReal(out.type) && !(std::abs(value) < 2147483648.0)) throw Unknown();
       if (IsReal(out.type)) {
         PutReal(&out, i, value);
@@ -118,13 +118,13 @@ int64_t Divide(int64_t a, int64_t b) {
   return a / b;
 }
 
-// 64-bit integers wrap, as those of the model's runtime.
+// 64-bit integers wrap, as in the model's runtime.
 int64_t Wrapped(uint64_t value) { return static_cast<int64_t>(value); }
 
 struct ArithmeticRow {
   Op op;
   int64_t (*integers)(int64_t, int64_t);
-  float (*reals)(float, float);  // nullptr: of integers alone
+  float (*reals)(float, float);  // nullptr: integers only
 };
 constexpr ArithmeticRow kArithmetic[] = {
     {Op::ADD, [](int64_t a, int64_t b) { return Wrapped(uint64_t(a) + uint64_t(b)); },
@@ -166,7 +166,8 @@ bool HasFusedActivation(const TfliteOperator& op) {
          (mul != nullptr && mul->activation() != none);
 }
 
-// Of integers and floats; quantised operands stay layers, which round as they must.
+// Folds integers and floats only. Quantised operands stay layers, which round as the
+// runtime does.
 Values Arithmetic(const ConstantCall& call) {
   const ArithmeticRow* row = ArithmeticOf(call.op);
   const ConstantValue& a = Input(call, 0);
@@ -195,7 +196,7 @@ Values Arithmetic(const ConstantCall& call) {
 Values Product(const ConstantCall& call) {
   const ConstantValue& in = Input(call, 0);
   if (!IsPlainInteger(in)) throw Unknown();
-  // Over all axes, as shapes need it.
+  // Only products over all axes are computed, as arithmetic on shapes uses them.
   std::vector<bool> taken(in.shape.size());
   for (const int64_t axis : Integers(Input(call, 1))) {
     taken[static_cast<size_t>(AxisIn(in.shape, axis))] = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of constants: computes an operator whose inputs are all constants.
+// Constant folding: computes an operator whose inputs are all constants.
 //
 // Input    values of any type with elements of fixed size; the operator
 // Output   one value for each of the operator's outputs
@@ -23,7 +23,7 @@ struct ConstantValue {
   std::vector<int32_t> shape;
   const uint8_t* data = nullptr;
   size_t bytes = 0;
-  // Of the tensor; nullptr where it has none for the whole tensor.
+  // Per-tensor scale; nullptr where the tensor has none.
   const float* scale = nullptr;
   int64_t zero_point = 0;
 };
@@ -34,17 +34,18 @@ struct ComputedValue {
   std::vector<uint8_t> bytes;
 };
 
-// Thrown, and caught by the pass that folds: the operator stays.
+// Thrown when the operator cannot be folded; the folding pass catches it and keeps the
+// operator.
 struct Unknown {};
 
 struct ConstantCall {
   const TfliteOperator& op;
-  std::vector<ConstantValue> inputs;   // of absent ones the type is -1
+  std::vector<ConstantValue> inputs;   // absent inputs have type -1
   std::vector<ConstantValue> outputs;  // as the model declares them
   uint64_t most_bytes;                 // of all outputs
 };
 
-// Whether only the shape of input 0 counts.
+// Whether the operator needs only the shape of input 0, not its data.
 bool NeedsShapeAlone(const TfliteOperator& op);
 std::vector<ComputedValue> Compute(const ConstantCall& call);
 

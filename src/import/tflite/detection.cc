@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that stand as text, which no converter writes, are read in the caller's locale:
-// the other way needs an object of the flatbuffers library, which is not linked.
+// Numbers stored as text, which no converter writes, are read in the caller's locale:
+// reading them independently of the locale would require linking the flatbuffers
+// library.
 #define FLATBUFFERS_LOCALE_INDEPENDENT 0
 #include "import/tflite/detection.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// TFLite_Detection_PostProcess: the custom operator behind detectors, which the host
-// executes.
+// TFLite_Detection_PostProcess: the custom operator at the end of detectors. The host
+// executes it.
 //
 // Input    a checked model; the operator's own options (a flexbuffer, untrusted)
-// Output   shapes of its outputs, which its options alone know; a layer of the host
+// Output   shapes of its outputs, which follow from its options; an OPAQUE layer
 // Errors   Unsupported: suppression per class, several classes per box, floats;
 //          Error(kBadInput): no options
 // Cost     constant

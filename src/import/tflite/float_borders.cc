@@ -22,7 +22,7 @@ bool IsReal(const TfliteTensor& tensor) {
 struct Mover {
   Op op;
   size_t first;
-  bool all_inputs;  // or `first` alone; the others say where to
+  bool all_inputs;  // else only `first`; the others say where to
 };
 constexpr Mover kMovers[] = {
     {Op::RESHAPE, 0, false},      {Op::SQUEEZE, 0, false},
@@ -56,12 +56,13 @@ class Nets {
     for (const TfliteOperator& op : model.operators) Join(op);
     for (const TfliteOperator& op : model.operators) Look(op);
     for (size_t i = 0; i < parent_.size(); ++i) {
-      // A constant would have to be quantised, which rounds.
+      // A net with a constant stays float: quantising the constant would round it.
       if (model.tensors[i].data != nullptr || model.tensors[i].is_variable) Spoil(i);
     }
   }
 
-  // The quantised tensor whose numbers those of `tensor` are; nullptr: of none.
+  // The quantised tensor whose type, scale and zero point `tensor` can take; nullptr:
+  // none.
   const TfliteTensor* LikeOf(int32_t tensor) {
     if (tensor < 0 || !IsReal(model_.tensors[static_cast<size_t>(tensor)]))
       return nullptr;
@@ -95,7 +96,8 @@ class Nets {
     }
   }
 
-  // Notes what an operator says of the nets that it touches.
+  // Records what an operator implies for the nets of its tensors: a quantisation, or
+  // that the net must stay float.
   void Look(const TfliteOperator& op) {
     if (MoverOf(op) != nullptr && !HasFusedActivation(op)) return;
     if ((Is(op, Op::QUANTIZE) || Is(op, Op::DEQUANTIZE)) && op.inputs.size() == 1 &&
@@ -139,8 +141,8 @@ bool Contains(const std::vector<int32_t>& list, int32_t tensor) {
   return std::find(list.begin(), list.end(), tensor) != list.end();
 }
 
-// Makes one tensor of an operator's input and output, if one of them is the model's own
-// affair alone; else the operator becomes a copy.
+// Removes an operator by merging its input and output into one tensor, if at least one
+// of them is not an input or output of the model; else the operator becomes a copy.
 class Removal {
  public:
   explicit Removal(TfliteModel* model) : model_(*model) {}

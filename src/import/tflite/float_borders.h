@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Float inputs and outputs of a quantised model become quantised ones: a converter puts
 // QUANTIZE behind the inputs and DEQUANTIZE in front of the outputs unless it is told
-// otherwise. That is no work for an accelerator but what a number means: scale and zero
-// point of the input or output.
+// otherwise. These operators are removed, and the input or output itself has their
+// scale and zero point.
 //
-// Float tensors that are moved on the way (RESHAPE, TRANSPOSE, CONCATENATION, ...) go
-// along: tensors that only such operators connect are one net, and a net all of whose
-// QUANTIZE and DEQUANTIZE say the same type, scale and zero point has these itself.
+// Operators that only move elements (RESHAPE, TRANSPOSE, CONCATENATION, ...) may lie
+// between. Float tensors that only such operators connect form a net. If all QUANTIZE
+// and DEQUANTIZE of a net have the same type, scale and zero point, its tensors take
+// these and become quantised.
 //
 // Input    a checked model
 // Output   the model, whose QUANTIZE and DEQUANTIZE at such nets are gone or, where input
 //          and output of the model would be one tensor, are RESHAPEs to the same extents;
-//          what went, by name
-// Errors   none: what cannot be taken away stays
+//          the removed operators, by name
+// Errors   none: an operator that cannot be removed stays
 // Cost     linear in tensors and operators
 #ifndef SLUICE_IMPORT_TFLITE_FLOAT_BORDERS_H_
 #define SLUICE_IMPORT_TFLITE_FLOAT_BORDERS_H_

@@ -41,7 +41,7 @@ void Quantise(TfliteTensor* tensor, Type type, float scale, int64_t zero) {
   tensor->zero_points = {zero};
 }
 
-// Such that sums over the weight spread as its inputs do.
+// Chosen so that sums of products have the same spread as the inputs.
 float WeightScale(const TfliteTensor& weight) {
   double terms = 1;
   for (size_t a = 1; a < weight.shape.size(); ++a) terms *= weight.shape[a];

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model of floats alone becomes an int8 one of the same shapes with seeded weights: plans
-// and their costs are the model's, what it computes is not.
+// A model of floats alone becomes an int8 one of the same shapes with seeded weights:
+// plans and their costs are the model's, computed values are not.
 //
 // Input    a checked model
-// Output   the model, its float tensors int8 (biases int32, zeros); its operators on floats
-//          by name. Nothing where any tensor is quantised
+// Output   the model with its float tensors as int8 (biases as int32 zeros), and the
+//          names of its operators on floats. A model with a quantised tensor stays as
+//          it is
 // Errors   none
 // Cost     linear in tensors and constants
 #ifndef SLUICE_IMPORT_TFLITE_FLOAT_SHAPES_H_

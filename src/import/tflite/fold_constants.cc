@@ -27,7 +27,7 @@ bool IsConstant(const TfliteTensor& tensor) {
          TfliteTypeBytes(tensor.type) != 0;
 }
 
-// Whether every input that is there is known.
+// Whether every present input is a constant, or only its shape is needed and known.
 bool IsKnown(const TfliteModel& model, const TfliteOperator& op) {
   bool any = false;
   for (int32_t input : op.inputs) {
@@ -41,13 +41,13 @@ bool IsKnown(const TfliteModel& model, const TfliteOperator& op) {
   return any && !op.outputs.empty();
 }
 
-// The declared extents must be those that were computed, where they are declared.
+// Declared extents must equal the computed ones.
 void CheckDeclared(const TfliteTensor& declared, const ComputedValue& computed) {
   const std::vector<int32_t>& shape = declared.shape;
   const bool fits = shape.size() == computed.shape.size() &&
                     std::equal(shape.begin(), shape.end(), computed.shape.begin(),
                                [](int32_t d, int32_t c) { return d < 0 || d == c; });
-  // Converters leave the shape of what they do not know out.
+  // Converters leave out shapes that they do not know.
   if (!fits && !shape.empty()) {
     throw Error(Fault::kBadInput, "constant " + declared.name +
                                       " has other extents than its operator gives");
@@ -106,7 +106,8 @@ class Folding {
       room_ -= std::min<uint64_t>(room_, values[i].bytes.size());
       tensor.shape = values[i].shape;
       model_.made.push_back(std::move(values[i].bytes));
-      // An empty list has no address, and a constant is known by having one.
+      // A constant is recognised by data != nullptr, which an empty vector may not
+      // have.
       if (model_.made.back().empty()) model_.made.back().reserve(1);
       tensor.data = model_.made.back().data();
       tensor.data_bytes = model_.made.back().size();

@@ -3,10 +3,10 @@
 // STRIDED_SLICE, PACK in front of a RESHAPE), tiled anchors, ranges, casts.
 //
 // Input    a checked model; the most bytes that constants may take
-// Output   the model without those operators, their outputs as constants; what went, by
-//          name
-// Errors   Error(kBadInput): such an operator contradicts its tensors. What is not known
-//          here, or would exceed the limit, stays an operator
+// Output   the model without those operators, their outputs as constants; the removed
+//          operators, by name
+// Errors   Error(kBadInput): such an operator contradicts its tensors. An operator that
+//          cannot be computed here, or whose result would exceed the limit, stays
 // Cost     one pass, since operators stand in the order of execution; linear in the
 //          elements that are computed
 #ifndef SLUICE_IMPORT_TFLITE_FOLD_CONSTANTS_H_

@@ -89,8 +89,8 @@ LowerFunction FunctionFor(int code) {
   return nullptr;
 }
 
-// Lowers one operator; when it cannot be expressed, says so in `refused` and, if allowed,
-// leaves it to the host.
+// Lowers one operator. One that cannot be expressed is added to `refused` and, if
+// `allow_opaque`, becomes an OPAQUE layer for the host.
 void LowerOperator(Lowering* to, const TfliteOperator& op, bool allow_opaque,
                    std::vector<UnsupportedOperator>* refused,
                    std::vector<UnsupportedOperator>* hosted) {
@@ -119,7 +119,7 @@ void LowerOperator(Lowering* to, const TfliteOperator& op, bool allow_opaque,
   }
 }
 
-// Takes operators away whose results no output of the model needs.
+// Removes operators on which no output of the model depends.
 void DropUnneeded(TfliteModel* model, std::vector<UnsupportedOperator>* folded) {
   std::vector<bool> needed(model->tensors.size());
   for (int32_t output : model->outputs) needed[static_cast<size_t>(output)] = true;
@@ -145,7 +145,7 @@ void DropUnneeded(TfliteModel* model, std::vector<UnsupportedOperator>* folded) 
   model->operators = std::move(kept);
 }
 
-// Constants that are made here lie in 32 bits, as those of the file do.
+// Folded constants are addressed with 32 bits, as those of the file are.
 constexpr uint64_t kMostFoldedBytes = uint64_t{1} << 31;
 
 void Lower(const TfliteModel& model, const TfliteImportOptions& options,

@@ -11,9 +11,9 @@ namespace sluice::import {
 namespace {
 
 // How the reference kernels scale a sum of products:
-//   kLayer    one factor per layer, input scale * weight scale rounded to float32
-//   (uint8) kChannel  one per channel, the product in double kReal     multiplied in
-//   double and rounded once (fully connected)
+// - kLayer (uint8): one factor per layer, input scale * weight scale as float32.
+// - kChannel: one factor per channel, the product in double.
+// - kReal (fully connected): multiplied in double and rounded once.
 enum class Scaling { kLayer, kChannel, kReal };
 
 std::vector<int32_t> ReadBias(const Lowering& to, const TfliteOperator& op,
@@ -34,7 +34,8 @@ std::vector<int32_t> ReadBias(const Lowering& to, const TfliteOperator& op,
   return bias;
 }
 
-// The weight's one zero point: that of the tensor, or 0 when quantised per axis.
+// Checks the weight's quantisation and returns its zero point: that of the tensor, or 0
+// when quantised per axis.
 int32_t CheckWeight(const TfliteTensor& input, const TfliteTensor& weight, int axis,
                     size_t channels) {
   Require(weight.data != nullptr, "a weight that is computed at run time");
@@ -56,7 +57,8 @@ uint32_t AddParameters(Lowering* to, const TfliteOperator& op,
                        const std::vector<int32_t>& bias, Scaling scaling) {
   const TfliteTensor& out = to->Out(op);
   const Affine in_affine = AffineOf(input), out_affine = AffineOf(out);
-  // A loop without calls or branches: large models have tens of thousands of channels.
+  // The loop has neither calls nor branches: large models have tens of thousands of
+  // channels.
   std::vector<double> factors(weight.scales.size() == 1 ? 1 : bias.size());
   for (size_t k = 0; k < factors.size(); ++k) {
     const float scale = weight.scales[k];

@@ -26,7 +26,7 @@ void AddLookup(Lowering* to, const TfliteOperator& op,
   to->AddLayer(op, SLUICE_OP_LOOKUP, {input, constant}, to->Output(op));
 }
 
-// Two slopes, each applied with the integer rounding of scale().
+// Table of LEAKY_RELU: two slopes, each applied with the integer rounding of scale().
 std::vector<uint8_t> LeakyTable(const TfliteTensor& input, const TfliteTensor& out,
                                 float alpha) {
   const Affine in = AffineOf(input), o = AffineOf(out);
@@ -85,8 +85,8 @@ bool IsPowerOfTwo(float scale) {
   return std::frexp(scale, &exponent) == 0.5f;
 }
 
-// The kernel shifts by scales that are powers of two where it is told so, and adds other
-// numbers then.
+// With the option pot_scale_int16 the kernel replaces power-of-two scales by shifts,
+// which round differently. Refuses such operators.
 void RequirePlainSixteenBit(const TfliteOperator& op, const TfliteTensor& x0,
                             const TfliteTensor& x1, const TfliteTensor& out) {
   const auto* add = op.wire->builtin_options_as_AddOptions();
@@ -103,7 +103,8 @@ void RequirePlainSixteenBit(const TfliteOperator& op, const TfliteTensor& x0,
           "16-bit scales that are powers of two");
 }
 
-// Of x < 0 one line, of the others another; each is 0 where it is not the other's.
+// 16-bit LEAKY_RELU as the sum of two REQUANTIZE layers: one is 0 for x < 0, the other
+// for x > 0.
 void LowerWideLeakyRelu(Lowering* to, const TfliteOperator& op, float alpha) {
   const TfliteTensor& input = to->In(op, 0);
   const TfliteTensor& out = to->Out(op);
@@ -210,7 +211,7 @@ void LowerQuantise(Lowering* to, const TfliteOperator& op) {
                RequantiseAttributes(AffineOf(input), AffineOf(out), range));
 }
 
-// What is left of them stands in front of float operators (float_borders.h).
+// A DEQUANTIZE that float_borders.h has not removed feeds a float operator.
 void LowerDequantise(Lowering*, const TfliteOperator&) {
   throw Unsupported(
       "float32 in the middle of the model; convert it with integer operators alone");
@@ -354,8 +355,8 @@ void LowerReduce(Lowering* to, const TfliteOperator& op) {
   to->CloseOutput(op, ofmap);
 }
 
-// Another axis than the last one becomes the last, behind the others in their order. The
-// smallest value is the largest where all bits are inverted; the first of equals stays first.
+// If the axis is not the last, a TRANSPOSE makes it the last. ARGMIN is the ARGMAX of
+// the values with all bits inverted, which keeps the first of equal values first.
 void LowerArgmax(Lowering* to, const TfliteOperator& op) {
   const TfliteTensor& input = to->In(op, 0);
   const TfliteTensor& out = to->Out(op);

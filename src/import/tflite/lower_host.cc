@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that no unit computes: 16-bit products and softmax, SVDF. The host executes them
-// by functions that firmware-sim/host_functions.h describes.
+// Operators that no compute unit has: 16-bit products and softmax, SVDF. The host
+// executes them by the functions of firmware-sim/host_functions.h.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -31,7 +31,7 @@ uint32_t AddOptions(Lowering* to, const TfliteOperator& op,
                     options.size() * 4);
 }
 
-// Bias as int64 [K]; whether sums have 32 or 64 bits.
+// Reads the bias as int64 [K]; returns the bits of the sums, 32 or 64.
 int32_t BiasOf(const Lowering& to, const TfliteOperator& op, size_t index,
                std::vector<int64_t>* bias) {
   if (!to.HasInput(op, index)) return 64;
@@ -79,7 +79,7 @@ void CheckProduct(const TfliteTensor& input, const TfliteTensor& weight,
           "a weight quantised along another axis than output channels");
 }
 
-// (multiplier, shift) of each channel; bias; options.
+// Adds a product with its constants: (multiplier, shift) per channel, bias, options.
 void AddProduct(Lowering* to, const TfliteOperator& op, const Product& p) {
   const TfliteTensor& input = to->In(op, p.input);
   const TfliteTensor& weight = to->In(op, p.weight);
@@ -141,7 +141,7 @@ void RequireRank4(const TfliteTensor& a, const TfliteTensor& b, const TfliteTens
           "operands that do not have four axes");
 }
 
-// RELU alone: the kernel of SVDF clamps to the type.
+// The kernel of SVDF clamps to the range of int8, whatever activation is named.
 void RequirePlainSvdf(const TfliteTensor& input, const TfliteTensor& out) {
   Require(Is(input, TensorType::INT8) && Is(out, TensorType::INT8),
           "operands that are not int8");
@@ -264,7 +264,7 @@ void LowerSvdf(Lowering* to, const TfliteOperator& op) {
   Require(to->HasInput(op, 3) && Is(to->In(op, 3), TensorType::INT32),
           "no bias of int32");
   const float state_scale = AffineOf(state).scale;
-  // In float, as the kernel prepares them.
+  // Products of scales are in float, as the kernel computes them.
   const Factor first = QuantiseFactor(static_cast<double>(
       AffineOf(input).scale * AffineOf(feature).scale / state_scale));
   const Factor second = QuantiseFactor(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// UNIDIRECTIONAL_SEQUENCE_LSTM of int8 activations with a cell of 16 bits: a layer of the
-// host, with its output and its cell as states.
+// UNIDIRECTIONAL_SEQUENCE_LSTM of int8 activations with a cell of 16 bits: an OPAQUE
+// layer for the host, whose output and cell are states.
 #include <algorithm>
 #include <cmath>
 
@@ -16,7 +16,7 @@ using tflite::TensorType;
 // Inputs of the operator.
 constexpr size_t kInput = 0, kInputWeight = 1, kStateWeight = 5, kPeephole = 9,
                  kBias = 12, kProjection = 16, kState = 18, kCell = 19, kNorm = 20;
-// Gates have 12 fraction bits in front of their curves.
+// The inputs of the gates' activation functions have 12 fraction bits.
 constexpr float kGateScale = 1.0f / 4096;
 
 bool Is(const TfliteTensor& tensor, TensorType type) {
@@ -76,7 +76,7 @@ void LowerLstm(Lowering* to, const TfliteOperator& op) {
   const float cell_scale = AffineOf(to->In(op, kCell)).scale;
   Require(state.zero == 0, "a state with a zero point");
   std::vector<int32_t> options;
-  // In float, as the kernel prepares them.
+  // Products of scales are in float, as the kernel computes them.
   for (size_t gate = 0; gate < 4; ++gate) {
     const float from_input = AffineOf(to->In(op, kInputWeight + gate)).scale;
     const float from_state = AffineOf(to->In(op, kStateWeight + gate)).scale;

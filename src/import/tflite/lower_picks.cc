@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators whose output is the input with, along each axis, some of its elements in some
-// order: TILE, BROADCAST_TO, MIRROR_PAD, REVERSE_V2, STRIDED_SLICE with strides, GATHER by
-// constant indices. Each axis is a CONCAT of SLICEs, one for elements that follow one another
-// in the input as in the output. GATHER by others is a GATHER.
+// Operators that select or repeat elements along each axis: TILE, BROADCAST_TO,
+// MIRROR_PAD, REVERSE_V2, STRIDED_SLICE with strides, GATHER by constant indices. Each
+// axis becomes a CONCAT of SLICEs, one SLICE for each run of elements that is
+// contiguous in input and output. GATHER by computed indices becomes a GATHER layer.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -35,8 +35,9 @@ std::vector<Run> RunsOf(const std::vector<int32_t>& picks) {
   return runs;
 }
 
-// Rows are loaded by index from where a table lies as such and whole: not from a view of a
-// tensor with other extents, nor from what is stored piece by piece.
+// Whether a layer writes the tensor. GATHER loads rows by index from DRAM, so its table
+// must lie there whole with its own extents, which holds for inputs and constants, but
+// not for views or tensors that are stored tile by tile.
 bool IsMade(Lowering* to, uint32_t tensor) {
   const auto& layers = to->graph().layers();
   return std::any_of(layers.begin(), layers.end(), [&](const LayerRow& layer) {
@@ -45,7 +46,8 @@ bool IsMade(Lowering* to, uint32_t tensor) {
   });
 }
 
-// One axis of a tensor of four, the step before an operator's output or that output.
+// Selects elements along one axis of a tensor of four; the result is an intermediate
+// or, for the last axis, the operator's output.
 class Step {
  public:
   Step(Lowering* to, const TfliteOperator& op, uint32_t tensor, Dims dims, size_t axis,
@@ -110,7 +112,7 @@ class Step {
   bool last_;
 };
 
-// Of each of the four axes; empty: the whole axis as it is.
+// The selected indices of each axis; empty: the whole axis in its order.
 using Picks = std::array<std::vector<int32_t>, 4>;
 
 void RequireSameElements(const TfliteTensor& input, const TfliteTensor& out) {

@@ -20,7 +20,7 @@ int32_t Joined(int64_t a, int64_t b) {
   return static_cast<int32_t>(a * b);
 }
 
-// 0: more than 31 bits count.
+// The number of elements; 0 if it does not fit 31 bits.
 int64_t Elements(const Extents& extents) {
   int64_t product = 1;
   for (const int32_t extent : extents) {
@@ -41,7 +41,7 @@ uint32_t Exchanged(Lowering* to, const TfliteTensor& like, const char* suffix,
   return made;
 }
 
-// The same, as the operator's output.
+// As Exchanged, but writes the operator's output.
 void ExchangeIntoOutput(Lowering* to, const TfliteOperator& op, uint32_t tensor,
                         const Dims& view) {
   const uint32_t from = to->Reshaped(tensor, to->Out(op), view);
@@ -50,7 +50,7 @@ void ExchangeIntoOutput(Lowering* to, const TfliteOperator& op, uint32_t tensor,
   to->CloseOutput(op, made);
 }
 
-// Batches, rows, columns and what stands behind them, of three or four axes.
+// Extents of a tensor of three or four axes as [N, H, W, C]; with three axes W is 1.
 Dims Image(const TfliteTensor& tensor) {
   Require(tensor.shape.size() == 3 || tensor.shape.size() == 4,
           "operands that have neither three nor four axes");
@@ -79,7 +79,7 @@ void RequireAlike(const TfliteTensor& input, const TfliteTensor& out) {
           "an output of another type or quantisation than the input");
 }
 
-// Whether there is a batch for each place of a block.
+// Whether the batches are images times the block's positions.
 bool HasBatches(int64_t batches, int64_t images, const std::vector<int64_t>& block) {
   const int64_t places = block[0] * block[1];
   return places <= batches && images * places == batches;
@@ -92,8 +92,8 @@ bool HasBatches(int64_t batches, int64_t images, const std::vector<int64_t>& blo
 
 }  // namespace
 
-// Rows of blocks are [rows, block] and columns [columns, block, channels], of which columns
-// and the block's rows change places.
+// DEPTH_TO_SPACE exchanges the inner two of [rows, columns, block rows, block columns *
+// channels]; SPACE_TO_DEPTH exchanges them back.
 void LowerDepthToSpace(Lowering* to, const TfliteOperator& op) {
   const TfliteTensor& input = to->In(op, 0);
   const TfliteTensor& out = to->Out(op);

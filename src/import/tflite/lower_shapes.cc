@@ -69,11 +69,12 @@ int32_t StartOf(int64_t begin, int64_t extent, bool masked) {
   return static_cast<int32_t>(std::clamp<int64_t>(begin, 0, extent));
 }
 
-// With a stride of any sign: places from the axis's end on count from it, and a range that
-// leaves the axis ends there.
+// Bounds of a slice with a stride of any sign: negative positions count from the end of
+// the axis, and the range is clipped to the axis.
 StridedAxis AxisOfSlice(const tflite::StridedSliceOptions& o, int64_t extent, size_t i,
                         int64_t begin, int64_t end, int64_t stride) {
-  // Numbers that leave every axis mean the same when they are cut to what can be added.
+  // Positions far outside of any axis may be clamped, so that sums of them do not
+  // overflow.
   constexpr int64_t kFar = int64_t{1} << 40;
   Require(stride != 0, "a stride of 0");
   begin = std::clamp(begin, -kFar, kFar);

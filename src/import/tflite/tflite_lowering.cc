@@ -230,7 +230,8 @@ uint32_t Lowering::StateOf(const TfliteTensor& tensor,
 }
 
 void Lowering::WriteState(uint32_t state, uint32_t next, uint32_t* parameter) {
-  // The whole state is written, from position 0: the one value of the parameter.
+  // The parameter is the write position; its range is [0, 0], since the whole state is
+  // written.
   if (*parameter == kNoTensor) *parameter = graph_->AddParameter("whole_state", 0, 0);
   const std::string name = graph_->name(graph_->tensors()[state].name);
   const auto& rows = graph_->tensors();
@@ -349,7 +350,7 @@ uint32_t Lowering::OpenOutput(const TfliteOperator& op, const Dims& dims) {
   if (Normalised(graph_->tensors()[output].dims) == Normalised(dims)) return output;
   const size_t index = static_cast<size_t>(op.outputs[0]);
   if (is_output_[index] && read_by_[index] == 0) {
-    graph_->SetDims(output, dims);  // same bytes, nobody sees the difference
+    graph_->SetDims(output, dims);  // the same bytes with other extents
     return output;
   }
   return Temporary(Out(op), "/kept", dims);

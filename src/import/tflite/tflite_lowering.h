@@ -38,8 +38,8 @@ class Lowering {
   uint32_t Temporary(const TfliteTensor& like, const char* suffix, Dims dims);
   // `tensor` with the extents `dims`: itself where it has them already, else a RESHAPE of it.
   uint32_t Reshaped(uint32_t tensor, const TfliteTensor& like, const Dims& dims);
-  // Where a layer writes that produces output 0 with other extents of the same bytes;
-  // CloseOutput adds the RESHAPE that may be needed behind it.
+  // The tensor for a layer that produces the bytes of output 0 with the extents `dims`.
+  // CloseOutput adds a RESHAPE behind it if the extents differ.
   uint32_t OpenOutput(const TfliteOperator& op, const Dims& dims);
   void CloseOutput(const TfliteOperator& op, uint32_t written);
 
@@ -52,13 +52,13 @@ class Lowering {
                std::vector<uint32_t> inputs, std::vector<uint32_t> outputs,
                uint64_t work);
   void DeclareCycles(uint64_t cycles) { opaque_cycles_ = cycles; }
-  // A variable tensor as a state, which starts at its zero point; and what it is to be
-  // from the next run on.
+  // Variable: a variable tensor as a state, which starts at its zero point. SetNext:
+  // the tensor whose value the state takes at the end of the run.
   uint32_t Variable(const TfliteOperator& op, size_t i);
   void SetNext(uint32_t state, uint32_t next) { next_.push_back({state, next}); }
 
-  // Behind all other layers, which read the states as the run before has left them: what
-  // the states are to be from then on. Once, at the end.
+  // Adds the layers that write the states' next values. Call it once, after all other
+  // layers, since these read the values that the previous run left.
   void WriteStates();
 
   GraphWriter& graph() { return *graph_; }
@@ -90,7 +90,7 @@ class Lowering {
 
 // Facts about tensors; all throw Unsupported when the tensor is of another sort.
 uint8_t DtypeOf(
-    const TfliteTensor& tensor);  // SLUICE_DTYPE_, by element size if exotic
+    const TfliteTensor& tensor);  // SLUICE_DTYPE_; by element size if it has none
 uint8_t EightBit(const TfliteTensor& tensor);      // int8 or uint8
 uint8_t SmallInteger(const TfliteTensor& tensor);  // int8, uint8 or int16
 Affine AffineOf(const TfliteTensor& tensor);       // per-tensor quantisation
@@ -108,7 +108,7 @@ struct Pads {
 Pads PadsOf(bool same, int32_t in, int32_t out, int32_t window, int32_t stride,
             int32_t dilation);
 
-// By the kind of work; each looks at op.code again.
+// One function per kind of operator; each looks at op.code again.
 void LowerConvolution(Lowering* to, const TfliteOperator& op);
 void LowerTransposedConvolution(Lowering* to, const TfliteOperator& op);
 void LowerFullyConnected(Lowering* to, const TfliteOperator& op);
@@ -140,14 +140,14 @@ void LowerTile(Lowering* to, const TfliteOperator& op);
 void LowerBroadcast(Lowering* to, const TfliteOperator& op);
 void LowerMirrorPad(Lowering* to, const TfliteOperator& op);
 void LowerReverse(Lowering* to, const TfliteOperator& op);
-// A slice with strides other than 1: of the leading axes, where each begins, the place that
-// it does not reach any more (-1: before the first), and the stride.
+// One axis of a slice with strides: its first index, the index at which it ends
+// (exclusive; -1 for a negative stride that reaches index 0), and the stride.
 struct StridedAxis {
   int64_t begin, end, stride;
 };
 void LowerStrides(Lowering* to, const TfliteOperator& op,
                   const std::vector<StridedAxis>& axes);
-// By host functions.
+// Lowered to host functions.
 bool IsSixteenBit(const TfliteTensor& tensor);
 void LowerConvolution16(Lowering* to, const TfliteOperator& op);
 void LowerTransposedConvolution16(Lowering* to, const TfliteOperator& op);

@@ -81,7 +81,8 @@ void CheckConstant(const TfliteTensor& tensor) {
 void ReadQuantisation(const tflite::Quantization* from, TfliteTensor* tensor) {
   if (from == nullptr || from->scale() == nullptr || from->scale()->size() == 0) return;
   tensor->scales = Copy(from->scale());
-  // The generated verifier does not see that 8-byte elements lie at odd addresses.
+  // memcpy, since the generated verifier does not check the alignment of 8-byte
+  // elements.
   if (const auto* zero_points = from->zero_point(); zero_points != nullptr) {
     tensor->zero_points.resize(zero_points->size());
     if (zero_points->size() != 0) {

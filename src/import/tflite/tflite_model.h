@@ -30,8 +30,9 @@ struct TfliteTensor {
   std::vector<float> scales;  // empty, one, or one per slice
   std::vector<int64_t> zero_points;
   int32_t quantised_axis;
-  // Of a constant. Not empty: the graph names this file instead of holding the bytes, because
-  // a runtime has them in memory already. `data` points at the bytes in either case.
+  // For a constant, if not empty: the graph refers to this file instead of holding the
+  // bytes, because a runtime has them in memory already. `data` points at the bytes in
+  // either case.
   std::string file;
 };
 
@@ -43,8 +44,8 @@ struct TfliteOperator {
   const tflite::Operator* wire;  // for its options
 };
 
-// A tensor that persists over runs: its value before the first run, and the tensor whose value
-// it takes over after each run; -1: it keeps its value.
+// A tensor that persists over runs: `first` is its value before the first run, `next`
+// the tensor whose value it takes after each run (-1: it keeps its value).
 struct TfliteState {
   int32_t tensor, next;
   std::vector<uint8_t> first;
@@ -55,12 +56,13 @@ struct TfliteModel {
   std::vector<TfliteOperator> operators;  // in execution order
   std::vector<int32_t> inputs, outputs;
   std::vector<TfliteState> states;  // of resource variables (variables.h)
-  // Constants that were computed at import; `data` of their tensors points in here.
+  // Bytes of constants computed at import; `data` of their tensors points here.
   std::list<std::vector<uint8_t>> made;
 };
 
 TfliteModel ReadTfliteModel(const uint8_t* bytes, size_t size);
-// Another subgraph of a file that ReadTfliteModel has read: it may lack outputs.
+// Reads another subgraph of a file that ReadTfliteModel has accepted. The subgraph may
+// have no outputs.
 TfliteModel ReadTfliteSubgraph(const uint8_t* bytes, size_t size, int64_t index);
 
 // Bytes of one element; 0 for types without a fixed size.

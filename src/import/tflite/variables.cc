@@ -26,7 +26,7 @@ std::string NameOf(const TfliteOperator& handle) {
                            : container + "/" + options->shared_name()->str();
 }
 
-// Names of the variables that an operator's handles stand for.
+// Maps handle tensors to the names of their variables.
 class Handles {
  public:
   void Add(const TfliteOperator& op) {
@@ -46,7 +46,7 @@ class Handles {
 
 using FirstBytes = std::map<std::string, std::vector<uint8_t>>;
 
-// What an initialiser assigns.
+// Collects the constants that an initialiser subgraph assigns to variables.
 void Initialise(TfliteModel init, uint64_t most_bytes, FirstBytes* first) {
   std::vector<UnsupportedOperator> ignored;
   FoldConstants(&init, most_bytes, &ignored);
@@ -107,7 +107,7 @@ class Variables {
       states_[name] = {out, -1, first[name]};
       return true;
     }
-    // The same value again: who reads this reads that.
+    // The variable's value is already in a tensor: readers of `out` read that tensor.
     const int32_t from = known->second;
     if (std::find(model_.outputs.begin(), model_.outputs.end(), out) !=
         model_.outputs.end()) {

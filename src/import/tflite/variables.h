@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resource variables (VAR_HANDLE, READ_VARIABLE, ASSIGN_VARIABLE, CALL_ONCE) become states:
-// what is read before it is assigned is what the run before has left, or what the
-// initialiser assigns.
+// Resource variables (VAR_HANDLE, READ_VARIABLE, ASSIGN_VARIABLE, CALL_ONCE) become
+// states. A variable that is read before it is assigned has the value that the previous
+// run left or, in the first run, that the initialiser assigned.
 //
 // Input    a checked model and the file that it was read from, for its initialisers
-// Output   the model without these operators, its states; what went, by name
+// Output   the model without these operators, its states; the removed operators, by
+//          name
 // Errors   Unsupported: an initialiser that does more than assign constants, or a variable
 //          that is not known by name
 // Cost     operators times reads of variables

@@ -8,11 +8,11 @@ namespace sluice::import {
 namespace {
 
 using PassRule = void (*)(TrainingStep*, const LayerRow&);
-// Whether training decides about what an operator computes.
+// Whether an operator's output depends on trained weights.
 enum class Trained : uint8_t {
-  kByInputs,   // where it decides about an input
-  kByWeights,  // always: the operator has weights of its own
-  kNever,      // nothing passes it backwards
+  kByInputs,   // if an input depends on them
+  kByWeights,  // always: the operator has weights
+  kNever,      // no error passes through the operator
 };
 struct Row {
   uint16_t op;
@@ -75,7 +75,7 @@ bool IsEightBit(const TensorRow& t) {
   return t.dtype == SLUICE_DTYPE_INT8 || t.dtype == SLUICE_DTYPE_UINT8;
 }
 
-// A tensor is trained when a weight decides about it.
+// Marks tensors that depend on a weight: only their errors are needed.
 void FindTrained(TrainingStep* step) {
   const std::vector<TensorRow>& tensors = step->graph.tensors();
   step->trained.assign(tensors.size(), false);
@@ -90,8 +90,8 @@ void FindTrained(TrainingStep* step) {
   }
 }
 
-// Where output - target is the error: of a softmax (with the cross entropy as loss) at
-// what goes into it.
+// The tensor whose error is output - target: the output `t`, or the input of its
+// softmax (with cross entropy as the loss).
 uint32_t LossAt(const GraphWriter& graph, uint32_t t) {
   for (size_t l = graph.layers().size(); l-- > 0;) {
     const LayerRow& layer = graph.layers()[l];

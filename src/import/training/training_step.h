@@ -76,7 +76,7 @@ void PassError(TrainingStep* step, uint32_t tensor, uint32_t error);
 // kNoTensor if the output has no error.
 uint32_t ErrorBeforeRelu(TrainingStep* step, const LayerRow& l, int32_t zero,
                          int32_t least);
-// The same for layers that do not clamp.
+// As ErrorBeforeRelu, for layers that do not clamp.
 uint32_t ErrorOf(TrainingStep* step, const LayerRow& l);
 
 // One function per kind of layer: each passes the error of the layer's output to its
@@ -95,7 +95,7 @@ void PassSliceOrPad(TrainingStep* step, const LayerRow& l);
 void PassTranspose(TrainingStep* step, const LayerRow& l);
 // For layers without integer gradients here: the host computes the inputs' errors.
 void PassOnHost(TrainingStep* step, const LayerRow& l);
-// The same, given the error.
+// As PassOnHost, with the error of the layer's output given.
 void PassErrorOnHost(TrainingStep* step, const LayerRow& l, uint32_t error);
 
 }  // namespace sluice::import

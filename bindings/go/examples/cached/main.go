@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A plan from the folder where it lies there, else made and put there; verified either way.
+// Takes a plan from a cache folder, or makes one and stores it there. Verifies it
+// either way.
 //
 //	cached HARDWARE.slh GRAPH.slg FOLDER
 package main

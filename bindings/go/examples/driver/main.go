@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A driver's work: a model comes in, is scheduled with a deadline into the driver's own
-// memory, placed, patched, run; then its share of the scratchpad shrinks.
+// What a driver does: schedules a model with a deadline in its own memory, places its
+// regions, relocates the stream and runs it; then reschedules for a smaller scratchpad
+// share.
 //
 //	driver HARDWARE.slh GRAPH.slg
 package main
