@@ -211,7 +211,7 @@ void WriteCounters(Tracer* t, const BufferHistory& history) {
 // The instructions of each engine, in the order of its list.
 using Lists = std::map<uint32_t, std::vector<const TraceEvent*>>;
 
-// The instruction that a wait is for; nullptr: the wait already holds.
+// The instruction whose completion satisfies a wait; nullptr: the wait needs none.
 const TraceEvent* AwaitedBy(const Lists& lists, const TraceEvent& e,
                             const sluice_wait_t& wait) {
   const auto list = lists.find(wait.engine);

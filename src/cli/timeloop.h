@@ -19,8 +19,8 @@
 
 namespace sluice::cli {
 
-// The energy unit 10^-digits pJ, with the fewest digits (at most nine) that make
-// `mac_pj` an integer.
+// The energy unit 10^-digits pJ in which `mac_pj` is an integer, as far as nine digits
+// allow.
 struct EnergyUnit {
   int digits;
   double per_pj;  // 10 to the power of digits

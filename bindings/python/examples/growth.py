@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What 10,000 points of ResNet-50 take, and how a sweep grows over workers.
+"""The time of 10,000 points of ResNet-50, and how a sweep scales with its workers.
 
     python3 growth.py [POINTS [WORKERS...]]      default: 10000 2
 
 POINTS of the 10,000, drawn at random with a fixed seed, for each number of workers. On a busy
-machine look at the CPU time: what the workers took divided by their number is what a machine
-with so many idle cores would need.
+machine look at the CPU time: the workers' CPU time divided by their number is the time on a
+machine with as many idle cores.
 """
 import random
 import resource

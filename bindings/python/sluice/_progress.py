@@ -36,7 +36,7 @@ def _line() -> Tuple[Callable[[int, float], Any], Callable[[], Any]]:
 
 
 def points(total: int) -> Tuple[Callable[[int, int], Any], Callable[[], Any]]:
-    """As above, for the points of a sweep."""
+    """The progress callback of a sweep's points, and the function that ends the display."""
     try:
         from tqdm.auto import tqdm
     except ImportError:

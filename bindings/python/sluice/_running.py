@@ -86,8 +86,8 @@ class Running:
     """Gives out jobs until each point has a result.
 
     submit(executor, points) -> future of a list of results
-    done(points, results)    is told of each job that came back
-    lost(point, error)       is told of a point that was lost too often
+    done(points, results)    is called for each finished job
+    lost(point, error)       is called for a point whose worker was lost too often
     """
 
     def __init__(self, executor: Any, workers: Optional[int], *, submit: Callable[..., Any],
@@ -95,8 +95,8 @@ class Running:
         self._submit, self._done, self._lost, self._retries = submit, done, lost, retries
         self._executor, self._make, self._ours = executor_of(executor, workers)
         known = getattr(self._executor, "_max_workers", None)
-        # As many jobs as keep all busy. Where the number of workers is not known, everything
-        # is given out, as clusters expect it.
+        # Two jobs per worker keep all busy. If the number of workers is unknown, all jobs are
+        # submitted at once, as clusters expect.
         self._window = 2 * known if isinstance(known, int) else 1 << 30
         self._alone: Deque[Job] = deque()
         self._flying: Dict[Any, Job] = {}

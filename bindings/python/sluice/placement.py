@@ -29,7 +29,7 @@ class Buffer:
 
 @dataclasses.dataclass
 class Placement:
-    """Where buffers lie. Not feasible: conflict has buffers that cannot lie together."""
+    """Offsets of buffers. If not feasible, conflict lists buffers that do not fit together."""
 
     feasible: bool
     offsets: "numpy.ndarray"
