@@ -49,7 +49,8 @@ double CpuMs() {
          static_cast<double>(now.tv_nsec) * 1e-6;
 }
 
-// At least so many runs; more of what takes microseconds, where one run says little.
+// The least time of at least `runs` runs. Work of microseconds runs more often, since a
+// single run is too short to measure.
 double LeastMs(int runs, const std::function<void()>& work) {
   double least = 1e300, sum = 0;
   for (int run = 0; run < runs || (sum < kEnoughMs && run < kMostRuns); ++run) {
@@ -155,7 +156,7 @@ struct Objects {
   }
 };
 
-// Reference answers are recomputed within a functional run, as users do it.
+// A functional run computes the reference outputs too, as it does for users.
 bool Simulate(const Network& network, const Bytes& hardware, const Bytes& plan,
               bool functional, Row* row) {
   sluice_sim::SimulateOptions options;

@@ -4,9 +4,9 @@
 // Input    the TFLite models beside the tree and every network of the zoo at batches 1 and
 //          8, each on soma-edge, mcu-256k and gemmini-16x16. SLUICE_BENCH_ONLY: a part of
 //          the names; SLUICE_BENCH_HARDWARE: one machine; SLUICE_BENCH_BATCH: one batch.
-// Output   per row: cycles and pJ of the plan over those of the bound, what the DRAM's port
-//          alone takes for the plan's bytes, milliseconds of CPU; of all rows the median,
-//          what nine of ten rows do not exceed, and how many are above 2.
+// Output   per row: cycles and pJ of the plan over those of the bound, the cycles of DRAM's
+//          port for the plan's bytes, milliseconds of CPU; of all rows the median, the 90th
+//          percentile, and how many ratios are above 2.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two to four models in one scratchpad: what dividing it by their curves gains over equal
-// shares, and whether the turns run as predicted.
+// Two to four models in one scratchpad: the gain of a division by the models' curves over
+// equal shares, and whether the turns take the cycles predicted.
 //
 // Input    pairs, triples and fours of the TFLite models beside the tree on mcu-256k and
 //          with half of its scratchpad; of zoo networks on soma-edge. Triples once more in
 //          turns of 20,000 cycles, sharing time in turns of 100,000, and within 100 ms.
-//          But for the last all bounded by iterations: the same rows every time.
+//          All but the last are bounded by iterations and give the same rows each time.
 // Output   a table or one JSON object: sums of latencies (together, in equal shares, and
 //          with the whole scratchpad for each), cycles of turns, judges
-// Errors   5 when a judge says no, a prediction is off, equal shares are better or there
-//          is no answer
+// Errors   5 when a judge refuses a plan, a prediction is wrong, equal shares are better or
+//          a call gives no result
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -90,7 +90,7 @@ std::vector<Model> Zoo() {
   return models;
 }
 
-// What each would take with the whole scratchpad: no sum can be less.
+// The sum of the latencies that the models have with the whole scratchpad each: a bound.
 uint64_t AloneSum(sluice_test::Cohort* cohort) {
   const sluice_coschedule_options_t options = cohort->options;
   cohort->options.share = SLUICE_SHARE_TIME;
@@ -176,7 +176,7 @@ struct Gains {
     most = std::max(most, gain);
     ++counted;
     strict += row.latency_sum < row.equal_sum;
-    // Nothing to gain: each is as fast as with the whole scratchpad.
+    // Sets without possible gain: each model is as fast as with the whole scratchpad.
     alone += row.latency_sum == row.equal_sum && row.latency_sum <= row.alone_sum;
   }
   double mean() const { return counted == 0 ? 1 : std::exp(log_sum / counted); }
@@ -250,8 +250,8 @@ std::vector<Setting> SettingsOf(size_t models, bool imported) {
     all.push_back({"mcu-256k", bytes, 0, 0, SLUICE_SHARE_PARTITION, true});
   }
   if (models != 3) return all;
-  // Short turns: which way of sharing is better, and what waiting costs. Who shares time
-  // leaves the scratchpad between layers only, some of which take 84,672 cycles.
+  // Short turns: which way of sharing is better, and what waiting costs. Models that share
+  // time change only between layers, some of which take 84,672 cycles.
   all.push_back({"mcu-256k", 128 << 10, 20000, 0, SLUICE_SHARE_AUTO, true});
   all.push_back({"mcu-256k", 128 << 10, 100000, 0, SLUICE_SHARE_TIME, true});
   all.push_back({"mcu-256k", 128 << 10, 0, 100000000, SLUICE_SHARE_PARTITION, true});

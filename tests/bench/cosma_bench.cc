@@ -48,12 +48,13 @@ constexpr Subject kSubjects[] = {{"resnet50", "ResNet-50", false},
                                  {"nasnet_a", "NASNet-A", true},
                                  {"darts", "DARTS", true}};
 
-// Of CPU for a solve, whatever else the machine does. Work that no budget stops comes
-// on top. CPU timers and clocks may tick every 4 ms, too coarse for short solves: those
-// have a deadline, and the time that passed, no less than their CPU time, is noted too.
+// Limits of a solve. Searched networks have CPU time, so that other work on the machine does
+// not matter; steps that no budget stops come on top. CPU timers may tick every 4 ms, which
+// is too coarse for the short solves of designed networks: these have a wall-clock deadline,
+// and the bench also notes the wall time, which is at least the CPU time.
 constexpr int64_t kSearchedUs = 85000;
 constexpr uint64_t kDesignedNs = 80000000;
-// For what could not be proved meanwhile.
+// CPU time for the bound of plans that the solve has not proved optimal.
 constexpr int64_t kProofUs = 3000000;
 constexpr uint64_t kProofNs = 5000000000;
 constexpr uint64_t kFootprintNs = 2000000000;
@@ -65,7 +66,7 @@ struct Solved {
   double cpu_s = 0, wall_s = 0;
 };
 
-// Cancels a budget when the process has used so much CPU time.
+// Cancels a budget when the process has used the given CPU time.
 class CpuLimit {
  public:
   explicit CpuLimit(int64_t us) {
@@ -171,8 +172,8 @@ class Evaluation {
 
   const Json& rows() const { return rows_; }
 
-  // Mean of 1 - ours / scheme over all rows that qualify and schemes that move bytes;
-  // ours: the row's `what`.
+  // Mean of 1 - ours / scheme over the rows that qualify and over the schemes that move
+  // bytes. `what` names the field of the row that is ours.
   template <typename Qualifies>
   double Reduction(Qualifies qualifies, const char* what = "bytes") const {
     double sum = 0;
@@ -225,7 +226,7 @@ class Evaluation {
   Json rows_ = Json::array();
 };
 
-// Random networks, and cells: what a tenth of a second finds, beside three seconds.
+// Random networks and cells: the result of a tenth of a second beside that of three seconds.
 Json UnshapedRows() {
   std::vector<std::pair<std::string, Net>> nets;
   Rng rng(25);

@@ -2,10 +2,9 @@
 // Networks of the zoo as COSMA sees them: one operator per layer, whole tensors.
 //
 // Input   graph.fbs bytes; whether parameters count, whether outputs take over operands
-// Output  operators and tensors in graph order. Views (reshape, slice) are no
-// operators:
-//         their readers read what they look at. With parameters, the constants of each
-//         operator are one tensor more, read by it alone.
+// Output  operators and tensors in graph order. Views (reshape, slice) are no operators:
+//         their readers read the tensor viewed. With parameters, the constants of each
+//         operator are one more tensor, which no other operator reads.
 // Source  COSMA V-A; parameters as the reference's resolution 9
 #ifndef SLUICE_TESTS_BENCH_COSMA_NETWORKS_H_
 #define SLUICE_TESTS_BENCH_COSMA_NETWORKS_H_

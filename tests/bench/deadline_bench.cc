@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two figures of a deadline: the CPU time that a call takes after it has passed, or after a
-// cancel; and how good the plan is that the call returns.
+// Two figures of calls with a deadline: the CPU time that a call takes after its deadline or
+// a cancel, and how good the plan is that the call returns.
 //
 // Input    all networks of the zoo on soma-edge (GPT-2 XL: soma-cloud). Environment:
-//          SLUICE_BENCH_RUNS per deadline, and cancelled, under load (200; 0 = none),
-//          SLUICE_BENCH_LOAD busy threads beside those (as many as there are CPUs),
-//          SLUICE_BENCH_QUALITY_MS the long run (10000; 0 = no part without load),
-//          SLUICE_BENCH_QUALITY_RUNS at 10 and 50 ms without load (5),
-//          SLUICE_BENCH_ONLY a part of the names.
+//          SLUICE_BENCH_RUNS: runs under load, per deadline and with cancels (200; 0: none),
+//          SLUICE_BENCH_LOAD: busy threads beside these (default: one per CPU),
+//          SLUICE_BENCH_QUALITY_MS: length of the long run (10000; 0: nothing without load),
+//          SLUICE_BENCH_QUALITY_RUNS: runs at 10 and 50 ms without load (5),
+//          SLUICE_BENCH_ONLY: a part of the names.
 // Output   without load, per network: the time to the first plan; EDP at 10 and 50 ms
 //          over that of the long run, and the CPU time that these calls had.
 //          Under load, per network and deadline: runs with a plan, CPU after expiry and
 //          wall time, p50, p99, most; per network: the same after a cancel from another
 //          thread, and the earliest deadline at which every run had a plan.
 //          Then the geometric means, and whether the limits of the contract hold.
-// Method   a timer's signal is delivered to the measured thread, which notes its own CPU
-//          time: a thread that was not running has spent nothing between expiry and
-//          delivery, one that was spent the delivery's latency, some microseconds that
-//          are not counted. The timer is set shortly before the call, the library's
-//          clock starts in it. A run that is interrupted in between (the second
-//          allocation of the call, the first on its clock, comes late) would count what
-//          the call was still entitled to; it is repeated. A cancel is measured from
-//          before the word is set, by the canceller reading the CPU clock of the
-//          measured thread; where that is interrupted, the run is not counted. Without
-//          load, a run counts that had the deadline as CPU time, within a tenth, or ended
-//          before; where others keep the CPU, the deadline is longer by as much (both are
-//          stated; after six attempts what there is counts). On a machine that is shared,
-//          CPU clocks also run while another takes the CPU away: the busy threads tell
-//          how often theirs jump by more than the limit for no reason.
+// Method   At expiry a timer's signal reaches the measured thread, whose handler notes the
+//          thread's CPU time. If the thread was not running, no CPU time passed between
+//          expiry and delivery; if it was, some microseconds are not counted. The timer is
+//          set shortly before the call; the library's clock starts inside the call. If the
+//          thread is interrupted in between (seen by a late second allocation, the first
+//          on the library's clock), the run would count time before the call's deadline,
+//          so it is repeated. For a cancel, the cancelling thread reads the CPU clock of
+//          the measured thread just before it sets the word; if it is interrupted there,
+//          the run is not counted. Without load, a run counts if it got CPU time of the
+//          deadline, within a tenth, or ended early. Where other processes take the CPU,
+//          the next attempt has a deadline longer by that time (both are printed; after
+//          six attempts the run counts as it is). On a shared machine, CPU clocks also run
+//          while another system takes the CPU: the busy threads count how often their own
+//          clocks jump by more than the limit.
 #include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -51,11 +51,12 @@ using sluice_test::NetworkPlan;
 
 constexpr uint64_t kDeadlinesMs[] = {2, 5, 10, 50, 200};
 constexpr uint64_t kQualityMs[] = {10, 50};
-constexpr uint64_t kNeverMs = 60000;    // of a call that is cancelled
-constexpr int kAttempts = 6;            // at a run without load
+constexpr uint64_t kNeverMs = 60000;    // deadline of a call that is cancelled
+constexpr int kAttempts = 6;            // for one run without load
 constexpr double kMostCpuUs = 500;      // after expiry, p99
 constexpr double kMostCancelUs = 1000;  // after a cancel
-// Without an interruption: from the timer to the call's clock, setting a cancel word.
+// The longest times without an interruption: from setting the timer to the start of the
+// call's clock, and for setting a cancel word.
 constexpr double kStartUs = 100, kAtOnceUs = 20;
 
 uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
@@ -74,7 +75,8 @@ double CpuUs() { return NowUs(CLOCK_THREAD_CPUTIME_ID); }
 
 // CPU time of the measured thread when its deadline passed; the handler runs on it.
 volatile double g_cpu_at_expiry_us;
-// When the call's clock ran for sure, and the allocations until then.
+// The wall time of the allocation by which the call's clock has started, and the number of
+// allocations until that one.
 double g_clock_runs_us;
 int g_allocations_to_go;
 
@@ -111,8 +113,8 @@ class ExpiryTimer {
   timer_t timer_;
 };
 
-// Threads that are busy beside the measured one. They do nothing but look at their own
-// CPU time: where that jumps, it is the machine's doing, and the measured thread's too.
+// Threads that are busy beside the measured one. They do nothing but read their own CPU time.
+// A jump of it comes from the machine and can occur in the measured thread too.
 class Load {
  public:
   explicit Load(uint64_t threads) {
@@ -129,7 +131,8 @@ class Load {
     }
   }
   ~Load() { JumpsPerSecond(); }
-  // Jumps of more than the contract's limit, by second of CPU time; ends the load.
+  // Ends the load. Returns the number of jumps above the contract's limit per second of CPU
+  // time.
   double JumpsPerSecond() {
     stop_ = true;
     for (std::thread& t : threads_) t.join();
@@ -154,9 +157,9 @@ double Quantile(std::vector<double> values, double q) {
 struct Samples {
   std::vector<double> after_us, wall_us;
   uint64_t plans = 0, stopped = 0, wrong = 0;
-  uint64_t interrupted = 0;  // where that spoils what is measured: not counted
+  uint64_t interrupted = 0;  // runs that an interruption spoilt: not counted
 
-  // The plan was judged already; a sample is judged again.
+  // Every plan was judged by its call; the first of each sample is judged again.
   void Count(sluice_status_t status, NetworkPlan* n) {
     if (status == SLUICE_STOPPED) {
       ++stopped;
@@ -186,7 +189,7 @@ Samples Expire(NetworkPlan* n, ExpiryTimer* timer, uint64_t ms, uint64_t runs) {
   return s;
 }
 
-// Cancelled by another thread after 0.1 to 100 ms, spread evenly on a logarithmic scale.
+// Runs cancelled by another thread after 0.1 to 100 ms, evenly spread on a logarithmic scale.
 Samples Cancel(NetworkPlan* n, uint64_t runs) {
   Samples s;
   clockid_t clock;
@@ -217,7 +220,7 @@ Samples Cancel(NetworkPlan* n, uint64_t runs) {
     s.Count(status, n);
     if (set - wall > kAtOnceUs) {
       ++s.interrupted;
-    } else if (set < end) {  // not done before
+    } else if (set < end) {  // the call had not ended before the cancel
       s.wall_us.push_back(end - wall);
       s.after_us.push_back(cpu_end - cpu);
     }
@@ -258,7 +261,7 @@ void Print(const Json& row, const std::string& what) {
   std::fflush(stdout);
 }
 
-// How long until there is a plan at all: when the callback first hears of one.
+// The time to the first plan, of which the progress callback is told.
 Json FirstPlan(NetworkPlan* n) {
   struct First {
     double wall, cpu;
@@ -277,7 +280,7 @@ Json FirstPlan(NetworkPlan* n) {
           {"first_plan_cpu_us", ok ? first.cpu - cpu : -1}};
 }
 
-// EDP at a deadline: the median of runs that had that much CPU time, or ended before.
+// EDP at a deadline: the median of runs that got CPU time of the deadline or ended early.
 Json Quality(NetworkPlan* n, uint64_t ms, uint64_t runs, double best) {
   const double wanted_us = 1e3 * static_cast<double>(ms);
   std::vector<double> product, cpu_us;
@@ -311,7 +314,7 @@ Json Quality(NetworkPlan* n, uint64_t ms, uint64_t runs, double best) {
           {"edp_over_long_run", ratio}};
 }
 
-// Everything of a network that is measured without load.
+// All measurements of a network without load.
 Json Unloaded(const std::string& name, NetworkPlan* n, uint64_t long_ms, uint64_t runs,
               Totals* totals) {
   Json row = {{"network", name}};
@@ -419,7 +422,8 @@ class Bench {
   }
 
  private:
-  // ms of 0: cancelled. Returns the 99th percentile of the CPU time after that.
+  // ms: the deadline; 0: the run was cancelled. Returns the 99th percentile of the CPU time
+  // after the deadline or the cancel.
   double AddRow(Json row, uint64_t ms, Json* rows) {
     if (ms != 0) row["deadline_ms"] = ms;
     totals_.wrong += row["wrong"].get<uint64_t>();
@@ -430,7 +434,7 @@ class Bench {
 
   bool json_;
   Totals totals_;
-  double jumps_ = 0;  // of CPU clocks that nobody's work explains
+  double jumps_ = 0;  // jumps of CPU clocks, per second
   Json rows_ = Json::array(), cancelled_ = Json::array(), unloaded_ = Json::array();
   Json earliest_ = Json::object();  // by network; 0 = none of them
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same bytes everywhere: plans of the whole zoo, by every variant of the library that
-// has been built (cmake --build build/release --target hash_variants). Four plans of each
-// network on soma-edge, of 150 to 400 iterations (plan_hashes --zoo); of four networks one
-// more on the mesh kapla-4x4.
+// The same bytes everywhere: compares plans of the whole zoo between all variants of the
+// library that have been built (cmake --build build/release --target hash_variants). Each
+// network has four plans on soma-edge, of 150 to 400 iterations (plan_hashes --zoo); four
+// networks have one more on the mesh kapla-4x4.
 //
 // Input    programs variants/VARIANT/plan_hashes beside the tests of this build, with
 //          their emulators; SLUICE_DETERMINISM_FOLDER: another place of plan_hashes and
@@ -88,7 +88,7 @@ std::vector<std::string> LinesOf(const std::string& text) {
   return lines;
 }
 
-// Whether there are plans; a budget may be too small for one.
+// Whether the answer has plans, or says that a budget is too small for one.
 bool Good(const std::string& answer) {
   if (answer.find(" default ok ") == std::string::npos) return false;
   for (const std::string& line : LinesOf(answer)) {

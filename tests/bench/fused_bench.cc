@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fused plans beside plain ones, and how often more of a good thing makes them worse.
+// Fused plans beside plain ones, and how often more scratchpad, bandwidth or time gives a
+// worse plan.
 //
 // Input    the TFLite models beside the tree, three networks of the zoo.
 // Output   rows: network, hardware, scratchpad, both plans' cycles, energy, DRAM bytes,
-//          plan time (CPU), bound, gap; then for more scratchpad, more bandwidth and
-//          more time: pairs compared, worse ones, by how much at most, and why.
+//          plan time (CPU), bound, gap; then, for more scratchpad, more bandwidth and
+//          more time: pairs compared, worse ones, the largest ratio, and reasons.
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -22,7 +23,7 @@ using sluice_test::NetworkPlan;
 struct Network {
   std::string name;
   Bytes graph;
-  bool compare;  // with more and less
+  bool compare;  // also planned with more scratchpad, bandwidth and time
 };
 
 std::vector<Network> Networks() {
@@ -85,7 +86,7 @@ Json RowOf(const Network& network, const char* hardware, uint64_t bytes,
           {"predicted", run.ok && run.cycles == fused.report.latency_cycles}};
 }
 
-// Pairs in which the second plan had more of something.
+// Pairs of plans of which the second had more scratchpad, bandwidth or time.
 struct Comparison {
   int pairs = 0, worse = 0, by_one_percent = 0;
   double most = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What finding a fusion scheme costs: on the TFLite models with each preset, and as
-// networks grow from 50 to 5,000 layers.
+// The time to find a fusion scheme: for the TFLite models on each preset, and for networks
+// of 50 to 5,000 layers.
 //
 // Input    the TFLite models beside the tree; the growing networks are made here.
 // Output   tables or one JSON object, CPU times; SLUICE_BENCH_SVG names a file for the

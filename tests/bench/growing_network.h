@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Networks of any number of layers, for what must grow no faster than they do.
+// Networks of any number of layers, for work that must not grow faster than the network.
 #ifndef SLUICE_TESTS_BENCH_GROWING_NETWORK_H_
 #define SLUICE_TESTS_BENCH_GROWING_NETWORK_H_
 
@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-// Stays where it is: the problem points into it.
+// Must not be moved: the problem points into it.
 struct GrowingNetwork {
   GrowingNetwork() = default;
   GrowingNetwork(const GrowingNetwork&) = delete;

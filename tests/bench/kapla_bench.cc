@@ -5,16 +5,16 @@
 //   random      layer by layer, the best of 200 random mappings of each
 //   greedy      published: the top 4 chains of estimates, layers by greedy stacking;
 //               training layer by layer. Where the greedy finds nothing for a layer on
-//               its own, ours stands in (there: an exhaustive search)
+//               its own, our mapper replaces it (in the paper: an exhaustive search)
 //   one by one  the same greedy, layer by layer
 //   layers      ours, layer by layer
 //   exhaustive  layer by layer, every split of each layer solved (on one node: every
 //               array too), where that ends within ten minutes
 //   ours        the best chain of segments
 //
-// Exit code 1 when ours costs more than greedy anywhere. Figures 7 to 9 are the rows,
-// Table IV cpu_s, Table V the rows of GoogLeNet on other machines, Table VI schemes and
-// what is left of them, Fig. 11 the rows top1 to top8 of AlexNet.
+// Exit code 1 when ours costs more than greedy in any row. The paper's Figures 7 to 9 are
+// the rows, Table IV is cpu_s, Table V the rows of GoogLeNet on other machines, Table VI the
+// numbers of schemes before and after pruning, Fig. 11 the rows top1 to top8 of AlexNet.
 #include <time.h>
 
 #include <cstdio>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What scheduling takes of memory, and what is left of a plan when there is less.
+// Memory of scheduling, and how much worse plans are with less.
 //
 // Input    all networks of the zoo on soma-edge (GPT-2 XL: soma-cloud), by default and
 //          with 200 iterations. Environment: SLUICE_BENCH_ONLY a part of the names.
-// Output   per network: the bound that was asked for, bytes used as the allocator saw
-//          them, by phase; then the cap halved until it is refused: plans, EDP of the
-//          last one over that without a cap, what the refusal asked for and whether that
-//          was enough.
+// Output   per network: the bound of sluice_schedule_memory_bound; bytes that the allocator
+//          gave, by phase. Then the cap is halved until a call refuses it: number of plans,
+//          EDP of the last plan over that without a cap, the bytes that the refusal named
+//          and whether they were enough.
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>

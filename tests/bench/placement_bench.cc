@@ -96,7 +96,7 @@ void AddOffsets(const std::string& shared, Json* rows) {
     if (!sluice_test::ReadCsv(path, &buffers)) continue;
     rows->push_back(
         OffsetRow(std::string("minimalloc ") + name, buffers, 1048576, true));
-    // Perturbed: every seventh buffer a little larger; a capacity just too small.
+    // Changed instances: a capacity just too small; every seventh buffer a little larger.
     rows->push_back(OffsetRow(std::string("minimalloc ") + name + " shrunk", buffers,
                               1048576 - 9216, true, 100000));
     for (size_t i = 0; i < buffers.ranges.size(); i += 7) {

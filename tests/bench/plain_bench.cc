@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the time goes until there is a first plan: the plain plan, phase by phase.
+// CPU time of the first plan, the plain one, phase by phase.
 //
 // Input    all networks of the zoo on soma-edge (GPT-2 XL: soma-cloud). Environment:
 //          SLUICE_BENCH_RUNS (9), SLUICE_BENCH_ONLY a part of the names.
 // Output   per network: steps; CPU microseconds of each phase, the least of all runs; ns
-//          per step of writing and of judging. The same calls as pipeline.cc makes.
+//          per step of writing and of judging. The bench makes the calls of pipeline.cc.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// How good the plans are that users get without any option: beside what the planner found
-// before it had a space of plans, and beside what a prototype of it found.
+// How good default plans are, beside two recorded references: plans without the search over
+// segments ("before", also in quality_today.csv), and goals ("to reach").
 //
 // Input    networks of the zoo and the cases of quality_cases.h. SLUICE_BENCH_QUALITY=all:
 //          every row of quality_today.csv instead; SLUICE_BENCH_ONLY a part of the names;
 //          SLUICE_BENCH_CASES a folder that cases and their machine are written to as
 //          files.
 // Output   per row: before, now, to reach (energy x delay, cycles, or bytes to and from
-//          DRAM), CPU milliseconds, and that the plan has been verified; the geometric
-//          mean of now / before.
+//          DRAM), CPU milliseconds, whether the plan is verified; the geometric mean of
+//          now / before.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -28,11 +28,11 @@ using Json = nlohmann::json;
 
 enum class Unit { kProduct, kCycles, kBytes };
 constexpr const char* kUnits[] = {"pJ x cycles", "cycles", "DRAM bytes"};
-constexpr const char* kTraffic = "traffic";  // the machine on which nothing else costs
+constexpr const char* kTraffic = "traffic";  // a machine with costs of DRAM only
 
 struct Row {
   std::string network;
-  int batch;  // 0: a case
+  int batch;  // 0: a case of quality_cases.h
   std::string machine;
   uint64_t scratchpad_bytes;  // 0: all
   Unit unit;
@@ -82,7 +82,7 @@ const std::vector<Row>& Goals() {
   return rows;
 }
 
-// network,batch,hardware,status,latency_cycles,energy_pj,edp
+// Reads rows of network,batch,hardware,status,latency_cycles,energy_pj,edp.
 std::vector<Row> AllBefore() {
   std::vector<Row> rows;
   std::ifstream file(SLUICE_QUALITY_TODAY);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small graphs of which it is known what no plan can be below: cascades of two or three
-// layers, and a machine on which only traffic costs.
+// Small graphs for which a lower bound of the traffic is known: cascades of two or three
+// layers, and a machine on which only DRAM traffic costs.
 //
 // Input    the name of a case
 // Output   graph.fbs bytes; hardware.fbs bytes
@@ -14,13 +14,13 @@
 
 namespace sluice_bench {
 
-// qk_av: a product with a transposed matrix, then one with another, 12 heads of 64, 512
-//        tokens.
+// qk_av: queries times transposed keys, the result times values; 12 heads of 64, 512 tokens.
 // ffn: 512 tokens from 768 to 3072 to 768 channels.
-// inverted_residual: 30 x 30 x 24, by 1x1 to 192, 3x3 of each channel without padding, by
-//        1x1 to 24.
+// inverted_residual: 30 x 30 x 24, a 1x1 convolution to 192 channels, a depthwise 3x3 without
+//        padding, a 1x1 convolution to 24.
 // down_projection: 512 tokens from 3072 to 768 channels.
-// concat, add: a convolution, two of its output side by side, joined so, and one more.
+// concat, add: a convolution, two parallel convolutions of its result, which are concatenated
+//        or added, and one more convolution.
 sluice::import::Bytes MakeCase(const std::string& name);
 
 // soma-edge with 1 pJ for a bit that moves between DRAM and scratchpad and nothing else.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several queues need waits for an order that a single queue has by itself: how many, and
-// what they cost.
+// A single queue orders its transfers by itself; several queues need waits for that order.
+// Counts these waits and their cost.
 //
 // Input    networks of the zoo on soma-edge with one queue, with a queue that loads and one
 //          that stores, and with queues for activations, weights and stores; baseline and

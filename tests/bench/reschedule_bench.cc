@@ -301,7 +301,7 @@ Json JsonOf(const Summary& sum) {
           {"patch_bytes", sum.patched}};
 }
 
-// sum: of all edits; kind: of those of its kind.
+// Plans one edit; adds the result to `sum`, over all edits, and to `kind`, over its kind.
 Json RowOf(const Network& network, const Edit& edit, Library* library,
            const PlanPtr& before, const PlanPtr& with_room, Summary* sum,
            Summary* kind) {
@@ -359,8 +359,8 @@ Json RowOf(const Network& network, const Edit& edit, Library* library,
   return row;
 }
 
-// GPT-2 small decoding with a KV cache of any length: the network as it is with a length
-// that is no other extent of it, that extent replaced; 1,024 positions become as many.
+// GPT-2 small, decoding with a KV cache of any length. The zoo's network is made with a length
+// that no other extent has; this extent is replaced, and so are the 1,024 positions.
 Bytes DecodeGraph(int32_t length) {
   constexpr int32_t kMark = 997;
   constexpr int32_t kPositions = 1024;
@@ -486,7 +486,7 @@ int RunRescheduleBench(bool json) {
     Plan before = FromScratch(&library, g, h, Options(0, kSecond));
     Plan other = FromScratch(&library, g, h, Options(0, 0));
     if (Product(other.plan) < Product(before.plan)) before = std::move(other);
-    // A stream that is to be patched is laid out with room to grow.
+    // Streams that will be patched have room to grow.
     sluice_change_t none = {};
     const Plan with_room =
         Again(&library, before.plan, g, h, Options(0, 0), true, &none);

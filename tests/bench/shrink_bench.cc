@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How small a scratchpad can be: every model at the smallest feasible one, on both
-// chips.
+// Every model with the smallest feasible scratchpad, on both chips.
 //
 // Input    the TFLite models beside the tree
 // Output   a table or one JSON object: bytes, instructions, CPU times, memory; bytes of
 //          the outputs compared with an untiled run (1 input, seed 1)
-// Errors   5 when a plan fails a judge or one byte less is feasible too. A plan that
-//          this version refuses as too long is shown at the next power of two that does
+// Errors   5 when a plan fails a judge or one byte less is feasible too. If the library
+//          refuses a plan as too long, the row has the next power of two that gives a plan
 #include <time.h>
 
 #include <algorithm>
@@ -38,12 +37,12 @@ double CpuMs() {
 
 struct Row {
   std::string model, hardware, error;
-  uint64_t smallest = 0, bytes = 0;  // feasible by proof; planned with
+  uint64_t smallest = 0, bytes = 0;  // least feasible, proved; size planned with
   uint64_t instructions = 0, peak_memory_bytes = 0, compared_bytes = 0;
   double plan_ms = 0, functional_ms = 0;
 };
 
-// Judged by both; an empty error is consent.
+// Runs both judges; an empty error means that both accept.
 void Judge(const Bytes& graph, const Bytes& machine, const Bytes& plan, Row* row) {
   sluice_sim::SimulateOptions options;
   options.graph = graph.data();

@@ -22,7 +22,7 @@ namespace {
 
 double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-// The limit is processor time, so that a busy machine measures the same. 0 = none.
+// The limit is CPU time, so that a busy machine gives the same results. 0 = none.
 uint32_t stop_word = 0;
 void StopAfter(double seconds) {
   stop_word = 0;
@@ -38,7 +38,7 @@ struct Outcome {
   double edp = 0;
   double energy_pj = 0;
   int64_t latency_cycles = 0;
-  int64_t ideal_cycles = 0;  // the larger of all compute and all DRAM
+  int64_t ideal_cycles = 0;  // the larger of all compute and all DRAM cycles
   int64_t bound_cycles = 0;  // no DRAM schedule of these tiles is faster
   int64_t peak_bytes = 0;
   double cpu_s = 0;
@@ -46,7 +46,7 @@ struct Outcome {
   uint32_t groups = 0, fine_groups = 0, tiles = 0;
 };
 
-// Judges the result afresh: legality, buffer, timeline, energy.
+// Checks the result by itself: legality, buffer use, timeline, energy.
 bool Judge(const PeerNetwork& network, Arena* arena, const FusionResult& result,
            Outcome* out) {
   Span<int32_t> scratch;
@@ -96,7 +96,7 @@ Outcome Solve(const PeerNetwork& network, uint32_t solver, uint64_t rounds,
   return out;
 }
 
-// All but a tenth of the time for fusion; the rest for the DRAM schedule it found.
+// Spends nine tenths of the time on fusion and the rest on refining the DRAM schedule found.
 Outcome Ours(const PeerNetwork& network, double seconds) {
   Outcome out;
   Memory memory(HostAllocator(), 0);

@@ -26,7 +26,7 @@ using Bytes = std::vector<uint8_t>;
 
 double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-// What the paper compares, by network; gpt2 prefill and decode on the size that fits.
+// The paper's comparisons by network; gpt2 prefill and decode on the platform that they fit.
 struct Paper {
   const char* name;  // ours
   const char* platform;
@@ -74,7 +74,7 @@ struct Row {
   Outcome cocco, soma, ours;
 };
 
-// Verify, and a run for cycles alone that also says how busy the engines are.
+// Verifies the plan and simulates it without data, for cycles and the engines' busy times.
 void Judge(sluice_test::Library* library, const sluice_test::GraphPtr& graph,
            const sluice_test::HardwarePtr& hardware, const sluice_test::PlanPtr& plan,
            const Bytes& graph_bytes, const Bytes& hardware_bytes, Outcome* out) {
@@ -102,7 +102,7 @@ void Judge(sluice_test::Library* library, const sluice_test::GraphPtr& graph,
   }
 }
 
-// seconds: of wall-clock time; 0 = no limit, which for ours means no annealing.
+// seconds: wall-clock limit; 0 = no limit, with which our solver does not anneal.
 Outcome Plan(const Bytes& graph_bytes, const Bytes& hardware_bytes, uint32_t solver,
              double seconds) {
   Outcome out;
@@ -131,7 +131,7 @@ Outcome Plan(const Bytes& graph_bytes, const Bytes& hardware_bytes, uint32_t sol
   return out;
 }
 
-// Constructed, and what annealing makes of the time that is left: the better of both.
+// The better of the constructed plan and the plan that annealing finds in the time left.
 Outcome PlanOurs(const Bytes& graph, const Bytes& hardware, double seconds) {
   const Outcome first = Plan(graph, hardware, SLUICE_SOLVER_FUSION, 0);
   if (!first.planned || first.cpu_s > 0.9 * seconds) return first;

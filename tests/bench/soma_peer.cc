@@ -260,15 +260,15 @@ std::vector<PeerResult> ReadPeerResults(const std::string& folder) {
 
 namespace {
 
-// An ofmap axis cut into parts of n elements has at least length / (n + slack) parts.
-// The slack is what windows leave out between the parts that readers ask for.
+// An ofmap axis cut into parts of n elements has at least length / (n + slack) parts. The
+// slack is the number of elements between two parts that the readers' windows skip.
 struct LeastAxis {
   double length, slack;
 };
 
 LeastAxis ThroughWindow(const LeastAxis& to, int32_t filter, int32_t stride,
                         int32_t pad, int32_t in) {
-  // n rows are asked for by (n + stride - reach) / stride rows of the reader.
+  // (n + stride - reach) / stride rows of the reader need n rows.
   const double reach = std::max(1, filter - pad);
   if (reach >= stride && to.slack == 0) {  // parts overlap or touch
     return {std::min((to.length - 1) * stride + reach, static_cast<double>(in)), 0};
@@ -285,7 +285,7 @@ struct LeastExtent {
   LeastAxis h, w;
 };
 
-// How the reader's own ofmap bounds what it asks of one of its inputs.
+// The least extent that a reader needs of one of its inputs, from the extent of its own ofmap.
 LeastExtent Asked(const PeerNetwork& n, uint32_t reader, uint32_t input,
                   const LeastExtent& own) {
   const PeerNetwork::Rule& r = n.rules[reader];
@@ -322,7 +322,7 @@ std::vector<LeastExtent> LeastExtents(const PeerNetwork& n) {
   return least;
 }
 
-// Of the whole layer, over every extent that its tiles can have.
+// The least cost of the whole layer over all extents that its tiles can have.
 TileCost CheapestTiles(const PeerNetwork& n, uint32_t layer, const LeastExtent& least,
                        double* cycles) {
   TileCost out = {1, 1e300};
@@ -346,7 +346,7 @@ TileCost CheapestTiles(const PeerNetwork& n, uint32_t layer, const LeastExtent& 
   return out;
 }
 
-// Elements along an axis of which every part of n elements counts n.
+// The least number of elements along an axis, over all sizes of parts.
 double LeastElements(const LeastAxis& a) { return a.length / (1 + a.slack); }
 
 }  // namespace
@@ -356,7 +356,7 @@ double PeerBound(const PeerNetwork& n) {
   struct Known {
     double energy_pj, cycles;
   };
-  std::map<std::vector<double>, Known> known;  // by all that a layer's cost depends on
+  std::map<std::vector<double>, Known> known;  // by all that determines a cost
   double energy = 0;
   double cycles = 0;
   double bytes = 0;

@@ -24,7 +24,7 @@ struct PeerPlatform {
 };
 PeerPlatform MakePeerPlatform(const std::string& name);  // "edge", "cloud"
 
-// A network with batch on a platform. Stays where it is: the problem points into it.
+// A network with batch on a platform. Must not be moved: the problem points into it.
 struct PeerNetwork {
   PeerNetwork() = default;
   PeerNetwork(const PeerNetwork&) = delete;
@@ -68,10 +68,10 @@ struct PeerResult {  // one row of the reference's table of results
 };
 std::vector<PeerResult> ReadPeerResults(const std::string& folder);
 
-// Energy times latency that no scheme of the network is below: every layer in tiles of
-// the extents that cost least per element, no more elements than readers need, weights,
-// inputs and outputs through DRAM once. (A tile with more channels than its layer, as
-// the peer's rule makes them, is taken to cost no less.)
+// A lower bound on energy times latency for all schemes of the network: every layer in tiles
+// of the extents that cost least per element, no more elements than readers need, weights,
+// inputs and outputs through DRAM once. (The peer's rule can make tiles with more channels
+// than the layer; the bound assumes that these cost no less.)
 double PeerBound(const PeerNetwork& network);
 
 // Memory for tests and benches.

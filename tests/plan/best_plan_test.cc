@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans of a small graph written, judged and held; and one that the judge refuses.
+// Plans of a small graph are written, judged and kept as the best one; a plan that the judge
+// refuses is not kept.
 #include "plan/best_plan.h"
 
 #include <doctest/doctest.h>
@@ -54,7 +55,7 @@ TEST_CASE("best plan: blocks are cut to the length that the caller wants") {
 TEST_CASE("best plan: what the judge refuses is a defect, and the best stays") {
   Called c;
   c.MakePlain();
-  // Without its waits a tile reads what is not loaded yet.
+  // Without waits a tile may read bytes that are not loaded yet, so the judge refuses.
   ProgramWaits& waits = c.call.plain.waits;
   for (uint32_t i = 0; i <= c.call.plain.program.size(); ++i) waits.begin[i] = 0;
   CHECK(TakePlain(&c.call) == Status::kInternal);
@@ -79,7 +80,8 @@ TEST_CASE("best plan: a plan that was handed in is held as it is, if it fits") {
   for (size_t i = 0; i < plan.debug_layer.size(); ++i) {
     CHECK(again.debug_layer[i] == plan.debug_layer[i]);
   }
-  // More scratchpad than there may be, or blocks that are to be cut: a start, no answer.
+  // A plan with more scratchpad than the budget, or with blocks longer than the limit, is
+  // only a start for the search, not a result.
   sluice_schedule_options_t less = {};
   less.scratchpad_bytes = plan.report.peak_buffer_bytes - 1;
   Called small(less, &plan);

@@ -62,7 +62,7 @@ TEST_CASE("better plan: it has to cost less than the plain plan, then than the b
   c.call.plain.groups = 2;
   CHECK(!IsBetter(&c.call, &c.call.plain, &c.scratch));
   CHECK(c.call.plain.report.groups == 2);
-  // Against estimates any plan is better: there is none yet.
+  // While there are only estimates, and no plan yet, any plan is better.
   c.call.estimated = true;
   CHECK(IsBetter(&c.call, &c.call.plain, &c.scratch));
   c.call.estimated = false;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// No plan of any solver is below the bounds of its report: random graphs on random machines
-// and on presets (cores, mapped arrays, meshes), with tile costs of the machine's and of a
-// caller's.
+// No plan of any solver costs less than the bounds of its report. Random graphs on random
+// machines and on presets (cores, mapped arrays, meshes), with tile costs of the machine and
+// of a caller.
 //
-// SLUICE_BOUNDS_CASES: how many; SLUICE_BOUNDS_SEED: the first.
+// Environment: SLUICE_BOUNDS_CASES, the number of cases; SLUICE_BOUNDS_SEED, the first seed.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -21,7 +21,8 @@ uint64_t Setting(const char* name, uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-// Any tile takes one cycle, if the machine's peak lets it, and hardly any energy.
+// A caller's cost: each tile takes one cycle (the library raises it to work over peak) and
+// hardly any energy.
 int32_t CheapTile(void*, uint32_t layer, const int32_t*, int32_t,
                   sluice_tile_cost_t* cost) {
   cost->cycles = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of two layers, completed.
+// A program of two layers, completed with waits, times and a report.
 #include "plan/candidate.h"
 
 #include <doctest/doctest.h>
@@ -47,7 +47,7 @@ TEST_CASE("candidate: waits, cycles and report of a program that is written") {
   CHECK(candidate.report.dram_write_bytes == 256);
   CHECK(candidate.report.vector_ops == 256);
   CHECK(candidate.report.tiles == 2);
-  CHECK(candidate.report.spill_bytes == 128);  // what the first layer hands the second
+  CHECK(candidate.report.spill_bytes == 128);  // the result of the first layer
   CHECK(candidate.report.bound_latency_cycles == 12);
   CHECK(candidate.report.bound_energy_pj == 34);
   // A tile waits for its load, a store for its tile, the second load for the first store.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is kept of an earlier plan of a small graph, and when nothing is.
+// What a call keeps of an earlier plan of a small graph, and when it keeps nothing.
 #include "plan/carried_plan.h"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ namespace {
 using sluice_test::Called;
 using sluice_test::PairOfLayers;
 
-// A fused plan, as an earlier call left it.
+// A fused plan that an earlier call has made.
 struct Earlier : Called {
   Earlier() {
     MakePlain();

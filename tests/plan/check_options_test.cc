@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// What is said of options; "" where nothing is.
+// The message about wrong options; "" for valid options.
 std::string Said(const sluice_schedule_options_t& options) {
   Diagnostic diagnostic = {};
   const Status status = CheckOptions(options, &diagnostic);

@@ -12,7 +12,8 @@ namespace {
 
 constexpr uint32_t kBody = 16;  // bytes of each
 
-// A header, a directory and bodies filled with one byte each, whose hash is that byte.
+// A stream of a header, a directory and bodies. Each body repeats one byte, which is also
+// its hash.
 struct Image {
   explicit Image(const std::vector<uint8_t>& bodies, uint64_t gbuf_bytes = 4096) {
     sluice_stream_header_t header = {};
@@ -73,7 +74,8 @@ TEST_CASE("compare streams: a block with another body is one, its words are coun
   const sluice_change_t change = Compare(a.plan(), b.plan());
   CHECK(change.blocks_changed == 1);
   CHECK(change.patch_bytes == kBody + 4);  // and the hash
-  // Equal hashes do not make bodies equal, nor equal bodies hashes.
+  // Both the hash and the bytes count: a body with an equal hash and other bytes has
+  // changed, and so has one with equal bytes and another hash.
   Image lies = a;
   std::memset(lies.bytes.data() + lies.Block(1).body_offset, 9, 1);
   CHECK(Compare(a.plan(), lies.plan()).blocks_changed == 1);
@@ -127,7 +129,7 @@ TEST_CASE("compare streams: a damaged earlier stream counts as changed") {
   change = Compare(cut, good.plan());
   CHECK(change.blocks_changed == 2);
   CHECK(change.patch_bytes == good.bytes.size() - sizeof(sluice_stream_header_t));
-  Image fewer = good;  // what lies behind its directory is no entry of it
+  Image fewer = good;  // bytes behind the shorter directory are no entries
   sluice_stream_header_t header;
   std::memcpy(&header, fewer.bytes.data(), sizeof header);
   header.block_count = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shares of a call's time by hand. Deadlines are so far away that the time which the test
-// takes does not count.
+// Shares of a call's time, compared with numbers computed by hand. Deadlines are so far away
+// that the time of the test itself does not matter.
 #include "plan/deadline.h"
 
 #include <doctest/doctest.h>
@@ -11,12 +11,12 @@ namespace {
 constexpr uint64_t kSecond = 1000000000;
 constexpr uint64_t kFar = 100000 * kSecond;
 
-// Whether `ns` is what is meant, but for the time that passed meanwhile.
+// Whether `ns` equals `meant`, less the time that has passed since.
 bool About(uint64_t ns, uint64_t meant) {
   return ns <= meant && ns + 50 * kSecond > meant;
 }
 
-// How many iterations a part of a thousand may make.
+// The number of iterations, of a thousand, that a budget allows.
 uint64_t Iterations(Budget part) {
   uint64_t n = 0;
   while (!part.Spend()) ++n;
@@ -24,7 +24,8 @@ uint64_t Iterations(Budget part) {
 }
 
 TEST_CASE("deadline: fusing comes first where the plain plan takes much, but not all") {
-  // 12 us per layer; much is more than a quarter, all more than nine tenths.
+  // The plain plan takes 12 us per layer. Fusing comes first if that is more than a quarter
+  // of the deadline and less than nine tenths.
   const uint64_t layers = 1000000000;  // 12,000 s
   const auto much = [&](uint64_t seconds) {
     return PlainTakesMuch(Budget(seconds * kSecond, 0, nullptr), layers);
@@ -77,7 +78,7 @@ TEST_CASE("deadline: what writing will take is kept, without a plan at most half
   EstimateFinish(clock, work, &finish);
   CHECK(finish.ns == 2000 * kSecond);  // judging may take twice as long as before
   CHECK(About(finish.most_ns, kFar / 2));
-  // Looks at the whole plan cost what they did so far, step by step.
+  // Further passes over the whole plan are charged at the time per step measured so far.
   work.looks = 3;
   work.measured_ns = 50 * kSecond;
   work.measured_steps = 100;
@@ -87,7 +88,7 @@ TEST_CASE("deadline: what writing will take is kept, without a plan at most half
   EstimateFinish(clock, work, &finish);
   CHECK(finish.ns == uint64_t{350000} * kSecond);
   work.in_hand = false;
-  finish.most_ns = 7 * kSecond;  // half of what there was at first
+  finish.most_ns = 7 * kSecond;  // half of the time at the start
   EstimateFinish(clock, work, &finish);
   CHECK(finish.ns == 7 * kSecond);
 }
@@ -96,7 +97,7 @@ TEST_CASE("deadline: after the first plan its own time and a quarter are enough"
   FinishTime finish = {1000, 0};
   TightenFinish(400, &finish);
   CHECK(finish.ns == 500);
-  TightenFinish(800, &finish);  // never more than before
+  TightenFinish(800, &finish);  // it never grows
   CHECK(finish.ns == 500);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every field of hardware.fbs counts: for each there is a machine on which changing that
-// field alone changes a plan, its report, a mapping, or is refused by name. A field of the
-// schema without such a case fails here.
+// Every field of hardware.fbs has an effect: for each there is a machine on which changing
+// that field alone changes a plan, its report or a mapping, or is refused with a message that
+// names it. The test fails if the schema has a field without such a case.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -31,10 +31,10 @@ const std::set<std::string> kNames = {"Level.name", "Fanout.name", "Queue.name",
                                       "Hardware.name"};
 
 enum class Effect {
-  kPlan,     // of the default solver, without its header; or its report
-  kMapping,  // of the layers
-  kRefusal,  // of the machine, of a GEMM on it, or of a plan
-  kFacts,    // clock_hz: seconds are printed by who asks, plans count cycles
+  kPlan,     // another stream (its header aside) or report of the default solver
+  kMapping,  // another mapping of the layers
+  kRefusal,  // the machine, a GEMM on it, or a plan is refused
+  kFacts,    // other facts: clock_hz gives seconds, while plans count cycles
 };
 
 struct Case {
@@ -69,7 +69,7 @@ std::map<std::string, Json> Machines() {
   mesh["node_cols"] = mesh["node_rows"] = 2;
   mesh["link_bytes_per_cycle_numerator"] = 2;
   mesh["hop_pj_per_bit"] = 0.5;
-  Json nodes = mesh;  // whose queues are their own
+  Json nodes = mesh;  // each node has its own queue
   nodes["queues"] = {{{"per_node", true}}};
   Json nests = plain;
   nests["levels"] = {LevelOf(32, 0.05), LevelOf(6000, 0.4), LevelOf(0, 5)};
@@ -78,7 +78,7 @@ std::map<std::string, Json> Machines() {
   nests["scratchpad_level"] = 1;
   nests["fanouts"] = {{{"level", 1}, {"extent", 4}, {"transfer_pj_per_bit", 0.1}},
                       {{"level", 1}, {"extent", 8}, {"transfer_pj_per_bit", 0.1}}};
-  // Nodes that hand their outputs on, with a network for it.
+  // Nodes that forward their outputs; this machine plans a network of its own.
   const Json chain = Json::parse(
       sluice::presets::HardwareAsJson(sluice::presets::LoadPreset("kapla-4x4")));
   Json gemm = nests;
@@ -110,13 +110,13 @@ std::map<std::string, Json> Machines() {
                          {"output_level", 0},
                          {"slice_read_pj_per_bit", 0.1},
                          {"slice_write_pj_per_bit", 0.1}};
-  Json able = plain;  // of all that the network has
+  Json able = plain;  // has rows for all operators of the network
   able["ops"] = {{{"op", SLUICE_OP_CONV}}, {{"op", SLUICE_OP_REQUANTIZE}}};
   able["host"] = {{"call_cycles", 5},
                   {"bytes_per_cycle_numerator", 4},
                   {"ops_per_cycle_numerator", 4},
                   {"pj_per_cycle", 1}};
-  Json helped = able;  // its host requantises
+  Json helped = able;  // its host computes REQUANTIZE
   helped["ops"] = {{{"op", SLUICE_OP_CONV}}};
   return {{"plain", plain},       {"array", array},     {"queues", queues},
           {"mesh", mesh},         {"nodes", nodes},     {"nests", nests},
@@ -128,7 +128,7 @@ std::map<std::string, Json> Machines() {
 constexpr Effect kPlan = Effect::kPlan, kMapping = Effect::kMapping,
                  kRefusal = Effect::kRefusal;
 
-// Of memories and of what is below the scratchpad.
+// Fields of memories and of levels below the scratchpad.
 std::vector<Case> UnitCases() {
   return {
       {"Level.capacity_bytes", "plain", "/levels/0/capacity_bytes", 3000, kPlan},
@@ -253,8 +253,8 @@ std::vector<Case> Cases() {
   return all;
 }
 
-// A convolution, a requantisation, a slice of its channels, which may be a view, and a
-// convolution of that.
+// A convolution, a requantisation, a slice of channels (which may be a view), and a
+// convolution of the slice.
 Bytes Network() {
   constexpr uint8_t kI8 = SLUICE_DTYPE_INT8;
   const std::vector<int32_t> wide = {1, 1, 1, 1, 1, 1, 1, 1, 1, 3, 0, -5, -128, 127};
@@ -276,7 +276,7 @@ Bytes Network() {
   return GraphBytes(g);
 }
 
-// What a machine makes of the network, as text to compare.
+// What planning the network on the machine gives, as text that can be compared.
 std::string Outcome(const Json& machine, bool is_chain, Effect effect) {
   std::string error;
   const Bytes bytes = sluice::presets::HardwareFromJson(machine.dump(), &error);
@@ -323,8 +323,8 @@ std::string Outcome(const Json& machine, bool is_chain, Effect effect) {
   sluice_schedule_options_t options = {};
   options.struct_size = sizeof options;
   options.max_iterations = is_chain ? 0 : 50;
-  // Fusion moves boxes of many rows; plans of the space mostly move whole tensors, to
-  // which limits of rows and axes mean nothing.
+  // Limits on rows and axes of descriptors need transfers of many rows. Fusion has these;
+  // default plans mostly move whole tensors, which are dense.
   if (!is_chain) options.solver = SLUICE_SOLVER_FUSION;
   options.delay_exponent = 1;
   options.energy_exponent = is_chain ? 0 : 1;

@@ -11,8 +11,8 @@
 namespace sluice_test {
 namespace {
 
-// Convolutions with a pool between them; on the machine's host: the pools, and nothing
-// that has a row.
+// Convolutions with pools between them. The host computes the pools only: all other operators
+// have rows in the machine's descriptor.
 GraphSpec Network() {
   Chain chain(2, 16, 16, 8);
   return chain.Conv(16, 3).Pool(2).Conv(16, 3).Conv(16, 3).Pool(2).Dense(8).Done();
@@ -117,7 +117,7 @@ TEST_CASE("host plans: a host that uses DRAM's port holds it for its bytes") {
     h.host->uses_port = true;
     const Run shared = Planned(graph, HardwareBytes(h), Options(solver, 0));
     CHECK(shared.report.host_bytes == alone.report.host_bytes);
-    // 16 bytes per cycle. Where plans are searched for, another one may be found.
+    // The port moves 16 bytes per cycle. Other solvers may find another plan.
     if (solver != SLUICE_SOLVER_BASELINE) continue;
     CHECK(shared.report.latency_cycles >=
           alone.report.latency_cycles + shared.report.host_bytes / 16);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a descriptor says as a whole: peaks that cannot be, what does not go together,
-// engines.
+// Checks of a descriptor as a whole: peaks that its units cannot reach, fields that
+// contradict each other, and the list of engines.
 #include "plan/machine_doubts.h"
 
 #include <doctest/doctest.h>
@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// A buffer and registers below it, fed by 4 x 8 units of as many MACs.
+// A buffer with registers below it, 4 x 8 units, and a peak of one MAC per unit.
 Json Machine() {
   return {{"levels",
            {{{"name", "registers"}, {"capacity_bytes", 64}, {"instances", 32}},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounds on memory of small graphs by hand.
+// Bounds on memory for small graphs, compared with numbers computed by hand.
 #include "plan/memory_bound.h"
 
 #include <doctest/doctest.h>
@@ -85,7 +85,7 @@ TEST_CASE("memory bound: a call without room says what is enough") {
   CHECK(a.n.diagnostic.available_bytes == 0);
   CHECK(std::string(a.n.diagnostic.message) ==
         "the plain plan needs a context of " + std::to_string(enough) + " bytes");
-  // Where the steps cannot be counted, that is said.
+  // If the steps of the plain plan cannot be counted, the message says so.
   Asked none(3);
   none.options.tile_row_count = 1;
   CHECK(RefuseMemory(none.request, &none.n.arena, &none.n.diagnostic) ==

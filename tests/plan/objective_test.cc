@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Costs of plans by hand.
+// Costs of plans, compared with numbers computed by hand.
 #include "plan/objective.h"
 
 #include <doctest/doctest.h>

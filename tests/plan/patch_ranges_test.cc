@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranges between hand-made streams.
+// Ranges in which hand-made streams differ.
 #include "plan/patch_ranges.h"
 
 #include <doctest/doctest.h>
@@ -51,7 +51,7 @@ TEST_CASE("patch ranges: those closer than the gap become one") {
 
 TEST_CASE("patch ranges: what is new at the end is written, what is gone is not") {
   CHECK(Find(Stream(16, {}), Stream(32, {}), 4) == Ranges{{16, 16}});
-  // Whatever lies behind the end of the old one is not looked at.
+  // Bytes behind the end of the old stream are not read, although they are equal here.
   const auto both = Stream(32, {});
   sluice_patch_range_t range = {};
   size_t count = 1;
@@ -67,7 +67,7 @@ TEST_CASE("patch ranges: without room they are counted") {
   const auto before = Stream(256, {}), after = Stream(256, {0, 100, 200});
   CHECK(Find(before, after, 4, 2) == Ranges{{0, 4}, {100, 4}});
   CHECK(Find(before, after, 4, 3).size() == 3);
-  size_t count = 77;  // no room, whatever it says
+  size_t count = 77;  // ignored, since there is no array
   CHECK(FindPatchRanges({before.data(), before.size()}, {after.data(), after.size()}, 4,
                         nullptr, &count) == Status::kBufferTooSmall);
   CHECK(count == 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole calls of the planner for a small graph: which plan, and how calls end.
+// Whole calls of the planner for a small graph: which plan they return, and how they end.
 #include "plan/pipeline.h"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Presets of accelerators that others made: real models are planned, judged and executed on
-// each, whole networks planned, judged and timed.
+// Presets of accelerators by other makers. Real models are planned, judged and executed on
+// each of them; whole networks are planned, judged and timed.
 #include <doctest/doctest.h>
 
 #include <string>

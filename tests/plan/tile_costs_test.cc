@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Costs of tiles from the caller's table, the caller's callback, and neither.
+// Costs of tiles from the caller's table, from the caller's callback, and without both.
 #include "plan/tile_costs.h"
 
 #include <doctest/doctest.h>
@@ -41,14 +41,14 @@ struct Asked {
     options.tile_row_count = rows.size();
     return costs.Init(&n.diagnostic);
   }
-  // Cycles of a tile of so many rows; 0: not known.
+  // Cycles of a tile of `tile_rows` rows; 0 if the cost is not known.
   int64_t Cycles(uint32_t layer, int32_t tile_rows, int32_t channels = 0) {
     const int32_t extent[4] = {1, tile_rows, 4, 8};
     const TileCoster coster = costs.coster();
     cost = {};
     return coster.cost(coster.user, layer, extent, channels, &cost) ? cost.cycles : 0;
   }
-  // The callback knows tiles of one row alone; of two it fails as it is told to.
+  // The callback knows tiles of one row only; for two rows it returns `second`.
   static int32_t Ask(void* user, uint32_t layer, const int32_t extent[4], int32_t,
                      sluice_tile_cost_t* out) {
     Asked* self = static_cast<Asked*>(user);
@@ -149,7 +149,7 @@ TEST_CASE("tile costs: the callback is asked once for each tile, behind the tabl
   CHECK(a.cost.energy_pj == 5);
   CHECK(a.cost.scratchpad_pj == 2);
   CHECK(a.calls == 1);
-  for (int i = 0; i < 2; ++i) CHECK(a.Cycles(0, 3) != 100);  // what it does not know
+  for (int i = 0; i < 2; ++i) CHECK(a.Cycles(0, 3) != 100);  // not known to it
   CHECK(a.calls == 2);
   CHECK(a.Cycles(0, 2) == 7);
   CHECK(a.costs.quick());

@@ -21,8 +21,9 @@ sluice::Span<const T> View(const Vec<T>& v) {
   return {v.data(), v.size()};
 }
 
-// The plan of a chain of four layers: two sections of two layers each, the first one
-// group, the second two groups in one layer-fusion group. Edited layers by hand.
+// The plan of a chain of four layers, and an edited chain made by hand. The plan has two
+// sections of two layers: the first section is one group, the second has two groups in one
+// layer-fusion group.
 struct Edited {
   Vec<sluice::PlanSection> section{{0, 1, 0, 0}, {2, 1, 0, 0}};
   Vec<uint32_t> order{0, 1, 2, 3};
@@ -59,7 +60,7 @@ struct Edited {
     alignment.same = {same.data(), same.size()};
     return Carry(notation, alignment, graph, &arena, &carried, &diagnostic);
   }
-  // One number of every layer.
+  // get(layer) for every carried layer.
   template <typename Get>
   Vec<int64_t> Of(const Get& get) const {
     Vec<int64_t> all;
@@ -98,7 +99,7 @@ TEST_CASE("an inserted layer joins the groups of its producer, a changed one its
 }
 
 TEST_CASE("a removed layer opens its section, and a producer is computed first") {
-  Edited e;  // layers 2 and 3 were computed the other way round; layer 1 is gone
+  Edited e;  // the plan computes 3 before 2; the edit removes layer 1
   e.order = {0, 1, 3, 2};
   e.reads = {{}, {0}, {1}};
   e.before_of = {0, 2, 3};
@@ -106,12 +107,13 @@ TEST_CASE("a removed layer opens its section, and a producer is computed first")
   e.same = {1, 1, 1};
   REQUIRE(e.Run() == Status::kOk);
   using Layer = sluice::CarriedLayer;
-  // What was layer 3 reads what was layer 2 now: it cannot come before position 3.
+  // After the edit the old layer 3 reads the old layer 2, so it cannot come before position
+  // 3.
   CHECK(e.Of([](const Layer& l) { return l.rank; }) == Vec<int64_t>{0, 3, 3});
   CHECK(e.Of([](const Layer& l) { return l.group; }) == Vec<int64_t>{1, 3, 2});
   CHECK(Edited::All(e.carried.whole) == Vec<int64_t>{0, 1});
   CHECK(e.carried.touched == 0);
-  e.reads[2] = {};  // reads no other any more: its old place is free
+  e.reads[2] = {};  // reads no other layer, so it may keep its old place
   REQUIRE(e.Run() == Status::kOk);
   CHECK(Edited::All(e.carried.order) == Vec<int64_t>{0, 2, 1});
 }

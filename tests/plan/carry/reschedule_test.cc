@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans made anew after edits: verified by the library, executed by the simulator.
+// Plans rescheduled after edits: verified by the library, executed by the simulator.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -85,8 +85,8 @@ Result Reschedule(Library* library, const PlanPtr& before, const Bytes& graph,
   return RescheduleWith(library, before, graph, hardware, schedule, minimise);
 }
 
-// functional: with data; without, waits, addresses and cycles alone, of networks that take
-// long to compute.
+// functional: the simulator computes data. Without it, for networks that take long, only
+// waits, addresses and cycles are checked.
 void CheckExecutes(const PlanPtr& plan, const Bytes& graph, const Bytes& hardware,
                    bool functional = true) {
   const Bytes bytes = PlanBytesOf(plan);
@@ -172,7 +172,7 @@ TEST_CASE(
   const Result other = RescheduleWith(&library, before, graph, hardware, energy);
   CHECK(other.change.from_scratch == 1);
   CHECK(EnergyOf(other.plan) == EnergyOf(fresh));
-  // Few changes are asked for: what is there will do.
+  // With minimise_changes the earlier plan is kept as it is.
   const Result few = RescheduleWith(&library, before, graph, hardware, energy, true);
   CHECK(few.change.from_scratch == 0);
   CHECK(EnergyOf(few.plan) == EnergyOf(before));
@@ -249,8 +249,8 @@ TEST_CASE(
   }
 }
 
-// DRAM tensors of a plan's first section that come first in its list, in DRAM order, and
-// where its first buffers lie.
+// The first transfers of a plan's first section in DRAM order, and the offsets of its first
+// buffers.
 struct Head {
   std::vector<std::pair<uint32_t, int32_t>> dram;
   std::vector<uint32_t> offsets;
@@ -285,7 +285,7 @@ TEST_CASE("what stands in front of an edit keeps DRAM order, durations and addre
     CAPTURE(name);
     const Bytes graph = sluice::zoo::MakeZooGraph(name, {});
     Library library;
-    // Annealed: a list schedule would be another one.
+    // An annealed plan, whose DRAM order differs from that of a list schedule.
     const PlanPtr before = FirstPlan(&library, graph, hardware, 3000);
     const Head head = HeadOf(before, kTransfers, kTransfers);
     using Change = bool (*)(GraphSpec*, size_t);
@@ -295,7 +295,7 @@ TEST_CASE("what stands in front of an edit keeps DRAM order, durations and addre
       size_t layer = spec.layers.size() * 3 / 4;
       while (!change(&spec, layer)) ++layer;
       const Bytes edited = sluice_test::GraphBytes(spec);
-      // As little as possible moves, so that the list schedule is not preferred.
+      // minimise_changes keeps the DRAM order even where a list schedule would be cheaper.
       const Result r = Reschedule(&library, before, edited, hardware, 0, true);
       CHECK(r.change.from_scratch == 0);
       const Head now = HeadOf(r.plan, kTransfers, kTransfers);
@@ -337,7 +337,8 @@ TEST_CASE("another batch, scratchpad, bandwidth or clock: recognised and verifie
   CHECK(clock.change.changed == SLUICE_CHANGED_HARDWARE);
 }
 
-// To make it fit again takes longer than that; layer by layer a tenth of it.
+// Making the fused plan fit the smaller scratchpad takes longer than the deadline; the plain
+// plan takes a tenth of it.
 TEST_CASE(
     "under a deadline, what does not fit any more leaves time for the plain plan") {
   const Bytes hardware = sluice::presets::LoadPreset("mcu-256k");
@@ -358,7 +359,7 @@ TEST_CASE("plans that say nothing of this graph lead to a plan from scratch") {
       FirstPlan(&library, sluice::zoo::MakeZooGraph("gpt2_small_decode", {}), hardware);
   const Result r = Reschedule(&library, other, graph, hardware);
   CheckExecutes(r.plan, graph, hardware);
-  // Damaged notations are never trusted: every byte behind the stream, now and then.
+  // Damaged notations are never trusted: damages every 97th byte behind the stream.
   const PlanPtr before = FirstPlan(&library, graph, hardware);
   const Bytes bytes = PlanBytesOf(before);
   const void* stream = nullptr;
@@ -373,8 +374,8 @@ TEST_CASE("plans that say nothing of this graph lead to a plan from scratch") {
   }
 }
 
-// Segments of a plan with other numbers in them. The sums of their layers and of their
-// loops stay: what is wrong is more than a count.
+// Changes numbers in the segments of a plan, but not the total of their layers and of their
+// loops, so that a check of the counts alone does not find the damage.
 void DamageSegments(Bytes* plan, std::mt19937* random) {
   using sluice::wire::Loop;
   using sluice::wire::Segment;
@@ -447,7 +448,8 @@ Bytes StreamOf(const PlanPtr& plan) {
   return Bytes(first, first + size);
 }
 
-// Bytes that sluice_plan_patch names; what they make of the old stream is the new one.
+// Returns the number of bytes that sluice_plan_patch names, and checks that copying them
+// into the old stream gives the new one.
 uint64_t CheckPatch(const PlanPtr& before, const PlanPtr& after) {
   size_t count = 0;
   const sluice_status_t asked =
@@ -478,7 +480,7 @@ TEST_CASE(
   const Bytes hardware = sluice::presets::LoadPreset("soma-edge");
   Library library;
   const PlanPtr first = FirstPlan(&library, graph, hardware);
-  // Laid out with room to grow, then edited twice.
+  // A stream with room to grow, whose graph is edited twice.
   const Result before = Reschedule(&library, first, graph, hardware, 0, true);
   (void)CheckPatch(first, before.plan);
   GraphSpec spec = sluice_test::SpecOf(graph);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sentences about schedules that are not legal.
+// Messages about schedules that are not legal.
 #include "plan/evaluate/explain_fault.h"
 
 #include <doctest/doctest.h>
@@ -19,14 +19,14 @@ sluice_evaluation_t Fault(uint32_t fault, uint32_t index) {
   return out;
 }
 
-// A notation of layers 5 and 6 of a graph, in this order; as a problem they are 0 and 1.
+// A notation of layers 5 and 6 of a graph, in this order; the problem numbers them 0 and 1.
 struct Explained {
   Explained() {
     notation.layers = 2;
     notation.order = order;
     problem.run.layer = {order, 2};
   }
-  // Says it; the diagnostic then has everything.
+  // Explains the fault and returns the message; layer and rule are in `diagnostic`.
   std::string Say(const sluice_evaluation_t& out) {
     diagnostic = {};
     CHECK(ExplainFault(problem, resolved, out) == Status::kRejected);
@@ -40,7 +40,7 @@ struct Explained {
     return spec;
   }
   sluice_test::Nouns n{Spec()};
-  uint32_t order[3] = {5, 6, 99};  // the last is not part of it
+  uint32_t order[3] = {5, 6, 99};  // the notation has two layers; 99 lies behind
   sluice_notation_t notation = {};
   Diagnostic diagnostic = {};
   NotationProblem problem{n.graph, n.hardware, notation, 4096, &n.arena, &diagnostic};
@@ -57,7 +57,7 @@ TEST_CASE("explain fault: without DRAM tensors by the position in the order") {
         "the group cannot be cut into that many tiles, at position 0");
   CHECK(std::string(e.diagnostic.rule) == "tiles");
   CHECK(e.diagnostic.layer == 5);
-  // Behind the end: of no layer.
+  // A position behind the end names no layer.
   CHECK(e.Say(Fault(SLUICE_SCHEDULE_TILES, 2)) ==
         "the group cannot be cut into that many tiles, at position 2");
   CHECK(e.diagnostic.layer == SLUICE_NO_INDEX);
@@ -106,7 +106,7 @@ TEST_CASE("explain fault: of a DRAM tensor its layer, its tile and its place") {
       "layer, place 0 in the DRAM order");
   CHECK(std::string(e.diagnostic.rule) == "duration");
   CHECK(e.diagnostic.layer == 5);
-  // One that the caller left out.
+  // A DRAM tensor that the caller left out.
   CHECK(e.Say(Fault(SLUICE_SCHEDULE_ORDER, 2)) ==
         "the DRAM order does not name every DRAM tensor of the groups once, tile after "
         "tile: it has 2 of 3");

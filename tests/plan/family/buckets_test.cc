@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buckets of a planner whose costs are known.
+// Buckets for a planner with a known cost function.
 #include "plan/family/buckets.h"
 
 #include <doctest/doctest.h>
@@ -63,7 +63,8 @@ TEST_CASE("buckets: the costliest step is split in the middle until the limit") 
 }
 
 TEST_CASE("buckets: no step above the tolerance is left that can be split") {
-  // Costs grow to 1.5 times: steps of a fifth are enough, of a tenth by default.
+  // The cost grows by half over the range. The last number is the tolerated growth per
+  // bucket in percent; 0 is the default of 10.
   const auto slow = [](int64_t value) { return 100 + static_cast<double>(value) / 2; };
   CHECK(Planner(slow).Tops({0, 100, 0, 50}) == Values{0, 100});
   CHECK(Planner(slow).Tops({0, 100, 0, 25}) == Values{0, 50, 100});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits of a call: which plan it returns when one is reached, and what the progress callback
-// is told.
+// Limits of a call: which plan the call returns when a limit is reached, and what the
+// progress callback is told.
 #include <doctest/doctest.h>
 
 #include <condition_variable>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint64_t kMs = 1000000;
 
-// Lets the callback of a call be a lambda with a state.
+// Sets a lambda with captures as the progress callback.
 template <typename F>
 void OnProgress(NetworkPlan* n, F* f) {
   n->progress_user = f;
@@ -29,7 +29,7 @@ void OnProgress(NetworkPlan* n, F* f) {
 }
 
 TEST_CASE("a plan is there at any deadline, or the call says that it stopped") {
-  // At the shorter ones layers are fused first, and what is left stays alone.
+  // At the shorter deadlines layers are fused first; the other layers stay alone.
   for (const char* network :
        {"resnet50", "mobilenet_v1", "transformer", "densenet121", "r2plus1d_18"}) {
     CAPTURE(network);
@@ -56,8 +56,8 @@ TEST_CASE("a plan is there at any deadline, or the call says that it stopped") {
   }
 }
 
-// With such a deadline the first plan that the progress callback is told of is a fused one.
-// On a busy machine a call may end before it has a plan; forty calls in a row do not.
+// At such a deadline the first plan that the progress callback hears of is a fused one. On a
+// busy machine one call may end before it has a plan, but not forty calls in a row.
 TEST_CASE(
     "where the plain plan would take much of a deadline, layers are fused first") {
   NetworkPlan n(sluice::zoo::MakeZooGraph("resnet101", {}), "soma-edge");
@@ -121,8 +121,8 @@ TEST_CASE("a progress callback that stops ends the call with the plan it was tol
   CHECK(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_STOPPED);
 }
 
-// The other thread waits for what it wants to see, not for a time: the call has a plan
-// and has told of its progress some times since.
+// The other thread does not wait for a time, but until the call has a plan and has reported
+// progress several times after that.
 TEST_CASE("cancelled from another thread, the call ends with the best plan it has") {
   NetworkPlan n(sluice::zoo::MakeZooGraph("resnet50", {}), "soma-edge");
   REQUIRE(n.ok);
@@ -198,7 +198,7 @@ TEST_CASE("cancelled at whichever allocation, the call ends well and leaves no t
         REQUIRE(status == SLUICE_STOPPED);
       }
       n.Forget();
-      // Stopped without a plan, it is the next call that gives memory back.
+      // A call that stops without a plan leaves its memory for the next call to free.
       if (status == SLUICE_OK) CHECK(n.memory().live == live);
       n.cancel = &g_cancel;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both stages of the search in networks of many layers.
+// Both stages of the fused search, in networks of many layers.
 #include "plan/fused/fusion_search.h"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A copy of what a search has found does not depend on the search's memory.
+// The copy of a search's result does not depend on the memory of the search.
 #include "plan/fused/keep_fused.h"
 
 #include <doctest/doctest.h>
@@ -40,7 +40,7 @@ TEST_CASE("keep fused: a copy is equal, lies elsewhere, and is cut to what is us
     CHECK(result.list.cycles[p] == from.list.cycles[p]);
   }
   CHECK(result.score.cost == from.score.cost);
-  CHECK(result.scheme == nullptr);  // nothing to tighten any more
+  CHECK(result.scheme == nullptr);  // the copy has no scheme to tighten
   REQUIRE(buffers.ranges.size() == s.section.buffers.ranges.size());
   for (size_t i = 0; i < buffers.ranges.size(); ++i) {
     CHECK(buffers.ranges[i].begin == s.section.buffers.ranges[i].begin);

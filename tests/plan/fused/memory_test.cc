@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What scheduling takes of memory: asked before, kept to, and made do with less.
+// Memory of scheduling: the bound is known before the call, the call keeps to it, and with
+// less memory there still is a plan.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -54,7 +55,7 @@ TEST_CASE(
       NetworkPlan n(graph, "soma-edge", cap);
       if (!n.ok) break;  // not even the graph fits
       const sluice_status_t status = n.Schedule(SLUICE_SOLVER_DEFAULT, 0);
-      CHECK(n.memory().peak <= cap + 256);  // and the context itself
+      CHECK(n.memory().peak <= cap + 256);  // 256 bytes for the context itself
       if (status == SLUICE_OK) {
         ++plans;
         last = n.Product();
@@ -71,7 +72,7 @@ TEST_CASE(
       CHECK(n.diagnostic.available_bytes == cap);
       REQUIRE(n.diagnostic.required_bytes > cap);
       if (refusals > 1) {
-        // With what the refusal named it works, at most one more question later.
+        // The bytes that a refusal names are enough after two refusals at most.
         CHECK(refusals == 2);
       }
       cap = n.diagnostic.required_bytes;

@@ -12,7 +12,8 @@ namespace {
 
 constexpr uint64_t kSmallModel = 1 << 22;  // MACs; executed at every budget
 
-// Both judges, predictions, bounds, and the plain plan beside it.
+// Checks a plan with both judges, its predictions and its bounds, and compares it with the
+// plain plan.
 void CheckPlan(NetworkPlan* n, uint64_t budget, bool execute) {
   const sluice_report_t fused = n->report;
   const double product = n->Product();
@@ -32,8 +33,8 @@ void CheckPlan(NetworkPlan* n, uint64_t budget, bool execute) {
   CHECK(product <= n->Product());
 }
 
-// Halves the scratchpad (of larger models: quarters) until nothing is feasible, then
-// takes the smallest that is.
+// Divides the scratchpad by 2 (for larger models by 4) until no plan is feasible, then plans
+// with the smallest feasible one.
 void CheckHalving(const Bytes& graph, const char* preset, uint64_t budget, int most) {
   NetworkPlan n(graph, preset);
   REQUIRE(n.ok);
@@ -53,7 +54,7 @@ void CheckHalving(const Bytes& graph, const char* preset, uint64_t budget, int m
     REQUIRE(status == SLUICE_OK);
     CheckPlan(&n, budget, n.report.macs < kSmallModel || plans % 3 == 0);
     ++plans;
-    // Plans of hundreds of thousands of tiles are for the bench.
+    // Larger steps avoid plans of hundreds of thousands of tiles; the bench has these.
     step = budget <= 4096 ? 8 : n.report.macs < kSmallModel ? 2 : 4;
   }
 }

@@ -70,7 +70,7 @@ TEST_CASE("plan notation: a fused run by its graph layers, transfers in their or
   REQUIRE(w.writer.AddFused(7, f.run, f.result, {offsets, 3}, kNone) == Status::kOk);
   const int64_t later[] = {8};
   REQUIRE(w.writer.AddFused(17, f.run, f.result, {later, 1}, kNone) == Status::kOk);
-  // The third is like the first: it has the same transfers and buffers.
+  // The third section repeats the first one, so it shares the transfers and buffers.
   REQUIRE(w.writer.AddFused(27, f.run, f.result, {offsets, 3}, 0) == Status::kOk);
   const PlanNotation n = w.writer.notation();
   REQUIRE(n.section.size() == 3);

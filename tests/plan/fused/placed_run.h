@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run of a small graph that has been searched, for tests of what comes after the search.
+// A searched run of a small graph, for tests of the steps after the search.
 #ifndef SLUICE_TESTS_PLAN_FUSED_PLACED_RUN_H_
 #define SLUICE_TESTS_PLAN_FUSED_PLACED_RUN_H_
 
@@ -8,7 +8,7 @@
 
 namespace sluice_test {
 
-// All layers of the graph as one section. buffer_bytes: of the search.
+// All layers of the graph as one section. buffer_bytes: the scratchpad that the search has.
 struct SearchedRun : Lowered {
   explicit SearchedRun(const GraphSpec& spec, int64_t buffer_bytes = 1 << 16)
       : Lowered(spec) {
@@ -19,7 +19,7 @@ struct SearchedRun : Lowered {
     REQUIRE(sluice::MakeFusionRun({n.graph, n.hardware, lowering, buffer_bytes},
                                   {layers.data(), layers.size()}, &n.arena,
                                   &section.run) == sluice::Status::kOk);
-    // Buffers that cannot be placed are asked for with more room free.
+    // Scratch of PlaceOrTighten, one number for each layer of the run.
     REQUIRE(n.arena.Allocate(layers.size(), &section.more) == sluice::Status::kOk);
     model = sluice::ModelOf(&section.run);
     sluice::FusionOptions options;

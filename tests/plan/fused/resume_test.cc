@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan handed back in: never worse, improved where there is time; several starts on the
-// caller's threads: the same bytes on any number of them.
+// Resuming from a plan never gives a worse one, and a better one where there is time.
+// Annealing from several starts on the caller's threads gives the same bytes on any number
+// of threads.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -34,7 +35,7 @@ TEST_CASE("resumed from the plain plan, from a constructed and from an annealed 
       REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
       CHECK(n.Product() <= before);
       CHECK(n.Verify() == SLUICE_OK);
-      // What came out can go in again.
+      // The result can be resumed again.
       const Bytes once = n.PlanBytes();
       REQUIRE(n.Adopt(once) == SLUICE_OK);
       n.seed = 7;
@@ -56,12 +57,12 @@ TEST_CASE("a resumed plan is found again from its notation, without search") {
   REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
   const Bytes annealed = n.PlanBytes();
   const double product = n.Product();
-  // With all limits at once there is no time to search: the plan comes back.
+  // With one iteration there is no time to search: the resumed plan is returned.
   REQUIRE(n.Adopt(annealed) == SLUICE_OK);
   n.max_iterations = 1;
   REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
   CHECK(n.Product() <= product);
-  // A larger scratchpad than the budget allows: only a start.
+  // A plan that needs more scratchpad than the budget is only a start for the search.
   REQUIRE(n.Adopt(annealed) == SLUICE_OK);
   const uint64_t budget = n.report.peak_buffer_bytes / 2;
   REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, budget) == SLUICE_OK);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fused plans of random graphs on random machines, beside the plain ones.
+// Fused plans of random graphs on random machines, compared with the plain plans.
 #include <doctest/doctest.h>
 
 #include "firmware-sim/sim.h"

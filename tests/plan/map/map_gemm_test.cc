@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A product on machines small enough to say by hand which memories it should use.
+// A matrix product on machines so small that the best memories are known by hand.
 #include "plan/map/map_gemm.h"
 
 #include <doctest/doctest.h>
@@ -47,11 +47,11 @@ TEST_CASE("map gemm: of two middle memories the one that costs less is used") {
   CHECK(a.inner_level == 0);
   REQUIRE(upper.Map(kProduct, &b) == Status::kOk);
   CHECK(b.middle_level == 2);
-  // With the other memory bypassed both are the same machine.
+  // Each mapping bypasses the other memory, so both machines give the same energy.
   CHECK(a.energy_pj == b.energy_pj);
   CHECK(a.proved == 1);
   CHECK(b.proved == 1);
-  // The choice that was tried first has a bound above what the second one costs.
+  // The bound of the choice tried first is above the cost of the second one.
   CHECK(b.bound == b.objective);
 }
 
@@ -134,7 +134,7 @@ TEST_CASE("map gemm: the assignment of factors is a mapping, and no better one")
 TEST_CASE("map gemm: what no choice of memories can do is said of the last one") {
   Chip chip(1, 5);
   sluice_gemm_mapping_t m = {};
-  CHECK(chip.Map({{7, 11, 13}}, &m) == Status::kInfeasible);  // no 16 divides it
+  CHECK(chip.Map({{7, 11, 13}}, &m) == Status::kInfeasible);  // no factor of 16
   CHECK(chip.Map({{0, 1, 1}}, &m) == Status::kBadInput);
   CHECK(chip.why() == "GEMM extent M is 0, must be 1 to 2147483648");
   const uint32_t cancelled = 1;

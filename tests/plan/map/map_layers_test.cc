@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint8_t kI8 = SLUICE_DTYPE_INT8;
 
-// Twice the same addition, an addition of another size, and a reshape.
+// Two equal additions, an addition of another size, and a reshape.
 sluice_test::GraphSpec Layers() {
   sluice_test::GraphSpec spec;
   spec.tensors = {{{1, 4, 4, 8}, kI8, 1}, {{1, 4, 4, 8}, kI8, 2},
@@ -30,7 +30,7 @@ sluice_test::GraphSpec Layers() {
   return spec;
 }
 
-// Four elements with registers, a scratchpad, DRAM.
+// Four processing elements with registers, a scratchpad, and DRAM.
 struct Mapper : Machine {
   explicit Mapper(const sluice_test::GraphSpec& spec) : n(spec) {
     AddLevel(64, 0.0625, 0.0625);
@@ -83,7 +83,7 @@ TEST_CASE("map layers: the costs of a nest are those of its parts") {
   CHECK(made.energy_pj == doctest::Approx(energy_pj));
   CHECK(made.utilisation == doctest::Approx(static_cast<double>(made.operations) /
                                             (4.0 * static_cast<double>(made.cycles))));
-  // Trips times units are the extents, or more where one does not divide the other.
+  // Trips times units cover each extent, and exceed it where they do not divide it.
   for (uint32_t d = 0; d < SLUICE_MAP_DIMS; ++d) {
     int64_t trips = 1;
     for (uint32_t l = 0; l < made.levels; ++l) {
@@ -132,9 +132,10 @@ TEST_CASE(
   m.options.tile[1] = 2;  // rows
   REQUIRE(m.Map({0}) == Status::kOk);
   CHECK(m.made[0].operations == 2 * 4 * 8 * 72);
-  CHECK(m.made[0].reads[2][0] == 0);  // DRAM is not there
+  CHECK(m.made[0].reads[2][0] == 0);  // a tile does not use DRAM
   CHECK(m.made[0].level_pj[2] == 0);
-  // An array of cores has no loops, only a cost; without room in its buffers neither.
+  // An array of cores has a cost but no loops. A tile that does not fit its buffers has
+  // neither.
   m.hardware.cores = {2, 2, 1, 1, 0, 0, 0, 0.1, 0.1};
   m.levels[0].capacity_bytes = 4096;
   m.Finish();
@@ -158,7 +159,7 @@ TEST_CASE("map layers: the failure of one is the call's, of several the layer's"
   CHECK(m.made[0].status == SLUICE_UNSUPPORTED);
   CHECK(m.made[0].operations == 0);
   CHECK(m.made[1].status == SLUICE_OK);
-  // What failed is no answer that an equal layer could take over.
+  // A failure is not reused for an equal layer.
   CHECK(m.made[2].status == SLUICE_UNSUPPORTED);
   CHECK(m.made[2].same_as == 2);
   const uint32_t cancelled = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A layer's mapping as text, and mappings that a caller has spoilt.
+// A layer's mapping as text, and mappings with wrong fields.
 #include "plan/map/mapping_text.h"
 
 #include <doctest/doctest.h>
@@ -81,7 +81,7 @@ TEST_CASE("mapping text: a level is written for each memory below the outermost 
   CHECK(Has(text, "registers:"));
   CHECK(Has(text, "scratchpad:"));
   CHECK(!Has(text, "dram:"));
-  // A tile comes from the scratchpad, which is then the outermost.
+  // The mapping of a tile has the scratchpad as its outermost memory.
   CHECK(Has(below, "registers:"));
   CHECK(!Has(below, "scratchpad:"));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of layers that segments want, by hand.
+// The order of layers for segments, compared with orders made by hand.
 #include "plan/mesh/layer_order.h"
 
 #include <doctest/doctest.h>
@@ -67,7 +67,8 @@ TEST_CASE("layer order: branches of layers that lead keep their order") {
 }
 
 TEST_CASE("layer order: what a follower reads comes before the layer that it follows") {
-  // 2 pools what 0 makes, 3 adds that to what 1 makes: 0, 2 and 3 stand together, behind 1.
+  // Layer 2 pools the result of 0, and 3 adds it to the result of 1: 0, 2 and 3 stand
+  // together, behind 1.
   const Ordered o(
       {{true, {}, {}}, {true, {}, {}}, {false, {0}, {}}, {false, {1, 2}, {}}});
   CHECK(o.Order() == std::vector<uint32_t>{1, 0, 2, 3});
@@ -81,14 +82,14 @@ TEST_CASE("layer order: what a follower reads comes before the layer that it fol
 }
 
 TEST_CASE("layer order: a pool follows its producer, unless others read that too") {
-  // 2 pools what 0 makes, and 1 is a layer by itself.
+  // Layer 2 pools the result of 0; layer 1 is independent.
   const Ordered alone({{true, {}, {}}, {true, {}, {}}, {false, {0}, {}}});
   const std::vector<uint32_t> order = alone.Order();
   size_t at = 0;
   while (order[at] != 0) ++at;
   REQUIRE(at + 1 < order.size());
   CHECK(order[at + 1] == 2);
-  // Layer 3 reads what 0 makes as well: the pool starts for itself.
+  // Layer 1 reads the result of 0 too, so the pool does not follow 0.
   const Ordered shared(
       {{true, {}, {}}, {true, {0}, {}}, {false, {0}, {}}, {true, {1, 2}, {}}});
   CHECK(shared.Order() == std::vector<uint32_t>{0, 1, 2, 3});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links that carry one transfer at a time, by hand.
+// Links that carry one transfer at a time, with delays computed by hand.
 #include "firmware-sim/links.h"
 
 #include <doctest/doctest.h>
@@ -35,7 +35,7 @@ TEST_CASE("links: a rectangle is reached by a tree, each link once") {
   CHECK(links.Delay(0, {1, 1, 1}, 0, 1, 1) == 8);
   CHECK(links.Delay(6, {7, 1, 1}, 0, 1, 1) == 11);  // wanted there at 3, for 8
   CHECK(links.Delay(7, {11, 1, 1}, 0, 1, 1) == 12);
-  CHECK(links.Delay(4, {5, 1, 1}, 0, 1, 1) == 0);  // not part of it
+  CHECK(links.Delay(4, {5, 1, 1}, 0, 1, 1) == 0);  // an unused link
 }
 
 TEST_CASE("links: DRAM is behind the corner nearest to where its words go") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph on a mesh with given segments: planned by the inner functions, looked at by
+// A graph on a mesh with given segments: planned by the library's inner functions, checked by
 // both judges.
 #ifndef SLUICE_TESTS_PLAN_MESH_MESH_RUN_H_
 #define SLUICE_TESTS_PLAN_MESH_MESH_RUN_H_
@@ -34,7 +34,7 @@ inline sluice::LayerOnNodes OnNodes(uint32_t layer, const sluice::NodeRegion& re
   return at;
 }
 
-// Columns take `cols` parts of one dim, rows `rows` of another.
+// Splits `dim` into `cols` parts over the columns, and `dim2` into `rows` parts over the rows.
 inline sluice::NodeSplit SplitOf(uint32_t dim, int32_t cols, uint32_t dim2 = 0,
                                  int32_t rows = 1) {
   sluice::NodeSplit split = sluice::WholeOnEach();
@@ -68,7 +68,7 @@ struct MeshRun {
   }
 };
 
-// Segments name layers in the graph's order; none: layer by layer.
+// Segments name layers in the graph's order; without segments the plan is layer by layer.
 inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
                          const std::vector<MeshSegment>& given = {},
                          bool whole = false) {
@@ -150,7 +150,8 @@ inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
   return run;
 }
 
-// Layers that compute, in runs, each on a random rectangle, dealt out at random.
+// Random segments of the layers that compute: each layer on a random rectangle of nodes, with
+// a random split.
 inline std::vector<MeshSegment> RandomSegments(sluice::Rng* rng, const GraphSpec& g,
                                                const HardwareSpec& h) {
   Nouns n(g, h);
@@ -175,7 +176,7 @@ inline std::vector<MeshSegment> RandomSegments(sluice::Rng* rng, const GraphSpec
       region.begin[axis] = rng->Below(extent[axis]);
       region.extent[axis] = 1 + rng->Below(extent[axis] - region.begin[axis]);
     }
-    // In half of the graphs a segment's layers take turns on the first one's region.
+    // In half of the graphs the layers of a segment take turns on the first layer's region.
     if (joins && together) {
       region = all.back().layers[0].region;
     }
@@ -231,7 +232,7 @@ class Chain {
   Chain& MinimumWith(uint32_t tensor) {
     return Layer(SLUICE_OP_MINIMUM, {last_, tensor}, {});
   }
-  // A result that no layer reads: the chain goes on from in front of it.
+  // Leaves the last result unread: the next layer reads the tensor before it.
   Chain& Unread() {
     last_ = before_;
     return *this;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How loops are dealt out to columns and rows, for a convolution by hand.
+// How loops are distributed over columns and rows, for a convolution made by hand.
 #include "plan/mesh/node_deal.h"
 
 #include <doctest/doctest.h>

@@ -49,7 +49,8 @@ TEST_CASE("node groups: what a later group reads through a view is stored") {
   CHECK(IsStored(g.schedule, 0));  // the view reads it
   CHECK(IsStored(g.schedule, 1));
   CHECK(IsStored(g.schedule, 3));  // an output
-  // Tensor 3 is a view of what group 0 makes; without `through` tensor 1 is not.
+  // Tensor 3 is a view of tensors that group 0 makes. Tensor 1, which is no view, counts
+  // only with `through`.
   CHECK(ComesFrom(g.schedule, 3, 0, false));
   CHECK(ComesFrom(g.schedule, 1, 0, true));
   CHECK(!ComesFrom(g.schedule, 1, 0, false));

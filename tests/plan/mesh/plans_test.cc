@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Meshes through the C interface: plans, and clear answers where there is none.
+// Meshes through the C interface: plans, and precise errors where there is no plan.
 #include <doctest/doctest.h>
 
 #include <cstdio>
@@ -26,7 +26,7 @@ GraphSpec Network() {
   return chain.Conv(13, 3).Conv(7, 3, 2, false).Pool(2).Dense(11).Done();
 }
 
-// Scheduled, verified, executed.
+// Schedules, verifies and executes the graph; true if all three succeed.
 bool RightPlan(const GraphSpec& g, const HardwareSpec& h, sluice_report_t* report) {
   NetworkPlan plan(GraphBytes(g), HardwareBytes(h));
   REQUIRE(plan.ok);
@@ -93,7 +93,7 @@ TEST_CASE("mesh: a scratchpad too small for any part says by how much") {
   CHECK(d.available_bytes == 64);
   CHECK(d.required_bytes > 64);
   CHECK(d.layer != SLUICE_NO_INDEX);
-  // The number is exact: that many bytes do, one less does not.
+  // The number is exact: this many bytes are enough, one byte less is not.
   const uint64_t least = d.smallest_scratchpad_bytes;
   REQUIRE(least >= d.required_bytes);
   const HardwarePtr enough = library.Hardware(HardwareBytes(Mesh(2, 2, least)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph as the choice of segments sees it, by hand.
+// The network that the choice of segments gets for a graph, compared with one made by hand.
 #include "plan/mesh/segment_network.h"
 
 #include <doctest/doctest.h>
@@ -33,7 +33,7 @@ TEST_CASE("segment network: a concatenation without copies is looked through") {
   REQUIRE(last.producers.size() == 2);
   CHECK(last.producers[0] == 0);
   CHECK(last.producers[1] == 1);
-  // Each makes half of the 512 words.
+  // Layers a and b make one half of the 512 words each.
   CHECK(last.share[0] == 256);
   CHECK(last.share[1] == 256);
   CHECK(last.input_words == 512);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams for several nodes: verified, and bit by bit what the graph means.
+// Streams for several nodes: verified, with outputs equal to the graph's, bit by bit.
 #include <doctest/doctest.h>
 
 #include "base/rng.h"
@@ -121,7 +121,7 @@ TEST_CASE("mesh: a result that nobody reads has a place in DRAM beside a pipelin
   INFO(run.Why());
   CHECK(run.Good());
   CHECK(run.nodes.pipelined == 1);
-  // Beside a reader of its input, in one pipeline.
+  // The unread layer and another reader of its input, in one pipeline.
   MeshSegment both = pipeline;
   both.layers.push_back(OnNodes(2, column(0), SplitOf(0, 1, sluice::kDimK, 2)));
   both.layers.push_back(OnNodes(3, column(1), SplitOf(0, 1, sluice::kDimK, 2)));

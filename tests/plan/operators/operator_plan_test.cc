@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole programs of whole tensors: what they move, and in how little scratchpad.
+// Programs at operator granularity (whole tensors): the bytes that they move, and the least
+// scratchpad that they need.
 #include "plan/operators/operator_plan.h"
 
 #include <doctest/doctest.h>
@@ -43,7 +44,7 @@ struct Planned : SmallRun {
 };
 
 // a = f(x), b = y + a, c = b + z, d = pool(c), e = d + a. Tensors x, a, d and e have 32
-// bytes, the others 256; a is read again behind c, the layer that needs most room.
+// bytes, the others 256; a is read again after c, the layer that needs most room.
 GraphSpec Residual() {
   const uint8_t i8 = SLUICE_DTYPE_INT8;
   const std::vector<int32_t> row = {1, 1, 4, 8}, whole = {1, 8, 4, 8};
@@ -66,7 +67,8 @@ TEST_CASE("operator plan: with room each tensor of a run comes and goes once") {
   Planned p(4096);
   REQUIRE(p.Plan() == Status::kOk);
   CHECK(p.program.tile_count() == 3);
-  // Tensor 0 comes; 3 is stored as one half of 4, and copied to the other; 4 comes.
+  // Tensor 0 is loaded; 3 is stored as one half of 4 and copied to the other half; 4 is
+  // loaded.
   CHECK(p.Moved(StepKind::kLoad) == 128 + 128 + 256);
   CHECK(p.Moved(StepKind::kStore) == 128 + 128 + 256);
 }

@@ -53,7 +53,7 @@ TEST_CASE("operator sections: a reshape is its input under another name") {
 
 TEST_CASE("operator sections: needed is what another section or the host reads") {
   Cut c;
-  // The copy reads 3, the last layer reads 4, the host 5, and 0 no section has made.
+  // The copy reads tensor 3, the last layer reads 4, the host reads 5; no section makes 0.
   CHECK(All(c.schedule.needed) == std::vector<uint32_t>{1, 0, 0, 1, 1, 1});
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs of spill plans that are written here by hand.
+// Programs written from spill plans that are made by hand.
 #include "plan/operators/operator_write.h"
 
 #include <doctest/doctest.h>
@@ -26,7 +26,8 @@ struct Written : SmallRun {
                   {1, 0, 1, 256, false, false, kNoOperand}};
     Plan(2, last_order, last_stays);
   }
-  // Input, what layer 0 makes, which stays, and the output of layer 2.
+  // Residences of the input, of the result of layer 0, which stays on chip, and of the
+  // output of layer 2.
   static std::vector<Residence> Chain(int64_t input = 0) {
     return {{0, 0, 1, input, false, false, kNoOperand},
             {1, 0, 2, 128, false, false, kNoOperand},
@@ -80,7 +81,7 @@ TEST_CASE("operator write: a tensor that stays is neither stored nor loaded agai
   // A block for each run, and those of the copy.
   CHECK(w.program.block_count() >= 3);
   CHECK(w.program.step(w.program.size() - 1).layer == 4);
-  // The places are new; those of the call are as they were.
+  // The plan has its own list of places; the list of the call does not change.
   CHECK(w.out.places.data() != w.lowering.places.data());
   CHECK(w.out.region_bytes[SLUICE_REGION_WORKSPACE] <
         w.lowering.region_bytes[SLUICE_REGION_WORKSPACE]);

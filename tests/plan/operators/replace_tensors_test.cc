@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replacement in the C interface's structs: numbers as the caller has them, and errors.
+// Replacement through the C interface's structs: results use the caller's numbers of tensors
+// and operators; errors.
 #include "plan/operators/replace_tensors.h"
 
 #include <doctest/doctest.h>
@@ -13,8 +14,8 @@
 namespace sluice {
 namespace {
 
-// An input read by the first and the last of three operators in a chain. The lists begin
-// behind an entry that belongs to nobody.
+// An input read by the first and the last of three operators in a chain. The lists of
+// operands begin with an entry that belongs to no operator.
 struct Chain {
   std::vector<int64_t> bytes = {10, 20, 30, 10};
   std::vector<uint8_t> role = {SLUICE_PLACED_INPUT, SLUICE_PLACED_INTERMEDIATE,

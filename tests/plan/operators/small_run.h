@@ -10,8 +10,8 @@
 
 namespace sluice_test {
 
-// Two layers with a reshape between them, a copy (the result twice), and a last layer.
-// Tensors 0 to 3 have 128 bytes, 4 and 5 have 256.
+// Two layers with a reshape between them, a copy (the result joined with itself), and a last
+// layer. Tensors 0 to 3 have 128 bytes, 4 and 5 have 256.
 inline GraphSpec RunAndCopy() {
   const uint8_t i8 = SLUICE_DTYPE_INT8;
   GraphSpec spec;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers in the structs of the C interface, placed by hand-made problems.
+// Placement of buffers through the structs of the C interface, for problems made by hand.
 #include "plan/place/place_buffers.h"
 
 #include <doctest/doctest.h>
@@ -162,7 +162,7 @@ TEST_CASE("place buffers: flags and offsets that mean nothing are refused by num
   bad.fixed_offset = -1;
   CHECK(p.Run({bad}, 64) == Status::kBadInput);
   CHECK(std::string(p.diagnostic.message) == "buffer 0 is fixed at a negative offset");
-  CHECK(p.out.peak_bytes == 0);  // nothing is said of a problem that is wrong
+  CHECK(p.out.peak_bytes == 0);  // a wrong problem has no results
 }
 
 }  // namespace

@@ -47,7 +47,8 @@ Plan RandomPlan(uint64_t seed, bool alone = true) {
   return p;
 }
 
-// No image leaves the scratchpad or shares bytes with what lives at the same time.
+// Checks that all images lie in the scratchpad and share no bytes with others that live at the
+// same time.
 void CheckApart(const Plan& p, int64_t capacity) {
   for (const SpaceImage& a : p.images) {
     for (const SpaceSegment& alone : p.segments) {
@@ -65,7 +66,7 @@ void CheckApart(const Plan& p, int64_t capacity) {
   }
 }
 
-// Places 200 random plans; returns how many lie.
+// Places the images of 200 random plans; returns the number of plans with a placement.
 int PlaceAll(PlaceOrder order, int64_t capacity) {
   int placed = 0;
   for (uint64_t seed = 1; seed <= 200; ++seed) {
@@ -96,7 +97,8 @@ TEST_CASE("place images: none shares bytes with another that lives at the same t
   CHECK(PlaceAll(PlaceOrder::kByLeads, 384) < 200);
 }
 
-// Whether the images lie if each is loaded when it is needed: by the exact search.
+// Whether the images have a placement if each is loaded only when it is needed; decided by
+// the exact search.
 bool LiesWithoutLeads(const Plan& p, int64_t capacity) {
   std::vector<LiveRange> ranges;
   for (const SpaceImage& image : p.images) {
@@ -121,7 +123,8 @@ bool LiesWithoutLeads(const Plan& p, int64_t capacity) {
                       &placed) == Status::kOk;
 }
 
-// Places 200 random plans whose images lie if they are loaded late; returns how many.
+// Places 200 random plans that have a placement if all images are loaded late; returns the
+// number placed.
 int PlaceWhatLies(PlaceOrder order, bool loads, int64_t capacity) {
   int lie = 0;
   for (uint64_t seed = 1; seed <= 200; ++seed) {
@@ -150,7 +153,8 @@ TEST_CASE("place images: what lies without leads is placed, at last by the searc
   CHECK(PlaceWhatLies(PlaceOrder::kByAge, false, 480) > 50);
 }
 
-// Positions for which the bytes of what is loaded are free before it comes, added up.
+// For each loaded image, the number of positions for which its bytes are free before it is
+// needed; their sum.
 int64_t FreeFor(const Plan& p) {
   int64_t sum = 0;
   for (const SpaceImage& a : p.images) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans of the space: joined data stays on chip, they verify, run to the right bytes and
-// cost what was predicted. Random graphs: tests/property.
+// Plans of the space (segments, src/solve/space): joined tensors stay on chip, plans verify,
+// compute the right bytes and take the cycles predicted. Random graphs: tests/property.
 #include "plan/space/schedule_space.h"
 
 #include <doctest/doctest.h>
@@ -28,8 +28,8 @@ TEST_CASE("space: networks with joins move little more than they must") {
   }
 }
 
-// Layers whose weights take longer than their tiles: cutting these costs energy, and what
-// they take is hidden behind the next layer's loads.
+// Layers whose weights take longer to load than their tiles to compute. Cutting the tiles
+// would cost energy and gain nothing: their time is hidden behind the next layer's loads.
 TEST_CASE("space: what tiles take is hidden behind later loads") {
   sluice::zoo::ZooOptions batch;
   batch.batch = 32;
@@ -56,9 +56,9 @@ TEST_CASE("space: with iterations the search goes on, and the plan is no worse")
   CHECK(n.Product() < alone);
 }
 
-// 512 tokens from 3,072 to 768 channels. Its sums leave little room for operands, which come
-// in whole passes of the array; those that change in every iteration come before those that
-// wait for the tile before.
+// 512 tokens from 3,072 to 768 channels. The sums leave little room for operands, which are
+// loaded in whole passes of the array; operands that change in every iteration are loaded
+// before those that wait for the previous tile.
 TEST_CASE("space: a projection's sums take the scratchpad, and its operands stream") {
   sluice::zoo::Network net("projection");
   const auto x = net.Input("x", {512, 1, 1, 3072});
@@ -78,7 +78,7 @@ TEST_CASE("space: a projection's sums take the scratchpad, and its operands stre
   }
 }
 
-// Whoever watches a call has the plain plan judged first.
+// A call with a progress callback judges the plain plan first.
 TEST_CASE("space: where the judge cannot follow the plain plan, there is another") {
   NetworkPlan n(sluice::zoo::MakeZooGraph("fcn", {}), "gemmini-16x16");
   REQUIRE(n.ok);

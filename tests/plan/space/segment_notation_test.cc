@@ -50,7 +50,7 @@ struct Noted {
   Diagnostic diagnostic = {};
 };
 
-// A convolution whose data do not fit: some of its segments have loops.
+// Convolutions whose data do not fit the scratchpad: some segments have loops.
 sluice_test::GraphSpec Large() {
   sluice_test::GraphSpec g = sluice_test::PointwiseGraph();
   for (const int t : {0, 3, 4}) g.tensors[t].dims[1] = 64;
@@ -108,7 +108,7 @@ TEST_CASE("segment notation: bytes left empty are noted by position") {
                         &n.diagnostic) == Status::kOk);
   CHECK(carried.leave[1] == 96);
   CHECK(carried.leave[0] == 0);
-  n.c.problem.slack[1] = int64_t{1} << 40;  // more than it has bits for
+  n.c.problem.slack[1] = int64_t{1} << 40;  // more than the field's bits hold
   CHECK(NoteSpace({n.plan, n.c.problem.slack, 0}, &n.arena, &notation) ==
         Status::kUnsupported);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Free ranges between reservations, and sums, by hand.
+// Free ranges between reservations, and sums of latencies, compared with numbers computed by
+// hand.
 #include "plan/together/arrange.h"
 
 #include <doctest/doctest.h>
@@ -82,10 +83,10 @@ TEST_CASE("arrange: reservations outside, not aligned, or overlapping are named"
 TEST_CASE("arrange: equal shares are of all free bytes, and fit the largest range") {
   Shared two({{0, 0}, {0, 0}, {0, 0}});
   REQUIRE(two.Find() == Status::kOk);
-  CHECK(EqualShare(two.problem) == 320);  // 341, by 64
+  CHECK(EqualShare(two.problem) == 320);  // a third, 341, in multiples of 64
   Shared split({{512, 64}, {0, 0}});
   REQUIRE(split.Find() == Status::kOk);
-  CHECK(EqualShare(split.problem) == 512);  // of 960 that lie apart
+  CHECK(EqualShare(split.problem) == 512);  // 960 are free, in two ranges
 }
 
 TEST_CASE("arrange: sums are weighted, a weight of 0 is 1, and they saturate") {

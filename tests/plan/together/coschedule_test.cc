@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two small models together: ranges or turns, sums, and what cannot be done.
+// Two small models on one machine: ranges or turns, sums of latencies, infeasible cases.
 #include "plan/together/coschedule.h"
 
 #include <doctest/doctest.h>
@@ -132,7 +132,7 @@ TEST_CASE("coschedule: models without room for their smallest plans are refused"
   t.options.share = SLUICE_SHARE_PARTITION;
   CHECK(t.Run() == Status::kInfeasible);
   CHECK(t.n.diagnostic.required_bytes == 128);
-  // In turns one of them at a time has room.
+  // Taking turns, one model at a time has enough room.
   Together turns;
   turns.problem.capacity = 64;
   REQUIRE(turns.Run() == Status::kOk);

@@ -108,7 +108,7 @@ TEST_CASE("curve: a point has its plan where that is kept, and its longest block
   CHECK(point.need % 64 == 0);
   CHECK(point.need >= static_cast<int64_t>(plan.report.peak_buffer_bytes));
   CHECK(point.need < static_cast<int64_t>(plan.report.peak_buffer_bytes) + 64);
-  CHECK(point.longest == 0);  // blocks are not limited
+  CHECK(point.longest == 0);  // 0: the length of blocks is not limited
   CurvePoint cut = {};
   cut.bytes = point.need - 1;
   options.max_block_cycles = 100;

@@ -51,7 +51,7 @@ FamilyPtr Family(Library* library, const sluice_test::HardwarePtr& hardware,
   return FamilyPtr(family);
 }
 
-// Every bucket's plan holds for the graph of its top.
+// Checks that every bucket's plan is valid for the graph of the bucket's largest value.
 void CheckBuckets(Library* library, const sluice_test::HardwarePtr& hardware,
                   const FamilyPtr& family, Graphs* graphs) {
   int64_t top = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a driver may meet: refused memory, deadlines, cancel words, wrong arguments.
+// Co-scheduling under a driver's limits: refused memory, deadlines, cancel words, wrong
+// arguments.
 #include <doctest/doctest.h>
 
 #include <vector>
@@ -63,7 +64,7 @@ TEST_CASE(
       CAPTURE(at);
       allocator.FailAt(at, true);
       const sluice_status_t status = s.Schedule();
-      // A plan that is there already may be kept when a better one finds no memory.
+      // If there is no memory for a better plan, the call may return the plan it has.
       CHECK((status == SLUICE_OUT_OF_MEMORY || status == SLUICE_OK));
       if (status != SLUICE_OK) ++refused;
       CHECK(allocator.live_bytes() == before);
@@ -84,7 +85,8 @@ TEST_CASE("deadlines and cancel words end a cohort with plans or with a word") {
     s.options.deadline_ns = ns;
     const sluice_status_t status = s.Schedule();
     CHECK((status == SLUICE_OK || status == SLUICE_STOPPED));
-    // Also when nothing but equal shares was looked at.
+    // The result is never worse than equal shares, also where the deadline left time for
+    // these only.
     if (s.summary.equal_latency_sum == 0) continue;
     CHECK(s.summary.latency_sum <= s.summary.equal_latency_sum);
   }

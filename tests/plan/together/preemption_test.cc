@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points at which the plan of a small graph may be left.
+// Points at which a driver may leave the plan of a small graph for another model.
 #include "plan/together/preemption.h"
 
 #include <doctest/doctest.h>
@@ -28,7 +28,7 @@ sluice_test::GraphSpec Layers() {
   return spec;
 }
 
-// The plain plan: two visits, between which nothing is on chip.
+// The plain plan: two visits of blocks; no data is on chip between them.
 struct Planned {
   explicit Planned(uint64_t max_block_cycles = 0) {
     options.max_block_cycles = max_block_cycles;
@@ -56,7 +56,8 @@ TEST_CASE("preemption: a point in front of each visit, and one behind the last")
   REQUIRE(p.Find(points.data(), &count) == Status::kOk);
   REQUIRE(count == 3);
   CHECK(points[0].cycles == 0);
-  // A load, a tile and a store: 42, 8 and 42 cycles; of half as many bytes 26, 4 and 26.
+  // Load, tile and store take 42, 8 and 42 cycles in the first layer, and 26, 4 and 26 for
+  // half as many bytes in the second.
   CHECK(points[1].cycles == 92);
   CHECK(points[2].cycles == 56);
   for (uint32_t i = 0; i < 3; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan of a small graph at another place of the scratchpad.
+// A plan of a small graph, moved to another range of the scratchpad.
 #include "plan/together/relocate.h"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes that two small models are planned for, and the division of the scratchpad.
+// The scratchpad sizes for which two small models are planned, and the division chosen.
 #include "plan/together/shares.h"
 
 #include <doctest/doctest.h>
@@ -15,7 +15,7 @@ namespace sluice {
 namespace {
 
 struct Shared : sluice_test::SmallCohort {
-  // In one free range of so many bytes; turns of at most `limit` cycles.
+  // One free range of `bytes` bytes; turns of at most `limit` cycles.
   explicit Shared(int64_t bytes, uint64_t limit = 0)
       : range{0, bytes},
         shares(Request(bytes, limit), &budget, &arena, &scratch, &n.diagnostic) {}

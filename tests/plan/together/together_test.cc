@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models that share a machine: both judges on the scheduler's turns and on any others.
+// Models that share a machine: both judges check the scheduler's turns and random ones.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::vector<Bytes> Graphs(uint64_t seed, size_t n) {
   return graphs;
 }
 
-// What must hold of every answer.
+// Checks that hold for every result.
 void CheckCohort(Cohort* c) {
   CHECK(c->Verify(c->turns) == SLUICE_OK);
   const auto run = c->Run(c->turns, true);
@@ -62,7 +62,7 @@ void CheckCohort(Cohort* c) {
   CHECK(c->summary.finish_sum == finish_sum);
   CHECK(c->summary.latency_sum == latency_sum);
   if (c->options.max_turn_cycles == 0) return;
-  // While others wait, no turn is longer than was asked for.
+  // While others wait, no turn is longer than max_turn_cycles.
   for (size_t t = 0; t < c->turns.size(); ++t) {
     const bool waited = std::any_of(
         c->turns.begin() + static_cast<std::ptrdiff_t>(t) + 1, c->turns.end(),
@@ -126,7 +126,7 @@ TEST_CASE(
   CHECK(many > 5);
 }
 
-// Budgets, needs and latencies of a model in up to `bytes`.
+// The curve of model m (budget, bytes needed, latency) for scratchpads up to `bytes`.
 std::vector<sluice_curve_point_t> CurveOf(Cohort* c, size_t m, uint64_t bytes) {
   std::vector<sluice_curve_point_t> points(12);
   uint32_t count = 12;
@@ -141,8 +141,8 @@ std::vector<sluice_curve_point_t> CurveOf(Cohort* c, size_t m, uint64_t bytes) {
   return points;
 }
 
-// Only some sizes are planned. Those that are not would have been no better where a plan
-// never gains by a smaller scratchpad, which plans of the space do now and then.
+// The library plans only some of the curve's sizes. That finds the best division if a smaller
+// scratchpad never gives a better plan; default plans sometimes break this, hence 2 percent.
 TEST_CASE("dividing finds what tracing whole curves finds, within 2 percent") {
   int compared = 0, worse = 0, better = 0;
   uint64_t found = 0, traced = 0;
@@ -257,7 +257,7 @@ TEST_CASE("a reservation is one model's alone, and bad ones are refused by name"
     REQUIRE(c.ok);
     c.options.points = 3;
     if (c.Schedule() != SLUICE_OK) continue;
-    uint64_t most = 0;  // a place at the end of the scratchpad
+    uint64_t most = 0;  // bytes of the largest member
     for (const auto& member : c.members) most = std::max(most, member.bytes);
     const uint64_t half = most / 2 / 256 * 256;
     c.models[1].reserved_offset = half;
@@ -281,7 +281,7 @@ TEST_CASE("a reservation is one model's alone, and bad ones are refused by name"
 }
 
 TEST_CASE("turns that are no run of the streams are rejected by name") {
-  uint64_t seed = 1;  // of the first that has room
+  uint64_t seed = 1;  // the first seed whose models have room apart
   while (
       !Cohort(Graphs(seed, 2), MachineBytes(OneQueueMachine(seed))).ScheduleApart(0)) {
     ++seed;

@@ -12,8 +12,9 @@
 namespace sluice {
 namespace {
 
-// Plain plans, each in a range of its own, or sharing one. A layer of model 1 loads 128
-// bytes in 42 cycles, computes for 8 and stores in 42: 92, twice. Model 0: 138, 32, 138.
+// Plain plans of two models, each in a range of its own, or both in one. Each of two layers
+// of model 1 loads 128 bytes in 42 cycles, computes for 8 and stores in 42: 92 in all. For a
+// layer of model 0 these are 138, 32 and 138 cycles.
 struct Turned : sluice_test::SmallCohort {
   // fused: model 0 has twelve layers, between which its plan keeps tensors on chip.
   explicit Turned(bool shared, uint64_t limit = 0, bool fused = false)
@@ -57,7 +58,7 @@ TEST_CASE("turns: without a limit each model runs once, the quickest first") {
 
 TEST_CASE("turns: a weight that outweighs the longer latency comes first") {
   Turned t(false);
-  t.models[0].weight = 4;  // 616 / 4 is less than 184
+  t.models[0].weight = 4;  // 616 / 4 is less than the 184 of model 1
   REQUIRE(t.Make() == Status::kOk);
   REQUIRE(t.a.turns.size() == 2);
   CHECK(t.a.turns[0].model == 0);
@@ -91,7 +92,8 @@ TEST_CASE("turns: with a limit they alternate, and the last one runs to its end"
 }
 
 TEST_CASE("turns: a limit that no border keeps is answered by one that does") {
-  // Blocks are as short as asked, but between them bytes are live in the shared range.
+  // Blocks keep the limit, but at some borders live bytes lie in the shared range, so the
+  // models cannot change there.
   Turned t(true, 145);
   REQUIRE(t.Make() == Status::kOk);
   CHECK(t.least > 145);
@@ -100,7 +102,7 @@ TEST_CASE("turns: a limit that no border keeps is answered by one that does") {
   Turned enough(true, static_cast<uint64_t>(least));
   REQUIRE(enough.Make() == Status::kOk);
   CHECK(enough.least == 0);
-  // In a range of its own a model may be left at any border.
+  // A model in a range of its own may be left at any border.
   Turned own(false, 145);
   REQUIRE(own.Make() == Status::kOk);
   CHECK(own.least == 0);
@@ -110,7 +112,7 @@ TEST_CASE("turns: of the waits of a model the longest is told") {
   Turned t(false, 145);
   t.models[0].weight = 100;
   REQUIRE(t.Make() == Status::kOk);
-  // Model 0 loads, then computes: what model 1 waits for first and second.
+  // Model 1 waits for the load of model 0 first, then for its tile.
   REQUIRE(t.a.turns.size() > 4);
   CHECK(t.a.turns[0].cycles == 138);
   CHECK(t.a.turns[2].cycles == 32);
@@ -132,7 +134,7 @@ TEST_CASE("turns: a fused plan that is too long gives way to a plain one") {
   CHECK(t.a.latency[0] == 12 * 308);
   REQUIRE(t.a.turns.size() > 2);
   CHECK(t.a.turns[0].cycles == 308);
-  // No plain plan leaves a layer's bytes before the layer ends.
+  // In a plain plan no turn can end inside of a layer, whose bytes are live until its end.
   Turned never(true, 145, true);
   never.models[0].weight = 100;
   REQUIRE(TakeTimeTurns(never.problem, &never.a, &least) == Status::kOk);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What layers cost by estimates, by hand.
+// Estimated costs of layers, compared with values computed by hand.
 #include "solve/baseline/estimate.h"
 
 #include <doctest/doctest.h>
@@ -14,8 +14,8 @@ namespace {
 
 constexpr uint8_t kI8 = SLUICE_DTYPE_INT8;
 
-// Layer 0 computes 128 bytes that layer 1 joins with another input's 128; layer 2 is a
-// view, layer 3 the host's.
+// Layer 0 computes 128 bytes; layer 1 combines these with the 128 bytes of another input.
+// Layer 2 is a view, layer 3 runs on the host.
 sluice_test::GraphSpec Layers() {
   sluice_test::GraphSpec spec;
   spec.tensors = {{{1, 4, 4, 8}, kI8, 1},  {{1, 4, 4, 8}, kI8, 1},
@@ -53,8 +53,8 @@ struct Estimated {
   std::vector<BlockCost> costs;
 };
 
-// 10 percent more bytes than 256, in hundreds; at 4 bytes per cycle, from DRAM to the
-// scratchpad or back.
+// Energy of moving 256 bytes between DRAM and scratchpad. Estimates add 10 bytes for each
+// whole hundred; each bit costs 10 pJ in DRAM and 0.1 pJ in the scratchpad.
 constexpr double kMovedPj = 276 * 8 * (10 + 0.1);
 
 TEST_CASE("estimate: bytes moved once and some more, work by the peak") {
@@ -85,7 +85,7 @@ TEST_CASE("estimate: tiles cost what the coster says, leakage is for the cycles"
   e.coster.cost = Estimated::Cost;
   e.n.hardware.leakage_pj_per_cycle = 2;
   REQUIRE(e.Run() == Status::kOk);
-  CHECK(e.costs[0].cycles == 1100);  // longer than the transfers; fill and drain
+  CHECK(e.costs[0].cycles == 1100);  // compute-bound; 10 percent more
   CHECK(e.costs[0].energy_pj == doctest::Approx(kMovedPj + 7000 + 2200).epsilon(1e-9));
   CHECK(e.costs[1].energy_pj == doctest::Approx(kMovedPj + 138).epsilon(1e-9));
 }

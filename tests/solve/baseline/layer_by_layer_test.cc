@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs of one layer after the other, by hand.
+// Programs that run one layer after the other, compared with programs made by hand.
 #include "solve/baseline/layer_by_layer.h"
 
 #include <doctest/doctest.h>

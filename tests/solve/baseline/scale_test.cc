@@ -22,7 +22,7 @@ GraphSpec Pointwise(int32_t side, int32_t channels) {
   return g;
 }
 
-// A program in memory of its own, so that its bytes can be told apart.
+// A program with a Memory of its own, so that its bytes are counted separately.
 struct Scheduled {
   Scheduled(const GraphSpec& spec, int64_t scratchpad_bytes)
       : n(spec),
@@ -66,8 +66,8 @@ TEST_CASE(
                        &scratch, &parts, &s.n.diagnostic) == Status::kOk);
     MESSAGE("stream of " << parts.header.size_bytes << " bytes, emitted in "
                          << memory.peak_bytes());
-    // The parts, and the one body under construction.
-    // Its tiles repeat: the stream has loops of them.
+    // Equal tiles become loops, so the stream has fewer bytes than the program has steps.
+    // The memory holds the stream's parts and the one body under construction.
     CHECK(parts.header.size_bytes < s.program.size());
     CHECK(memory.peak_bytes() < 48 * s.program.size());
   }

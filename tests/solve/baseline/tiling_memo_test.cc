@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tilings of equal layers are chosen once, those of others anew.
+// Layers that are equal share one choice of tiling; a layer that differs gets its own.
 #include "solve/baseline/tiling_memo.h"
 
 #include <doctest/doctest.h>
@@ -36,7 +36,7 @@ sluice_test::GraphSpec Layers() {
   return spec;
 }
 
-// Counts how often tiles are priced: only choosing a tiling does that.
+// Counts how often tiles are priced; tiles are priced only while a tiling is chosen.
 struct Memo {
   static bool Cost(void* user, uint32_t, const int32_t*, int32_t, TileCost* cost) {
     ++static_cast<Memo*>(user)->priced;

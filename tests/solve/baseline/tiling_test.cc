@@ -36,7 +36,7 @@ TiledLayer LayerOf(const sluice_test::Nouns& n) {
                     AccumulatedChannels(n.graph, layer)};
 }
 
-// Bytes of every role's largest tile under a tiling, tile by tile.
+// Recomputes the largest tile of every operand role by visiting all tiles of a tiling.
 void CheckBuffers(const TiledLayer& l, const Tiling& t) {
   const TileBuffers b = BuffersOf(l, t);
   const Tensor& out = l.graph.tensors[l.layer.outputs[0]];
@@ -81,7 +81,7 @@ TEST_CASE("tiling: every tile fits its buffers, and the buffers the scratchpad")
     const Status status = ChooseTiling(layer, capacity, &n.arena, &tiling, &smallest);
     if (status == Status::kInfeasible) {
       CHECK(smallest > capacity);
-      // What it says is enough is enough, and a byte less is not.
+      // The capacity named as smallest is enough; one byte less is not.
       REQUIRE(ChooseTiling(layer, smallest, &n.arena, &tiling, &smallest) ==
               Status::kOk);
       int64_t again = 0;
@@ -148,9 +148,9 @@ TEST_CASE(
 }
 
 TEST_CASE("tiling: the last tile of an axis in units is shorter than its unit") {
-  // An array that demands 13 rows at a time cuts 16 rows into 13 and 3. The first 13 need
-  // the whole ifmap, which has 3 rows of padding at each end, and so would the last 13;
-  // the last 3 need its last rows only.
+  // An array that demands 13 rows at a time cuts 16 rows into tiles of 13 and 3. The first
+  // tile needs the whole ifmap, which has 3 rows of padding at each end; a second tile of
+  // 13 rows would need it too. The tile of 3 rows needs the last rows of the ifmap only.
   GraphSpec g;
   g.tensors.push_back({{1, 13, 1, 2}, kI8, 1});
   g.tensors.push_back({{4, 4, 1, 2}, kI8, 3, 3});
@@ -183,7 +183,7 @@ TEST_CASE("tiling: what fits whole needs no cut of C and double buffers when cut
 }
 
 TEST_CASE("tiling: what fits whole is cut into a few tiles at most") {
-  // One more costs each side of a border a wait, a load and a store.
+  // Each further tile costs a wait, a load and a store on both sides of its border.
   for (const int32_t side : {14, 28, 56, 112}) {
     for (const int32_t r : {1, 3, 5}) {
       sluice_test::Nouns n(Conv(side, 32, 64, r, 1));
@@ -241,7 +241,7 @@ TEST_CASE("tiling: a memo gives what would be chosen, and goes on from call to c
   }
 }
 
-// Prices tiles of so many output channels, by layer, at nothing and others at a lot.
+// A tile of layer l is cheap if it has cheap[l] output channels, and expensive otherwise.
 struct Prices {
   int32_t cheap[2];
   int asked = 0;
@@ -294,8 +294,7 @@ TEST_CASE("tiling: equal layers of different costs are tiled each as it costs") 
         ScheduleLayerByLayer({n.graph, n.hardware, lowering, 1 << 20,
                               TileCoster{&prices, PriceOf, by_layer}, &budget, &memo},
                              &n.arena, &program, &n.diagnostic) == Status::kOk);
-    // Without by_layer the coster promises that the second layer costs what the first
-    // does.
+    // Without by_layer the coster promises equal costs for the tiles of equal layers.
     CHECK(program.tile(0).operand[kRoleOutput].extent[3] == 2);
     const TileStep last = program.tile(static_cast<uint32_t>(program.tile_count() - 1));
     CHECK(last.operand[kRoleOutput].extent[3] == (by_layer ? 4 : 2));

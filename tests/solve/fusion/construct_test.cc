@@ -33,7 +33,7 @@ TEST_CASE("construct: fused it is cheaper than alone, and more looks are no wors
     REQUIRE(Construct(&s.scheme, 2000, true, s.work(), &many) == Status::kOk);
     CHECK(many.cost <= few.cost);
     CHECK(IsNotation(Copy(s.scheme.notation())));
-    // The result is what the scheme has saved.
+    // The score returned is that of the state that the scheme has saved.
     s.scheme.Restore();
     CHECK(s.scheme.Score(kAnnealRejected).cost == many.cost);
     SchemeScore again;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fusion tests share: arrays for one evaluation, oracle files.
+// Shared by the fusion tests: arrays for one evaluation, and readers of oracle files.
 #ifndef SLUICE_TESTS_SOLVE_FUSION_EVALUATION_H_
 #define SLUICE_TESTS_SOLVE_FUSION_EVALUATION_H_
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schemes that are made to fit: layers alone, and groups cut around their peak.
+// Schemes made to fit the buffer: every layer alone, and groups cut around their peak use.
 #include "solve/fusion/fit.h"
 
 #include "tests/bench/growing_network.h"
@@ -17,7 +17,7 @@ TEST_CASE("fit: alone, each layer has a DRAM group and as few tiles as fit") {
   CHECK(score.minimum_bytes <= small.problem.buffer_bytes);
   for (const uint8_t cut : s.scheme.notation().cut) CHECK(cut == kCutDram);
   for (const int32_t tiles : s.scheme.notation().tiles) CHECK(tiles == 1);
-  // Less than a whole layer needs: some layer has several tiles.
+  // The buffer is smaller than the largest whole layer, so some layer has several tiles.
   const int64_t whole = score.minimum_bytes;
   small.problem.buffer_bytes = s.scheme.target_bytes = whole / 2;
   REQUIRE(FitAlone(&s.scheme, &s.budget, &s.diagnostic, &score) == Status::kOk);
@@ -46,7 +46,7 @@ TEST_CASE("fit: a group that is too large is cut until it fits, or nothing helps
   REQUIRE(whole.parsed == ParseResult::kOk);
   SchemeScore score;
   bool fits = false;
-  // There is room: nothing changes.
+  // The scheme fits already: nothing changes.
   const Copy before(s.scheme.notation());
   s.scheme.target_bytes = whole.minimum_bytes;
   REQUIRE(FitBuffer(&s.scheme, 1 << 20, &index, s.work(), &score, &fits) ==

@@ -22,7 +22,7 @@ TEST_CASE(
   for (uint32_t p = 0; p < list.tiles; ++p) {
     const uint32_t buffer = b.of_tile[p];
     REQUIRE(buffer < b.ranges.size());
-    // Times of ranges are positions + 1.
+    // Live ranges count time as tile position + 1.
     CHECK(b.ranges[buffer].begin <= int64_t{p} + 1);
     CHECK(b.ranges[buffer].end > int64_t{p} + 1);
     CHECK(b.frame[buffer].extent[3] == 4);

@@ -61,7 +61,7 @@ TEST_CASE(
     REQUIRE(constructed.status == Status::kOk);
     REQUIRE(annealed.status == Status::kOk);
     CHECK(annealed.result.score.cost <= constructed.result.score.cost);
-    // From that scheme as it is, without a search, the cost is the same.
+    // Starting from the scheme found, without a search, gives the same cost.
     options.anneal = false;
     options.start = &constructed.result.notation;
     const Solved started(*network, options);

@@ -85,7 +85,7 @@ TEST_CASE("parser: every encoding of the peer gives the same tiles, bytes and ti
   CHECK(rows == 300);
 }
 
-// The transfer of a peer's tensor in our list.
+// The index in our list of the transfer that the peer's file describes as `t`.
 uint32_t Find(const TileList& list, const Json& t) {
   for (uint32_t i = 0; i < list.transfers; ++i) {
     const DramTensor& x = list.transfer[i];

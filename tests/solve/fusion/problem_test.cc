@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of graph layers as fusion problems, by hand.
+// Runs of graph layers as fusion problems, compared with problems made by hand.
 #include "solve/fusion/problem.h"
 
 #include <doctest/doctest.h>
@@ -31,7 +31,7 @@ TEST_CASE("fusion problem: a chain's edges, what comes from outside, and its out
   CHECK(run.edge_tensor[0] == 0);
   CHECK(run.edge_tensor[1] == 1);
   CHECK(run.role[0] == kRoleInput0);
-  // Layer 2, which is not of the run, reads what layer 1 makes.
+  // Layer 2, which is outside of the run, reads the result of layer 1.
   CHECK(!run.problem.layers[0].output);
   CHECK(run.problem.layers[1].output);
   CHECK(run.in_dram[0] == 0);
@@ -81,7 +81,7 @@ TEST_CASE(
   const FusionRun run = RunOf(&l, {0, 2});
   CHECK(run.edge_tensor[1] == 3);
   CHECK(run.edge_source[1] == 1);
-  // All of the 64 columns are the eight rows of eight.
+  // The reshape turns 8 rows of 8 columns into 64 columns: all 64 need all 8 rows.
   const Box whole = {{0, 0, 0, 0}, {1, 1, 64, 4}};
   const Box source = SourceBox(run, 1, whole);
   CHECK(source.extent[1] == 8);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Repeated blocks: found by what they are, scheduled once, stamped over the whole.
+// Repeated blocks: found by the signatures of their layers, scheduled once, and that
+// schedule copied to every block.
 #include "solve/fusion/repeats.h"
 
 #include <doctest/doctest.h>
@@ -29,7 +30,7 @@ TEST_CASE(
     REQUIRE(repeats.runs == 1);
     CHECK(repeats.run[0].period == e.period);
     CHECK(repeats.spared + 5 * e.period >= network->layers.size());
-    // With room for it, the search uses them.
+    // With a buffer that is large enough, the search uses the repeats.
     network->problem.buffer_bytes = int64_t{16} << 20;
     FusionSearch search;
     Budget budget;
@@ -52,7 +53,7 @@ TEST_CASE(
     REQUIRE(arena.Allocate(r.list.tiles + r.list.transfers + 2, &scratch) ==
             Status::kOk);
     CHECK(CheckDma(r.list, r.dma, scratch) == DmaFault::kLegal);
-    // One layer that differs: no run reaches over it.
+    // After one layer's signature changes, no run of repeats contains that layer.
     network->layers[e.layers / 2].signature += 100;
     REQUIRE(FindRepeats(network->problem, &arena, &repeats) == Status::kOk);
     for (int i = 0; i < repeats.runs; ++i) {

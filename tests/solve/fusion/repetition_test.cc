@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stretch that repeats itself, in chains by hand.
+// The longest repeating stretch of layers, in chains made by hand.
 #include "solve/fusion/repetition.h"
 
 #include <doctest/doctest.h>
@@ -42,7 +42,7 @@ TEST_CASE("repetition: blocks of two layers repeat as often as there are") {
 TEST_CASE("repetition: two blocks are too few, and a layer that differs ends it") {
   CHECK(Find(Blocks(2)).times == 0);
   sluice_test::GraphSpec g = Blocks(8);
-  g.layers[4].op = SLUICE_OP_AVERAGE_POOL;  // it stands where a REQUANTIZE would
+  g.layers[4].op = SLUICE_OP_AVERAGE_POOL;  // in place of a REQUANTIZE
   g.layers[4].attributes = {1, 1, 1, 1, 0, 0, 0, 0, -128, 127};
   const Repetition r = Find(g);
   CHECK(r.period == 2);

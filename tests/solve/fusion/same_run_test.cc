@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs that may have one schedule, and each difference that forbids it.
+// Runs of layers that may share one schedule, and each difference that forbids sharing.
 #include "solve/fusion/same_run.h"
 
 #include <doctest/doctest.h>
@@ -40,7 +40,7 @@ TEST_CASE("same run: length, shape, attributes, operator and readers tell runs a
   other.layers[1].op = SLUICE_OP_MAX_POOL;
   other.layers[1].attributes = {1, 1, 1, 1, 0, 0, 0, 0, -128, 127};
   CHECK(!SameRun(a.run, Run(other, {0, 1}).run));
-  // Layer 3 reads what layer 0 makes: it must be stored.
+  // Layer 3 reads the result of layer 0, so that result must be stored.
   other = Chain(6);
   other.layers[3].inputs = {1};
   other.tensors[3].kind = 2;

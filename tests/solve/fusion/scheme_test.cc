@@ -70,7 +70,7 @@ TEST_CASE("scheme: a bound is never above the score, and no smaller buffer is le
   CHECK(bound.cost <= score.cost);
   CHECK(bound.energy_pj == score.energy_pj);
   CHECK(score.cost == Cost(Objective(), score.energy_pj, score.latency_cycles));
-  // Above the limit a score is not finished.
+  // Scoring stops once the cost exceeds the limit given.
   CHECK(s.scheme.Score(score.cost / 2).cost == kAnnealRejected);
   small.problem.buffer_bytes = bound.minimum_bytes;
   CHECK(s.scheme.Score(kAnnealRejected).cost < kAnnealRejected);

@@ -14,7 +14,7 @@ namespace sluice {
 namespace {
 
 void Judge(const PeerNetwork& network, Evaluation* b, const FusionResult& r) {
-  // A fresh parser and timeline see what the search saw.
+  // A new parser and timeline must reproduce the list and the score of the search.
   REQUIRE(b->parser.Parse(r.notation, &b->list) == ParseResult::kOk);
   REQUIRE(b->list.transfers == r.list.transfers);
   CHECK(CheckDma(b->list, r.dma, b->seen) == DmaFault::kLegal);
@@ -183,7 +183,7 @@ TEST_CASE(
     REQUIRE(Run(*network, &b.arena, options, &r) == Status::kOk);
     Judge(*network, &b, r);
     CHECK(r.score.cost <= constructed);
-    // The page gives the peer's product with five digits.
+    // The reference table gives the peer's energy x delay with five digits.
     CHECK(r.score.cost <= peer.edp * (1 + 1e-5));
     CHECK(r.score.latency_cycles >=
           std::max(r.list.compute_cycles, r.list.dram_cycles));

@@ -57,16 +57,17 @@ TEST_CASE("stretch: what it changes costs the whole what it says") {
       const SchemeScore alone = part.scheme.Bound();
       REQUIRE(alone.parsed == ParseResult::kOk);
       part.scheme.rest = RestOf(o.scheme, before, part.scheme, alone);
-      int64_t highest = 0;  // in the stretch, seen from the whole
+      int64_t highest = 0;  // buffer use during the stretch, in the whole scheme
       for (uint32_t p = 0; p < o.scheme.list().tiles; ++p) {
         const uint32_t at = o.index.position[o.scheme.list().layer[p]];
         if (at >= first && at < last) highest = std::max(highest, o.scheme.Use(p));
       }
       const int64_t passing =
           network->problem.buffer_bytes - part.window.problem.buffer_bytes;
-      // Before its first tile the stretch counts what is on chip by then.
+      // The stretch counts the bytes that are on chip before its first tile, so its use
+      // is at least that of the whole scheme.
       CHECK(alone.minimum_bytes + passing >= highest);
-      // Fine cuts and tiling numbers inside: exact.
+      // Changes of fine cuts and tiling numbers inside are predicted exactly.
       Scheme* s = &part.scheme;
       for (uint32_t i = 0; i < s->layers(); ++i) {
         if (i != 0 && s->notation().cut[i] != kCutDram) {

@@ -26,13 +26,13 @@ struct Windowed {
 TEST_CASE(
     "window: layers are numbered by their order, sources made before are external") {
   const Small small;
-  // 0 1 | 2 3 4 in DRAM groups; the window is the second one.
+  // DRAM groups {0, 1} and {2, 3, 4}; the window is the second group.
   const Windowed w(small, {kCutDram, kCutFine, kCutDram, kCutFine, kCutFine}, 2, 5);
   CHECK(std::vector<uint32_t>(w.window.layer.begin(), w.window.layer.end()) ==
         std::vector<uint32_t>{2, 3, 4});
   const FusionProblem& p = w.window.problem;
   REQUIRE(p.layers.size() == 3);
-  // Layer 2 reads 0; 3 reads 1 and 2; 4 reads 3 and 1. 0 and 1 were stored.
+  // Layer 2 reads 0; 3 reads 1 and 2; 4 reads 3 and 1. The results of 0 and 1 are in DRAM.
   REQUIRE(p.externals.size() == 2);
   CHECK(p.inputs[0].source == 3);
   CHECK(p.inputs[1].source == 4);
@@ -53,7 +53,7 @@ TEST_CASE(
   const Windowed w(small, {kCutDram, kCutFine, kCutFine, kCutFine, kCutFine}, 1, 3);
   const FusionProblem& p = w.window.problem;
   REQUIRE(p.layers.size() == 2);
-  REQUIRE(p.externals.size() == 1);  // what layer 0 made, for both
+  REQUIRE(p.externals.size() == 1);  // the result of layer 0, which both layers read
   CHECK(p.externals[0].resident);
   CHECK(!p.externals[0].kept);  // nobody reads it later
   CHECK(p.layers[0].kept);      // 3 and 4 read it on chip
@@ -64,10 +64,10 @@ TEST_CASE(
 
 TEST_CASE("window: what only passes by takes bytes, what goes to DRAM is stored") {
   const Small small;
-  // The tensor of layer 1 passes by layer 2: 2 x 8 x 6 x 16 bytes.
+  // The result of layer 1 stays on chip while layer 2 runs: 2 x 8 x 6 x 16 bytes.
   const Windowed by(small, {kCutDram, kCutFine, kCutFine, kCutFine, kCutFine}, 2, 3);
   CHECK(by.window.problem.buffer_bytes == small.problem.buffer_bytes - 2 * 8 * 6 * 16);
-  // A DRAM cut behind layer 2: its reader 3 finds it in DRAM.
+  // A DRAM cut behind layer 2: layer 3 loads the result of layer 2 from DRAM.
   const Windowed stored(small, {kCutDram, kCutFine, kCutFine, kCutDram, kCutFine}, 2,
                         3);
   CHECK(stored.window.problem.layers[0].output);

@@ -118,7 +118,7 @@ TEST_CASE("bad input: registers below one element are named with their bytes") {
     CHECK(scratch.diagnostic.required_bytes >= 6);
     CHECK(scratch.diagnostic.available_bytes == 1);
   }
-  // Where operands may pass the registers by, there is a nest.
+  // Where operands may bypass the registers, there is a nest.
   Scratch scratch;
   Budget budget;
   MappedNest mapped;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of a nest that a mapper found, computed once more.
+// Recomputes the cost of a nest that a mapper found.
 #ifndef SLUICE_TESTS_SOLVE_MAPPING_CHECK_COST_H_
 #define SLUICE_TESTS_SOLVE_MAPPING_CHECK_COST_H_
 
@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-// Evaluates the nest that a mapper found again: it costs what the mapper said.
+// Evaluates the mapper's nest once more and checks that the costs are equal.
 inline void CheckCost(const MappingProblem& problem, const Hardware& hardware,
                       const MappedNest& mapped) {
   LayerCost cost;

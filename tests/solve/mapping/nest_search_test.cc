@@ -54,7 +54,7 @@ TEST_CASE("local search: near the exact optimum, legal on a deep hierarchy") {
   REQUIRE(Search(problem, deep.hardware, {}, &scratch, &searched) == Status::kOk);
   CheckCost(problem, deep.hardware, searched);
   CHECK(searched.bound <= searched.objective);
-  // What must stay, and the tile that is asked for.
+  // Constraints: operands that must stay resident, and a given tile.
   MapConstraints constraints;
   constraints.top_tile[kDimK] = 32;
   constraints.delay_exponent = 1;

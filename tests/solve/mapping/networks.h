@@ -17,7 +17,7 @@ struct NetworkLayer {
   std::string name;
   std::string type;
   MappingProblem problem;
-  std::vector<std::string> prev = {};  // who makes its inputs; or the network's own
+  std::vector<std::string> prev = {};  // producers; or inputs of the network
 };
 
 inline std::string SharedFolder() {

@@ -44,7 +44,7 @@ inline MappingProblem RandomProblem(Rng* rng) {
     } else if (kind == 3) {  // depthwise, with multiplier
       set(kDimG, {2, 3, 4});
       set(kDimK, {1, 1, 2});
-    } else {  // pooling; elementwise of C operands
+    } else {  // pooling; or (kind 5) elementwise on C operands
       set(kDimG, {2, 3, 4});
       if (kind == 5) {
         set(kDimC, {1, 2, 3});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The division of a scratchpad against all divisions there are.
+// The division of a scratchpad among models, compared with all possible divisions.
 #include "solve/partition/partition.h"
 
 #include <doctest/doctest.h>
@@ -42,7 +42,7 @@ Case MakeCase(uint64_t seed) {
   return c;
 }
 
-// Every point of every model in every range.
+// The least cost, by trying every point of every model in every range.
 int64_t BruteForce(const Case& c, size_t m, std::vector<int64_t> room) {
   if (m == c.points.size()) return 0;
   int64_t best = INT64_MAX;
@@ -87,7 +87,7 @@ TEST_CASE("a divided scratchpad has the least weighted latency of all divisions"
     ++feasible;
     CHECK(partition.proved);
     CHECK(partition.cost == best);
-    // The offsets are what the cost was counted for: inside a range, apart.
+    // The offsets have the cost reported, lie inside a range and do not overlap.
     int64_t cost = 0;
     for (size_t m = 0; m < models.size(); ++m) {
       const PartitionPoint& point = c.points[m][partition.point[m]];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Independent judges of placements, and the ground tests of this folder stand on.
-// Shares nothing with the solvers but the input structs.
+// Independent judges of placements, and helpers of the tests in this folder. Shares nothing
+// with the solvers but the input structs.
 #ifndef SLUICE_TESTS_SOLVE_PLACEMENT_JUDGE_H_
 #define SLUICE_TESTS_SOLVE_PLACEMENT_JUDGE_H_
 
@@ -62,7 +62,8 @@ struct Buffers {
   }
 };
 
-// What buffer i uses at a moment: [first, last) relative to its offset; empty if none.
+// The bytes [first, last) that buffer i uses at a moment, relative to its offset; empty if
+// it uses none.
 inline std::pair<int64_t, int64_t> UsedAt(const Buffers& b, size_t i, int64_t time) {
   const sluice::LiveRange& r = b.ranges[i];
   if (time < r.begin || time >= r.end) return {0, 0};
@@ -128,7 +129,8 @@ inline std::string JudgeOffsets(const Buffers& b, const int64_t* offsets,
   return "";
 }
 
-// Every moment is exactly full: rarely, no placement within `height` exists.
+// Buffers whose sizes add up to exactly `height` at every moment. In rare cases they have no
+// placement within `height`.
 inline Buffers FullBuffers(sluice::Rng* rng, int64_t height, int64_t times) {
   Buffers b;
   for (int64_t t = 0; t < times; ++t) {

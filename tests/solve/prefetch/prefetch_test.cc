@@ -50,7 +50,8 @@ struct Durations {
     return sum / static_cast<double>(list.compute_cycles);
   }
 
-  // Every order, start and end: the least cycles and, with these, the least average.
+  // Tries every order, start and end. Keeps the least cycles and, among plans with these,
+  // the least average of bytes in use.
   int64_t best = INT64_MAX;
   double best_average = 0;
   void TryAll(int64_t buffer, uint32_t i = 0) {
@@ -133,9 +134,9 @@ TEST_CASE("prefetch: four tiles, every order and duration: the fastest is found"
   }
   CHECK(gains > 20);
   CHECK(tight > 10);   // the buffer matters
-  CHECK(missed <= 1);  // a random walk; nearly always it ends at the fastest
+  CHECK(missed <= 1);  // a random walk that misses the fastest at most once
   CHECK(leaner > 5);
-  CHECK(leanest > 45);  // only better averages are kept on the way: some are missed
+  CHECK(leanest > 45);  // the walk keeps only better averages, so it misses some
 }
 
 TEST_CASE("prefetch: an illegal or too large notation is refused and left as it was") {

@@ -14,7 +14,7 @@ using sluice::kNone;
 using sluice::PlanLayerHash;
 using Hashes = std::vector<PlanLayerHash>;
 
-// A chain of n layers: three kinds in turn, every shape of its own.
+// A chain of n layers: three kinds in turn, each layer with a shape of its own.
 Hashes Chain(uint32_t n) {
   Hashes h;
   for (uint32_t i = 0; i < n; ++i) h.push_back({i % 3, 1000 + i});

@@ -62,7 +62,7 @@ using Edit = std::function<void(TwoLayers*)>;
 
 TEST_CASE("a layer keeps its hash wherever it and its tensors stand") {
   TwoLayers moved;
-  // The constant is now the last tensor, and names and places in files are others.
+  // The constant becomes the last tensor; names and offsets in files change too.
   moved.tensors.push_back(moved.tensors[1]);
   moved.reads[1] = 4;
   moved.tensors[4].name = moved.layers[0].name = 77;
@@ -81,7 +81,7 @@ TEST_CASE("a changed shape keeps the kind, another operator or arity does not") 
       [](TwoLayers* t) { t->tensors[2].dtype = SLUICE_DTYPE_INT32; },
       [](TwoLayers* t) { t->tensors[3].dtype = SLUICE_DTYPE_INT32; },
       [](TwoLayers* t) { t->tensors[2].kind = sluice::TensorKind::kState; },
-      [](TwoLayers* t) { t->layers[0].op = SLUICE_OP_ADD; },  // whom it reads from
+      [](TwoLayers* t) { t->layers[0].op = SLUICE_OP_ADD; },  // of the producer
       [](TwoLayers* t) { t->tensors[2].producer = kNone; },
       [](TwoLayers* t) { t->reads_more[1] = 1; }};
   for (const Edit& edit : shapes) {

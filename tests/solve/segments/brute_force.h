@@ -96,7 +96,7 @@ struct BruteForce : PricedNetwork {
 
   double CostOf(const GivenScheme& scheme) { return SchemeCost(this, scheme).Of(); }
 
-  // Groups of every stage of a run, all that the rules allow.
+  // Tries all numbers of groups that the rules allow for the stages of a run.
   void TryGroups(const std::vector<Stage>& run, const std::vector<NodeRegion>& regions,
                  int64_t batch, std::vector<int64_t>* groups, double* best) {
     const size_t s = groups->size();
@@ -105,7 +105,7 @@ struct BruteForce : PricedNetwork {
       *best = std::min(*best, CostOf({run, true, regions, batch, *groups}));
       return;
     }
-    // What arrives in groups, and does anything leave for another stage?
+    // in: groups in which inputs arrive; feeds: whether another stage reads this one.
     int64_t in = 0;
     bool feeds = false;
     for (size_t i = run[s].first; i < run[s].last; ++i) {

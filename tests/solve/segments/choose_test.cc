@@ -19,7 +19,8 @@ struct Chosen {
   uint64_t schemes;
 };
 
-// Solves it both ways; prices are the mapping room's, the same for both.
+// Solves the network by the search and by brute force, with the same prices of layers from
+// src/solve/mapping.
 void SolveBoth(const Network& network, const Machine& machine, bool energy, bool every,
                Scratch* scratch, Chosen* chosen) {
   Span<SegmentLayer> layers;
@@ -35,7 +36,7 @@ void SolveBoth(const Network& network, const Machine& machine, bool energy, bool
   brute.energy = energy;
   chosen->brute = brute.Best();
   chosen->schemes = brute.schemes;
-  // The search asks for prices that are known.
+  // The search gets the prices that the brute force has computed.
   LayerPricer known = {
       &brute, [](void* user, const LayerQuery& query, LayerPrice* price,
                  Diagnostic* diagnostic) {
@@ -56,7 +57,7 @@ void SolveBoth(const Network& network, const Machine& machine, bool energy, bool
                          &scratch->diagnostic) == Status::kOk);
 }
 
-// Prints, parses and compares what directives say.
+// Prints the schedule as directives, parses them and compares.
 void CheckText(const SegmentSchedule& schedule, size_t layers, Scratch* scratch) {
   std::vector<std::string> owned;
   std::vector<Text> names;
@@ -109,7 +110,7 @@ void CheckText(const SegmentSchedule& schedule, size_t layers, Scratch* scratch)
   }
 }
 
-// A stage of a spatial segment, step by step.
+// A stage of a spatial segment in a simulation step by step.
 struct PipelineStage {
   double slice = 0;   // cycles
   int64_t steps = 1;  // per slice
@@ -165,7 +166,8 @@ double SentOf(const std::vector<PipelineStage>& stages, const PipelineStage& sta
   double sent = stage.finish[static_cast<size_t>(k)];
   for (size_t t : stage.takers) {
     const PipelineStage& taker = stages[t];
-    // Coarse takers: only a whole slice needs the room of the one before.
+    // The buffer of a coarse taker holds one slice, so only the first step of a slice waits
+    // until the slice before is used up.
     const int64_t before = taker.fine ? k - 1 : (k / stage.steps) * stage.steps - 1;
     if (before < 0) continue;
     // When the taker has used up what step `before` sent.
@@ -247,12 +249,12 @@ TEST_CASE("small meshes, short networks: the best of all schedules, with proof")
       }
     }
   }
-  // The cases are not all alike.
+  // The random cases cover segments, gains, spatial segments and fine stages.
   CHECK(segments >= 5);
   CHECK(gains >= 5);
   CHECK(spatial >= 5);
   CHECK(fine >= 5);
-  // What is left out where estimates decide: without proof, on more than 4 nodes.
+  // How much worse the search by estimates is, which leaves out chains of segments.
   CHECK(worst < 1.2);
 }
 

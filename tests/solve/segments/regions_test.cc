@@ -68,7 +68,7 @@ TEST_CASE("regions: with a proof, every tiling of a small mesh, each once") {
       std::vector<Regions> cut = Allocate(mesh[0], mesh[1], load, true);
       std::vector<Regions> all = Tilings(mesh[0], mesh[1], stages);
       REQUIRE(cut.size() == std::min<size_t>(all.size(), 512));
-      if (cut.size() < all.size()) continue;  // as many as one run may have
+      if (cut.size() < all.size()) continue;  // one run may have 512 at most
       std::sort(cut.begin(), cut.end(), Less);
       std::sort(all.begin(), all.end(), Less);
       for (size_t i = 0; i < all.size(); ++i) {
@@ -104,7 +104,7 @@ TEST_CASE("regions: none where most nodes would wait, or where there are too few
   // One stage does nearly all the work on a third of the nodes.
   CHECK(Allocate(3, 1, {10, 0.1, 0.1}, false).empty());
   CHECK(Allocate(3, 1, {10, 2, 2}, false).size() == 1);
-  CHECK(Allocate(3, 1, {10, 0.1, 0.1}, true).size() == 6);  // a proof needs them all
+  CHECK(Allocate(3, 1, {10, 0.1, 0.1}, true).size() == 6);  // a proof needs all of them
   CHECK(Allocate(2, 1, {1, 1, 1}, true).empty());
 }
 

@@ -17,7 +17,7 @@ struct Row : SmallCase {
     network.Add("c", Dense(4, 8, 4), {1});
     network.Add("d", Channels(4, 8, 1, 2), {0, 2});
   }
-  // Roles of layers [first, last) at work on regions of 1, 1 and 2 nodes.
+  // Assigns roles to layers [first, last) on regions of 1, 1 and 2 nodes.
   void Assign(SegmentKind kind, uint32_t first, uint32_t last, uint16_t groups) {
     Space space = MakeEmpty();
     SegmentCounts counts = {};
@@ -69,13 +69,14 @@ TEST_CASE("roles: stages hand fmaps to their neighbours, in groups where asked t
   }
   CHECK(row.role[1].query.terms.ifmap.region.begin[kColumns] == 0);
   CHECK(row.role[2].query.terms.ifmap.region.begin[kColumns] == 1);
-  // a sends two groups, which b adds up one by one; b sends all at once.
+  // Layer a sends its output in two groups, which b adds up one by one; b sends its output
+  // whole.
   CHECK(row.role[0].query.terms.top_ofm == 2);
   CHECK(row.role[1].query.terms.top_ifm == 2);
   CHECK(row.role[1].query.terms.top_ofm == 1);
   CHECK(row.role[1].fine);
   CHECK_FALSE(row.role[2].fine);
-  // The sum outside of the run reads a and c: both are stored, a after it was sent.
+  // The sum outside of the run reads a and c: both are stored, a also forwarded.
   CHECK(row.role[0].consumers == 1);
   CHECK(row.role[0].stores);
   CHECK_FALSE(row.role[1].stores);
@@ -95,7 +96,7 @@ TEST_CASE("roles: a mixed input comes from DRAM in part, and what waits is reser
   // and c run: 2 x 8 words of 2 bytes on 4 nodes.
   CHECK(row.role[1].query.reserved_bytes == 0);
   Row whole;
-  whole.network.producers[3] = {0};  // the sum takes a, and c from nowhere
+  whole.network.producers[3] = {0};  // the sum reads a only
   whole.network.shares[3] = {32};
   whole.network.layers[3].producers = {whole.network.producers[3].data(), 1};
   whole.network.layers[3].share = {whole.network.shares[3].data(), 1};

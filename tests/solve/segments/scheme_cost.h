@@ -134,7 +134,7 @@ class SchemeCost {
  private:
   size_t Stage(size_t layer) const { return StageOf(scheme_.run, layer); }
 
-  // The terms under which layer i works.
+  // Fills in the query for layer i: its region and terms.
   void Ask(size_t i) {
     const SegmentLayer& layer = net_.layers[i];
     LayerQuery& q = query_[i - first_];
@@ -164,7 +164,7 @@ class SchemeCost {
     }
   }
 
-  // Room for what earlier layers made and later ones still read.
+  // Reserves room for results of earlier layers that layers after i read.
   void Reserve(size_t i) {
     for (size_t p = first_; p < i; ++p) {
       bool waits = false;
@@ -208,7 +208,7 @@ class SchemeCost {
     }
   }
 
-  // What crosses the chip's edge beside the price of layer i.
+  // Adds the cost of words that cross the chip's edge and are not in layer i's price.
   void Cross(size_t i, double words, int64_t width, bool write) {
     const Hardware& hardware = net_.hardware;
     double links = 0;
@@ -243,7 +243,7 @@ class SchemeCost {
     }
   }
 
-  // When the last node is done.
+  // Cycles until the last node is done.
   double NodeCycles() {
     double last = 0;
     if (!scheme_.spatial) {

@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-// A node of 2 x 2 units; what fits a scratchpad matters.
+// A node of 2 x 2 units with a scratchpad of `pad_bytes`.
 inline void MakeSmallMesh(Machine* m, uint32_t cols, uint32_t rows, int64_t pad_bytes) {
   m->AddLevel(16, 0.006, 0.006);
   m->AddLevel(pad_bytes, 0.18, 0.18);
@@ -58,7 +58,7 @@ inline Network RandomNetwork(std::mt19937* random, int64_t batch) {
     const int64_t c = from < 0 ? 6 : width[static_cast<size_t>(from)];
     const std::string name = "l" + std::to_string(i);
     if (i > 0 && below(4) == 0) {
-      // Another layer of the same width, if there is one, is added.
+      // A sum with another layer of the same width, if there is one.
       int other = -1;
       for (int j = 0; j < i; ++j) {
         if (j != from && width[static_cast<size_t>(j)] == c) other = j;
@@ -78,7 +78,7 @@ inline Network RandomNetwork(std::mt19937* random, int64_t batch) {
   return network;
 }
 
-// A network in order on a mesh, with the space between its layers still empty.
+// A network whose layers are in order, on a mesh; MakeEmpty gives a space without segments.
 struct SmallCase {
   Machine machine;
   Network network;

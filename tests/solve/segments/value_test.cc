@@ -11,7 +11,8 @@
 namespace sluice {
 namespace {
 
-// Prices of a hand: 63 pJ, 100 cycles more for each position; some are refused.
+// Prices made by hand: every layer costs 63 pJ, the one at position p takes 100 (p + 1)
+// cycles, and one layer may be refused.
 struct Hand {
   uint32_t refused = kNone;
   LayerPricer pricer{
@@ -61,7 +62,7 @@ TEST_CASE("value: a layer by itself is its price, leakage, and the slower of two
   small.machine.hardware.leakage_pj_per_cycle = 0;
   small.machine.levels[2].bandwidth = Rational{1, 2};
   CHECK(values.Of(run, scheme, Ranking::kBound).cycles == 160);
-  // The second layer is the first again, the third another; it has no price.
+  // Layer 1 equals layer 0, so its price is known. Layer 2 differs and has no price.
   run = {};
   run.first = 1;
   run.last = 2;
@@ -96,7 +97,7 @@ TEST_CASE("value: pipelines fill and then go at the pace of the slowest stage") 
   scheme.groups[0] = 2;  // after half a slice
   role[1].fine = true;
   CHECK(cycles() == 85);
-  part[0].busy_cycles = 200;  // slices of 50: the last half of the last is waited for
+  part[0].busy_cycles = 200;  // slices of 50: stage 1 ends half a slice after stage 0
   CHECK(cycles() == 50 + 10 + 3 * 50);
   scheme.kind = SegmentKind::kTemporal;
   CHECK(cycles() == 280);
@@ -111,11 +112,11 @@ TEST_CASE("value: crossings are words to DRAM and their way to the nearest corne
   role.stores = true;
   MeshCost cost = {};
   AddCrossings(small.machine.hardware, problem, role, &cost);
-  // Half a link on average; 25 pJ per bit of DRAM, 0.6 per bit and link.
+  // Words travel half a link on average; DRAM takes 25 pJ per bit, a link 0.6 pJ per bit.
   CHECK(cost.dram_pj == doctest::Approx(3 * 16 * 25));
   CHECK(cost.noc_pj == doctest::Approx(3 * 16 * 0.6 * 0.5));
   CHECK(cost.dram_read_bytes == 6);
-  CHECK(cost.dram_write_bytes == 0);  // the price has it
+  CHECK(cost.dram_write_bytes == 0);  // the layer's price has the write
   role.fetched = 0;
   role.query.terms.ofmap.kind = EndKind::kHere;
   cost = {};
@@ -125,7 +126,7 @@ TEST_CASE("value: crossings are words to DRAM and their way to the nearest corne
   CHECK(DynamicPj(cost) == doctest::Approx(8 * 16 * (25 + 0.3)));
 }
 
-// The scheme in the words of the test's own cost.
+// Translates a scheme of the solver into one for SchemeCost of the tests.
 GivenScheme Given(const Space& space, const Run& run, const Scheme& scheme) {
   GivenScheme given;
   given.batch = scheme.top_batch;

@@ -8,7 +8,8 @@
 namespace sluice {
 namespace {
 
-// The graph's three layers under loop 0, which cuts the last one into pieces of three rows.
+// Puts the graph's three layers under loop 0, which cuts the last layer into pieces of three
+// rows.
 void CutRows(const sluice_test::SpaceCase& c, SpaceLayer layers[3]) {
   for (uint32_t i = 0; i < 3; ++i) {
     layers[i].layer = c.problem.layer[i];
@@ -67,7 +68,7 @@ TEST_CASE("space boxes: slices of channels are parts of what the other loops ask
   boxes.SetTrip(1, 1);
   boxes.Derive(1, 2);
   CHECK(boxes.made(1) == Box{{0, 3, 0, 3}, {1, 3, 8, 1}});
-  // The other layers make what they made.
+  // The boxes of the other layers do not change.
   CHECK(boxes.made(0) == Box{{0, 3, 0, 0}, {1, 3, 8, 4}});
 }
 

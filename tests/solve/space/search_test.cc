@@ -48,8 +48,8 @@ TEST_CASE("space search: an output is stored in pieces while the rest is compute
   CHECK(plan.layers[2].loop != kNone);
 }
 
-// Twelve layers that each hand on eight times what the scratchpad holds: rows run through
-// all of them, and nothing is stored between.
+// Twelve layers whose results are eight times as large as the scratchpad: a loop over rows
+// runs through all of them, and no result between them is stored.
 TEST_CASE("space search: a segment of many layers is found after the short ones") {
   sluice_test::GraphSpec g;
   constexpr uint32_t kLayers = 12;
@@ -71,8 +71,8 @@ TEST_CASE("space search: a segment of many layers is found after the short ones"
   }
 }
 
-// Two large matrices one after the other, as in a transformer: what the first makes and both
-// their weights are far larger than the scratchpad; what goes in and comes out is not.
+// Two large matrix products in a row, as in a transformer: the result of the first and the
+// weights of both are far larger than the scratchpad; the input and the output fit.
 TEST_CASE("space search: a hidden layer is made and added up part by part") {
   sluice_test::GraphSpec g = sluice_test::PointwiseGraph();
   g.tensors[0].dims = g.tensors[4].dims = {1, 16, 1, 16};

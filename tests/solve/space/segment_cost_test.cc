@@ -21,7 +21,7 @@ TEST_CASE("segment cost: a tile waits for its own loads only, and for them in or
   CHECK(maker.cost().first_load() == 64);  // two rows of 32 bytes
   CHECK(maker.cost().first_wait == c.problem.DmaCycles(64, 1));
   CHECK(maker.cost().exposed == 0);  // frames are doubled
-  // Room that is asked for is left empty.
+  // The segment leaves the bytes free that `slack` asks for.
   const int64_t peak = maker.cost().peak;
   c.problem.slack[1] = c.problem.capacity - peak + 1;
   CHECK((!maker.Make({}, 0, 3, rows) || maker.cost().peak <= c.problem.capacity));
@@ -30,7 +30,7 @@ TEST_CASE("segment cost: a tile waits for its own loads only, and for them in or
 
 TEST_CASE("segment cost: what a later layer loads hides behind the tiles before it") {
   sluice_test::GraphSpec g = sluice_test::JoinedGraph();
-  // Another input, added to what the first layer makes.
+  // The second layer takes the minimum of the first layer's result and another input.
   g.tensors = {{{1, 8, 8, 4}, SLUICE_DTYPE_INT8, 1},
                {{1, 8, 8, 4}, SLUICE_DTYPE_INT8, 0},
                {{1, 8, 8, 4}, SLUICE_DTYPE_INT8, 1},

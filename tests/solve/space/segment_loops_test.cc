@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slices of weights and pieces of what is handed on.
+// Loops inside of a segment's: slices of weights, pieces of intermediate tensors, and parts of
+// a sum.
 #include <doctest/doctest.h>
 
 #include "solve/space/segment.h"
@@ -117,8 +118,9 @@ TEST_CASE(
   LoopChoice parts = rows;
   parts.Add(kSumCut, 4);
   REQUIRE(maker.Make({}, 0, 4, parts));
-  // In each half of the rows all weights come again, a quarter at a time, and what the
-  // first layer adds to each channel; the input and what the last adds come once.
+  // For each half of the rows all weights, a quarter at a time, and the parameters of the
+  // first layer are loaded again; the input and the parameters of the last layer are loaded
+  // once.
   CHECK(maker.cost().load == 256 + 2 * (64 + 64 + 16 * 3 * 4) + 4 * 3 * 4);
   CHECK(maker.cost().store == 256);
   REQUIRE(maker.loops().size() == 2);
@@ -126,7 +128,7 @@ TEST_CASE(
   CHECK(maker.loops()[1].trips == 4);
   CHECK(maker.layers()[2].summed);
   for (int p = 0; p < 3; ++p) CHECK(maker.layers()[p].loop == 1);
-  CHECK(maker.layers()[3].loop == 0);  // behind the sum
+  CHECK(maker.layers()[3].loop == 0);  // runs after the sum is complete
   int sums = 0;
   for (const SpaceImage& image : maker.images()) {
     CAPTURE(image.root);
@@ -138,7 +140,8 @@ TEST_CASE(
       CHECK(image.bytes >= 32 * 4 * 4);  // half of the rows, four channels
       continue;
     }
-    // What is handed on, and weights: a part. Input, output, what the sum makes: half.
+    // Intermediate tensors and weights have frames of one part; input, output and the
+    // result of the sum have frames of half the rows.
     if (image.root == 3 || image.root == 4) {
       CHECK((image.loop == 1 && image.bytes == 32 * 4 && image.slots == 1));
     }
@@ -177,11 +180,12 @@ TEST_CASE("space segment loops: what other layers read is not made in parts of a
   parts.Add(1, 2);
   parts.Add(kSumCut, 4);
   CHECK(!c.maker.Make({}, 0, 5, parts));
-  // Where it is read behind the segment, it is made before the sum.
+  // A layer whose result is read behind the segment runs before the loop over parts.
   REQUIRE(c.maker.Make({}, 0, 4, parts));
   CHECK((c.maker.layers()[1].loop == 0 && c.maker.layers()[2].loop == 1));
   CHECK(c.maker.Make({}, 2, 3, parts));
-  // Parts that do not exist, and layers under no loop, are not written.
+  // A number of parts that whole steps of the sum cannot give is refused, and so are parts
+  // of layers under no loop.
   parts.trips[1] = 5;
   CHECK(!c.maker.Make({}, 2, 3, parts));
   LoopChoice alone;

@@ -63,13 +63,14 @@ TEST_CASE("space segment: what was begun before comes back from DRAM in two fram
     }
     return 0;
   };
-  // Half of root 3 was made before and comes back in rows; the other half is made of it.
+  // Half of root 3 was made earlier and is loaded by rows; the layers of the segment compute
+  // the other half from it.
   REQUIRE(maker.Make({}, 1, 3, rows));
   CHECK(maker.cost().load == 256);
   CHECK(maker.cost().exposed == 0);
   CHECK(slots() == 2);
   const int64_t peak = maker.cost().peak;
-  // With room for one of its frames, loads wait for the iteration before.
+  // With room for one slot only, the load of a frame waits for the iteration before.
   sluice_test::MakerCase crowded(sluice_test::JoinedGraph(), peak - 1);
   SegmentMaker& other = crowded.maker;
   REQUIRE(other.Make({}, 1, 3, rows));
@@ -77,7 +78,7 @@ TEST_CASE("space segment: what was begun before comes back from DRAM in two fram
   CHECK(other.cost().exposed > 0);
 }
 
-// input 0 of 4 rows, enlarged to 32: neighbours of 1 row read the same 2 rows.
+// Input 0 of 4 rows is resized to 32: output rows that are neighbours read the same 2 rows.
 TEST_CASE(
     "space segment: frames move on where the first iterations read the same rows") {
   sluice_test::GraphSpec g;
@@ -93,7 +94,7 @@ TEST_CASE(
   REQUIRE(maker.Make({}, 0, 2, rows));
   for (const SpaceImage& image : maker.images()) {
     CAPTURE(image.root);
-    CHECK(image.loop == 0);  // starts anew in each iteration
+    CHECK(image.loop == 0);  // a new frame in each iteration
     if (image.root != 2) CHECK(image.bytes < 4 * 4 * 16);
   }
 }

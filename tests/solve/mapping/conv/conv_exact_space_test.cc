@@ -16,7 +16,7 @@ namespace {
 
 using namespace conv_exact;
 
-// A layer on an array, with all ways to fill it.
+// A layer, an array, and all ways to spread the layer over the array.
 struct Spread {
   Machine machine;
   MappingProblem problem;
@@ -39,7 +39,8 @@ struct Spread {
   }
 };
 
-// Divisors of the passes for each level; taps and groups as the space has them.
+// A random point: loop factors are divisors of the passes at each level; taps and groups
+// are those of the space.
 Point RandomPoint(Rng* rng, const SpatialChoice& choice) {
   Point point;
   const auto divisor = [&](int64_t n) {
@@ -91,8 +92,8 @@ TEST_CASE("conv space: the closed form is what the cost model says of the nest")
           s.choices[rng.Below(static_cast<uint32_t>(s.choices.size()))];
       Point point = RandomPoint(&rng, choice);
       CAPTURE(round);
-      // A group without loops is not really innermost: the form then knows less than the
-      // model. The best of all innermost groups is the same for both.
+      // If the innermost group has no loops, the closed form counts less reuse than the
+      // cost model. The best over all choices of innermost groups is the same for both.
       double array_pj = 0, best = 1e300, best_nest = 1e300;
       for (uint32_t inner = 0; inner < kGroups * kGroups; ++inner) {
         point.inner1 = inner % kGroups;
@@ -113,7 +114,7 @@ TEST_CASE("conv space: the closed form is what the cost model says of the nest")
         CHECK(ObjectiveOf(s.space, choice, closed) == doctest::Approx(pj * cycles));
       }
       CHECK(best == doctest::Approx(best_nest).epsilon(1e-9));
-      // Bounds on the array alone, whatever the tiles, and with the divisors known.
+      // Bounds on the array's energy: for any tiles, and with the lists of divisors known.
       double least[kGroups];
       LeastArrayPj(s.space, choice, nullptr, least);
       CHECK(least[point.inner1] <= array_pj + 1e-6);
@@ -167,7 +168,7 @@ TEST_CASE("conv space: every way to fill the array, up to idle units and mirrori
         CHECK(c.passes[d] == (s.problem.extent[d] + c.spread[d] - 1) / c.spread[d]);
       }
     }
-    // Whatever fills the array: a listed way needs as few passes of every dim.
+    // For every way to fill the array, some listed way has no more passes of any dim.
     int64_t factor[2][kDims];
     ForAllFactors(s, 0, 0, 1, factor, [&] {
       int64_t passes[2][kDims];  // as they are, and rows and columns exchanged

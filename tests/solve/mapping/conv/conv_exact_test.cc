@@ -143,7 +143,7 @@ TEST_CASE("conv exact: equals plain enumeration through the cost model") {
         MapConvExact({problem, machine.hardware, constraints}, &budget, &scratch.arena,
                      &mapped, &scratch.diagnostic);
     ++compared;
-    if (plain.best == 1e300 && status == Status::kOk) {  // by cutting the filter
+    if (plain.best == 1e300 && status == Status::kOk) {  // the filter is cut
       const int64_t* top = mapped.nest.temporal[2];
       CHECK((top[kDimR] > 1 || top[kDimS] > 1));
       continue;

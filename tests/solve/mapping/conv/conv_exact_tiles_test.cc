@@ -58,7 +58,8 @@ struct OneChoice {
     }
     return bytes <= machine.levels[level].capacity_bytes;
   }
-  // Divisors of the passes that fit; taps as the space has them, one pass of groups.
+  // All tiles of divisors of the passes that fit `level`; taps are those of the space,
+  // groups have one pass.
   std::set<Tile> All(uint32_t level) const {
     std::set<Tile> all;
     Tile t(kDims, 1);

@@ -13,7 +13,8 @@
 namespace sluice {
 namespace {
 
-// Few kinds of factors with random places; limits on the products of their loads.
+// A problem of few kinds of factors, random places for each, and limits on the products of
+// the loads.
 struct RandomCase {
   std::vector<FactorItem> kinds;
   std::vector<uint8_t> kind_of;
@@ -107,14 +108,14 @@ TEST_CASE("factor search: the cheapest choices within all limits, of all there a
     CHECK(pick.cost == doctest::Approx(best).epsilon(1e-9));
     CHECK(c.CostOf(choices.data()) == doctest::Approx(best).epsilon(1e-9));
     gaps += multipliers.bound < best - 1e-6;
-    // Narrow: never better; and nothing is below the best.
+    // A narrow search never finds a better cost, and no search finds one below the best.
     REQUIRE(search(never, 1) == Status::kOk);
     if (pick.found) CHECK(c.CostOf(choices.data()) >= best - 1e-9);
     REQUIRE(search(best - 1e-6, 0) == Status::kOk);
     CHECK(!pick.found);
   }
   CHECK(infeasible > 100);
-  CHECK(gaps > 100);  // a bound alone would not have found them
+  CHECK(gaps > 100);  // cases whose bound is below the optimum
 }
 
 }  // namespace

@@ -89,7 +89,8 @@ TEST_CASE(
     CHECK(traffic[inner] == doctest::Approx(value.traffic));
     CHECK(value.objective == doctest::Approx(-0.5 * value.utilisation +
                                              3 * value.compute + 2 * value.traffic));
-    // Filter factors count once per axis beside a window, so compare where none is.
+    // With a window factor in the input buffer, filter factors count once per axis;
+    // compare only where there is none.
     if (!halo.rows && !halo.columns) {
       CHECK(value.utilisation == doctest::Approx(utilisation));
     }
@@ -110,11 +111,13 @@ TEST_CASE("factor terms: loads by hand") {
   CHECK(load(kFactorP, 2, 3, kFactorOutput, false) == 2);
   CHECK(load(kFactorP, 2, 3, kFactorInput, false) == 4);  // the stride of rows is 2
   CHECK(load(kFactorQ, 2, 3, kFactorInput, false) == 2);
-  // A filter's rows in the input: whole, or one more row; below its buffer none.
+  // A filter factor of 3 loads 3 input rows, or one row more where a window lies in the
+  // input buffer. Below the input buffer it loads no further rows.
   CHECK(load(kFactorR, 3, 3, kFactorInput, false) == 3);
   CHECK(load(kFactorR, 3, 4, kFactorInput, true) == 2);
   CHECK(load(kFactorR, 3, 2, kFactorInput, false) == 1);
-  // Loops at the global buffer that the innermost group hides from a tensor.
+  // Traffic of a loop at the global buffer, by dim and innermost group: three tensors, less
+  // those that need no reload in this order of loops.
   const auto global = [](int dim, int inner) {
     return FactorTraffic(dim, kFactorGlobal, false, inner);
   };

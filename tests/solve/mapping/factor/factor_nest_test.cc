@@ -36,7 +36,8 @@ TEST_CASE("cosa: the balanced objective is nearer to balance than the sum's opti
                             &scratch.diagnostic) == Status::kOk);
       CHECK(balanced.objective >= 0);
       CHECK(balanced.bound <= balanced.objective);
-      // Of one sign whatever is done: the extreme is the proved answer.
+      // With this weight the difference has one sign for every mapping, so the solver
+      // proves its optimum.
       if (compute == 0.5) CHECK(balanced.proved);
     }
   }
@@ -81,7 +82,7 @@ TEST_CASE(
   CHECK(Map(problem, edge.hardware, constraints, &scratch, &mapped) ==
         Status::kUnsupported);
   edge.levels[1].capacity_bytes = 4;
-  // What does not hold a word is passed by.
+  // A memory that cannot hold a word is bypassed.
   REQUIRE(Map(problem, edge.hardware, {}, &scratch, &mapped) == Status::kOk);
   CheckCost(problem, edge.hardware, mapped);
 }

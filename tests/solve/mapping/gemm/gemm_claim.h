@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the solver's words to the checker's: the two share no header.
+// Translates the solver's solution into the claim that the certificate checker takes: the
+// two share no header.
 #ifndef SLUICE_TESTS_SOLVE_MAPPING_GEMM_GEMM_CLAIM_H_
 #define SLUICE_TESTS_SOLVE_MAPPING_GEMM_GEMM_CLAIM_H_
 

@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-// Of these tiles, through the cost of the mapping.
+// The objective of a branch with these tiles, computed as the cost of the whole mapping.
 double ObjectiveOfBranch(const RandomSpace& s, const GemmBranch& branch,
                          const GemmSplit& split, const GemmTiles& tiles) {
   GemmMapping m = MappingOfBranch(s, branch, split);
@@ -29,8 +29,8 @@ TEST_CASE("gemm nodes: the best of all tiles of one branch and one split") {
     RandomSpace s(&rng, round % 2 == 0 ? GemmForm::kPaper : GemmForm::kReuse);
     if (s.status != Status::kOk) continue;
     for (const GemmBranch& branch : s.space.branches) {
-      // The paper's form prices walking axes as the branches do; with reuse, loops of
-      // one trip may cost less.
+      // Only the paper's form prices axes that move as the branches do; the form with
+      // reuse may charge less for loops of one trip.
       if (!branch.stays && s.options.form != GemmForm::kPaper) continue;
       const GemmSplit& split =
           s.space.splits[rng.Below(static_cast<uint32_t>(s.space.splits.size()))];
@@ -44,12 +44,13 @@ TEST_CASE("gemm nodes: the best of all tiles of one branch and one split") {
         CHECK(std::isinf(node.value));
         continue;
       }
-      // A mapping in which one datum stays may reuse more than its branch counts.
+      // In a branch where one datum stays, a mapping may have more reuse than the branch
+      // counts.
       CHECK(node.value >= best * (1 - 1e-9));
       if (!branch.stays) CHECK(node.value == doctest::Approx(best).epsilon(1e-9));
       CHECK(ObjectiveOfBranch(s, branch, split, node.tiles) <= node.value * (1 + 1e-9));
       ++(branch.stays ? stay : solved);
-      // Not below itself.
+      // With a limit just below the optimum the search finds nothing.
       CHECK(std::isinf(
           SolveNode(s.space, branch, split, node.value * (1 - 1e-9), &s.budget).value));
       if (branch.stays) continue;

@@ -77,7 +77,7 @@ TEST_CASE("gemm_exact with the paper's form equals every row of the reference op
                           Real(row, "E_norm_pJ_per_MAC")) < 1e-8);
     }
     if (variant == "eq") CHECK(paper.cost.pe_used == machine.pe_count);
-    // These are known to be alike in both forms.
+    // For these GEMMs both forms are known to have the same optimum.
     GemmSolution reuse;
     REQUIRE(Solve(shape, machine, OptionsOf(GemmForm::kReuse, variant), &reuse) ==
             Status::kOk);
@@ -128,7 +128,7 @@ TEST_CASE("gemm_exact equals full enumeration on the tiny reference instances") 
   CHECK(infeasible > 0);
 }
 
-// All mappings, all orders: what the solver must equal.
+// The best of all mappings and loop orders, which the solver must equal.
 struct BruteForce {
   const GemmShape& shape;
   const GemmMachine& machine;
@@ -177,7 +177,7 @@ struct BruteForce {
     }
   }
 
-  // Tiles of axis d and up.
+  // Tries all tiles of axes d to 2.
   void Axis(int d, GemmMapping* m, int64_t pes) {
     if (d == 3) {
       TryAll(m);
@@ -305,7 +305,7 @@ TEST_CASE("gemm_exact answers bad, extreme and infeasible problems with the numb
   machine.pe_count = 0;
   CHECK(solve({{8, 8, 8}}, machine, GemmPeUse::kExact) == Status::kBadInput);
 
-  // Memories too small for one word of each datum: what fits stays, the rest passes by.
+  // Memories too small for one word of each datum: data that do not fit bypass them.
   machine = good;
   machine.middle_words = machine.inner_words = 0;
   CHECK(solve({{8, 8, 8}}, machine, GemmPeUse::kExact) == Status::kOk);
@@ -357,7 +357,7 @@ TEST_CASE("gemm_exact obeys its budget and its memory, and repeats itself") {
   GemmSolution none;
   CHECK(SolveGemmExact({shape, machine, options}, &memory.arena, &cancel, &none,
                        &diagnostic) == Status::kStopped);
-  // Stopped anywhere, what is returned is legal and bounded.
+  // Wherever the search is stopped, its result is legal and has a bound.
   int early = 0;
   for (uint64_t ns = 2000; ns < 2000000; ns = ns * 3 / 2) {
     Budget budget(ns, 0, nullptr);

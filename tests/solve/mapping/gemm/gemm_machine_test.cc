@@ -49,7 +49,7 @@ TEST_CASE("gemm machine: energies of words of eight bits, words, PEs") {
   CHECK(m.inner_write_pj == doctest::Approx(1.6));
   CHECK(m.mac_pj == 0.5);
   CHECK(m.middle_leak_pj == 7);
-  // Without registers, and with an endless scratchpad.
+  // A machine without registers and with an unbounded scratchpad.
   chip.levels[1].capacity_bytes = 0;
   REQUIRE(GemmMachineOf(chip.hardware, {2, 1, SLUICE_NO_INDEX}, false, &m,
                         &diagnostic) == Status::kOk);

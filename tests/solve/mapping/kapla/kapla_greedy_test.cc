@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The published greedy: unit tensors of one node; over nodes: valid, all nodes at work where they can be, never
-// better than what the exact search of the same space finds.
+// KAPLA's published greedy mapper. On one node: its unit tensors. On a mesh: its mappings
+// are legal, use all nodes where that is possible, and are never better than the optimum
+// of the same space.
 #include <doctest/doctest.h>
 
 #include "solve/mapping/mesh/node_parallel.h"
@@ -50,7 +51,7 @@ TEST_CASE("nodes: the published greedy deals all nodes out, the exact search win
     CHECK(greedy.cost.layer.energy_pj >= exact.cost.layer.energy_pj * 0.995);
     CHECK(greedy.cost.layer.energy_pj >= exact.bound);
     CHECK(greedy.cost.layer.energy_pj < 3 * exact.cost.layer.energy_pj);
-    // The cost that it reports is that of its split and nest.
+    // The greedy mapper reports the cost of the split and the nest that it returns.
     MeshCost cost;
     CostOptions options;
     options.resident = greedy.kept;
@@ -122,7 +123,7 @@ TEST_CASE("kapla: row-stationary nests use the unit tensor and slide along rows"
   REQUIRE(CountAccesses(problem, node.hardware, mapped.nest, {ReuseForm::kReuse, 0},
                         &still, &scratch.diagnostic) == Status::kOk);
   CHECK(2 * sliding.writes[0][kInput] < still.writes[0][kInput]);
-  // The default mapper is never worse than its greedy.
+  // The default mapper is never worse than the greedy mapper.
   node.levels[0].sliding = true;
   options.greedy = false;
   MappedNest best;

@@ -42,7 +42,7 @@ TEST_CASE("node array: least energy and cycles are those of the exact search") {
     MapConstraints constraints;
     CAPTURE(round);
     double pj[2], cycles[2];
-    for (int again = 0; again < 2; ++again) {  // found, and remembered
+    for (int again = 0; again < 2; ++again) {  // searched, then remembered
       REQUIRE(LeastOnArray({problem, m.hardware, constraints}, &table, &pj[again],
                            &cycles[again], &scratch.diagnostic) == Status::kOk);
     }

@@ -78,7 +78,7 @@ TEST_CASE("estimates: sizes, sharers and prices of parts, by hand") {
   ViewNode(*s.search, parts, part, &view);
   CHECK(view.hardware.leakage_pj_per_cycle == doctest::Approx(3));
   CHECK(view.hardware.levels[1].capacity_bytes == 160);
-  parts.factor[kDimP] = 1;  // half of the nodes leak for the others
+  parts.factor[kDimP] = 1;  // half of the nodes are idle and leak
   ViewNode(*s.search, parts, part, &view);
   CHECK(view.hardware.leakage_pj_per_cycle == doctest::Approx(6));
 }
@@ -91,12 +91,12 @@ TEST_CASE(
   s.Prepare();
   Parts parts = {};
   for (int32_t& f : parts.factor) f = 1;
-  s.search->kept = OperandBit(kWeight);  // 16 x 8 words of two bytes in 160
+  s.search->kept = OperandBit(kWeight);  // 16 x 8 words of 2 bytes exceed 160
   CHECK(!KeepsFit(s.search.get(), parts));
   CHECK(s.search->least_kept == 256);
   parts.factor[kDimK] = 2;
   CHECK(KeepsFit(s.search.get(), parts));
-  s.search->passes[kDimC] = 2;  // the other slice of the weights lies there too
+  s.search->passes[kDimC] = 2;  // the weights of both channel slices stay
   CHECK(!KeepsFit(s.search.get(), parts));
   s.search->kept = 0;
   CHECK(KeepsFit(s.search.get(), parts));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers on small meshes against every split and every nest of a part, one by one.
+// Mappings of layers on small meshes, compared with an enumeration of every split and every
+// nest of a part.
 #include "solve/mapping/mesh/node_parallel.h"
 
 #include <doctest/doctest.h>
@@ -26,7 +27,7 @@ struct Brute {
   LoopNest nest = {};
 
   void Evaluate() {
-    // Rotation asks which group is outermost below DRAM, too.
+    // The cost of rotated operands also depends on the outermost group below DRAM.
     constexpr uint8_t kOrders[6][kDims] = {
         {kDimQ, kDimP, kDimN, kDimS, kDimR, kDimC, kDimK, kDimG},
         {kDimK, kDimS, kDimR, kDimC, kDimQ, kDimP, kDimN, kDimG},
@@ -50,8 +51,8 @@ struct Brute {
       }
     }
   }
-  // Factors of the part's dim d and those after it: two axes of the array, three
-  // levels of loops; DRAM's takes what is left.
+  // Tries all factors of the part's dims from d on: two axes of the array and three levels
+  // of loops, of which DRAM's gets the rest.
   void Nests(const MappingProblem& part, uint32_t d, int64_t used0, int64_t used1) {
     if (d == kDims) return Evaluate();
     const int64_t extent = part.extent[d];
@@ -103,7 +104,7 @@ struct Case {
   NodeRegion region = {{0, 0}, {0, 0}};  // none: the whole mesh
 };
 
-// The least energy over all sets of operands that may be kept: for later passes.
+// The least energy over all sets of operands that may stay on chip for later passes.
 double BruteForce(const Case& c, const Machine& m, const NodeRegion& region) {
   int64_t passes[kDims];
   Diagnostic diagnostic;
@@ -238,7 +239,7 @@ TEST_CASE(
   for (const uint8_t outermost : {uint8_t{kDimC}, uint8_t{kDimP}}) {
     const MeshCost copies = cost_of(0, outermost);
     const MeshCost parts = cost_of(weights, outermost);
-    // Eight weights, one neighbour; with rows outermost they go round once per row.
+    // Eight weights come from one neighbour; with rows outermost, once for every row.
     const int more = outermost == kDimP ? 1 : 0;
     CHECK(parts.scratchpad_bytes == copies.scratchpad_bytes - 8);
     CHECK(parts.dram_pj == copies.dram_pj);

@@ -34,7 +34,7 @@ TEST_CASE("splits: every way to part the dims that wastes no node, cheapest firs
       for (int64_t f = 1; f <= extent && used * f <= nodes; ++f) {
         if (f > 1 && (d == kDimR || d == kDimS)) break;
         const int64_t size = (extent + f - 1) / f;
-        if ((extent + size - 1) / size != f) continue;  // fewer parts are as small
+        if ((extent + size - 1) / size != f) continue;  // fewer parts suffice
         factor[d] = static_cast<int32_t>(f);
         self(self, d + 1, used * f);
       }
@@ -107,7 +107,8 @@ TEST_CASE(
   Split s(&rng, 4, 3);
   s.region = {{1, 0}, {3, 2}};
   s.Prepare();
-  // Columns 1 to 3 are 1, 1 and 0 links from an edge, rows 0 and 1 are 0 and 1.
+  // Columns 1 to 3 are 1, 1 and 0 links away from an edge of the mesh, rows 0 and 1 are 0
+  // and 1 links away.
   const double sums[] = {0, 1, 2, 3, 5, 7};
   REQUIRE(s.search->to_corner.size() == 6);
   for (int i = 0; i < 6; ++i) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers on nodes under what pipelining fixes: slices, ends of the fmaps on chip.
+// Layers on nodes under the terms that pipelining fixes: slices of the batch, and fmaps that
+// come from or go to other nodes on chip.
 #include <doctest/doctest.h>
 
 #include <algorithm>

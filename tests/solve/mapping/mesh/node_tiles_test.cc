@@ -52,7 +52,7 @@ TEST_CASE(
     CHECK(nest.objective >= best.objective * (1 - 1e-9));
     near += nest.objective <= best.objective * 1.02;
     CHECK(CheckNest(part, m.hardware, loops, 0, &scratch.diagnostic) == Status::kOk);
-    // No nest moves its DRAM words for less than the estimate.
+    // The estimate of the DRAM energy is a lower bound for every nest.
     conv_exact::ConvSpace space;
     REQUIRE(MakeConvSpace({part, m.hardware, constraints}, 7, &space,
                           &scratch.diagnostic) == Status::kOk);
@@ -65,7 +65,7 @@ TEST_CASE(
     AddDramCost(space, StepsAbove(space, nest.choice, passes, tile), nest.point.inner2,
                 &cost);
     CHECK(dram_pj <= cost.energy_pj * (1 + 1e-9));
-    // Nothing is below the best, and a limit says so.
+    // With a limit just below the best nest there is none.
     constraints.upper = nest.objective * (1 - 1e-9);
     CHECK(MapPart(request, dram_pj, &table, &nest, &loops, &scratch.diagnostic) ==
           Status::kInfeasible);
@@ -89,7 +89,7 @@ TEST_CASE("node tiles: nodes that are not plain, parts that do not fit") {
   m.levels[0].may_hold = 3;
   CHECK(!IsPlainNode(part, m.hardware, constraints));
   m.levels[0].may_hold = 7;
-  m.levels[0].capacity_bytes = 60;  // four units hold more than two scratchpads
+  m.levels[0].capacity_bytes = 60;  // 4 units x 60 > 2 x 100 of the scratchpad
   CHECK(!IsPlainNode(part, m.hardware, constraints));
   m.levels[0].capacity_bytes = 2;
   m.levels[1].capacity_bytes = 4;

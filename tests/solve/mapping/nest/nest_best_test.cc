@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The best of all mappers: never worse than one of them, whatever is asked for.
+// SLUICE_MAP_BEST: never worse than any single mapper, for every objective and constraint.
 #include "solve/mapping/nest/nest_best.h"
 
 #include <doctest/doctest.h>
@@ -13,7 +13,8 @@
 namespace sluice {
 namespace {
 
-// Memories for one operand each, as simba has them, small enough to matter.
+// Inner memories hold one operand each, as in the preset simba; all but the outermost are
+// small enough to limit tiles.
 void MakeSplitMachine(Machine* m) {
   const uint32_t holds[] = {2, 4, 1, 5, 7};
   const int64_t bytes[] = {1, 8, 16, 48, 0};
@@ -58,7 +59,7 @@ MappedNest Best(const Asked& asked) {
   return mapped;
 }
 
-// The least objective of the mappers that can be asked for by name.
+// The least objective of the mappers that a caller can select by name.
 double LeastNamed(const Asked& asked) {
   double least = 1e300;
   for (int mapper = 0; mapper < 7; ++mapper) {

@@ -22,7 +22,7 @@ Status Find(const Buffers& b, int64_t capacity, Ground* ground, OffsetPlan* plan
   return FindConflict(b.Set(), capacity, 0, &budget, &ground->arena, plan);
 }
 
-// The conflict does not fit alone, and fits without any one of its members.
+// The buffers of the conflict do not fit together; without any one of them they fit.
 void CheckConflict(const Buffers& b, int64_t capacity, const Fits& fits) {
   Ground ground;
   OffsetPlan plan;
@@ -40,7 +40,8 @@ void CheckConflict(const Buffers& b, int64_t capacity, const Fits& fits) {
   }
 }
 
-// For plain buffers sorted by begin: any offset, one buffer after the other.
+// Whether plain buffers, sorted by begin, fit: tries every offset of one buffer after the
+// other.
 bool SweepFits(const Buffers& b, int64_t capacity, std::vector<int64_t>* at) {
   const size_t i = at->size();
   if (i == b.ranges.size()) return true;
@@ -147,8 +148,8 @@ TEST_CASE("infeasible variants get a proof with an irreducible conflict, or say 
         MESSAGE("skipped: no minimalloc instances in ", folder);
         return;
       }
-      // Overload some moments, or shrink the capacity to where C still has room by its
-      // sums.
+      // Variant 0 overloads some moments. The other one shrinks the capacity, but not below
+      // the largest sum of live bytes of instance C.
       const int64_t capacity = variant == 0 ? 1048576 : 1039360;
       if (variant == 0) {
         for (size_t i = 0; i < b.ranges.size(); i += 7) b.ranges[i].bytes += 1024;

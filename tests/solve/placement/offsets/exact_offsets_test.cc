@@ -13,7 +13,7 @@ using sluice_test::Ground;
 
 namespace {
 
-// Searches for offsets of all buffers; those that are fixed keep theirs.
+// Searches for offsets of all buffers; fixed buffers keep their offsets.
 Status Search(const Buffers& b, int64_t capacity, const ExactLimits& limits,
               std::vector<int64_t>* at) {
   Ground ground;

@@ -62,15 +62,16 @@ TEST_CASE("fixed blocks: an overlap is found among thousands that are alive toge
     blocks.push_back({0, 2 + i % 5, byte, byte + 8, i, i % 2 == 0});
   }
   CHECK(!CheckPairs(blocks));
-  // Reserved over an odd block, over an even one, and after both have gone.
+  // A reserved region may lie over an even block, which is reserved too, but not over an
+  // odd one.
   for (const bool meets : {true, false}) {
     const int64_t byte = 8 * 7 * (meets ? 1 : 2);
     blocks.push_back({1, 3, byte + 1, byte + 2, kMany, true});
     CHECK(CheckPairs(blocks) == meets);
     blocks.pop_back();
   }
-  // What is no overlap does not hide one that comes later: a reserved region over
-  // another, and a block that begins where and when others end.
+  // Legal contacts do not hide a later overlap: a reserved region over another one, and a
+  // block that begins at the address and the time at which others end.
   blocks.push_back({1, 3, 8 * 14 + 1, 8 * 14 + 2, kMany, true});
   blocks.push_back({6, 7, 0, 8 * kMany, kMany + 1, false});
   CHECK(!CheckPairs(blocks));

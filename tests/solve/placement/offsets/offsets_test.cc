@@ -49,7 +49,7 @@ TEST_CASE("the smallest capacity is the one below which nothing fits") {
     OffsetOptions options;
     options.smallest = true;
     if (Place(b, 1000, options, &ground, &plan) != Status::kOk) {
-      REQUIRE(i % 2 == 1);  // only banks can close every place
+      REQUIRE(i % 2 == 1);  // only limits on banks can exclude every offset
       continue;
     }
     REQUIRE(plan.proved);
@@ -87,7 +87,7 @@ TEST_CASE("thousands of buffers are placed by the heuristic in a few millisecond
   }
   OffsetOptions options;
   options.exact = false;
-  // At ease: the first order does. At the bound: all orders and the swaps are tried.
+  // With 2 MiB the first order fits. With capacity 0 all orders and swaps are tried.
   for (const int64_t capacity : {int64_t{2} << 20, int64_t{0}}) {
     double best = 1e9;
     int64_t peak = 0, bound = 0;

@@ -48,7 +48,8 @@ TEST_CASE("sections: three buffers beside fixed bytes, by hand") {
   CHECK(s.ClosedAbove(0, 0) == 4);
   CHECK(s.ClosedAbove(0, 17) == 3);
   CHECK(s.ClosedAbove(1, 5) == 1);
-  // 12 bytes of the last two do not all go below the reserved ones.
+  // The last two buffers have 12 bytes together, which do not all fit below the reserved
+  // bytes.
   CHECK(s.lower_bound == 20);
   CHECK(s.fixed_peak == 20);
   CHECK(s.Lowest(s.buffers[0], 0) == 0);
@@ -86,11 +87,11 @@ TEST_CASE("sections: who meets whom and where each may lie, moment by moment") {
       CHECK(within);
     }
     CHECK(std::count(seen.begin(), seen.end(), false) == 0);
-    bool nowhere = false;  // all banks are closed to some buffer
+    bool nowhere = false;  // some buffer may lie in no bank
     for (uint32_t u = 0; u < s.buffers.size(); ++u) {
       near[u].erase(u);
       CHECK(SetOf(s.NearOf(s.buffers[u])) == near[u]);
-      // Alone with what cannot move, at every address.
+      // Tries the buffer at every address, beside the fixed buffers only.
       Buffers alone = b;
       alone.ranges = {b.ranges[s.buffers[u].source]};
       for (const LiveRange& r : b.ranges) {

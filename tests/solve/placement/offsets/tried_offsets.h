@@ -124,7 +124,8 @@ inline bool GridFits(const Buffers& b, int64_t capacity, std::vector<int64_t>* a
   return false;
 }
 
-// Gaps that keep some bytes, with all else that limits where a buffer may lie.
+// Random buffers whose gaps keep some bytes in use, with every other limit on where a buffer
+// may lie.
 inline Buffers PartialBuffers(sluice::Rng* rng, uint32_t count) {
   Buffers b;
   b.bank_bytes = rng->Below(3) == 0 ? 4 : 0;

@@ -28,7 +28,7 @@ TEST_CASE(
     for (const int repairs : {0, 20}) {
       for (const int64_t give_up : {int64_t{1}, INT64_MAX}) {
         std::vector<uint32_t> order = sluice_test::GivenOrder(net);
-        std::vector<uint8_t> fetch(net.operands.size());  // nothing leaves
+        std::vector<uint8_t> fetch(net.operands.size());  // no tensor is evicted
         SpillDecisions decisions;
         decisions.order = {order.data(), order.size()};
         decisions.fetch = {fetch.data(), fetch.size()};

@@ -36,7 +36,7 @@ Status Search(const Net& net, const JointOptions& options,
   return status;
 }
 
-// Places what was found and judges it.
+// Places the decisions found and judges the plan.
 void Judge(const Net& net, const JointOptions& options, const Searched& found) {
   Ground ground;
   Budget budget;

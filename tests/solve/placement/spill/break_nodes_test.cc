@@ -73,7 +73,7 @@ TEST_CASE(
     REQUIRE(cuts.size() == net.operators.size() - 1);
     for (uint32_t o = 0; o < cuts.size(); ++o) {
       CHECK(cuts[o].step == o + 1);
-      std::set<uint32_t> before, after;  // of operator o, in some order
+      std::set<uint32_t> before, after;  // operators before and after o in some order
       for (const std::vector<uint32_t>& each : all) {
         const auto at = std::find(each.begin(), each.end(), o);
         before.insert(each.begin(), at);
@@ -82,7 +82,7 @@ TEST_CASE(
       const auto both = std::count_if(before.begin(), before.end(),
                                       [&](uint32_t p) { return after.count(p) != 0; });
       CHECK(cuts[o].incomparable == both);
-      bool across = false;  // of others than o's outputs
+      bool across = false;  // whether a tensor other than o's outputs lives across o
       const Operator& op = net.operators[o];
       for (uint32_t a = 0; a < net.tensors.size(); ++a) {
         const auto out = net.operands.begin() + op.first_output;
@@ -111,7 +111,8 @@ TEST_CASE("break nodes are found, and segments between them add up to the optimu
   Rng rng(77);
   int segmented = 0, spilling = 0;
   for (int i = 0; i < 200; ++i) {
-    // Nets in a row: all loose ends of one are joined into the input of the next.
+    // Three nets in a row: an operator joins all unread tensors of one net into the input
+    // of the next.
     Net net;
     uint32_t joint = net.Tensor(1 + rng.Below(8), TensorRole::kInput);
     for (int part = 0; part < 3; ++part) {

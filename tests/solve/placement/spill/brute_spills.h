@@ -11,9 +11,9 @@
 
 namespace sluice_test {
 
-// All orders, and for each all ways to keep or drop a tensor between two uses, in the
-// plainest terms: uses, gaps, sums per step; then addresses, one buffer after the
-// other.
+// Enumerates all orders of the operators and, for each, all ways to keep or drop tensors
+// between two uses. Checks the sums of live bytes per step first, then tries addresses, one
+// buffer after the other.
 struct Brute {
   const Net& net;
   int64_t capacity;

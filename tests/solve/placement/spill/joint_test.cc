@@ -238,8 +238,8 @@ TEST_CASE("a fixed order: equal to brute force over spills, and to the reference
 
 namespace {
 
-// The same net with every pair that works in place made one tensor: a lower bound in
-// sums, and exact when no operand has another reader.
+// A chain of tensors of 10 bytes: each operator reads the result of the one before and the
+// network's input.
 Net InPlaceChain(uint32_t length) {
   Net net;
   uint32_t last = net.Tensor(10, TensorRole::kInput);
@@ -276,7 +276,7 @@ TEST_CASE("in-place reuse lowers the need, and the judge accepts the shared byte
   REQUIRE(PlanFootprint(net.Graph(), &budget, &ground.arena, &footprint,
                         &ground.diagnostic) == Status::kOk);
   CHECK(footprint.peak_bytes == 20);
-  // Random graphs: never worse than without, always a legal plan.
+  // Random graphs: plans are legal, and in-place operators never make one worse.
   Rng rng(31);
   for (int i = 0; i < 500; ++i) {
     Net plain = sluice_test::RandomNet(&rng, 8);
@@ -304,7 +304,7 @@ TEST_CASE(
     options.capacity = LargestOperator(net.Graph());
     int64_t earlier = INT64_MAX;
     std::string line;
-    // Already exhausted, in passing, and to the end.
+    // A deadline that has passed, one during the search, and a search to the end.
     for (const uint64_t deadline_ns : {uint64_t{1}, uint64_t{5000000}, uint64_t{0}}) {
       options.exact = deadline_ns != 0;
       if (deadline_ns == 0) options.max_states = 20000, options.exact = true;

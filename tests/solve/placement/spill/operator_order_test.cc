@@ -68,7 +68,7 @@ TEST_CASE(
   for (size_t t = 0; t < first.order.size(); ++t) {
     REQUIRE(first.order[t] == second.order[t]);
   }
-  // A wide beam of the plain kind does not find much better.
+  // A plain beam search with a wide beam does not find a much better order.
   SpillSearchOptions wide;
   wide.capacity = options.capacity;
   wide.width = 200;

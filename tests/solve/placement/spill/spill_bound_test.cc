@@ -110,7 +110,7 @@ TEST_CASE("bound by windows: edges count, equal cells have equal bounds") {
   options.enough = 1;
   CHECK(BoundOf(chain(8).Graph(), options).bound <= eight.bound);
 
-  // The order that the edges leave is the only one: as a fixed order.
+  // The edges allow a single order, so the bound equals that of a fixed order.
   Net net = chain(2);
   std::vector<OperatorEdge> edges;
   for (uint32_t o = 1; o < net.operators.size(); ++o) edges.push_back({o - 1, o});

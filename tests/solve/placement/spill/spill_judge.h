@@ -172,8 +172,8 @@ inline Net ReadNet(const nlohmann::json& j) {
   return net;
 }
 
-// Walks the plan step by step: who lies where, what each operator finds, what crosses
-// the border.
+// Walks the plan step by step and checks where tensors lie, which operands each operator
+// finds on chip, and what moves between chip and DRAM.
 class SpillWalk {
  public:
   SpillWalk(const Net& net, const sluice::SpillPlan& plan, int64_t capacity, bool paper)
@@ -246,7 +246,7 @@ class SpillWalk {
     return Run(t, op, here);
   }
 
-  // What ended with the previous step may have been written on leaving.
+  // Counts the writes of the tensors whose residence ended with the previous step.
   std::string Write(size_t t) {
     for (const Residence& r : plan_.residences) {
       if (r.end != t || !r.spilled) continue;
@@ -260,7 +260,8 @@ class SpillWalk {
     return "";
   }
 
-  // A network input that was dropped must have been written first.
+  // Whether a residence of the tensor that ended by step t was written to DRAM. A network
+  // input that was dropped must have been written before it can be read again.
   bool WasWritten(size_t t, uint32_t tensor) const {
     for (const Residence& r : plan_.residences) {
       if (r.tensor == tensor && r.spilled && r.end <= t) return true;
@@ -268,7 +269,7 @@ class SpillWalk {
     return false;
   }
 
-  // What begins at this step is made by it, or comes from DRAM.
+  // A residence that begins at this step is an output of its operator, or comes from DRAM.
   std::string Enter(size_t t, const Operator& op, const Residence& r) {
     const uint32_t a = r.tensor;
     for (uint32_t k = 0; k < op.output_count; ++k) {
@@ -295,7 +296,7 @@ class SpillWalk {
     return !InPlace(t, op, x, y) && !InPlace(t, op, y, x);
   }
 
-  // In place: the operand of this very step, read for the last time.
+  // Whether `out` takes over the bytes of `in`, which this step reads for the last time.
   bool InPlace(size_t t, const Operator& op, const Residence& out,
                const Residence& in) const {
     if (op.in_place == sluice::kNoOperand || out.begin != t || in.end != t + 1) {

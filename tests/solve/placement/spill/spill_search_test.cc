@@ -30,7 +30,7 @@ struct Searched : SpillDecisions {
   Searched(const Searched&) = delete;
 };
 
-// What the decisions cost, recounted from the stays that they make.
+// The bytes that the decisions move, recounted from the residences built from them.
 int64_t Recount(const Net& net, const Searched& found, SpillCharge charge) {
   Ground ground;
   SpillPlan plan;
@@ -68,7 +68,7 @@ TEST_CASE(
     CHECK(best.lower_bound == best.bytes);
     CHECK(Recount(net, best, options.charge) == best.bytes);
     spilling += best.bytes > 0;
-    // A beam may miss it and says what it has not excluded.
+    // A narrow beam may miss the best plan; its lower bound is what it has not excluded.
     options.width = 1;
     options.max_evictions = 2;
     const Searched beam(net, options);
@@ -76,7 +76,7 @@ TEST_CASE(
     if (beam.found) {
       CHECK(beam.bytes >= best.bytes);
       CHECK(Recount(net, beam, options.charge) == beam.bytes);
-      // The whole beam's plan as one window.
+      // All steps of the beam's plan as one window.
       options.width = options.max_evictions = 0;
       options.window = {0, static_cast<uint32_t>(order.size()), &beam};
       const Searched window(net, options);
