@@ -15,7 +15,10 @@ set(ENV{PYTHONDONTWRITEBYTECODE} 1)
 set(ENV{MPLBACKEND} Agg)
 set(ENV{SLUICE_TOOL} ${SLUICE})
 set(ENV{SLUICE_ROOT} ${ROOT})
-execute_process(COMMAND ${PYTHON} -m pytest -q -p no:cacheprovider -rs ${SOURCE}/tests
+# A test that hangs shows where after two minutes, and what was printed is told.
+execute_process(COMMAND ${PYTHON} -m pytest -v -p no:cacheprovider -rs
+                        -o faulthandler_timeout=120 ${SOURCE}/tests
+                TIMEOUT 560
                 RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
 string(REGEX REPLACE "\nSKIPPED \\[[0-9]+\\] ([^\n]*)" "\nskipped in part: \\1" output
                      "${output}")

@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import queue
-import threading
 from collections import deque
 from concurrent.futures import BrokenExecutor, Executor, Future
 from typing import Any, Callable, Deque, Dict, List, Optional, Sequence
@@ -26,17 +25,15 @@ class Job:
 
 
 def processes(workers: Optional[int]) -> Callable[[], Executor]:
-    """Makes process pools. Processes that were forked from several threads may hang: where
-    there are several, as in notebooks, workers are started anew."""
+    """Makes process pools. Workers are started anew: a copy of a process that has threads, of
+    a library's among them, may hang."""
 
     def make() -> Executor:
         import multiprocessing
         from concurrent.futures import ProcessPoolExecutor
 
-        forked = (threading.active_count() == 1
-                  and "fork" in multiprocessing.get_all_start_methods())
-        context = multiprocessing.get_context("fork" if forked else "spawn")
-        return ProcessPoolExecutor(workers or cores(), mp_context=context)
+        return ProcessPoolExecutor(workers or cores(),
+                                   mp_context=multiprocessing.get_context("spawn"))
 
     return make
 
