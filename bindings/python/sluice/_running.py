@@ -32,10 +32,23 @@ def processes(workers: Optional[int]) -> Callable[[], Executor]:
         import multiprocessing
         from concurrent.futures import ProcessPoolExecutor
 
+        if getattr(multiprocessing.current_process(), "_inheriting", False):
+            raise RuntimeError('a worker has begun this program anew: what starts a sweep stands '
+                               'below if __name__ == "__main__":')
         return ProcessPoolExecutor(workers or cores(),
                                    mp_context=multiprocessing.get_context("spawn"))
 
     return make
+
+
+def let_go(executor: Any) -> None:
+    """Ends an executor without waiting for it. Before Python 3.11.5 a pool whose workers were
+    killed waits for ever to hand on what they had not read (CPython's issue 94777): closing
+    the end that they read from lets it end."""
+    reader = getattr(getattr(executor, "_call_queue", None), "_reader", None)
+    if reader is not None:
+        reader.close()
+    executor.shutdown(wait=False)
 
 
 def cores() -> int:
@@ -112,7 +125,10 @@ class Running:
             for future in list(self._flying):
                 future.cancel()
             if self._ours:
-                self._executor.shutdown(wait=ended)
+                if ended and not getattr(self._executor, "_broken", False):
+                    self._executor.shutdown(wait=True)
+                else:
+                    let_go(self._executor)
 
     def _fill(self, waiting: Deque[Job]) -> None:
         while waiting and len(self._flying) < self._window:
@@ -137,7 +153,7 @@ class Running:
         if self._make is None:
             raise BrokenExecutor("the executor has lost its workers and takes no more work; "
                                  "with a journal the sweep goes on when it is started again")
-        self._executor.shutdown(wait=False)
+        let_go(self._executor)
         self._executor = self._make()
         known = getattr(self._executor, "_max_workers", None)
         self._window = 2 * known if isinstance(known, int) else 1 << 30

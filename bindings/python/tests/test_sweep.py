@@ -238,7 +238,7 @@ class Replaced(concurrent.futures.Executor):
         return self._pool.submit(*self._first, *args)
 
     def shutdown(self, wait=True, **_):
-        self._pool.shutdown(wait=wait)
+        _running.let_go(self._pool)
 
 
 def test_a_worker_that_is_killed_loses_nothing(serial, tmp_path):
@@ -260,9 +260,10 @@ def test_a_point_that_kills_its_workers_is_found_and_the_others_are_there(serial
 
 
 def test_an_executor_of_the_caller_that_is_broken_says_how_to_go_on(serial, tmp_path):
+    broken = Replaced(die_at, serial.rows[5]["key"])
     with pytest.raises(concurrent.futures.BrokenExecutor, match="journal"):
-        sluice.sweep(GRID, Replaced(die_at, serial.rows[5]["key"]), chunk=1,
-                     journal=tmp_path / "j")
+        sluice.sweep(GRID, broken, chunk=1, journal=tmp_path / "j")
+    broken.shutdown()
     assert same(sluice.sweep(GRID, journal=tmp_path / "j").rows) == same(serial.rows)
 
 
