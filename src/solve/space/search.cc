@@ -470,7 +470,9 @@ class Trier {
     }
     if (!Try(from, end, choice(some))) return false;
     Try(from, end, choice((some + parts.size - 1) / 2));
-    return Try(from, end, choice(parts.size - 1));
+    // Under other loops the most parts make very many tiles.
+    if (loops.count == 0) Try(from, end, choice(parts.size - 1));
+    return true;
   }
 
   void TryChannelsIn(uint32_t from, uint32_t end, int32_t images, bool within) {
