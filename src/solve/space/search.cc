@@ -293,6 +293,19 @@ struct KnownSegments {
   }
 };
 
+// The position of the layer that computes most of layers that all compute, or kNone.
+uint32_t ComputesMost(const SpaceProblem& problem, uint32_t first, uint32_t end) {
+  uint32_t most = kNone;
+  int64_t macs = 0;
+  for (uint32_t p = first; p < end; ++p) {
+    if (KindOf(problem.at(p).op) != LayerKind::kCompute) return kNone;
+    const int64_t of = MacsOf(problem, p);
+    if (of > macs) most = p;
+    macs = Max(macs, of);
+  }
+  return most;
+}
+
 // Tries segments that continue a partial plan.
 class Trier {
  public:
@@ -394,16 +407,10 @@ class Trier {
   // layer's output has the same shape as that layer's.
   Status TryTilesOf(uint32_t from, uint32_t end) {
     const uint32_t at = node(from).last;
-    uint32_t most = at;
-    int64_t macs = 0;
-    for (uint32_t p = at; p < end; ++p) {
-      if (KindOf(p_.at(p).op) != LayerKind::kCompute) return Status::kOk;
-      const int64_t of = MacsOf(p_, p);
-      if (of > macs) most = p;
-      macs = Max(macs, of);
-    }
+    const uint32_t most = ComputesMost(p_, at, end);
+    if (most == kNone) return Status::kOk;
     const Box last = WholeBox(OutputOf(p_, end - 1));
-    if (macs == 0 || !(WholeBox(OutputOf(p_, most)) == last)) return Status::kOk;
+    if (!(WholeBox(OutputOf(p_, most)) == last)) return Status::kOk;
     const uint32_t whole = HeldRoles(p_, p_.at(most), node(from).held);
     const uint32_t out = 1u << kRoleOutput;
     const uint32_t ways[] = {whole | out, whole, 0};
