@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "solve/placement/offsets/offsets.h"
+#include "solve/placement/offsets/oldest_fit.h"
 
 namespace sluice {
 namespace {
@@ -13,188 +14,30 @@ constexpr int kSearched = 3;                           // rounds that also searc
 constexpr int kRounds = 40;                            // of shortening leads
 constexpr uint32_t kShortLead = 4;                     // positions
 
-// A range of bytes, the last position at which an image holds it, and the last position
-// at which it is touched; -1: none so far.
-struct Stretch {
-  int64_t begin, end;
-  int64_t last, used;
-};
-
-// The scratchpad, while loads get their offsets in the order of their first positions.
-class Shelf {
- public:
-  Shelf(int64_t capacity, int64_t alignment, Arena* arena)
-      : capacity_(capacity / alignment * alignment), stretches_(arena), avoid_(arena) {}
-  Status Init() { return stretches_.Push(Stretch{0, capacity_, -1, -1}); }
-
-  // Excludes bytes from the next Find: another image needs them during the life of the
-  // image that Find places.
-  Status Avoid(int64_t begin, int64_t end) {
-    return avoid_.Push(Stretch{begin, end, 0, 0});
-  }
-
-  // Finds bytes that are free from position `first` on. Of these, takes the ones whose
-  // last touch is longest ago, so that the image can be loaded early. Clears the
-  // excluded bytes.
-  bool Find(int64_t bytes, int64_t first, int64_t* at) {
-    int64_t best = first;
-    for (size_t i = 0; i < stretches_.size(); ++i) {
-      const Stretch& s = stretches_[i];
-      if (s.last >= first) continue;
-      Consider(s.begin, bytes, first, &best, at);
-      Consider(s.end - bytes, bytes, first, &best, at);
-    }
-    for (size_t i = 0; i < avoid_.size(); ++i) {
-      Consider(avoid_[i].end, bytes, first, &best, at);
-      Consider(avoid_[i].begin - bytes, bytes, first, &best, at);
-    }
-    avoid_.Truncate(0);
-    return best < first;
-  }
-
-  Status Take(int64_t begin, int64_t bytes, int64_t last, int64_t used) {
-    const int64_t end = begin + bytes;
-    SLUICE_TRY(SplitAt(begin));
-    SLUICE_TRY(SplitAt(end));
-    size_t i = 0;
-    while (stretches_[i].begin < begin) ++i;
-    stretches_[i].end = end;
-    stretches_[i].last = last;
-    stretches_[i].used = used;
-    size_t next = i + 1;
-    while (next < stretches_.size() && stretches_[next].begin < end) ++next;
-    const size_t gone = next - i - 1;
-    for (size_t k = next; k < stretches_.size(); ++k)
-      stretches_[k - gone] = stretches_[k];
-    stretches_.Truncate(stretches_.size() - gone);
-    return Status::kOk;
-  }
-
- private:
-  // *best: the last touch of the bytes found so far.
-  void Consider(int64_t begin, int64_t bytes, int64_t first, int64_t* best,
-                int64_t* at) const {
-    const int64_t end = begin + bytes;
-    if (begin < 0 || end > capacity_) return;
-    int64_t used = -1;
-    for (size_t i = 0; i < stretches_.size() && stretches_[i].begin < end; ++i) {
-      if (stretches_[i].end <= begin) continue;
-      if (stretches_[i].last >= first) return;
-      used = Max(used, stretches_[i].used);
-    }
-    if (used >= *best) return;
-    for (size_t i = 0; i < avoid_.size(); ++i) {
-      if (avoid_[i].begin < end && begin < avoid_[i].end) return;
-    }
-    *best = used;
-    *at = begin;
-  }
-  Status SplitAt(int64_t at) {
-    for (size_t i = 0; i < stretches_.size(); ++i) {
-      if (stretches_[i].begin >= at || stretches_[i].end <= at) continue;
-      SLUICE_TRY(stretches_.Push(Stretch{}));
-      for (size_t k = stretches_.size() - 1; k > i + 1; --k) {
-        stretches_[k] = stretches_[k - 1];
-      }
-      stretches_[i + 1] = stretches_[i];
-      stretches_[i].end = stretches_[i + 1].begin = at;
-      break;
-    }
-    return Status::kOk;
-  }
-
-  int64_t capacity_;
-  Vector<Stretch> stretches_;
-  Vector<Stretch> avoid_;
-};
-
 int64_t BytesOf(const SpaceImage& image) { return image.bytes * image.slots; }
 
 // Images that are loaded are placed around all others.
 bool IsPassing(const SpaceImage& image) { return image.load; }
 
-// Images [first, last) of a segment.
-struct ImageRange {
-  uint32_t first, last, segment;
-};
-
-// Excludes the bytes of images that layers make during the life of `image`.
-Status AvoidMade(const SpacePlan& plan, uint32_t from, const SpaceImage& image,
-                 Shelf* shelf) {
-  for (uint32_t i = from; i < plan.images.size(); ++i) {
-    const SpaceImage& other = plan.images[i];
-    if (other.first > image.last) {
-      if (image.first == image.last) break;
-      continue;
-    }
-    if (IsPassing(other) || other.first <= image.first || other.first > image.last) {
-      continue;
-    }
-    SLUICE_TRY(shelf->Avoid(other.offset, other.offset + BytesOf(other)));
+// Places the images that are loaded around all others, whose offsets are decided.
+Status PlaceLoads(const SpacePlan& plan, const PlaceCall& call, Arena* scratch) {
+  ArenaScope scope(scratch);
+  Vector<AgedRange> ranges(scratch);
+  for (const SpaceImage& image : plan.images) {
+    SLUICE_TRY(
+        ranges.Push({image.first, int64_t{image.last} + 1, image.used, BytesOf(image),
+                     IsPassing(image) ? kFreeOffset : image.offset}));
   }
-  return Status::kOk;
-}
-
-// Excludes the bytes that layers that are alone take, in later segments, during the
-// life of `image`.
-Status AvoidAlone(const SpacePlan& plan, uint32_t segment, const SpaceImage& image,
-                  int64_t alignment, Shelf* shelf) {
-  int64_t bytes = 0;
-  for (size_t s = segment + 1; s < plan.segments.size(); ++s) {
-    if (plan.segments[s].first > image.last) break;
-    bytes = Max(bytes, plan.segments[s].alone_bytes);
+  for (const SpaceSegment& segment : plan.segments) {
+    if (segment.alone_bytes == 0) continue;
+    SLUICE_TRY(ranges.Push({segment.first, int64_t{segment.first} + 1, segment.first,
+                            RoundUpTo(segment.alone_bytes, call.alignment), 0}));
   }
-  return bytes == 0 ? Status::kOk : shelf->Avoid(0, RoundUpTo(bytes, alignment));
-}
-
-// Places the loads of a segment that begin at a position, the largest first.
-Status PlaceLoadsAt(const SpacePlan& plan, ImageRange own, uint32_t position,
-                    int64_t alignment, Shelf* shelf) {
-  int64_t below = INT64_MAX;
-  uint32_t after = 0;  // images of `below` bytes with a smaller index are placed
-  for (;;) {
-    uint32_t next = kNone;
-    for (uint32_t i = own.first; i < own.last; ++i) {
-      const SpaceImage& image = plan.images[i];
-      if (!IsPassing(image) || image.first != position) continue;
-      const int64_t bytes = BytesOf(image);
-      if (bytes > below || (bytes == below && i < after)) continue;
-      if (next == kNone || bytes > BytesOf(plan.images[next])) next = i;
-    }
-    if (next == kNone) return Status::kOk;
-    SpaceImage* image = &plan.images[next];
-    below = BytesOf(*image);
-    after = next + 1;
-    SLUICE_TRY(AvoidMade(plan, own.first, *image, shelf));
-    SLUICE_TRY(AvoidAlone(plan, own.segment, *image, alignment, shelf));
-    if (!shelf->Find(below, position, &image->offset)) return Status::kInfeasible;
-    SLUICE_TRY(shelf->Take(image->offset, below, image->last, image->used));
-  }
-}
-
-Status PlaceLoads(const SpacePlan& plan, int64_t capacity, int64_t alignment,
-                  Arena* scratch) {
-  Shelf shelf(capacity, alignment, scratch);
-  SLUICE_TRY(shelf.Init());
-  const size_t segments = plan.segments.size();
-  for (size_t s = 0; s < segments; ++s) {
-    const SpaceSegment& segment = plan.segments[s];
-    const size_t end =
-        s + 1 < segments ? plan.segments[s + 1].images_begin : plan.images.size();
-    const ImageRange own = {segment.images_begin, static_cast<uint32_t>(end),
-                            static_cast<uint32_t>(s)};
-    if (segment.alone_bytes != 0) {
-      SLUICE_TRY(shelf.Take(0, RoundUpTo(segment.alone_bytes, alignment), segment.first,
-                            segment.first));
-    }
-    for (uint32_t position = segment.first; position < segment.last; ++position) {
-      for (const SpaceImage& image : plan.images.Slice(own.first, own.last)) {
-        if (IsPassing(image) || image.first != position) continue;
-        SLUICE_TRY(shelf.Take(image.offset, BytesOf(image), image.last, image.used));
-      }
-      SLUICE_TRY(PlaceLoadsAt(plan, own, position, alignment, &shelf));
-    }
-  }
+  Span<int64_t> offsets;
+  SLUICE_TRY(scratch->Allocate(ranges.size(), &offsets));
+  SLUICE_TRY(OldestFit(ranges.span(), call.capacity / call.alignment * call.alignment,
+                       scratch, offsets));
+  for (size_t i = 0; i < plan.images.size(); ++i) plan.images[i].offset = offsets[i];
   return Status::kOk;
 }
 
@@ -334,8 +177,7 @@ Status PlaceByAge(const SpacePlan& plan, const PlaceCall& call, Arena* scratch) 
   bool lies = false;
   SLUICE_TRY(PlaceTogether(plan, call, Which::kMade, scratch, &lies));
   if (!lies) SLUICE_TRY(Search(plan, call, Which::kMadeAgain, scratch, &lies));
-  return lies ? PlaceLoads(plan, call.capacity, call.alignment, scratch)
-              : Status::kInfeasible;
+  return lies ? PlaceLoads(plan, call, scratch) : Status::kInfeasible;
 }
 
 // The position from which the bytes of image i at an offset are free up to its first
