@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests a program that plans a TensorFlow Lite file for mcu-256k: it prints the tool's figures,
-# and refuses a file that is not a model with a sentence and an exit code.
+# and refuses a file that is not a model with a sentence and an exit code. The program gets
+# the file's name, or with STDIN the file as its input.
 #   cmake -DSLUICE=<tool> -DPROGRAM=<command;list> -DMODEL=<file> -DWORK=<folder>
-#         -P import_program.cmake
+#         [-DSTDIN=ON] -P import_program.cmake
 cmake_minimum_required(VERSION 3.25)
 file(MAKE_DIRECTORY ${WORK})
 execute_process(COMMAND ${SLUICE} import ${MODEL} -o ${WORK}/model.slg OUTPUT_QUIET
@@ -12,7 +13,14 @@ execute_process(COMMAND ${SLUICE} schedule ${WORK}/model.slg --hw mcu-256k --jso
 string(JSON cycles GET "${json}" latency_cycles)
 string(JSON read GET "${json}" dram_read_bytes)
 string(JSON written GET "${json}" dram_write_bytes)
-execute_process(COMMAND ${PROGRAM} ${MODEL} OUTPUT_VARIABLE output
+if(STDIN)
+  set(good INPUT_FILE ${MODEL})
+  set(bad INPUT_FILE ${WORK}/no_model.tflite)
+else()
+  set(good ${MODEL})
+  set(bad ${WORK}/no_model.tflite)
+endif()
+execute_process(COMMAND ${PROGRAM} ${good} OUTPUT_VARIABLE output
                 COMMAND_ERROR_IS_FATAL ANY)
 message("${output}")
 if(NOT output MATCHES
@@ -20,7 +28,7 @@ if(NOT output MATCHES
   message(FATAL_ERROR "the tool finds ${cycles} cycles, ${read} bytes read, ${written} written")
 endif()
 file(WRITE ${WORK}/no_model.tflite "this is no model")
-execute_process(COMMAND ${PROGRAM} ${WORK}/no_model.tflite OUTPUT_VARIABLE output
+execute_process(COMMAND ${PROGRAM} ${bad} OUTPUT_VARIABLE output
                 ERROR_VARIABLE output RESULT_VARIABLE code)
 if(NOT code EQUAL 1 OR NOT output MATCHES "bad input|unsupported")
   message(FATAL_ERROR "exit code ${code} for no model: ${output}")

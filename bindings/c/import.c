@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a TensorFlow Lite file, plans it and prints the report: import MODEL.tflite */
-#include <sluice/import.h>
-#include <sluice/presets.h>
+/* Reads a TensorFlow Lite file, plans it and prints the report: import < MODEL.tflite */
+#include <sluice/presets.h> /* which includes import.h and sluice.h */
 #include <stdio.h>
 
-static char model[64 << 20];
-
-int main(int argc, char** argv) {
-  FILE* file = fopen(argc > 1 ? argv[1] : "model.tflite", "rb");
-  const size_t size = file != NULL ? fread(model, 1, sizeof model, file) : 0;
-  sluice_diagnostic_t why = {.struct_size = sizeof why};
-  sluice_report_t r = {.struct_size = sizeof r};
-  sluice_bytes_t bytes = {NULL, 0};
+int main(void) {
+  static char model[64 << 20];
   const void* machine;
-  size_t machine_size;
+  size_t machine_size, model_size = fread(model, 1, sizeof model, stdin);
+  sluice_bytes_t bytes = {NULL, 0};
   sluice_context_t* context;
   sluice_graph_t* graph;
   sluice_hardware_t* hardware;
   sluice_plan_t* plan;
-  sluice_status_t s = sluice_import_model(model, size, NULL, &bytes, NULL, &why);
+  sluice_report_t r = {.struct_size = sizeof r};
+  sluice_diagnostic_t why = {.struct_size = sizeof why};
+  sluice_status_t s = sluice_import_model(model, model_size, NULL, &bytes, NULL, &why);
   if (!s) s = sluice_preset_find("mcu-256k", &machine, &machine_size, &why);
   if (!s) s = sluice_context_create(NULL, &context, &why);
   if (!s) s = sluice_graph_create(context, bytes.data, bytes.size, &graph, &why);
@@ -34,5 +30,4 @@ int main(int argc, char** argv) {
   sluice_graph_destroy(graph);
   sluice_context_destroy(context);
   sluice_bytes_release(NULL, &bytes);
-  return 0;
 }
