@@ -37,6 +37,18 @@ Status HashWords(const void* bytes, size_t size, const Memory& memory, uint64_t*
 }
 
 void* Memory::Allocate(size_t bytes, size_t alignment) {
+  void* const p = TryAllocate(bytes, alignment);
+  if (p == nullptr) ++refusals_;
+  return p;
+}
+
+uint64_t Memory::free_bytes() const {
+  uint64_t least = max_bytes_ != 0 ? max_bytes_ : UINT64_MAX;
+  if (limit_bytes_ != 0 && limit_bytes_ < least) least = limit_bytes_;
+  return least > live_bytes_ ? least - live_bytes_ : 0;
+}
+
+void* Memory::TryAllocate(size_t bytes, size_t alignment) {
   if (!in_call_) GiveBack();
   if (max_bytes_ != 0 && (bytes > max_bytes_ || live_bytes_ > max_bytes_ - bytes)) {
     return nullptr;

@@ -59,8 +59,11 @@ class Memory {
   // A cap below the caller's, for a search that can work with less; 0 = none.
   void Limit(uint64_t bytes) { limit_bytes_ = bytes; }
   uint64_t limit() const { return limit_bytes_; }
-  // How often an allocation has met that cap.
+  // How often an allocation has met that cap, and how often any was refused.
   uint64_t limit_hits() const { return limit_hits_; }
+  uint64_t refusals() const { return refusals_; }
+  // Bytes up to the lower cap; UINT64_MAX without one.
+  uint64_t free_bytes() const;
   uint64_t max_bytes() const { return max_bytes_; }
 
   uint64_t live_bytes() const { return live_bytes_; }
@@ -74,6 +77,7 @@ class Memory {
     size_t bytes;
     size_t alignment;
   };
+  void* TryAllocate(size_t bytes, size_t alignment);
   bool GiveOne();
   void ReleaseOwner();
 
@@ -86,7 +90,7 @@ class Memory {
   bool in_call_ = false;
   bool late_ = false;  // the clock that was watched last has run out
   uint64_t limit_bytes_ = 0;
-  uint64_t limit_hits_ = 0;
+  uint64_t limit_hits_ = 0, refusals_ = 0;
   uint64_t live_bytes_ = 0;
   uint64_t peak_bytes_ = 0;
   uint64_t allocations_ = 0;

@@ -94,6 +94,14 @@ struct LoopChoice {
     cut[count] = static_cast<uint8_t>(axis);
     trips[count++] = n;
   }
+  // Iterations of all loops; INT64_MAX for that many or more.
+  int64_t Iterations() const {
+    int64_t n = 1;
+    for (int i = 0; i < count; ++i) {
+      n = n > INT64_MAX / trips[i] ? INT64_MAX : n * trips[i];
+    }
+    return n;
+  }
 };
 
 struct SpaceSegment {

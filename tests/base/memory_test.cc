@@ -35,6 +35,29 @@ TEST_CASE("memory: the cap is never exceeded and live bytes return to zero") {
   CHECK(memory.peak_bytes() <= 100 * 1024);
 }
 
+TEST_CASE("memory: what is free ends at the lower cap, and refusals are counted") {
+  const sluice_allocator_t allocator = Malloc();
+  sluice::Memory endless(allocator, 0);
+  CHECK(endless.free_bytes() == UINT64_MAX);
+  sluice::Memory memory(allocator, 1000);
+  void* const p = memory.Allocate(300, 64);
+  REQUIRE(p != nullptr);
+  CHECK(memory.free_bytes() == 700);
+  memory.Limit(500);
+  CHECK(memory.free_bytes() == 200);
+  CHECK(memory.refusals() == 0);
+  CHECK(memory.Allocate(201, 64) == nullptr);
+  CHECK(memory.limit_hits() == 1);
+  memory.Limit(100);  // less than what is live
+  CHECK(memory.free_bytes() == 0);
+  memory.Limit(0);
+  CHECK(memory.Allocate(701, 64) == nullptr);
+  CHECK(memory.refusals() == 2);
+  CHECK(memory.limit_hits() == 1);
+  memory.Release(p, 300, 64);
+  CHECK(memory.free_bytes() == 1000);
+}
+
 TEST_CASE("arena: a table that cannot grow stays as it is, however often it is asked") {
   Memory memory(Malloc(), 40 * 1024);
   Arena arena(&memory);

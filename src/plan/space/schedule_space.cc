@@ -79,10 +79,13 @@ class OrderTaker {
   OrderTaker(PlanCall* call, SpaceSchedule* space, Arena* memory)
       : call_(call), space_(space), memory_(memory) {}
 
-  Status Take(int order) {
+  // is_last: nothing in `memory` is needed behind.
+  Status Take(int order, bool is_last) {
     Candidate candidate(call_->scratch->memory(), call_->hardware);
     if (space_->Write(order, &candidate) != Status::kOk) return Status::kOk;
     const bool better = IsBetter(call_, &candidate, memory_);
+    // The judge needs memory too.
+    if (is_last) memory_->Rewind({});
     return TakeFound(call_, better, &candidate);
   }
 
@@ -92,7 +95,8 @@ class OrderTaker {
     double least = 0;
     for (int order = 0; order < SpaceSchedule::kOrders; ++order) {
       if (!space_->Has(order)) continue;
-      if (cheapest == SpaceSchedule::kOrders && !HasAfter(order)) return Take(order);
+      if (cheapest == SpaceSchedule::kOrders && !HasAfter(order))
+        return Take(order, true);
       Candidate c(call_->scratch->memory(), call_->hardware);
       if (space_->Write(order, &c) != Status::kOk) continue;
       const bool better = IsBetter(call_, &c, memory_);
@@ -105,7 +109,7 @@ class OrderTaker {
       cheapest = order;
       least = cost;
     }
-    return cheapest == SpaceSchedule::kOrders ? Status::kOk : Take(cheapest);
+    return cheapest == SpaceSchedule::kOrders ? Status::kOk : Take(cheapest, true);
   }
 
  private:
@@ -126,7 +130,7 @@ Status TakeOrders(PlanCall* call, SpaceSchedule* space, Arena* memory) {
   OrderTaker taker(call, space, memory);
   if (call->options.deadline_ns == 0) return taker.TakeCheapest();
   for (int order = 0; order < SpaceSchedule::kOrders; ++order) {
-    SLUICE_TRY(taker.Take(order));
+    SLUICE_TRY(taker.Take(order, false));
   }
   return Status::kOk;
 }
@@ -202,14 +206,17 @@ Status SpaceSchedule::Search() {
 Status SpaceSchedule::PlaceAll() {
   constexpr uint64_t kBytesOfPair = 40;
   bool lies = false;
+  Status failed = Status::kInfeasible;
   for (int order = 0; order < kOrders; ++order) {
     // Once the images fit, another order is worth less memory.
     const uint64_t images = plan_.images.size();
     const Status placed = Place(order, lies ? kBytesOfPair * images * images : 0);
     lies = lies || placed == Status::kOk;
-    if (placed != Status::kOk && placed != Status::kInfeasible && !lies) return placed;
+    if (lies || placed == Status::kInfeasible) continue;
+    if (placed != Status::kOutOfMemory) return placed;
+    failed = placed;  // another order may take less memory
   }
-  return lies ? Status::kOk : Status::kInfeasible;
+  return lies ? Status::kOk : failed;
 }
 
 Status SpaceSchedule::Place(int order, uint64_t search_bytes) {
@@ -226,6 +233,14 @@ Status SpaceSchedule::Place(int order, uint64_t search_bytes) {
     offsets_[order][i] = plan_.images[i].offset;
   }
   return Status::kOk;
+}
+
+int64_t SpaceSchedule::most_iterations() const {
+  int64_t most = 1;
+  for (const SpaceSegment& s : plan_.segments) {
+    most = Max(most, s.choice.Iterations());
+  }
+  return most;
 }
 
 bool SpaceSchedule::Has(int order) const {
@@ -268,15 +283,28 @@ Status TakeFromSpace(PlanCall* call) {
   }
   // The limit of iterations is for fusion alone.
   Budget endless;
-  Arena memory(call->scratch->memory());
-  Diagnostic ignored = {};
-  SpaceSchedule space(CallOf(call, call->plain.report,
-                             call->options.deadline_ns != 0 ? &call->search : &endless),
-                      &memory);
-  const bool found = space.Find(&ignored) == Status::kOk;
-  call->spaced = call->spaced || found;
-  // A fault in the caller's tile costs is reported even if nothing was found.
-  return found ? TakeOrders(call, &space, &memory) : TakeFound(call, false, nullptr);
+  SpaceCall of = CallOf(call, call->plain.report,
+                        call->options.deadline_ns != 0 ? &call->search : &endless);
+  constexpr int64_t kFewer = 2;
+  const Memory& used = *call->scratch->memory();
+  const double before = call->best_cost;
+  for (;;) {
+    Arena memory(call->scratch->memory());
+    Diagnostic ignored = {};
+    SpaceSchedule space(of, &memory);
+    const bool found = space.Find(&ignored) == Status::kOk;
+    call->spaced = call->spaced || found;
+    // A fault in the caller's tile costs is reported even if nothing was found.
+    if (!found) return TakeFound(call, false, nullptr);
+    const uint64_t refusals = used.refusals();
+    of.search.most_iterations = space.most_iterations() / kFewer;
+    SLUICE_TRY(TakeOrders(call, &space, &memory));
+    // A plan that does not fit the memory is searched again with fewer tiles.
+    const bool taken = call->has_plan() && call->best_cost != before;
+    if (taken || used.refusals() == refusals || of.search.most_iterations == 0) {
+      return Status::kOk;
+    }
+  }
 }
 
 Status TakeCarriedSpace(PlanCall* call, const Alignment& alignment) {

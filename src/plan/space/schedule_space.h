@@ -43,6 +43,7 @@ class SpaceSchedule {
   // false.
   Status Write(int order, Candidate* out);
   Span<const SpaceSegment> segments() const { return plan_.segments; }
+  int64_t most_iterations() const;                 // of a segment's loops
   uint32_t kept() const { return carried_.kept; }  // segments of the earlier plan
 
  private:

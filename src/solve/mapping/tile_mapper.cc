@@ -8,6 +8,8 @@ namespace sluice {
 namespace {
 
 constexpr double kGap = 0.05;
+// With the arrays that were too small, which stay in the arena.
+constexpr uint64_t kEntryBytes = 256;
 
 // True when the scratchpad feeds all units: the hierarchy of the exact search.
 bool IsFlat(const Hardware& below) {
@@ -80,7 +82,11 @@ size_t TileMapper::SlotOf(const MappingProblem& tile) const {
 }
 
 Status TileMapper::Grow() {
-  const size_t size = index_.size() == 0 ? 64 : 2 * index_.size();
+  // A search for a nest takes so long that nearly all memory is for what it found.
+  const uint64_t share = described_ ? 2 : 16;
+  if (index_.empty()) most_ = arena_->memory()->free_bytes() / share / kEntryBytes;
+  if (entries_.size() >= most_) return Status::kOutOfMemory;
+  const size_t size = index_.empty() ? 64 : 2 * index_.size();
   Span<uint32_t> index;
   SLUICE_TRY(arena_->Allocate(size, &index));
   index_ = index;

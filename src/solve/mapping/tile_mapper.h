@@ -10,13 +10,13 @@
 //          or no nest was found; Map says why
 // Cost     a look-up for a tile that is known. A new tile takes some microseconds on a
 //          core array, else as conv_exact.h says. About 200 bytes of the arena for each
-//          distinct tile, as long as there is memory
+//          distinct tile, up to a part of the memory that is free at first
 // Source   SoMa section VI-A for core arrays; KAPLA's space for the others
 #ifndef SLUICE_SOLVE_MAPPING_TILE_MAPPER_H_
 #define SLUICE_SOLVE_MAPPING_TILE_MAPPER_H_
 
 #include "base/budget.h"
-#include "base/memory.h"
+#include "base/sequence.h"
 #include "model/core_array.h"
 #include "model/hardware_view.h"
 #include "solve/mapping/conv/conv_exact.h"
@@ -53,11 +53,12 @@ class TileMapper {
 
   const Hardware& hardware_;
   Arena* arena_;
-  Vector<Entry> entries_;
+  Sequence<Entry> entries_;
   Span<uint32_t> index_;  // open addressing: entry + 1, 0 = free
   HardwareView view_;
   CoreArray array_ = {};
   bool described_ = false;  // levels below the scratchpad
+  size_t most_ = 0;         // tiles to remember
   bool full_ = false;       // there is no memory to remember more tiles
   Status status_ = Status::kOk;
 };

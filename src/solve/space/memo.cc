@@ -55,7 +55,10 @@ Status SegmentMemo::Init(Arena* arena) {
   SLUICE_TRY(FindRepeats(signatures, &scratch));
   size_t repeated = 1;
   for (const uint8_t repeats : repeats_) repeated += repeats;
-  const size_t entries = PowerOfTwo(Min(repeated * repeated / 8, kMostEntries));
+  constexpr uint64_t kShare = 4 * (sizeof(Entry) + 4 * sizeof(uint64_t));
+  const uint64_t fits = arena->memory()->free_bytes() / kShare;
+  size_t entries = PowerOfTwo(Min(repeated * repeated / 8, kMostEntries));
+  while (entries > 1 && entries > fits) entries /= 2;
   SLUICE_TRY(arena->Allocate(4 * entries, &misfits_));
   return arena->Allocate(entries, &entries_);
 }

@@ -309,13 +309,14 @@ uint32_t ComputesMost(const SpaceProblem& problem, uint32_t first, uint32_t end)
 // Tries segments that continue a partial plan.
 class Trier {
  public:
-  Trier(const SpaceProblem& problem, const SpaceGoal& goal, const States* states,
+  Trier(const SpaceProblem& problem, const SpaceSearch& search, const States* states,
         Arena* arena)
       : p_(problem),
+        most_iterations_(search.most_iterations),
         maker_(problem),
         segments_(problem, &maker_),
-        tiles_(problem, goal, arena),
-        prices_(problem, goal),
+        tiles_(problem, search.goal, arena),
+        prices_(problem, search.goal),
         states_(states) {}
 
   Status Init(Arena* arena) {
@@ -344,6 +345,7 @@ class Trier {
   bool Try(uint32_t from, uint32_t end, const LoopChoice& loops) {
     const SpaceNode node = states_->nodes()[from];
     work_ += end - node.last;
+    if (loops.Iterations() > most_iterations_) return false;
     if (!segments_.Make({node.held, node.last, end, loops})) return false;
     SpaceNode next = node;
     prices_.Advance(segments_.cost(), &next);
@@ -492,6 +494,7 @@ class Trier {
   }
 
   const SpaceProblem& p_;
+  const int64_t most_iterations_;
   SegmentMaker maker_;
   SegmentMemo segments_;
   TileChooser tiles_;
@@ -511,7 +514,7 @@ class Search {
         search_(search),
         arena_(arena),
         states_(arena),
-        trier_(problem, search.goal, &states_, arena),
+        trier_(problem, search, &states_, arena),
         known_{search.known, static_cast<uint32_t>(problem.layer.size())} {}
 
   Status Init() {
@@ -531,7 +534,7 @@ class Search {
     return Status::kOk;
   }
 
-  const Vector<SpaceNode>& nodes() const { return states_.nodes(); }
+  const Sequence<SpaceNode>& nodes() const { return states_.nodes(); }
   SegmentMaker* maker() { return trier_.maker(); }
 
  private:

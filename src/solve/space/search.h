@@ -36,9 +36,10 @@ struct SpaceSearch {
   // By position, or empty. Known segments do not overlap. The layers between them are
   // searched, and so are the layers of a known segment that does not fit.
   Span<const KnownSegment> known = {};
-  uint32_t states = 6;        // per border
-  uint32_t longest = 50;      // layers of a segment
-  uint64_t most_work = 4000;  // layers of segments tried from one border
+  uint32_t states = 6;                  // per border
+  uint32_t longest = 50;                // layers of a segment
+  uint64_t most_work = 4000;            // layers of segments tried from one border
+  int64_t most_iterations = INT64_MAX;  // of a segment's loops
   Budget* budget = nullptr;
 };
 

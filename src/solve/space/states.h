@@ -9,7 +9,7 @@
 #ifndef SLUICE_SOLVE_SPACE_STATES_H_
 #define SLUICE_SOLVE_SPACE_STATES_H_
 
-#include "base/memory.h"
+#include "base/sequence.h"
 #include "solve/space/memo.h"
 #include "solve/space/unroll.h"
 
@@ -58,7 +58,7 @@ class States {
   uint32_t node(uint32_t at, uint32_t i) const {
     return states_[size_t{at} * most_ + i];
   }
-  const Vector<SpaceNode>& nodes() const { return nodes_; }
+  const Sequence<SpaceNode>& nodes() const { return nodes_; }
 
   // Whether a plan of that cost may be a state of a border.
   bool Wants(uint32_t at, double cost) const {
@@ -160,7 +160,7 @@ class States {
   }
 
   Arena* arena_;
-  Vector<SpaceNode> nodes_;
+  Sequence<SpaceNode> nodes_;
   Vector<Span<Held>> room_;  // by node: for what it holds
   Vector<uint32_t> free_;    // nodes that may be used again
   uint32_t most_ = 0;

@@ -125,7 +125,8 @@ Status TileChooser::Choose(uint32_t position, uint32_t whole, const TileChoices*
     const Tensor& tensor = p_.graph->tensors[t];
     hash = Fnv1a(tensor.extent, sizeof tensor.extent, hash);
   }
-  for (const Known& known : known_) {
+  for (size_t i = 0; i < known_.size(); ++i) {
+    const Known& known = known_[i];
     if (known.hash == hash && known.whole == whole &&
         SameLayer(known.position, position)) {
       *out = &known.choices;

@@ -8,6 +8,7 @@
 #ifndef SLUICE_SOLVE_SPACE_TILES_H_
 #define SLUICE_SOLVE_SPACE_TILES_H_
 
+#include "base/sequence.h"
 #include "solve/space/segment.h"
 
 namespace sluice {
@@ -78,7 +79,7 @@ class TileChooser {
 
   const SpaceProblem& p_;
   const SpaceGoal goal_;
-  Vector<Known> known_;
+  Sequence<Known> known_;
 };
 
 }  // namespace sluice

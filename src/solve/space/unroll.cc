@@ -101,7 +101,7 @@ class Unroller {
 
 }  // namespace
 
-Status UnrollNodes(const SpaceProblem& problem, const Vector<SpaceNode>& nodes,
+Status UnrollNodes(const SpaceProblem& problem, const Sequence<SpaceNode>& nodes,
                    uint32_t last, SegmentMaker* maker, Arena* arena, SpacePlan* plan) {
   Arena scratch(arena->memory());
   Vector<uint32_t> way(&scratch);

@@ -10,6 +10,7 @@
 #ifndef SLUICE_SOLVE_SPACE_UNROLL_H_
 #define SLUICE_SOLVE_SPACE_UNROLL_H_
 
+#include "base/sequence.h"
 #include "solve/space/segment.h"
 
 namespace sluice {
@@ -39,7 +40,7 @@ struct SpaceNode {
   int window_size;
 };
 
-Status UnrollNodes(const SpaceProblem& problem, const Vector<SpaceNode>& nodes,
+Status UnrollNodes(const SpaceProblem& problem, const Sequence<SpaceNode>& nodes,
                    uint32_t last, SegmentMaker* maker, Arena* arena, SpacePlan* plan);
 
 }  // namespace sluice

@@ -78,6 +78,31 @@ TEST_CASE("space: a projection's sums take the scratchpad, and its operands stre
   }
 }
 
+// The first plan found does not fit the memory (transformer, VGG-16), or costs of tiles
+// that are remembered would take all of it (L-RASPP).
+TEST_CASE("space: with little memory there are fewer tiles, not the plain plan") {
+  const struct {
+    const char* network;
+    int batch;
+    uint64_t memory;
+    double most;  // times the bound
+  } rows[] = {{"transformer", 8, 2000000, 1.1},
+              {"vgg16", 1, 700000, 1.1},
+              {"lraspp", 32, 3000000, 1.2}};
+  for (const auto& row : rows) {
+    CAPTURE(row.network);
+    sluice::zoo::ZooOptions batch;
+    batch.batch = row.batch;
+    NetworkPlan n(sluice::zoo::MakeZooGraph(row.network, batch), "soma-edge",
+                  row.memory);
+    REQUIRE(n.ok);
+    REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+    CHECK(n.Verify() == SLUICE_OK);
+    CHECK(static_cast<double>(n.report.latency_cycles) <
+          row.most * static_cast<double>(n.report.bound_latency_cycles));
+  }
+}
+
 // A call with a progress callback judges the plain plan first.
 TEST_CASE("space: where the judge cannot follow the plain plan, there is another") {
   NetworkPlan n(sluice::zoo::MakeZooGraph("fcn", {}), "gemmini-16x16");

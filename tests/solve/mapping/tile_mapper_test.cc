@@ -119,6 +119,21 @@ TEST_CASE("tile mapper: what it has no memory to remember, it computes again") {
   CHECK(scratch.memory.live_bytes() < other.memory.live_bytes());
 }
 
+TEST_CASE("tile mapper: what it remembers takes a part of the memory that is free") {
+  Cores cores;
+  Scratch scratch;
+  TileMapper mapper(cores.hardware, &scratch.arena);
+  constexpr uint64_t kFree = 1 << 20;
+  const uint64_t live = scratch.memory.live_bytes();
+  scratch.memory.Limit(live + kFree);
+  TileCost cost;
+  for (int64_t k = 1; k <= 5000; ++k) {
+    REQUIRE(mapper.Cost(GemmProblem(1, 2, k, 3, 1), &cost));
+  }
+  CHECK(scratch.memory.live_bytes() - live < kFree / 8);
+  CHECK(scratch.memory.refusals() == 0);
+}
+
 TEST_CASE(
     "tile mapper: without an array below the scratchpad there is nothing to map") {
   Machine plain;

@@ -42,6 +42,20 @@ bool SameCost(const SpaceCost& a, const SpaceCost& b) {
          a.squeezed == b.squeezed && a.energy_pj == b.energy_pj;
 }
 
+TEST_CASE("space memo: it takes a part of the memory that is free") {
+  const sluice_test::SpaceCase c(Blocks(100), 2048);
+  for (const uint64_t free :
+       {uint64_t{1} << 18, uint64_t{1} << 20, uint64_t{1} << 24}) {
+    CAPTURE(free);
+    sluice::Memory memory(sluice_test::Nouns::Allocator(), free);
+    Arena arena(&memory);
+    SegmentMaker maker(c.problem);
+    SegmentMemo memo(c.problem, &maker);
+    REQUIRE(memo.Init(&arena) == Status::kOk);
+    CHECK(memory.live_bytes() < free / 2);
+  }
+}
+
 TEST_CASE("space memo: segments of equal blocks cost what making them costs") {
   const sluice_test::SpaceCase c(Blocks(12), 2048);
   sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);

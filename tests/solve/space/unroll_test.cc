@@ -12,7 +12,7 @@ TEST_CASE("space unroll: an image lasts over all segments that hold it") {
   sluice_test::MakerCase c(sluice_test::JoinedGraph());
   SegmentMaker& maker = c.maker;
   Held held[] = {{3, false}};
-  Vector<SpaceNode> nodes(&c.arena);
+  Sequence<SpaceNode> nodes(&c.arena);
   SpaceNode node = {};
   node.before = kNone;
   REQUIRE(nodes.Push(node) == Status::kOk);
