@@ -9,30 +9,24 @@ work=$2
 model=$3
 rm -rf "$work"
 mkdir -p "$work"
+mkfifo "$work/told"
 "$sluice" import "$model" -o "$work/graph.slg" >"$work/import.txt"
 
-# Waits until the tool shows progress, hence searches.
-await() {
-  tries=0
-  until grep -q "iterations" "$work/progress.txt"; do
-    tries=$((tries + 1))
-    if [ $tries -gt 600 ]; then
-      echo "no progress in a minute"
-      exit 1
-    fi
-    sleep 0.1
-  done
-}
-
 for signal in INT TERM; do
-  : >"$work/progress.txt"
   # A shell lets its background processes ignore SIGINT; env restores the default.
   env --default-signal=INT "$sluice" schedule "$work/graph.slg" --hw soma-edge \
     --iterations 1000000000000 --progress --json -o "$work/plan.slp" \
-    >"$work/answer.json" 2>"$work/progress.txt" &
+    >"$work/answer.json" 2>"$work/told" &
   tool=$!
-  await
+  # The tool searches once it has told its progress, in lines of less than 100 bytes.
+  exec 3<"$work/told"
+  head -c 200 <&3 >"$work/progress.txt"
+  if ! grep -q "iterations" "$work/progress.txt"; then
+    echo "no progress: $(cat "$work/progress.txt")"
+    exit 1
+  fi
   kill -s $signal $tool
+  cat <&3 >>"$work/progress.txt" # until the tool ends
   code=0
   wait $tool || code=$?
   if [ $code -ne 0 ]; then

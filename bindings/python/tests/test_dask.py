@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
+import threading
 
 import pytest
 
@@ -16,30 +16,36 @@ distributed = pytest.importorskip("distributed")
 MORE = {**GRID, "buffer_bytes": ["1M", "2M", "4M"], "dram_bytes_per_cycle": [4, 8, 16]}
 
 
-def started(command, work, name, **environment):
-    with open(work / name, "wb") as log:
-        return subprocess.Popen([sys.executable, "-m", *command], cwd=work, stdout=log,
-                                stderr=log, env={**os.environ, **environment})
+def started(command, work, log):
+    return subprocess.Popen([sys.executable, "-m", *command], cwd=work,
+                            stdout=subprocess.DEVNULL, stderr=log)
+
+
+def address_of(scheduler):
+    """What the scheduler says, up to the line with its address, is read; the rest is dropped."""
+    said = []
+    for line in scheduler.stderr:
+        said.append(line.decode())
+        if "Scheduler at:" in said[-1]:
+            threading.Thread(target=scheduler.stderr.read, daemon=True).start()
+            return said[-1].split()[-1]
+    raise AssertionError("".join(said))
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
     """(client, workers): what two command lines start."""
     work = tmp_path_factory.mktemp("dask")
-    programs = [started(["distributed.cli.dask_scheduler", "--scheduler-file", "s.json", "--host",
-                         "127.0.0.1", "--port", "0", "--no-dashboard"], work, "scheduler")]
-    workers = [started(["distributed.cli.dask_worker", "--scheduler-file", "s.json", "--nthreads",
-                        "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0"], work,
-                       f"worker{i}") for i in range(2)]
-    programs += workers
-    client = None
+    scheduler = started(["distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0",
+                         "--no-dashboard"], work, subprocess.PIPE)
+    programs, client = [scheduler], None
     try:
-        end = time.monotonic() + 60
-        while not (work / "s.json").exists():
-            assert programs[0].poll() is None and time.monotonic() < end, (
-                work / "scheduler").read_text()
-            time.sleep(0.05)
-        client = distributed.Client(scheduler_file=str(work / "s.json"), timeout=60)
+        address = address_of(scheduler)
+        workers = [started(["distributed.cli.dask_worker", address, "--nthreads", "1",
+                            "--no-nanny", "--no-dashboard", "--memory-limit", "0"], work,
+                           subprocess.DEVNULL) for _ in range(2)]
+        programs += workers
+        client = distributed.Client(address, timeout=60)
         client.wait_for_workers(2, timeout=60)
         yield client, workers
     finally:
