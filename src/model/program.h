@@ -9,7 +9,8 @@
 //
 // Steps are stored densely: a form, stored once, holds what several tiles or transfers
 // have in common; each step adds its own numbers. The Add functions take a step in
-// full; tile() and transfer() return it in full.
+// full; tile() returns it in full, transfer() without its nodes, which step() and
+// transfer_form() have, and without the destination of a FORWARD.
 //
 // A tile runs on one node. A STORE or FORWARD names its source node; a LOAD names the
 // top left node of its destination rectangle. Each node has its own scratchpad

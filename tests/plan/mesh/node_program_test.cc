@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs for several nodes: which segments are kept, what is stored, who runs what.
+#include "plan/mesh/node_program.h"
+
+#include <doctest/doctest.h>
+
+#include "plan/mesh/node_layers.h"
+
+namespace sluice {
+namespace {
+
+using sluice_test::Chain;
+using sluice_test::GraphSpec;
+using sluice_test::OnNodes;
+
+constexpr NodeRegion kLeft = {{0, 0}, {1, 2}}, kRight = {{1, 0}, {1, 2}};
+
+struct Scheduled : sluice_test::NodeLayers {
+  Scheduled(const GraphSpec& spec, int64_t capacity, bool segmented)
+      : NodeLayers(spec) {
+    LayerOnNodes at[] = {OnNodes(0, kLeft, WholeOnEach()),
+                         OnNodes(1, kRight, WholeOnEach())};
+    uint32_t order[] = {0, 1};
+    Segment segment = {};
+    segment.top_batch = 1;
+    segment.layers = {at, 2};
+    SegmentSchedule schedule = {};
+    if (segmented) {
+      schedule.segments = {&segment, 1};
+      schedule.order = {order, 2};
+    }
+    status = ScheduleOnNodes({n.graph, n.hardware, lowering, capacity, schedule, false,
+                              coster, &budget, &places, &scratch},
+                             &program, &out, &n.diagnostic);
+  }
+  Arena places{&n.memory}, scratch{&n.memory};
+  NodeProgram out;
+  Status status;
+};
+
+GraphSpec TwoLayers() { return Chain(2, 4, 4, 4).Conv(4, 1).Conv(4, 1).Done(); }
+
+TEST_CASE(
+    "node program: a segment that fits is one group, and what it keeps has no place") {
+  const Scheduled s(TwoLayers(), 4096, true);
+  REQUIRE(s.status == Status::kOk);
+  CHECK(s.out.groups == 1);
+  CHECK(s.out.pipelined == 1);
+  CHECK(s.Steps().find('F') != std::string::npos);
+  const uint32_t between = s.n.graph.layers[0].outputs[0];
+  CHECK(s.out.lowering.places[between].region == kRegionNowhere);
+}
+
+TEST_CASE("node program: a segment that does not fit is written layer by layer") {
+  // All of the tensor between the layers, 128 bytes, would land on a node.
+  const Scheduled s(TwoLayers(), 128, true);
+  REQUIRE(s.status == Status::kOk);
+  CHECK(s.out.groups == 2);
+  CHECK(s.out.pipelined == 0);
+  CHECK(s.Steps().find('F') == std::string::npos);
+  const uint32_t between = s.n.graph.layers[0].outputs[0];
+  CHECK(s.out.lowering.places[between].region != kRegionNowhere);
+}
+
+TEST_CASE("node program: without segments each layer is a group on all nodes") {
+  const Scheduled s(TwoLayers(), 4096, false);
+  REQUIRE(s.status == Status::kOk);
+  CHECK(s.out.groups == 2);
+  const std::string steps = s.Steps();
+  for (const char* computed : {"C0", "C1", "C2", "C3"}) {
+    CHECK(steps.find(computed) != std::string::npos);
+  }
+}
+
+TEST_CASE("node program: a layer that fits no node is infeasible, with a sentence") {
+  const Scheduled s(TwoLayers(), 32, false);
+  CHECK(s.status == Status::kInfeasible);
+  CHECK(std::string(s.n.diagnostic.message).size() > 10);
+}
+
+}  // namespace
+}  // namespace sluice
