@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fused plan of a small graph, carried over to the same graph or to an edited one.
+#ifndef SLUICE_TESTS_PLAN_FUSED_CARRIED_CASE_H_
+#define SLUICE_TESTS_PLAN_FUSED_CARRIED_CASE_H_
+
+#include <memory>
+
+#include "plan/carry/carry.h"
+#include "tests/plan/fused/sectioned_case.h"
+
+namespace sluice_test {
+
+// The earlier plan. Its notation and its sections live as long as it does.
+struct EarlierPlan : SectionedCase {
+  explicit EarlierPlan(const GraphSpec& spec, int64_t bytes = 4096)
+      : SectionedCase(spec, bytes) {
+    bool fused = false;
+    REQUIRE(ScheduleFused(call, &budget, &scratch, &out, &fused, &n.diagnostic) ==
+            sluice::Status::kOk);
+    REQUIRE(fused);
+  }
+  sluice::Arena scratch{&n.memory};
+  sluice::Candidate out{&n.memory, n.hardware};
+};
+
+// A graph of as many layers as the earlier plan has, of which `changed` have other
+// shapes or options; carried over, and not decided yet.
+struct CarriedCase : SectionedCase {
+  CarriedCase(const EarlierPlan& before, const GraphSpec& spec,
+              const std::vector<uint32_t>& changed = {}, int64_t bytes = 4096)
+      : SectionedCase(spec, bytes), same(spec.layers.size(), 1) {
+    for (uint32_t l = 0; l < spec.layers.size(); ++l) {
+      before_of.push_back(l);
+      after_of.push_back(l);
+    }
+    for (const uint32_t l : changed) same[l] = 0;
+    sluice::Alignment alignment;
+    alignment.before_of = {before_of.data(), before_of.size()};
+    alignment.after_of = {after_of.data(), after_of.size()};
+    alignment.same = {same.data(), same.size()};
+    REQUIRE(Carry(before.out.notation, alignment, n.graph, &n.arena, &carried,
+                  &n.diagnostic) == sluice::Status::kOk);
+    carried.same_machine = true;
+    call.carried = &carried;
+  }
+  std::vector<uint32_t> before_of, after_of;
+  std::vector<uint8_t> same;
+  sluice::CarriedSchedule carried;
+};
+
+}  // namespace sluice_test
+
+#endif  // SLUICE_TESTS_PLAN_FUSED_CARRIED_CASE_H_
