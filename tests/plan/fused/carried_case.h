@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "plan/carry/carry.h"
+#include "plan/carry/carried_section.h"
 #include "tests/plan/fused/sectioned_case.h"
 
 namespace sluice_test {
@@ -43,7 +43,26 @@ struct CarriedCase : SectionedCase {
     carried.same_machine = true;
     call.carried = &carried;
   }
-  std::vector<uint32_t> before_of, after_of;
+  // The first section with its list of tiles and transfers, without times or addresses.
+  sluice::Section* Listed() {
+    REQUIRE(sluice::CutIntoSections(&plan) == sluice::Status::kOk);
+    sluice::Section* section = &plan.sections[0];
+    bool decided = false, touched = false;
+    REQUIRE(sluice::OpenSection(&plan, section, &decided) == sluice::Status::kOk);
+    local.assign(n.graph.layers.size(), sluice::kNone);
+    REQUIRE(StartOfCarried(carried, carried.order.Slice(section->first, section->last),
+                           {local.data(), local.size()}, &n.arena, section,
+                           &touched) == sluice::Status::kOk);
+    sluice::FusionSearch search = SearchOf(plan, *section, 0);
+    search.list_transfers = carried.before->section[0].transfers;
+    REQUIRE(SolveSection(plan, search, &budget, &n.arena, section) ==
+            sluice::Status::kOk);
+    return section;
+  }
+  sluice::CarriedCall Call() {
+    return {carried, 0, {local.data(), local.size()}, capacity, &n.arena};
+  }
+  std::vector<uint32_t> before_of, after_of, local;
   std::vector<uint8_t> same;
   sluice::CarriedSchedule carried;
 };
