@@ -19,6 +19,110 @@ void DenseStrides(const Tensor& t, uint32_t stride[kAxes]) {
   }
 }
 
+// Strides of a tensor with the elements of another one in the same row-major order.
+// False if an axis runs over axes of the other whose elements are not evenly spaced.
+bool StridesOfReshape(const Tensor& other, const uint32_t other_stride[kAxes],
+                      const Tensor& t, uint32_t stride[kAxes]) {
+  int at = kAxes;  // axes of the other one from here on are used up
+  uint64_t step = t.element_bytes;
+  int64_t left = 1;  // elements of evenly spaced axes of the other one
+  for (int a = kAxes - 1; a >= 0; --a) {
+    if (left == 1 && t.extent[a] > 1) {
+      do {
+        --at;
+      } while (other.extent[at] == 1);
+      step = other_stride[at];
+      left = other.extent[at];
+      while (at > 0 && (other.extent[at - 1] == 1 ||
+                        other_stride[at - 1] == step * static_cast<uint64_t>(left))) {
+        left *= other.extent[--at];
+      }
+    }
+    if (left % t.extent[a] != 0) return false;
+    stride[a] = static_cast<uint32_t>(step);
+    step *= static_cast<uint64_t>(t.extent[a]);
+    left /= t.extent[a];
+  }
+  return true;
+}
+
+// Where tensors lie according to the views decided so far.
+class ViewPlaces {
+ public:
+  ViewPlaces(const Graph& graph, const Hardware& hardware, const Lowering& lowering)
+      : graph_(graph), granule_(hardware.dram_granule_bytes), lowering_(&lowering) {}
+
+  bool IsRoot(uint32_t t) const { return lowering_->views[t].parent == kNone; }
+
+  // True when strides exist for `out`, a reshape of `in` where that lies.
+  bool HasStrides(uint32_t in, uint32_t out) const {
+    uint32_t stride[kAxes], reshaped[kAxes];
+    int64_t offset = 0;
+    return Resolve(in, stride, &offset) &&
+           StridesOfReshape(graph_.tensors[in], stride, graph_.tensors[out], reshaped);
+  }
+
+  // Strides and byte offset within the root, following the parents. False if a reshape
+  // has no strides there.
+  bool Resolve(uint32_t t, uint32_t stride[kAxes], int64_t* offset) const {
+    const View& view = lowering_->views[t];
+    if (view.parent == kNone) {
+      DenseStrides(graph_.tensors[t], stride);
+      *offset = 0;
+      return true;
+    }
+    uint32_t parent[kAxes];
+    if (!Resolve(view.parent, parent, offset)) return false;
+    if (view.reshape) {
+      return StridesOfReshape(graph_.tensors[view.parent], parent, graph_.tensors[t],
+                              stride);
+    }
+    for (int a = 0; a < kAxes; ++a) {
+      stride[a] = parent[a];
+      *offset += int64_t{view.begin[a]} * stride[a];
+    }
+    return true;
+  }
+
+  // Byte offset and strides of a box at `begin` are multiples of the DRAM granule.
+  bool OnGranule(uint32_t parent, const int32_t begin[kAxes]) const {
+    uint32_t stride[kAxes];
+    int64_t offset = 0;
+    Resolve(parent, stride, &offset);
+    for (int a = 0; a < kAxes; ++a) {
+      offset += int64_t{begin[a]} * stride[a];
+      if (a < kAxes - 1 && graph_.tensors[parent].extent[a] > 1 &&
+          stride[a] % granule_ != 0) {
+        return granule_ == 1;
+      }
+    }
+    return offset % granule_ == 0;
+  }
+
+  // Whether a tensor lies in the view's parent at the view's place.
+  bool LiesAt(uint32_t t, const View& view) const {
+    int32_t begin[kAxes] = {};
+    for (; t != view.parent; t = lowering_->views[t].parent) {
+      const View& step = lowering_->views[t];
+      if (step.parent == kNone || step.reshape) return false;
+      for (int a = 0; a < kAxes; ++a) begin[a] += step.begin[a];
+    }
+    return memcmp(begin, view.begin, sizeof begin) == 0;
+  }
+
+  bool IsAncestor(uint32_t ancestor, uint32_t t) const {
+    for (; t != kNone; t = lowering_->views[t].parent) {
+      if (t == ancestor) return true;
+    }
+    return false;
+  }
+
+ private:
+  const Graph& graph_;
+  uint32_t granule_;
+  const Lowering* lowering_;
+};
+
 // Decides which tensors are views of others. Layers are visited in topological order,
 // so a tensor's parent is final before a later layer builds on it.
 class ViewPlanner {
@@ -26,7 +130,7 @@ class ViewPlanner {
   ViewPlanner(const Graph& graph, const Hardware& hardware, Lowering* lowering,
               Span<uint8_t> needs_dense)
       : graph_(graph),
-        granule_(hardware.dram_granule_bytes),
+        at_(graph, hardware, *lowering),
         lowering_(lowering),
         needs_dense_(needs_dense) {}
 
@@ -48,56 +152,24 @@ class ViewPlanner {
   }
 
  private:
-  bool IsRoot(uint32_t t) const { return lowering_->views[t].parent == kNone; }
   bool MayMove(uint32_t t) const {
-    return IsRoot(t) && graph_.tensors[t].kind == TensorKind::kIntermediate;
-  }
-
-  // True when the tensor's elements are contiguous in row-major order.
-  bool IsDense(uint32_t t) const {
-    uint32_t stride[kAxes];
-    uint32_t dense[kAxes];
-    int64_t offset = 0;
-    Resolve(t, stride, &offset);
-    DenseStrides(graph_.tensors[t], dense);
-    for (int a = 0; a < kAxes; ++a) {
-      if (graph_.tensors[t].extent[a] > 1 && stride[a] != dense[a]) return false;
-    }
-    return true;
-  }
-
-  // Strides and byte offset within the root, following the parents.
-  void Resolve(uint32_t t, uint32_t stride[kAxes], int64_t* offset) const {
-    const View& view = lowering_->views[t];
-    if (view.parent == kNone) {
-      DenseStrides(graph_.tensors[t], stride);
-      *offset = 0;
-      return;
-    }
-    Resolve(view.parent, stride, offset);
-    if (view.reshape) {
-      DenseStrides(graph_.tensors[t], stride);
-      return;
-    }
-    for (int a = 0; a < kAxes; ++a) *offset += int64_t{view.begin[a]} * stride[a];
+    return at_.IsRoot(t) && graph_.tensors[t].kind == TensorKind::kIntermediate;
   }
 
   // A view of a state shows appended rows too. A layer that reads the state before its
   // append must therefore get a copy.
   bool ShowsOldState(uint32_t t, uint32_t layer) const {
-    while (!IsRoot(t)) t = lowering_->views[t].parent;
+    while (!at_.IsRoot(t)) t = lowering_->views[t].parent;
     const Tensor& root = graph_.tensors[t];
     return root.kind == TensorKind::kState && root.producer != kNone &&
            layer < root.producer;
   }
 
   bool TryReshape(uint32_t l, uint32_t in, uint32_t out) {
-    if (MayMove(out) && IsDense(in) && !ShowsOldState(in, l)) {
+    if (MayMove(out) && at_.HasStrides(in, out) && !ShowsOldState(in, l)) {
       lowering_->views[out] = View{in, true, {}};
-      // From now on no ancestor may become a view inside a wider tensor.
-      for (uint32_t t = in; t != kNone; t = lowering_->views[t].parent) {
-        needs_dense_[t] = 1;
-      }
+      // From now on no ancestor may get other strides.
+      NeedDense(in);
       return true;
     }
     // The output has a region of its own: let the input's producer write there.
@@ -105,8 +177,14 @@ class ViewPlanner {
       lowering_->views[in] = View{out, true, {}};
       return true;
     }
-    needs_dense_[out] = 1;  // the copy writes it in the order of the input
+    NeedDense(out);  // the copy writes it in the order of the input
     return false;
+  }
+
+  void NeedDense(uint32_t t) {
+    for (; t != kNone; t = lowering_->views[t].parent) {
+      needs_dense_[t] = static_cast<uint8_t>(Min(needs_dense_[t] + 1, 255));
+    }
   }
 
   bool TrySlice(uint32_t l, const Layer& layer) {
@@ -115,26 +193,11 @@ class ViewPlanner {
     View view = {in, false, {}};
     for (int a = 0; a < kAxes; ++a)
       view.begin[a] = layer.attribute(static_cast<size_t>(a));
-    if (!MayMove(out) || !OnGranule(in, view.begin) || ShowsOldState(in, l)) {
+    if (!MayMove(out) || !at_.OnGranule(in, view.begin) || ShowsOldState(in, l)) {
       return false;
     }
     lowering_->views[out] = view;
     return true;
-  }
-
-  // Byte offset and strides of a box at `begin` are multiples of the DRAM granule.
-  bool OnGranule(uint32_t parent, const int32_t begin[kAxes]) const {
-    uint32_t stride[kAxes];
-    int64_t offset = 0;
-    Resolve(parent, stride, &offset);
-    for (int a = 0; a < kAxes; ++a) {
-      offset += int64_t{begin[a]} * stride[a];
-      if (a < kAxes - 1 && graph_.tensors[parent].extent[a] > 1 &&
-          stride[a] % granule_ != 0) {
-        return granule_ == 1;
-      }
-    }
-    return offset % granule_ == 0;
   }
 
   bool CanMoveWriter(uint32_t t) const {
@@ -161,35 +224,49 @@ class ViewPlanner {
       View view = {out, false, {}};
       view.begin[axis] = at;
       at += graph_.tensors[in].extent[axis];
-      if (LiesAt(in, view)) continue;
+      if (at_.LiesAt(in, view)) continue;
       const uint32_t joined = JoinedAlike(layer, i);
       const uint32_t moved = joined != kNone ? joined : in;
       if (MayMove(moved) && CanMoveWriter(moved) && needs_dense_[moved] == 0 &&
-          moved != out && OnGranule(out, view.begin) && !IsAncestor(moved, out)) {
+          moved != out && at_.OnGranule(out, view.begin) &&
+          !at_.IsAncestor(moved, out)) {
         lowering_->views[moved] = view;
-      } else {
+      } else if (!MoveReshaped(moved, view)) {
         all = false;
       }
     }
     return all;
   }
 
-  // Whether a tensor lies in the view's parent at the view's place.
-  bool LiesAt(uint32_t t, const View& view) const {
-    int32_t begin[kAxes] = {};
-    for (; t != view.parent; t = lowering_->views[t].parent) {
-      const View& step = lowering_->views[t];
-      if (step.parent == kNone || step.reshape) return false;
-      for (int a = 0; a < kAxes; ++a) begin[a] += step.begin[a];
+  // Moves a reshape of a tensor to a view's place, and the tensor with it: the tensor
+  // becomes a reshape of what was a reshape of it. False if that is not possible.
+  bool MoveReshaped(uint32_t t, const View& view) {
+    const View before = lowering_->views[t];
+    const uint32_t made = before.parent;
+    if (made == kNone || !before.reshape || made == view.parent ||
+        graph_.tensors[t].kind != TensorKind::kIntermediate || !MayMove(made) ||
+        !CanMoveWriter(made) || needs_dense_[t] != 0 || needs_dense_[made] != 1 ||
+        !at_.OnGranule(view.parent, view.begin) || at_.IsAncestor(made, view.parent)) {
+      return false;
     }
-    return memcmp(begin, view.begin, sizeof begin) == 0;
+    lowering_->views[t] = view;
+    lowering_->views[made] = {t, true, {}};
+    uint32_t stride[kAxes];
+    int64_t offset = 0;
+    if (at_.Resolve(made, stride, &offset)) {
+      NeedDense(view.parent);
+      return true;
+    }
+    lowering_->views[t] = before;
+    lowering_->views[made].parent = kNone;
+    return false;
   }
 
   // The output of an earlier concat along the same axis whose inputs are those of
   // `layer` from number `first` on, and lie in it; or kNone.
   uint32_t JoinedAlike(const Layer& layer, size_t first) const {
     uint32_t joined = layer.inputs[first];
-    while (!IsRoot(joined)) joined = lowering_->views[joined].parent;
+    while (!at_.IsRoot(joined)) joined = lowering_->views[joined].parent;
     if (graph_.tensors[joined].producer == kNone) return kNone;
     const uint32_t producer = graph_.tensors[joined].producer;
     const Layer& other = graph_.layers[producer];
@@ -206,17 +283,11 @@ class ViewPlanner {
     return joined;
   }
 
-  bool IsAncestor(uint32_t ancestor, uint32_t t) const {
-    for (; t != kNone; t = lowering_->views[t].parent) {
-      if (t == ancestor) return true;
-    }
-    return false;
-  }
-
   const Graph& graph_;
-  uint32_t granule_;
+  const ViewPlaces at_;
   Lowering* lowering_;
-  Span<uint8_t> needs_dense_;  // a reshape relies on the tensor being dense
+  // How many reshapes rely on the tensor's strides as they are.
+  Span<uint8_t> needs_dense_;
 };
 
 uint8_t RegionOf(TensorKind kind) {
@@ -364,7 +435,8 @@ void PlaceView(const Graph& graph, Lowering* lowering, uint32_t t) {
   const TensorPlace& parent = lowering->places[view.parent];
   *place = parent;
   if (view.reshape) {
-    DenseStrides(graph.tensors[t], place->stride);
+    StridesOfReshape(graph.tensors[view.parent], parent.stride, graph.tensors[t],
+                     place->stride);
     return;
   }
   for (int a = 0; a < kAxes; ++a) {

@@ -10,6 +10,7 @@ enum : uint8_t {
   kWhole = 1,      // all of it must be in a scratchpad
   kHostReads = 2,  // the host reads all of it, in DRAM
   kHostMade = 4,   // the host writes at least a part of it
+  kLeaves = 8,     // its elements are elements of one of the graph's outputs too
 };
 
 constexpr Progression kNothing = {0, 1, 0};
@@ -419,6 +420,9 @@ Status NeedOfCopy(const Graph& graph, const Layer& layer, Needs* needs) {
     if (all && (needs->flags[out] & kHostReads) != 0) {
       needs->flags[layer.inputs[i]] |= kHostReads;
     }
+    const bool leaves = graph.tensors[out].kind == TensorKind::kOutput ||
+                        (needs->flags[out] & kLeaves) != 0;
+    if (leaves) needs->flags[layer.inputs[i]] |= kLeaves;
   }
   return Status::kOk;
 }
@@ -602,12 +606,14 @@ Traffic CompulsoryTraffic(const Graph& graph, const Needs& needs) {
         if (!IsHostMade(needs, t)) traffic.written += tensor.bytes;
         break;
       case TensorKind::kIntermediate: {
-        // A tensor that tiles make and the host reads is stored to DRAM.
+        // A tensor that tiles make and the host reads is stored to DRAM. If it is a view
+        // of an output, it is counted there.
         const bool tiles =
             tensor.producer != kNone &&
             KindOf(graph.layers[tensor.producer].op) == LayerKind::kCompute;
-        if (tiles && (needs.flags[t] & kHostReads) != 0)
+        if (tiles && (needs.flags[t] & (kHostReads | kLeaves)) == kHostReads) {
           traffic.written += tensor.bytes;
+        }
         break;
       }
     }

@@ -31,17 +31,25 @@ void RangeOfBox(const Box& all, const Box& box, int64_t* first, int64_t* last) {
   }
 }
 
-// A view of all of its root.
-bool IsWhole(const Graph& graph, const Lowering& lowering, uint32_t tensor,
-             uint32_t root) {
+// Extents of the root in which the view's axes are axes of the root. False if there
+// are none.
+bool ShapeByView(const Graph& graph, const Lowering& lowering, uint32_t tensor,
+                 uint32_t root, RootShape* shape) {
   const Tensor& t = graph.tensors[tensor];
-  uint32_t dense[kAxes];
-  DenseStridesOf(WholeBox(t), t.element_bytes, dense);
-  bool same = t.bytes == graph.tensors[root].bytes;
+  int64_t outer =
+      graph.tensors[root].bytes;  // from one step of an outer axis to the next
+  int last = kAxes - 1;
+  while (last > 0 && t.extent[last] == 1) --last;
   for (int a = 0; a < kAxes; ++a) {
-    same = same && (t.extent[a] == 1 || lowering.places[tensor].stride[a] == dense[a]);
+    shape->extent[a] = shape->row[a] = 1;
+    if (t.extent[a] == 1) continue;
+    const int64_t apart =
+        a == last ? t.element_bytes : lowering.places[tensor].stride[a];
+    if (apart > outer || outer % apart != 0) return false;
+    shape->extent[a] = static_cast<int32_t>(outer / apart);
+    outer = apart;
   }
-  return same;
+  return lowering.places[tensor].stride[last] == t.element_bytes;
 }
 
 void TakeShape(const Tensor& tensor, RootShape* shape) {
@@ -79,8 +87,9 @@ Status MakeRootMap(const Graph& graph, const Lowering& lowering, Arena* arena,
   for (uint32_t t = 0; t < tensors.size(); ++t) {
     const uint32_t root = RootOf(lowering, t);
     if (taken[root] != 0 || FindRootAxes(*map, t).nested) continue;
-    if (!IsWhole(graph, lowering, t, root)) continue;
-    TakeShape(tensors[t], &map->shape[root]);
+    RootShape shape;
+    if (!ShapeByView(graph, lowering, t, root, &shape)) continue;
+    map->shape[root] = shape;
     taken[root] = 1;
   }
   // A shape is dropped where another tensor of the root does not nest in it.

@@ -17,8 +17,8 @@ namespace sluice {
 uint32_t RootOf(const Lowering& lowering, uint32_t tensor);
 
 // The extents in which boxes of a root are given. Mostly they are the root's own. Where
-// a view of the whole root has an axis that runs over several axes of the root (rows
-// and columns as one axis), they are the view's.
+// a view has an axis that runs over several axes of the root (rows and columns as one
+// axis), they are such that the view's axes are axes of the root.
 struct RootShape {
   int32_t extent[kAxes];
   int32_t row[kAxes];  // of an axis that others see as rows: elements of one; else 1

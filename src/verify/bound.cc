@@ -187,10 +187,11 @@ enum : uint8_t {
   kLoaded = 1,     // something on a chip reads it
   kHostReads = 2,  // the host does
   kHostMakes = 4,
+  kGoesOut = 8,  // a copy of it is an output of the graph
 };
 
-// Marks who reads and who makes each tensor. A copy may be a view, so the host's marks
-// pass through it.
+// Marks who reads and who makes each tensor. A copy may be a view, so marks pass through
+// it.
 void FindUses(const Judge& judge, Span<uint8_t> uses) {
   const Graph& graph = judge.graph;
   for (size_t l = graph.layers.size(); l-- > 0;) {
@@ -202,9 +203,17 @@ void FindUses(const Judge& judge, Span<uint8_t> uses) {
       if (t == kNone) continue;
       if (host) {
         uses[t] |= kHostReads;
+        // A PAD that the engines lack may still be part of a convolution, which then
+        // loads the PAD's input. If the host runs it, its output is loaded, which is no
+        // smaller.
+        if (deed == Deed::kPad) uses[t] |= uses[layer.outputs[0]] & kLoaded;
         continue;
       }
-      if (IsCopy(deed)) uses[t] |= uses[layer.outputs[0]] & kHostReads;
+      if (IsCopy(deed)) {
+        const uint32_t out = layer.outputs[0];
+        uses[t] |= uses[out] & (kHostReads | kGoesOut);
+        if (graph.tensors[out].kind == TensorKind::kOutput) uses[t] |= kGoesOut;
+      }
       const bool named = (deed == Deed::kGather || deed == Deed::kAppend) && i == 0;
       if (!named) uses[t] |= kLoaded;
     }
@@ -238,7 +247,9 @@ Moved LeastMoved(const Judge& judge, Span<const uint8_t> uses) {
       const Deed maker = tensor.producer == kNone
                              ? Deed::kUnknown
                              : DeedOf(graph.layers[tensor.producer]);
-      if (by_host && !IsCopy(maker)) moved.written += bytes;
+      // The copy that goes out may be this tensor's only place.
+      const bool counted = (uses[t] & kGoesOut) != 0;
+      if (by_host && !counted && !IsCopy(maker)) moved.written += bytes;
     } else if ((uses[t] & kLoaded) != 0) {
       moved.read += bytes;
     }

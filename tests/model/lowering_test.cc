@@ -102,6 +102,82 @@ TEST_CASE("lowering: a tensor that a reshape relies on does not move into a conc
   CHECK(l.places[4].region == SLUICE_REGION_OUTPUT);
 }
 
+// What a layer makes, reshaped, between `before` (made by a layer too) and nothing.
+GraphSpec ReshapedConcat(std::vector<int32_t> made, std::vector<int32_t> shape,
+                         std::vector<int32_t> before, int32_t axis) {
+  GraphSpec g;
+  g.tensors.push_back({made, kI8, kIn});  // 0
+  Unary(&g, 0, made);                     // 1
+  g.tensors.push_back({shape, kI8, 0});   // 2
+  g.layers.push_back({SLUICE_OP_RESHAPE, {1}, {2}, {}});
+  g.tensors.push_back({before, kI8, kIn});  // 3
+  Unary(&g, 3, before);                     // 4
+  shape[static_cast<size_t>(axis)] += before[static_cast<size_t>(axis)];
+  g.tensors.push_back({shape, kI8, kOut});  // 5
+  g.layers.push_back({SLUICE_OP_CONCAT, {4, 2}, {5}, {axis}});
+  return g;
+}
+
+TEST_CASE("lowering: the reshape of what a layer makes moves into a concat") {
+  // Rows and columns are one axis of what the layer makes; other channels come before.
+  sluice_test::Nouns channels(
+      ReshapedConcat({1, 2, 6, 4}, {2, 3, 2, 4}, {2, 3, 2, 5}, 3));
+  Lowering l = LowerOk(&channels);
+  CHECK(l.is_view[1] == 1);
+  CHECK(l.is_view[3] == 1);
+  CHECK(l.region_bytes[SLUICE_REGION_WORKSPACE] == 0);
+  CHECK(l.places[1].region == SLUICE_REGION_OUTPUT);
+  CHECK(l.places[1].offset == 5);
+  CHECK(l.places[1].stride[1] == 6 * 9);
+  CHECK(l.places[1].stride[2] == 9);
+  CHECK(l.places[2].stride[0] == 6 * 9);
+  CHECK(l.places[2].stride[1] == 2 * 9);
+  // All elements in one axis, behind others.
+  sluice_test::Nouns rows(ReshapedConcat({1, 2, 2, 6}, {1, 24, 1, 1}, {1, 7, 1, 1}, 1));
+  l = LowerOk(&rows);
+  CHECK(l.is_view[3] == 1);
+  CHECK(l.places[1].offset == 7);
+  CHECK(l.places[1].stride[1] == 12);
+}
+
+TEST_CASE("lowering: a reshape without strides in the concat stays where it is") {
+  // Four channels of the layer are two of one pixel and two of the next.
+  sluice_test::Nouns n(ReshapedConcat({1, 1, 3, 4}, {1, 3, 2, 2}, {1, 3, 2, 5}, 3));
+  const Lowering l = LowerOk(&n);
+  CHECK(l.is_view[1] == 1);
+  CHECK(l.is_view[3] == 0);
+  CHECK(l.places[1].region == SLUICE_REGION_WORKSPACE);
+  CHECK(l.places[1].stride[2] == 4);
+  CHECK(l.places[2].offset == l.places[1].offset);
+}
+
+TEST_CASE("lowering: a tensor with two reshapes does not move into a concat") {
+  GraphSpec g = ReshapedConcat({1, 2, 6, 4}, {2, 3, 2, 4}, {2, 3, 2, 5}, 3);
+  g.tensors.push_back({{1, 1, 6, 8}, kI8, 0});  // 6
+  g.layers.insert(g.layers.begin() + 1, {SLUICE_OP_RESHAPE, {1}, {6}, {}});
+  Unary(&g, 6, {1, 1, 6, 8}, kOut);
+  sluice_test::Nouns n(g);
+  const Lowering l = LowerOk(&n);
+  CHECK(l.places[1].region == SLUICE_REGION_WORKSPACE);
+  CHECK(l.is_view[4] == 0);
+}
+
+TEST_CASE("lowering: heads of a slice of channels are a view of it") {
+  GraphSpec g;
+  g.tensors.push_back({{1, 1, 4, 8}, kI8, kIn});  // 0
+  g.tensors.push_back({{1, 1, 4, 6}, kI8, 0});    // 1
+  g.layers.push_back({SLUICE_OP_SLICE, {0}, {1}, {0, 0, 0, 2}});
+  g.tensors.push_back({{1, 4, 3, 2}, kI8, 0});  // 2
+  g.layers.push_back({SLUICE_OP_RESHAPE, {1}, {2}, {}});
+  Unary(&g, 2, {1, 4, 3, 2}, kOut);
+  sluice_test::Nouns n(g);
+  const Lowering l = LowerOk(&n);
+  CHECK(l.is_view[1] == 1);
+  CHECK(l.places[2].offset == 2);
+  CHECK(l.places[2].stride[1] == 8);
+  CHECK(l.places[2].stride[2] == 2);
+}
+
 TEST_CASE("lowering: a view has the time of its latest producer") {
   GraphSpec g;
   g.tensors.push_back({{1, 1, 3, 2}, kI8, kIn});  // 0

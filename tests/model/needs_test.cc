@@ -196,6 +196,10 @@ TEST_CASE("needs: what only the host touches is never moved") {
   g.tensors[2].kind = kMade;
   g.layers.push_back({SLUICE_OP_OPAQUE, {2}, {3}, {100}});
   CHECK(Needed(g).traffic.written == 16);
+  // A reshape of it as an output may be the place where it is stored.
+  Add(&g, {1, 1, 16, 1}, kOut);
+  g.layers.push_back({SLUICE_OP_RESHAPE, {2}, {4}, {}});
+  CHECK(Needed(g).traffic.written == 16);
 }
 
 TEST_CASE("needs: what nobody reads is no work") {

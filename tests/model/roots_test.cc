@@ -61,6 +61,30 @@ TEST_CASE(
   CHECK_FALSE(IsContiguous(c.problem.map, 4, Box{{0, 0, 13, 0}, {1, 1, 16, 4}}));
 }
 
+TEST_CASE("roots: a view of a part of the channels may shape the root too") {
+  // 64 pixels of 4 channels, made as one axis, reshaped, behind 8 other channels.
+  sluice_test::GraphSpec g;
+  g.tensors.push_back({{1, 1, 64, 4}, SLUICE_DTYPE_INT8, 1});
+  g.tensors.push_back({{1, 1, 64, 4}, SLUICE_DTYPE_INT8, 0});
+  g.layers.push_back({SLUICE_OP_REQUANTIZE, {0}, {1}, {0, 1 << 30, 1, 0, -128, 127}});
+  g.tensors.push_back({{1, 8, 8, 4}, SLUICE_DTYPE_INT8, 0});
+  g.layers.push_back({SLUICE_OP_RESHAPE, {1}, {2}, {}});
+  g.tensors.push_back({{1, 8, 8, 8}, SLUICE_DTYPE_INT8, 1});
+  g.tensors.push_back({{1, 8, 8, 12}, SLUICE_DTYPE_INT8, 2});
+  g.layers.push_back({SLUICE_OP_CONCAT, {3, 2}, {4}, {3}});
+  const sluice_test::SpaceCase c(g);
+  const RootMap& map = c.problem.map;
+  REQUIRE(RootOf(c.lowering, 1) == 4);
+  CHECK(map.WholeOf(4) == Box{{0, 0, 0, 0}, {1, 1, 64, 12}});
+  CHECK(map.shape[4].row[2] == 8);
+  CHECK(FindRootAxes(map, 1).nested);
+  CHECK(FindRootAxes(map, 2).nested);
+  const Box pixels = {{0, 0, 13, 1}, {1, 1, 16, 2}};
+  CHECK(BoxInRoot(map, 1, pixels) == Box{{0, 0, 13, 9}, {1, 1, 16, 2}});
+  CHECK(BoxInRoot(map, 2, Box{{0, 2, 0, 0}, {1, 1, 8, 4}}) ==
+        Box{{0, 0, 16, 8}, {1, 1, 8, 4}});
+}
+
 TEST_CASE("roots: pieces of rows are whole rows, or equal parts of one") {
   const sluice_test::SpaceCase c(Reshaped({{1, 1, 64, 8}}));
   const RootAxes axes = FindRootAxes(c.problem.map, 5);

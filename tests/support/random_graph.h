@@ -106,7 +106,8 @@ class RandomGraph : private RandomMoves {
       case 17:
         return AddPad(in);
       case 18:
-        return Chance(70) ? AddReshape(in) : AddGather();
+        if (Chance(30)) return AddGather();
+        return Chance(50) ? AddReshape(in) : AddReshapedConcat(in);
       case 19:
         return AddTranspose(in);
       default:

@@ -97,6 +97,13 @@ class RandomMoves : protected RandomElements {
     AddLayer(SLUICE_OP_RESHAPE, {in}, result, {});
   }
 
+  // A reshape as a part of a larger tensor: the layer that makes its elements may write
+  // them there.
+  void AddReshapedConcat(uint32_t in) {
+    AddReshape(in);
+    AddConcat(static_cast<uint32_t>(shapes_.size() - 1));
+  }
+
   void AddTranspose(uint32_t in) {
     std::vector<int32_t> perm = {0, 1, 2, 3};
     for (uint32_t i = 3; i > 0; --i) std::swap(perm[i], perm[rng_.Below(i + 1)]);

@@ -160,9 +160,13 @@ class Frames {
       }
       const Box box = image.whole ? roots_.WholeOf(image.root) : boxes.need(image.root);
       if (box.extent[0] == 0) continue;
-      if (image.load && frame->box == box &&
-          !makers_.AnyFrom(image.root, plan_.segments[segment_].first))
+      // A frame of which only some layers of an iteration need the bytes may have been
+      // overwritten since.
+      const bool stays = image.first <= segment.first && image.last + 1 >= segment.last;
+      if (image.load && stays && frame->box == box &&
+          !makers_.AnyFrom(image.root, segment.first)) {
         continue;
+      }
       frame->turn = static_cast<uint8_t>((frame->turn + 1) % image.slots);
       frame->box = box;
       if (box.elements() * graph_.tensors[image.root].element_bytes > image.bytes) {

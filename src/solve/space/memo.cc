@@ -101,6 +101,7 @@ uint64_t SegmentMemo::HashOfOperand(uint32_t position, uint32_t tensor,
   const uint32_t root = p_.root_of[tensor];
   const uint32_t maker = p_.roots[root].first_maker;
   hash = Mix(Mix(hash, root_[root]), maker != kNone && maker < position ? 1 : 2);
+  hash = Mix(hash, p_.IsMade(root, position));
   const Tensor& t = p_.graph->tensors[tensor];
   hash = Mix(hash, Fnv1a(t.extent, sizeof t.extent, t.dtype));
   if (tensor == root) return hash;

@@ -107,6 +107,11 @@ int64_t SpaceProblem::DmaCycles(int64_t bytes, int64_t transfers) const {
   return moving + transfers * hardware->dma_latency_cycles;
 }
 
+bool SpaceProblem::IsMade(uint32_t root, uint32_t before) const {
+  const uint32_t last = roots[root].last_maker;
+  return last != kNone && last < before;
+}
+
 bool SpaceProblem::Lives(uint32_t root, uint32_t from) const {
   const SpaceRoot& r = roots[root];
   return (r.last_reader != kNone && r.last_reader >= from) ||

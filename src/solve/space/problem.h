@@ -47,6 +47,8 @@ struct SpaceProblem {
   uint32_t NextUse(uint32_t root, uint32_t from) const;
   // Whether a position from `from` on reads or makes it.
   bool Lives(uint32_t root, uint32_t from) const;
+  // Whether positions make it, all of them before `before`.
+  bool IsMade(uint32_t root, uint32_t before) const;
   // Cycles of DMA for so many bytes in so many transfers.
   int64_t DmaCycles(int64_t bytes, int64_t transfers) const;
   int64_t Aligned(int64_t bytes) const {

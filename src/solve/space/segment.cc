@@ -273,7 +273,9 @@ void SegmentMaker::ChooseForms() {
       continue;
     }
     if (use->form == Form::kHeld) continue;
-    const bool later = p_.Lives(use->root, last_) && !root.dram;
+    // A root that always lies in DRAM may stay on chip too once all of it is made.
+    const bool may_stay = !root.dram || p_.IsMade(use->root, first_);
+    const bool later = p_.Lives(use->root, last_) && may_stay;
     if (!use->made) {
       use->form = later ? Form::kLoadKeep : Form::kLoad;
     } else if (later && !use->begun) {

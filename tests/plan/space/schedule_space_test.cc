@@ -53,7 +53,7 @@ TEST_CASE("space: with iterations the search goes on, and the plan is no worse")
   REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
   CHECK(n.Verify() == SLUICE_OK);
   CHECK(n.report.iterations > 0);
-  CHECK(n.Product() < alone);
+  CHECK(n.Product() <= alone);
 }
 
 // 512 tokens from 3,072 to 768 channels. The sums leave little room for operands, which are
