@@ -91,6 +91,12 @@ struct Makers {
   }
 };
 
+// Whether nothing else may overwrite the image's frame within an iteration: all layers
+// of the segment have its bytes.
+bool Stays(const SpaceImage& image, const SpaceSegment& segment) {
+  return image.first <= segment.first && image.last + 1 >= segment.last;
+}
+
 // The images of a plan while it is written: what each holds, and the transfers that
 // fill and empty them.
 class Frames {
@@ -160,10 +166,7 @@ class Frames {
       }
       const Box box = image.whole ? roots_.WholeOf(image.root) : boxes.need(image.root);
       if (box.extent[0] == 0) continue;
-      // A frame of which only some layers of an iteration need the bytes may have been
-      // overwritten since.
-      const bool stays = image.first <= segment.first && image.last + 1 >= segment.last;
-      if (image.load && stays && frame->box == box &&
+      if (image.load && Stays(image, segment) && frame->box == box &&
           !makers_.AnyFrom(image.root, segment.first)) {
         continue;
       }
