@@ -123,7 +123,10 @@ size_t Weed(TfLiteContext* context, const Part& part, Delegate* delegate,
       bad.push_back(node);
     }
   }
-  const size_t unsupported = bad.size();
+  const bool folds = std::all_of(part.nodes.begin(), part.nodes.end(), [&](int node) {
+    return delegate->known.folded.count(node) != 0;
+  });
+  const size_t unsupported = folds ? part.nodes.size() : bad.size();
   if (bad.empty()) bad = part.nodes;
   for (const int node : bad) {
     NoteRefusal(context, node, reason, *state);

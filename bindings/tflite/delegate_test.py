@@ -230,6 +230,29 @@ def test_use(run):
     assert run.outputs(run.model, interpreter, 1) == expected[0]
 
 
+def test_shapes(run):
+    """Computed shapes that do not grow with the number of images as usual: they follow, or
+    another number is refused; never other bytes or extents."""
+    import small_models
+
+    follow, refuse = small_models.models()
+    for name, content in {**follow, **refuse}.items():
+        delegate = run.load(deadline_ms="2000")
+        interpreter, plain = run.delegated(content, delegate), make(content)
+        assert run.report(delegate)["delegated"] >= 2, name
+        for images in (1, 3, 2, 1):
+            resize(plain, images)
+            if images > 1 and name in refuse:
+                message = refused(lambda n=images: resize(interpreter, n))
+                assert "no plan for the tensors' new sizes" in message, message
+                continue
+            resize(interpreter, images)
+            assert (run.outputs(content, interpreter, images)
+                    == run.outputs(content, plain, images)), (name, images)
+            extents = [i.get_output_details()[0]["shape"] for i in (interpreter, plain)]
+            assert numpy.array_equal(*extents), (name, extents)
+
+
 def test_threads(run):
     """Two interpreters in two threads, each with its own device and with one for both."""
     expected = [reference(run, run.model, seed) for seed in (1, 2)]
@@ -298,6 +321,7 @@ def test_options(run):
     for key, value, text in (
             ("colour", "red", 'no option "colour"; there are machine'),
             ("machine", "no-such", "no-such"), ("machine", "/no/file.slh", "cannot be read"),
+            ("machine", "simba", "mapped on, not scheduled"),
             ("deadline_ms", "-1", "milliseconds"), ("budget", "64KB", "bytes of scratchpad"),
             ("objective", "speed", "edp, latency or energy"), ("verbosity", "3", "0, 1 or 2"),
             ("device_library", "/no/library.so", "/no/library.so"),

@@ -12,6 +12,7 @@
 #include "plan_cache.h"
 #include "runtime_model.h"
 #include "sluice/graph_generated.h"
+#include "sluice/hardware_generated.h"
 
 namespace sluice::delegate {
 namespace {
@@ -159,13 +160,7 @@ std::shared_ptr<Device> Device::Open(const Options& options, std::string* error)
   o.block_bytes = kBlockBytes;
   o.device_options = options.device_options.c_str();
   o.timeout_ns = options.timeout_ns;
-  sluice_diagnostic_t d = NoDiagnostic();
-  if (sluice_context_create(nullptr, &device->context_, &d) != SLUICE_OK ||
-      sluice_hardware_create(device->context_, o.hardware, o.hardware_bytes,
-                             &device->hardware_, &d) != SLUICE_OK) {
-    *error = std::string("option machine: ") + d.message;
-    return nullptr;
-  }
+  if (!device->OpenMachine(options.machine, error)) return nullptr;
   if (npu_open(&o, &device->npu_) != NPU_OK) {
     *error =
         "the device does not open with this machine, device_memory and device_options";
@@ -174,6 +169,22 @@ std::shared_ptr<Device> Device::Open(const Options& options, std::string* error)
   if (!device->HasShare(options, error)) return nullptr;
   if (!options.device.empty()) registry.devices[options.device] = device;
   return device;
+}
+
+bool Device::OpenMachine(const std::string& name, std::string* error) {
+  sluice_diagnostic_t d = NoDiagnostic();
+  if (sluice_context_create(nullptr, &context_, &d) != SLUICE_OK ||
+      sluice_hardware_create(context_, hardware_bytes_.data(), hardware_bytes_.size(),
+                             &hardware_, &d) != SLUICE_OK) {
+    *error = "option machine: " + name + ": " + d.message;
+    return false;
+  }
+  const auto* hardware = wire::GetHardware(hardware_bytes_.data());
+  if (hardware->levels()->Get(hardware->scratchpad_level())->may_hold() == 7)
+    return true;
+  *error = "option machine: the scratchpad of " + name +
+           " may not hold each operand: such a machine can be mapped on, not scheduled";
+  return false;
 }
 
 bool Device::HasShare(const Options& options, std::string* error) const {

@@ -73,6 +73,7 @@ class Device {
 
  private:
   Device() = default;
+  bool OpenMachine(const std::string& name, std::string* error);
   bool HasShare(const Options& options, std::string* error) const;
   bool Plan(const Options& options, uint64_t deadline_ns, Model* model,
             std::string* error);

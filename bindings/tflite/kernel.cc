@@ -76,6 +76,7 @@ bool Follow(TfLiteContext* context, Kernel* kernel, std::string* reason) {
   if (kernel->part != nullptr && guessed == kernel->shapes) return true;
   kernel->part.reset();
   const Shapes before = kernel->shapes;
+  std::string reasons;
   for (const Shapes& shapes : {Shapes(), guessed}) {
     LoweredPart lowered;
     if (LowerAgain(context, kernel->source, shapes, &lowered, reason) &&
@@ -83,8 +84,9 @@ bool Follow(TfLiteContext* context, Kernel* kernel, std::string* reason) {
       return true;
     }
     kernel->shapes = before;
+    reasons += (reasons.empty() ? "" : ", and with guessed sizes: ") + *reason;
   }
-  *reason = "there is no plan for the tensors' new sizes: " + *reason;
+  *reason = "there is no plan for the tensors' new sizes: " + reasons;
   return false;
 }
 

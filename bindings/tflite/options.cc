@@ -193,8 +193,8 @@ bool ReadMachine(const std::string& machine, std::vector<uint8_t>* hardware,
     hardware->assign(first, first + size);
     return true;
   }
-  if (!ReadFile(machine, hardware)) {
-    *error = "option machine: " + machine + " cannot be read";
+  if (!ReadFile(machine, hardware) || hardware->empty()) {
+    *error = "option machine: " + machine + " is empty or cannot be read";
     return false;
   }
   if (EndsIn(machine, ".slh")) return true;

@@ -53,14 +53,29 @@ bool WithReason(std::string* reason, F&& f) {
   return false;
 }
 
-// Requires that shapes given as constants equal those that the part is lowered for.
+// Requires of RESHAPE, EXPAND_DIMS and SQUEEZE, which lowering takes as they are
+// declared, that they have the shapes that their operands give.
 void CheckGivenShapes(const import::TfliteModel& model) {
   for (const import::TfliteOperator& op : model.operators) {
-    if (op.code != static_cast<int>(tflite::BuiltinOperator::RESHAPE)) continue;
     const std::vector<int> given = GivenShape(model, op);
     if (!given.empty() &&
         given != model.tensors[static_cast<size_t>(op.outputs[0])].shape) {
-      throw NodeRefused{"a RESHAPE to another shape than the tensors behind it have"};
+      throw NodeRefused{op.name + " to another shape than the tensors behind it have"};
+    }
+  }
+}
+
+// An output that had the shape of an input is guessed to have it again.
+void FollowInput(const RuntimeNode& node, const Shapes& before, Shapes* guessed) {
+  for (const int output : node.outputs) {
+    const auto was = before.find(output);
+    if (was == before.end()) continue;
+    for (const int input : node.inputs) {
+      const auto had = before.find(input);
+      const auto has = guessed->find(input);
+      if (had == before.end() || has == guessed->end()) continue;
+      if (had->second != was->second || has->second == had->second) continue;
+      (*guessed)[output] = has->second;
     }
   }
 }
@@ -72,7 +87,7 @@ bool LowerSource(TfLiteContext* context, PartSource source, bool late,
   model.SetBorder(source.inputs, source.outputs);
   if (!source.folded.empty()) model.Fold();
   // Otherwise the runtime has already checked this.
-  if (!source.folded.empty() || !guessed.empty()) CheckGivenShapes(model.model());
+  if (late || !source.folded.empty()) CheckGivenShapes(model.model());
   if (!Lower(model, source.host, &out->graph, reason)) return false;
   for (const auto& [from, to] : {std::pair(&model.inputs(), &out->inputs),
                                  std::pair(&model.outputs(), &out->outputs)}) {
@@ -199,6 +214,7 @@ Shapes GuessShapes(TfLiteContext* context, const PartSource& source,
     guessed[tensor] = dims;
     guessed[tensor][0] = static_cast<int>(extent);
   }
+  for (const RuntimeNode& node : source.nodes) FollowInput(node, before, &guessed);
   return guessed;
 }
 

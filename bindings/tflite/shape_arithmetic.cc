@@ -26,11 +26,12 @@ bool IsArithmetic(const RuntimeNode& node) {
                      [&](Op op) { return Is(node, op); });
 }
 
+using Nodes = std::vector<std::pair<int, RuntimeNode>>;
+
 // The nodes of the plan that belong to shape arithmetic, in order; empty if no shape is
 // computed.
-std::vector<std::pair<int, RuntimeNode>> ArithmeticOf(TfLiteContext* context,
-                                                      const std::vector<int>& plan) {
-  std::vector<std::pair<int, RuntimeNode>> nodes;
+Nodes ArithmeticOf(TfLiteContext* context, const std::vector<int>& plan) {
+  Nodes nodes;
   bool needed = false;
   for (const int index : plan) {
     RuntimeNode node = ReadNode(context, index);
@@ -42,15 +43,69 @@ std::vector<std::pair<int, RuntimeNode>> ArithmeticOf(TfLiteContext* context,
   return nodes;
 }
 
-}  // namespace
-
-bool HasComputedShape(TfLiteContext* context, const RuntimeNode& node) {
-  return Is(node, Op::RESHAPE) && node.inputs.size() > 1 && node.inputs[1] >= 0 &&
-         !IsConstant(TensorAt(context, node.inputs[1]));
+bool WritesSmallIntegers(TfLiteContext* context, const RuntimeNode& node) {
+  return std::any_of(node.outputs.begin(), node.outputs.end(), [&](int output) {
+    return IsSmallInteger(TensorAt(context, output).type);
+  });
 }
 
-std::vector<int> GivenShape(const import::TfliteModel& model,
-                            const import::TfliteOperator& reshape) {
+// Whether an input of the graph leaves another extent open than the first.
+bool HasOpenInnerExtent(TfLiteContext* context, const std::vector<int>& plan) {
+  std::unordered_set<int> written;
+  for (const int index : plan) {
+    const RuntimeNode node = ReadNode(context, index);
+    for (const int input : node.inputs) {
+      if (input < 0 || written.count(input) != 0) continue;
+      const TfLiteIntArray* declared = TensorAt(context, input).dims_signature;
+      if (declared == nullptr) continue;
+      for (int axis = 1; axis < declared->size; ++axis) {
+        if (declared->data[axis] < 0) return true;
+      }
+    }
+    written.insert(node.outputs.begin(), node.outputs.end());
+  }
+  return false;
+}
+
+// Removes nodes that the model refuses. false: they contradict their tensors.
+bool AddAndFold(RuntimeModel* model, Nodes* nodes) {
+  const auto refused = [model](const std::pair<int, RuntimeNode>& node) {
+    try {
+      model->Add(node.second);
+    } catch (const NodeRefused&) {
+      return true;
+    }
+    return false;
+  };
+  nodes->erase(std::remove_if(nodes->begin(), nodes->end(), refused), nodes->end());
+  try {
+    model->Fold();
+  } catch (const import::Error&) {
+    return false;
+  }
+  return true;
+}
+
+Shapes TwiceAsMany(Shapes shapes) {
+  for (auto& [tensor, dims] : shapes) {
+    if (!dims.empty() && dims[0] <= 0x3fffffff) dims[0] *= 2;
+  }
+  return shapes;
+}
+
+// Whether the RESHAPE that writes this tensor is given the shape that the tensor has.
+bool GivesDeclared(const RuntimeModel& model, int output) {
+  const int32_t at = model.IndexOf(output);
+  for (const import::TfliteOperator& op : model.model().operators) {
+    if (op.code != static_cast<int>(Op::RESHAPE) || op.outputs[0] != at) continue;
+    return GivenShape(model.model(), op) ==
+           model.model().tensors[static_cast<size_t>(at)].shape;
+  }
+  return false;
+}
+
+std::vector<int> ShapeOfReshape(const import::TfliteModel& model,
+                                const import::TfliteOperator& reshape) {
   if (reshape.inputs.size() < 2 || reshape.inputs[1] < 0) return {};
   const auto& input = model.tensors[static_cast<size_t>(reshape.inputs[0])];
   const auto& operand = model.tensors[static_cast<size_t>(reshape.inputs[1])];
@@ -77,44 +132,80 @@ std::vector<int> GivenShape(const import::TfliteModel& model,
   return shape;
 }
 
+std::vector<int> ShapeOfExpanded(const import::TfliteModel& model,
+                                 const import::TfliteOperator& expand) {
+  std::vector<int> shape = model.tensors[static_cast<size_t>(expand.inputs[0])].shape;
+  const auto& operand = model.tensors[static_cast<size_t>(expand.inputs[1])];
+  int32_t axis = 0;
+  if (operand.data == nullptr || operand.data_bytes != sizeof axis) return {};
+  std::memcpy(&axis, operand.data, sizeof axis);
+  const int32_t rank = static_cast<int32_t>(shape.size());
+  if (axis < 0) axis += rank + 1;
+  if (axis < 0 || axis > rank) return {};
+  shape.insert(shape.begin() + axis, 1);
+  return shape;
+}
+
+std::vector<int> WithoutOnes(std::vector<int> shape) {
+  shape.erase(std::remove(shape.begin(), shape.end(), 1), shape.end());
+  return shape;
+}
+
+// The declared shape where it lacks extents of 1 alone.
+std::vector<int> ShapeOfSqueezed(const import::TfliteModel& model,
+                                 const import::TfliteOperator& squeeze) {
+  const auto& declared = model.tensors[static_cast<size_t>(squeeze.outputs[0])].shape;
+  const std::vector<int> input =
+      WithoutOnes(model.tensors[static_cast<size_t>(squeeze.inputs[0])].shape);
+  return WithoutOnes(declared) == input ? declared : input;
+}
+
+}  // namespace
+
+bool HasComputedShape(TfLiteContext* context, const RuntimeNode& node) {
+  return Is(node, Op::RESHAPE) && node.inputs.size() > 1 && node.inputs[1] >= 0 &&
+         !IsConstant(TensorAt(context, node.inputs[1]));
+}
+
+std::vector<int> GivenShape(const import::TfliteModel& model,
+                            const import::TfliteOperator& op) {
+  const auto is = [&op](Op code) { return op.code == static_cast<int>(code); };
+  if (is(Op::RESHAPE)) return ShapeOfReshape(model, op);
+  if (is(Op::EXPAND_DIMS) && op.inputs.size() > 1) return ShapeOfExpanded(model, op);
+  return is(Op::SQUEEZE) ? ShapeOfSqueezed(model, op) : std::vector<int>();
+}
+
 KnownShapes FindKnownShapes(TfLiteContext* context, const std::vector<int>& plan) {
   KnownShapes known;
-  const auto nodes = ArithmeticOf(context, plan);
-  if (nodes.empty()) return known;
+  Nodes nodes = ArithmeticOf(context, plan);
+  if (nodes.empty() || HasOpenInnerExtent(context, plan)) return known;
   const Shapes none;
   RuntimeModel model(context, false, none, {});
-  std::vector<std::pair<int, RuntimeNode>> added;
+  if (!AddAndFold(&model, &nodes)) return known;
+  std::vector<int> folded;
   for (const auto& [index, node] : nodes) {
-    try {
-      model.Add(node);
-      added.emplace_back(index, node);
-    } catch (const NodeRefused&) {  // not folded
-    }
+    if (node.outputs.empty() || !model.IsFolded(node.outputs[0])) continue;
+    known.folded[index] = node;
+    known.tensors.insert(node.outputs.begin(), node.outputs.end());
+    folded.insert(folded.end(), node.outputs.begin(), node.outputs.end());
+    if (WritesSmallIntegers(context, node)) continue;
+    known.shapes.insert(node.outputs.begin(), node.outputs.end());
   }
-  try {
-    model.Fold();
-  } catch (const import::Error&) {
-    return known;
-  }
-  for (const auto& [index, node] : added) {
-    if (!node.outputs.empty() && model.IsFolded(node.outputs[0])) {
-      known.folded[index] = node;
-      known.tensors.insert(node.outputs.begin(), node.outputs.end());
-      for (const int output : node.outputs) {
-        if (!IsSmallInteger(TensorAt(context, output).type))
-          known.shapes.insert(output);
-      }
-    }
-  }
-  for (const import::TfliteOperator& op : model.model().operators) {
-    if (op.code != static_cast<int>(Op::RESHAPE)) continue;
-    const auto& declared = model.model().tensors[static_cast<size_t>(op.outputs[0])];
-    if (GivenShape(model.model(), op) != declared.shape) continue;
-    for (const auto& [index, node] : added) {
-      if (HasComputedShape(context, node) &&
-          model.IndexOf(node.outputs[0]) == op.outputs[0]) {
-        known.reshapes[index] = node;
-      }
+  // GuessShapes has to be right for twice as many images, too. Shapes are computed for
+  // them, but no other constants.
+  nodes.erase(std::remove_if(nodes.begin(), nodes.end(),
+                             [&](const std::pair<int, RuntimeNode>& node) {
+                               return WritesSmallIntegers(context, node.second) &&
+                                      !HasComputedShape(context, node.second);
+                             }),
+              nodes.end());
+  const Shapes twice = TwiceAsMany(model.shapes());
+  RuntimeModel grown(context, true, twice, folded);
+  if (!AddAndFold(&grown, &nodes)) return known;
+  for (const auto& [index, node] : nodes) {
+    if (HasComputedShape(context, node) && GivesDeclared(model, node.outputs[0]) &&
+        GivesDeclared(grown, node.outputs[0])) {
+      known.reshapes[index] = node;
     }
   }
   return known;

@@ -22,8 +22,8 @@ namespace sluice::delegate {
 
 struct KnownShapes {
   std::map<int, RuntimeNode> folded;  // by node: all its outputs are known
-  std::map<int, RuntimeNode>
-      reshapes;                     // whose operand is known, and says what is declared
+  // Whose operand is known and gives the declared shape, also for twice as many images.
+  std::map<int, RuntimeNode> reshapes;
   std::unordered_set<int> tensors;  // outputs of the folded ones
   std::unordered_set<int>
       shapes;  // those of them that no layer of the machine can write
@@ -38,10 +38,10 @@ bool DropTorn(const std::unordered_set<int>& inputs,
               const std::unordered_set<int>& outputs, const KnownShapes& known,
               std::vector<int>* nodes);
 
-// The shape that operand 1 of a RESHAPE gives, where it is a constant of the model; an extent
-// of -1 is what is left over. Empty: it is no constant, or gives none.
+// The shape that a RESHAPE's or EXPAND_DIMS's operand gives, where it is a constant of the
+// model (an extent of -1 is what is left over), or a SQUEEZE's input. Empty: it gives none.
 std::vector<int> GivenShape(const import::TfliteModel& model,
-                            const import::TfliteOperator& reshape);
+                            const import::TfliteOperator& op);
 
 }  // namespace sluice::delegate
 

@@ -202,7 +202,12 @@ Values Product(const ConstantCall& call) {
     taken[static_cast<size_t>(AxisIn(in.shape, axis))] = true;
   }
   if (std::find(taken.begin(), taken.end(), false) != taken.end()) throw Unknown();
-  ComputedValue out = Empty(call, in.type, call.outputs[0].shape);
+  std::vector<int32_t> shape = call.outputs[0].shape;
+  const auto* options = call.op.wire->builtin_options_as_ReducerOptions();
+  if (shape.empty() && options != nullptr && options->keep_dims()) {
+    shape.assign(in.shape.size(), 1);
+  }
+  ComputedValue out = Empty(call, in.type, shape);
   if (Elements(out.shape) != 1) throw Unknown();
   uint64_t product = 1;
   for (size_t i = 0; i < Elements(in.shape); ++i) {

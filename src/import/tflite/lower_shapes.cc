@@ -172,6 +172,33 @@ void LowerPack(Lowering* to, const TfliteOperator& op) {
   to->AddLayer(op, SLUICE_OP_CONCAT, inputs, to->Output(op), {axis});
 }
 
+// Requires that output `i` of a SLICE or SPLIT has this extent on an axis of its input.
+void RequireExtent(Lowering* to, const TfliteOperator& op, size_t i, size_t axis,
+                   int64_t extent) {
+  const TfliteTensor& out = to->Out(op, i);
+  if (ExtentsOf(out)[axis] != extent) {
+    throw Error(Fault::kBadInput,
+                "the extents of " + out.name + " are not what its operands say");
+  }
+}
+
+// The parts' extents along the axis, which has `whole`; -1 is what is left over.
+std::vector<int64_t> PartsOf(Lowering* to, const TfliteOperator& op, int64_t whole) {
+  const size_t count = op.outputs.size();
+  if (Is(op, BuiltinOperator::SPLIT)) {
+    return std::vector<int64_t>(count, count == 0 ? 0 : whole / int64_t(count));
+  }
+  std::vector<int64_t> parts = Integers(to->In(op, 1));
+  Require(parts.size() == count, "sizes and outputs of different number");
+  int64_t left = whole;
+  for (const int64_t part : parts) {
+    Require(part >= -1 && part <= INT32_MAX, "a negative size");
+    left -= std::max<int64_t>(part, 0);
+  }
+  std::replace(parts.begin(), parts.end(), int64_t{-1}, left);
+  return parts;
+}
+
 void LowerSplit(Lowering* to, const TfliteOperator& op) {
   const bool plain = Is(op, BuiltinOperator::SPLIT);  // SPLIT: axis, value
   const size_t from = plain ? 1 : 0;                  // SPLIT_V: value, sizes, axis
@@ -179,9 +206,14 @@ void LowerSplit(Lowering* to, const TfliteOperator& op) {
   Require(axes.size() == 1, "several axes");
   const TfliteTensor& input = to->In(op, from);
   const size_t axis = static_cast<size_t>(AxisOf(input, axes[0]));
+  const Extents in = ExtentsOf(input);
+  const std::vector<int64_t> parts = PartsOf(to, op, in[axis]);
   Extents begin = {0, 0, 0, 0};
   for (size_t i = 0; i < op.outputs.size(); ++i) {
     RequireSameType(input, to->Out(op, i));
+    for (size_t a = 0; a < 4; ++a) {
+      RequireExtent(to, op, i, a, a == axis ? parts[i] : in[a]);
+    }
     AddSlice(to, op, from, i, begin);
     begin[axis] += ExtentsOf(to->Out(op, i))[axis];
   }
@@ -192,12 +224,16 @@ void LowerSlice(Lowering* to, const TfliteOperator& op) {
   const TfliteTensor& input = to->In(op, 0);
   RequireSameType(input, to->Out(op));
   const std::vector<int64_t> begins = Integers(to->In(op, 1));
-  Require(begins.size() == input.shape.size(), "begin of another length than the rank");
+  const std::vector<int64_t> sizes = Integers(to->In(op, 2));
+  Require(begins.size() == input.shape.size() && sizes.size() == begins.size(),
+          "begin or size of another length than the rank");
+  const Extents in = ExtentsOf(input);
   Extents begin = {0, 0, 0, 0};
   for (size_t i = 0; i < begins.size(); ++i) {
     Require(begins[i] >= 0 && begins[i] <= INT32_MAX, "a negative begin");
-    begin[static_cast<size_t>(AxisOf(input, static_cast<int64_t>(i)))] =
-        static_cast<int32_t>(begins[i]);
+    const size_t axis = static_cast<size_t>(AxisOf(input, static_cast<int64_t>(i)));
+    begin[axis] = static_cast<int32_t>(begins[i]);
+    RequireExtent(to, op, 0, axis, sizes[i] == -1 ? in[axis] - begins[i] : sizes[i]);
   }
   AddSlice(to, op, 0, 0, begin);
 }

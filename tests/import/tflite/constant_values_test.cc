@@ -83,5 +83,20 @@ TEST_CASE("tflite constants: a rank, zeros like a tensor, a product of extents")
   CHECK(m.IntsOf(product) == Ints{60});
 }
 
+TEST_CASE("tflite constants: a product without declared extents keeps its axes") {
+  for (const bool keeps : {false, true}) {
+    FoldedModel m;
+    const int product = m.Result({});
+    const auto options = tflite::CreateReducerOptions(m.model.builder(), keeps);
+    m.model.AddOperator(BuiltinOperator::REDUCE_PROD, {m.Ints({3, 4}), m.Ints({0})},
+                        {product}, tflite::BuiltinOptions::ReducerOptions,
+                        options.Union());
+    m.Fold(product);
+    CHECK(m.IntsOf(product) == Ints{12});
+    CHECK(m.read.tensors.at(static_cast<size_t>(product)).shape ==
+          Ints(keeps ? 1 : 0, 1));
+  }
+}
+
 }  // namespace
 }  // namespace sluice::import

@@ -70,6 +70,55 @@ TEST_CASE(
   CHECK(OutputFor(import, Counted(12)) == Bytes{9, 10});
 }
 
+Bytes Sliced(const std::vector<int32_t>& size, const std::vector<int32_t>& out) {
+  TinyModel model;
+  const int x = model.AddTensor("x", {3, 4}, kInt8, 0.5f, 0);
+  const int begin = Int32s(&model, "b", {1, 0}), sizes = Int32s(&model, "s", size);
+  const int y = model.AddTensor("y", out, kInt8, 0.5f, 0);
+  model.AddOperator(BuiltinOperator::SLICE, {x, begin, sizes}, {y});
+  return model.Finish({x}, {y});
+}
+
+TEST_CASE("tflite shapes: a slice has the extents that its operand gives") {
+  const ImportResult import = Import(Sliced({-1, 2}, {2, 2}));
+  CHECK(OutputFor(import, Counted(12)) == Bytes{4, 5, 8, 9});
+  CHECK(Outcome(Sliced({1, 2}, {1, 2})) == kDone);
+  CHECK(Outcome(Sliced({1, 2}, {2, 2})) == kBadInput);
+  CHECK(Outcome(Sliced({-1, 2}, {1, 2})) == kBadInput);
+  CHECK(Outcome(Sliced({2}, {2, 4})) == kUnsupported);
+}
+
+Bytes Split(const std::vector<int32_t>& sizes, int32_t first, int32_t second,
+            int32_t columns) {
+  TinyModel model;
+  const int x = model.AddTensor("x", {5, 4}, kInt8, 0.5f, 0);
+  const int axis = Int32s(&model, "a", {0});
+  const int y = model.AddTensor("y", {first, columns}, kInt8, 0.5f, 0);
+  const int z = model.AddTensor("z", {second, columns}, kInt8, 0.5f, 0);
+  if (sizes.empty()) {
+    const auto options = tflite::CreateSplitOptions(model.builder(), 2);
+    model.AddOperator(BuiltinOperator::SPLIT, {axis, x}, {y, z},
+                      BuiltinOptions::SplitOptions, options.Union());
+  } else {
+    const int s = Int32s(&model, "s", sizes);
+    const auto options = tflite::CreateSplitVOptions(model.builder(), 2);
+    model.AddOperator(BuiltinOperator::SPLIT_V, {x, s, axis}, {y, z},
+                      BuiltinOptions::SplitVOptions, options.Union());
+  }
+  return model.Finish({x}, {y, z});
+}
+
+TEST_CASE("tflite shapes: parts have the extents that their operator gives") {
+  CHECK(Outcome(Split({1, 4}, 1, 4, 4)) == kDone);
+  CHECK(Outcome(Split({1, -1}, 1, 4, 4)) == kDone);
+  CHECK(Outcome(Split({1, -1}, 1, 3, 4)) == kBadInput);
+  CHECK(Outcome(Split({1, 3}, 1, 4, 4)) == kBadInput);
+  CHECK(Outcome(Split({1, 4}, 1, 4, 3)) == kBadInput);
+  CHECK(Outcome(Split({1, -7}, 1, 4, 4)) == kUnsupported);
+  CHECK(Outcome(Split({5}, 1, 4, 4)) == kUnsupported);
+  CHECK(Outcome(Split({}, 3, 2, 4)) == kBadInput);
+}
+
 TEST_CASE("tflite shapes: a transposition, and a pack of two rows") {
   TinyModel model;
   const int x = model.AddTensor("x", {2, 3}, kInt8, 0.5f, 0);

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small TensorFlow Lite files for delegate_test.py, whose shapes are computed at run time:
+SHAPE, STRIDED_SLICE, PACK and the like in front of a RESHAPE, in ways that converters rarely
+leave them. The input is int8 and has 1 x 4 x 4 x 8 elements.
+"""
+import importlib
+
+import flatbuffers
+import numpy
+import tflite
+
+TYPES = {"int8": tflite.TensorType.INT8, "int32": tflite.TensorType.INT32}
+
+
+class Small:
+    """A graph with one input, to which operators are appended."""
+
+    def __init__(self, signature=(-1, 4, 4, 8)):
+        self.builder = flatbuffers.Builder(1024)
+        self.buffers, self.tensors, self.operators, self.codes = [b""], [], [], []
+        self.image = self.tensor((1, 4, 4, 8), signature=signature)
+        self.body = self.operator("RELU", [self.image], (1, 4, 4, 8))
+
+    def tensor(self, shape, kind="int8", data=None, signature=None):
+        self.buffers += [] if data is None else [numpy.asarray(data, kind).tobytes()]
+        place = 0 if data is None else len(self.buffers) - 1
+        self.tensors.append((shape, kind, place, signature))
+        return len(self.tensors) - 1
+
+    def integers(self, *values):
+        return self.tensor((len(values),), "int32", values)
+
+    def scalar(self, value):
+        return self.tensor((), "int32", value)
+
+    def operator(self, name, inputs, shape, kind="int8", options=None, **fields):
+        output = self.tensor(shape, kind)
+        self.operators.append((name, inputs, [output], options, fields))
+        return output
+
+    def shape(self, of, rank):
+        return self.operator("SHAPE", [of], (rank,), kind="int32", options="ShapeOptions",
+                             OutType=tflite.TensorType.INT32)
+
+    def extent(self, shape, axis):
+        """One extent of a shape, as a scalar."""
+        places = [self.integers(v) for v in (axis, axis + 1, 1)]
+        return self.operator("STRIDED_SLICE", [shape, *places], (), kind="int32",
+                             options="StridedSliceOptions", ShrinkAxisMask=1)
+
+    def times(self, a, b):
+        return self.operator("MUL", [a, b], (), kind="int32", options="MulOptions")
+
+    def reshaped(self, tensor, extents, shape):
+        """A RESHAPE to these scalars; ~n is the constant n."""
+        extents = [e if e >= 0 else self.scalar(~e) for e in extents]
+        packed = self.operator("PACK", extents, (len(shape),), kind="int32",
+                               options="PackOptions", ValuesCount=len(extents))
+        return self.operator("RESHAPE", [tensor, packed], shape)
+
+    def table(self, module, **fields):
+        b, room = self.builder, importlib.import_module("tflite." + module)
+        getattr(room, module + "Start")(b)
+        for name, value in fields.items():
+            getattr(room, module + "Add" + name)(b, value)
+        return getattr(room, module + "End")(b)
+
+    def numbers(self, values):
+        return self.builder.CreateNumpyVector(numpy.asarray(values, numpy.int32))
+
+    def tables(self, offsets):
+        self.builder.StartVector(4, len(offsets), 4)
+        for offset in reversed(offsets):
+            self.builder.PrependUOffsetTRelative(offset)
+        return self.builder.EndVector()
+
+    def add_tensor(self, shape, kind, place, signature):
+        b, fields = self.builder, {}
+        if signature is not None:
+            fields["ShapeSignature"] = self.numbers(signature)
+        if kind == "int8":
+            scale = b.CreateNumpyVector(numpy.array([0.25], numpy.float32))
+            zero = b.CreateNumpyVector(numpy.array([0], numpy.int64))
+            fields["Quantization"] = self.table("QuantizationParameters", Scale=scale,
+                                                ZeroPoint=zero)
+        return self.table("Tensor", Shape=self.numbers(shape), Type=TYPES[kind],
+                          Buffer=place, **fields)
+
+    def add_operator(self, name, inputs, outputs, options, fields):
+        if name not in self.codes:
+            self.codes.append(name)
+        if options is not None:
+            fields = {"BuiltinOptionsType": getattr(tflite.BuiltinOptions, options),
+                      "BuiltinOptions": self.table(options, **fields)}
+        return self.table("Operator", OpcodeIndex=self.codes.index(name),
+                          Inputs=self.numbers(inputs), Outputs=self.numbers(outputs),
+                          **fields)
+
+    def file(self, output):
+        b = self.builder
+        buffers = []
+        for data in self.buffers:
+            bytes_ = b.CreateByteVector(data)
+            buffers.append(self.table("Buffer", Data=bytes_))
+        tensors = self.tables([self.add_tensor(*t) for t in self.tensors])
+        operators = self.tables([self.add_operator(*o) for o in self.operators])
+        graph = self.table("SubGraph", Tensors=tensors, Inputs=self.numbers([self.image]),
+                           Outputs=self.numbers([output]), Operators=operators)
+        codes = []
+        for name in self.codes:
+            code = getattr(tflite.BuiltinOperator, name)
+            codes.append(self.table("OperatorCode", DeprecatedBuiltinCode=min(code, 127),
+                                    BuiltinCode=code, Version=1))
+        parts = [self.tables(p) for p in ([graph], codes, buffers)]
+        b.Finish(self.table("Model", Version=3, Subgraphs=parts[0], OperatorCodes=parts[1],
+                            Buffers=parts[2]), b"TFL3")
+        return bytes(b.Output())
+
+
+def images_inside():
+    """The number of images goes into the second extent."""
+    m = Small()
+    images = m.extent(m.shape(m.body, 4), 0)
+    wide = m.times(images, m.scalar(32))
+    r = m.reshaped(m.body, [~4, wide], (4, 32))
+    return m.file(m.operator("RELU", [r], (4, 32)))
+
+
+def product_of_extents():
+    """A shape made of the shape behind another computed one, by REDUCE_PROD."""
+    m = Small()
+    images = m.extent(m.shape(m.body, 4), 0)
+    r = m.operator("RELU", [m.reshaped(m.body, [images, ~16, ~8], (1, 16, 8))], (1, 16, 8))
+    two = m.operator("SLICE", [m.shape(r, 3), m.integers(0), m.integers(2)], (2,),
+                     kind="int32")
+    product = m.operator("REDUCE_PROD", [two, m.integers(0)], (1,), kind="int32",
+                         options="ReducerOptions", KeepDims=True)
+    whole = m.operator("CONCATENATION", [product, m.integers(8)], (2,), kind="int32",
+                       options="ConcatenationOptions", Axis=0)
+    r = m.operator("RESHAPE", [r, whole], (16, 8))
+    return m.file(m.operator("RELU", [r], (16, 8)))
+
+
+def open_size():
+    """Height and width are open, too."""
+    m = Small((-1, -1, -1, 8))
+    shape = m.shape(m.body, 4)
+    images, high, wide = [m.extent(shape, axis) for axis in range(3)]
+    r = m.reshaped(m.body, [images, m.times(high, wide), ~8], (1, 16, 8))
+    return m.file(m.operator("RELU", [r], (1, 16, 8)))
+
+
+def behind(name, shape, operands):
+    """An operator behind a computed RESHAPE to images x 16 x 8."""
+    m = Small()
+    images = m.extent(m.shape(m.body, 4), 0)
+    r = m.reshaped(m.body, [images, ~16, ~8], (1, 16, 8))
+    inputs = [r, *(m.tensor(numpy.shape(o), "int32", o) for o in operands)]
+    return m.file(m.operator("RELU", [m.operator(name, inputs, shape)], shape))
+
+
+def models():
+    """Name -> bytes: what works with each number of images, and what may refuse others
+    than 1."""
+    follow = {"images inside": images_inside(), "product of extents": product_of_extents(),
+              "open size": open_size()}
+    refuse = {"slice of images": behind("SLICE", (1, 4, 8), ((0, 3, 0), (1, 4, 8))),
+              "new axis": behind("EXPAND_DIMS", (1, 1, 16, 8), (0,))}
+    return follow, refuse
