@@ -23,7 +23,6 @@ struct sluice_cohort {
 namespace sluice {
 namespace {
 
-constexpr char kStage[] = "coschedule";
 constexpr uint32_t kMostPoints = 256;
 
 bool HasGraphs(const sluice_model_t* models, uint32_t n) {
@@ -98,31 +97,10 @@ sluice_status_t sluice_coschedule(sluice_context_t* context,
         "context, hardware, models and their graphs must not be null, models 1 to 8, "
         "options of a known version, points at most 256");
   }
-  const sluice::Hardware& chip = hardware->hardware;
-  if (chip.node_cols * chip.node_rows != 1) {
-    return report.Done(
-        sluice::Fail(report.get(), sluice::Status::kUnsupported, sluice::kStage)
-            .Text("models share machines of one node only"));
-  }
-  // A turn's cycles are those on an idle machine. Where several queues compete for
-  // DRAM, they would also depend on the turn that follows.
-  if (chip.queues.size() > 1) {
-    return report.Done(
-        sluice::Fail(report.get(), sluice::Status::kUnsupported, sluice::kStage)
-            .Text("models share machines of one queue only; this one has ")
-            .Number(static_cast<int64_t>(chip.queues.size())));
-  }
-  sluice_cohort_t* cohort = sluice::Create<sluice_cohort_t>(context);
-  if (cohort == nullptr) return report.Done(sluice::Status::kOutOfMemory);
-  const sluice::Status status = sluice::ScheduleCohort(
-      context, chip, sluice::Span<const sluice_model_t>(models, model_count), own,
-      cohort, report.get());
-  if (status == sluice::Status::kOk) {
-    *out_cohort = cohort;
-  } else {
-    sluice_cohort_destroy(cohort);
-  }
-  return report.Done(status);
+  return report.Done(sluice::Make(context, out_cohort, [&](sluice_cohort_t* cohort) {
+    return sluice::ScheduleCohort(context, hardware->hardware, {models, model_count},
+                                  own, cohort, report.get());
+  }));
 }
 
 void sluice_cohort_destroy(sluice_cohort_t* cohort) { sluice::Destroy(cohort); }

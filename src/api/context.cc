@@ -22,14 +22,6 @@ void* MallocAllocate(void*, size_t bytes, size_t alignment) {
 
 void MallocRelease(void*, void* pointer, size_t, size_t) { free(pointer); }
 
-void* HeapAllocate(void* user, size_t bytes, size_t alignment) {
-  return static_cast<BlockHeap*>(user)->Allocate(bytes, alignment);
-}
-
-void HeapRelease(void* user, void* pointer, size_t bytes, size_t) {
-  static_cast<BlockHeap*>(user)->Release(pointer, bytes);
-}
-
 sluice_status_t CreateInBlock(const sluice_context_options_t& options,
                               sluice_context_t** out, CallReport* report) {
   BlockHeap heap;
@@ -41,13 +33,9 @@ sluice_status_t CreateInBlock(const sluice_context_options_t& options,
       sluice_allocator_t none = {};
       context = new (p) sluice_context_t(none, options.max_bytes);
       context->heap = heap;
-      sluice_allocator_t inside = {};
-      inside.struct_size = sizeof inside;
-      inside.user = &context->heap;
-      inside.allocate = HeapAllocate;
-      inside.release = HeapRelease;
       const bool capped = options.max_bytes != 0 && options.max_bytes < bytes;
-      context->memory = Memory(inside, capped ? options.max_bytes : bytes);
+      context->memory =
+          Memory(context->heap.allocator(), capped ? options.max_bytes : bytes);
     }
   }
   if (context == nullptr) {

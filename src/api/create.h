@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Creates and destroys the objects of the C interface.
 //
-// Input    a context, and for CreateFrom a function that fills the new object
+// Input    a context, and for Make and CreateFrom a function that fills the new object
 // Output   the object, in the context's memory; all it holds lies in its own arena
-// Errors   nullptr or SLUICE_OUT_OF_MEMORY; what `read` returns
-// Cost     one allocation, and `read`
+// Errors   nullptr or kOutOfMemory; what the function returns
+// Cost     one allocation, and the function
 #ifndef SLUICE_API_CREATE_H_
 #define SLUICE_API_CREATE_H_
 
@@ -50,8 +50,20 @@ void Destroy(T* object) {
   memory->Release(object, sizeof(T), alignof(T));
 }
 
-// Makes a new object and lets `read` fill it; destroys it on failure. The call's memory
-// report starts again.
+// Makes a new object, lets `fill` fill it and hands it out; destroys it on failure.
+template <typename T, typename Fill>
+Status Make(sluice_context_t* context, T** out, Fill fill) {
+  T* object = Create<T>(context);
+  const Status status = object == nullptr ? Status::kOutOfMemory : fill(object);
+  if (status == Status::kOk) {
+    *out = object;
+  } else {
+    Destroy(object);
+  }
+  return status;
+}
+
+// Makes an object of bytes or of another object. The call's memory report starts again.
 template <typename T, typename Read>
 sluice_status_t CreateFrom(sluice_context_t* context, const void* bytes, T** out,
                            sluice_diagnostic_t* diagnostic, Read read) {
@@ -66,14 +78,8 @@ sluice_status_t CreateFrom(sluice_context_t* context, const void* bytes, T** out
   context->memory.EnterPhase(SLUICE_PHASE_READ);
   const bool in_place = context->home_bytes == 0;  // then freeing is cheap
   if (!in_place) context->memory.BeginCall();
-  T* object = Create<T>(context);
   const Status status =
-      object == nullptr ? Status::kOutOfMemory : read(object, report.get());
-  if (status == Status::kOk) {
-    *out = object;
-  } else {
-    Destroy(object);
-  }
+      Make(context, out, [&](T* object) { return read(object, report.get()); });
   context->memory.EndCall();
   return report.Done(status);
 }

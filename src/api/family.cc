@@ -11,6 +11,9 @@
 struct sluice_family {
   explicit sluice_family(sluice::Memory* memory)
       : arena(memory), buckets(&arena), plans(&arena) {}
+  ~sluice_family() {
+    for (sluice_plan_t* plan : plans) sluice_plan_destroy(plan);
+  }
   sluice::Arena arena;
   int64_t first = 0;
   sluice::Vector<sluice::Bucket> buckets;
@@ -138,11 +141,7 @@ sluice_status_t sluice_family_create(sluice_context_t* context,
   return SLUICE_OK;
 }
 
-void sluice_family_destroy(sluice_family_t* family) {
-  if (family == nullptr) return;
-  for (sluice_plan_t* plan : family->plans) sluice_plan_destroy(plan);
-  sluice::Destroy(family);
-}
+void sluice_family_destroy(sluice_family_t* family) { sluice::Destroy(family); }
 
 const sluice_plan_t* sluice_family_bucket(const sluice_family_t* family, uint32_t i,
                                           int64_t* out_top) {

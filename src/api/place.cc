@@ -32,7 +32,7 @@ bool Readable(const sluice_operator_graph_t& g) {
          (g.edge_count == 0 || g.edges != nullptr);
 }
 
-// Makes the object and lets `fill` fill it; destroys it on failure.
+// Checks the options, and makes the answer by `fill`.
 template <typename Fill>
 sluice_status_t MakeReplacement(sluice_context_t* context,
                                 const sluice_replacement_options_t* options,
@@ -45,17 +45,11 @@ sluice_status_t MakeReplacement(sluice_context_t* context,
   }
   *out = nullptr;
   if (own.charge > SLUICE_CHARGE_PAPER) return report->BadArgument("unknown charge");
-  auto* object = Create<sluice_replacement_t>(context);
-  if (object == nullptr) return report->Done(Status::kOutOfMemory);
-  Arena scratch(&context->memory);
-  const ReplacementCall call = {own, &object->arena, &scratch, report->get()};
-  const Status status = fill(call, &object->answer);
-  if (status == Status::kOk) {
-    *out = object;
-  } else {
-    Destroy(object);
-  }
-  return report->Done(status);
+  return report->Done(Make(context, out, [&](sluice_replacement_t* object) {
+    Arena scratch(&context->memory);
+    const ReplacementCall call = {own, &object->arena, &scratch, report->get()};
+    return fill(call, &object->answer);
+  }));
 }
 
 }  // namespace

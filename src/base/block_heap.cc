@@ -78,4 +78,17 @@ void BlockHeap::Release(void* pointer, size_t bytes) {
   }
 }
 
+sluice_allocator_t BlockHeap::allocator() {
+  sluice_allocator_t inside = {};
+  inside.struct_size = sizeof inside;
+  inside.user = this;
+  inside.allocate = [](void* user, size_t bytes, size_t alignment) {
+    return static_cast<BlockHeap*>(user)->Allocate(bytes, alignment);
+  };
+  inside.release = [](void* user, void* pointer, size_t bytes, size_t) {
+    static_cast<BlockHeap*>(user)->Release(pointer, bytes);
+  };
+  return inside;
+}
+
 }  // namespace sluice

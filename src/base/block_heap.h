@@ -12,6 +12,8 @@
 
 #include <stddef.h>
 
+#include "sluice/sluice.h"
+
 namespace sluice {
 
 class BlockHeap {
@@ -20,6 +22,8 @@ class BlockHeap {
   bool Init(void* block, size_t bytes);
   void* Allocate(size_t bytes, size_t alignment);
   void Release(void* pointer, size_t bytes);
+  // The heap as an allocator; it must outlive what uses that.
+  sluice_allocator_t allocator();
 
  private:
   struct Hole {  // free range, in address order; lives in the range itself

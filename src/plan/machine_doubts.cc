@@ -3,8 +3,8 @@
 
 #include "base/checked.h"
 #include "base/components.h"
+#include "model/engines.h"
 #include "model/machine_units.h"
-#include "sluice/experimental.h"
 #include "solve/mapping/tile_mapper.h"
 
 namespace sluice {
@@ -100,6 +100,31 @@ uint32_t TileCostsFrom(const Hardware& hardware) {
     return SLUICE_COSTS_FROM_NESTS;
   }
   return hardware.array.k != 0 ? SLUICE_COSTS_FROM_ARRAY : SLUICE_COSTS_FROM_PEAK;
+}
+
+sluice_machine_facts_t FactsOf(const Hardware& h) {
+  sluice_machine_facts_t facts = {};
+  facts.struct_size = sizeof facts;
+  facts.nodes = h.node_cols * h.node_rows;
+  facts.engines = Engines(h).count();
+  Diagnostic doubt;
+  while (MachineDoubt(h, facts.doubts, &doubt)) ++facts.doubts;
+  facts.costs_from = TileCostsFrom(h);
+  facts.fanout_units =
+      h.fanouts.empty() ? 0
+                        : static_cast<uint64_t>(UnitsFed(h, h.scratchpad_level + 1, 0));
+  facts.array_places = static_cast<uint64_t>(PlacesOf(h.array));
+  facts.macs_per_cycle = facts.nodes * static_cast<uint64_t>(h.macs_per_cycle);
+  facts.vector_ops_per_cycle =
+      facts.nodes * static_cast<uint64_t>(h.vector_ops_per_cycle);
+  const Rational& dram = h.dram().bandwidth;
+  facts.dram_bytes_per_cycle =
+      static_cast<double>(dram.numerator) / static_cast<double>(dram.denominator);
+  facts.scratchpad_fill_cycles = static_cast<double>(h.scratchpad().capacity_bytes) *
+                                 facts.nodes / facts.dram_bytes_per_cycle;
+  facts.macs_per_dram_byte =
+      static_cast<double>(facts.macs_per_cycle) / facts.dram_bytes_per_cycle;
+  return facts;
 }
 
 bool MachineDoubt(const Hardware& hardware, uint32_t index, Diagnostic* doubt) {

@@ -107,5 +107,16 @@ TEST_CASE("block heap: random allocations never overlap, all space comes back") 
   CHECK(heap.Allocate(block.size() - 128, 64) != nullptr);
 }
 
+TEST_CASE("block heap: as an allocator it gives and takes the same pieces") {
+  FourGranules f;
+  const sluice_allocator_t inside = f.heap.allocator();
+  CHECK(inside.struct_size == sizeof inside);
+  void* const first = inside.allocate(inside.user, 100, 64);
+  CHECK(first == f.At(0));
+  CHECK(inside.allocate(inside.user, 200, 64) == nullptr);
+  inside.release(inside.user, first, 100, 64);
+  CHECK(inside.allocate(inside.user, 256, 64) == f.At(0));
+}
+
 }  // namespace
 }  // namespace sluice

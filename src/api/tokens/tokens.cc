@@ -26,18 +26,12 @@ sluice_status_t sluice_tokens(sluice_context_t* context, const void* stream,
     return report.BadArgument(
         "context, stream and output pointer must not be null, channels at most 64");
   }
-  auto* object = sluice::Create<sluice_token_lists_t>(context);
-  if (object == nullptr) return report.Done(sluice::Status::kOutOfMemory);
   const sluice::TokenCall call = {{static_cast<const uint8_t*>(stream), stream_size},
                                   {channels, channel_count}};
-  const sluice::Status status =
-      sluice::MakeTokens(call, &object->arena, &object->lists, report.get());
-  if (status == sluice::Status::kOk) {
-    *out_lists = object;
-  } else {
-    sluice::Destroy(object);
-  }
-  return report.Done(status);
+  return report.Done(
+      sluice::Make(context, out_lists, [&](sluice_token_lists_t* object) {
+        return sluice::MakeTokens(call, &object->arena, &object->lists, report.get());
+      }));
 }
 
 void sluice_token_lists_destroy(sluice_token_lists_t* lists) { sluice::Destroy(lists); }

@@ -119,11 +119,6 @@ std::vector<int32_t> ConvAttributes(const ConvWindow& w, const ConvNumbers& numb
   return a;
 }
 
-void RequireRank4(const TfliteTensor& a, const TfliteTensor& b, const TfliteTensor& c) {
-  Require(a.shape.size() == 4 && b.shape.size() == 4 && c.shape.size() == 4,
-          "operands that do not have four axes");
-}
-
 }  // namespace
 
 void LowerConvolution(Lowering* to, const TfliteOperator& op) {

@@ -7,27 +7,10 @@
 
 namespace sluice {
 
-namespace {
-
-sluice_allocator_t InsideOf(BlockHeap* heap) {
-  sluice_allocator_t inside = {};
-  inside.struct_size = sizeof inside;
-  inside.user = heap;
-  inside.allocate = [](void* user, size_t bytes, size_t alignment) {
-    return static_cast<BlockHeap*>(user)->Allocate(bytes, alignment);
-  };
-  inside.release = [](void* user, void* pointer, size_t bytes, size_t) {
-    static_cast<BlockHeap*>(user)->Release(pointer, bytes);
-  };
-  return inside;
-}
-
-}  // namespace
-
 struct ParallelStarts::Start {
   Start(const FusionRun& shared, const sluice_schedule_options_t& options,
         const FusionSearch& s, const Budget& b)
-      : memory(InsideOf(&heap), 0),
+      : memory(heap.allocator(), 0),
         arena(&memory),
         run(shared),
         costs(*shared.graph, *shared.hardware, *shared.lowering, options, &arena),

@@ -153,10 +153,26 @@ Status Choose(CohortProblem* s, Shares* shares, Attempt* partition, Attempt* tim
   return Status::kOk;
 }
 
+Status CheckMachine(const Hardware& hardware, Diagnostic* diagnostic) {
+  if (hardware.node_cols * hardware.node_rows != 1) {
+    return Fail(diagnostic, Status::kUnsupported, kStage)
+        .Text("models share machines of one node only");
+  }
+  // A turn's cycles are those on an idle machine. Where several queues compete for
+  // DRAM, they would also depend on the turn that follows.
+  if (hardware.queues.size() > 1) {
+    return Fail(diagnostic, Status::kUnsupported, kStage)
+        .Text("models share machines of one queue only; this one has ")
+        .Number(static_cast<int64_t>(hardware.queues.size()));
+  }
+  return Status::kOk;
+}
+
 }  // namespace
 
 Status CoSchedule(CohortProblem* s, Arena* turns, Span<const MemberPlan> plans,
                   Cohort* out) {
+  SLUICE_TRY(CheckMachine(s->hardware, s->diagnostic));
   SLUICE_TRY(FindFreeRanges(s));
   const uint32_t points = s->options.points == 0 ? kDefaultPoints : s->options.points;
   const ShareRequest request = {s->hardware,

@@ -6,7 +6,8 @@
 // Input    models with weights and reservations; options
 // Output   a plan for each model, bound to its range; turns; summary. Where both ways
 //          to share are allowed, the one with the smaller weighted sum of finish times.
-// Errors   kBadArgument for reservations; what planning says; kInfeasible when the
+// Errors   kUnsupported for machines of several nodes or queues; kBadArgument for
+//          reservations; what planning says; kInfeasible when the
 //          models do not fit or no turns are as short as asked; kStopped; kInternal
 //          when the judge of the whole refuses it
 // Cost     the schedules that shares.h names, and VerifyTogether

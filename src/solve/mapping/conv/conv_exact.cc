@@ -2,6 +2,7 @@
 #include "solve/mapping/conv/conv_exact.h"
 
 #include "base/checked.h"
+#include "base/sort.h"
 #include "solve/mapping/conv/conv_exact_search.h"
 
 namespace sluice {
@@ -9,34 +10,10 @@ namespace sluice {
 namespace conv_exact {
 namespace {
 
-// Heap sort; ties by tile, so that the order is unique.
+// Ties by tile, so that the order is unique.
 bool Before(const Candidate& a, const Candidate& b) {
   if (a.least_pj != b.least_pj) return a.least_pj < b.least_pj;
   return a.tile != b.tile ? a.tile < b.tile : a.inner1 < b.inner1;
-}
-
-void SiftDown(Span<Candidate> heap, size_t root, size_t size) {
-  for (;;) {
-    size_t child = 2 * root + 1;
-    if (child >= size) return;
-    if (child + 1 < size && Before(heap[child], heap[child + 1])) ++child;
-    if (!Before(heap[root], heap[child])) return;
-    const Candidate swapped = heap[root];
-    heap[root] = heap[child];
-    heap[child] = swapped;
-    root = child;
-  }
-}
-
-void SortCandidates(Span<Candidate> heap) {
-  for (size_t i = heap.size() / 2; i-- > 0;) SiftDown(heap, i, heap.size());
-  for (size_t end = heap.size(); end > 1;) {
-    --end;
-    const Candidate swapped = heap[0];
-    heap[0] = heap[end];
-    heap[end] = swapped;
-    SiftDown(heap, 0, end);
-  }
 }
 
 bool Divides(const RegisterTile& tile, const TopTile& top) {
@@ -69,7 +46,9 @@ Status ListCandidates(Search* search, const SpatialChoice& choice) {
     }
   }
   search->sorted = search->tops.size() > 8;  // else a few scans are cheaper
-  if (search->sorted) SortCandidates(search->candidates.span());
+  if (search->sorted) {
+    Sort(search->candidates.begin(), search->candidates.end(), Before);
+  }
   return Status::kOk;
 }
 

@@ -2,6 +2,7 @@
 #include "solve/mapping/gemm/gemm_exact.h"
 
 #include "base/checked.h"
+#include "base/heap.h"
 #include "solve/mapping/gemm/gemm_exact_node.h"
 #include "solve/mapping/gemm/gemm_exact_space.h"
 
@@ -25,15 +26,7 @@ struct Search {
   bool stopped;
 };
 
-void SiftDown(Span<OpenSplit> heap, size_t i) {
-  const OpenSplit moved = heap[i];
-  for (size_t child; (child = 2 * i + 1) < heap.size(); i = child) {
-    if (child + 1 < heap.size() && heap[child + 1].bound < heap[child].bound) ++child;
-    if (!(heap[child].bound < moved.bound)) break;
-    heap[i] = heap[child];
-  }
-  heap[i] = moved;
-}
+bool Less(const OpenSplit& a, const OpenSplit& b) { return a.bound < b.bound; }
 
 double ValueOf(const GemmSpace& space, const GemmCost& cost) {
   if (space.options.objective != GemmObjective::kEnergyDelay) {
@@ -73,14 +66,12 @@ double VisitBranch(Search* search, const GemmBranch& branch) {
     search->heap[count++] = {bound, static_cast<uint32_t>(i)};
   }
   Span<OpenSplit> heap = search->heap.Slice(0, count);
-  for (size_t i = count / 2; i > 0; --i) SiftDown(heap, i - 1);
+  MakeHeap(heap, Less);
   while (!heap.empty() && heap[0].bound < ToBeat(*search)) {
     const OpenSplit top = heap[0];
     VisitNode(search, branch, top.split);
     if (search->stopped) return top.bound;
-    heap[0] = heap[heap.size() - 1];
-    heap = heap.Slice(0, heap.size() - 1);
-    if (!heap.empty()) SiftDown(heap, 0);
+    PopHeap(&heap, Less);
   }
   return kInfinity;
 }

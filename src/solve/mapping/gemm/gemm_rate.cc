@@ -2,6 +2,7 @@
 #include "solve/mapping/gemm/gemm_rate.h"
 
 #include "base/checked.h"
+#include "base/heap.h"
 #include "solve/mapping/gemm/gemm_exact_node.h"
 #include "solve/mapping/gemm/gemm_exact_space.h"
 
@@ -282,16 +283,6 @@ bool Less(const OpenSplit& a, const OpenSplit& b) {
   return a.split < b.split;
 }
 
-void SiftDown(Span<OpenSplit> heap, size_t i) {
-  const OpenSplit moved = heap[i];
-  for (size_t child; (child = 2 * i + 1) < heap.size(); i = child) {
-    if (child + 1 < heap.size() && Less(heap[child + 1], heap[child])) ++child;
-    if (!Less(heap[child], moved)) break;
-    heap[i] = heap[child];
-  }
-  heap[i] = moved;
-}
-
 void VisitBranch(RateSearch* search, size_t index, Span<OpenSplit> room) {
   const GemmSpace& space = search->space[0];
   size_t count = 0;
@@ -301,12 +292,10 @@ void VisitBranch(RateSearch* search, size_t index, Span<OpenSplit> room) {
     if (Beats(bound, search->best)) room[count++] = {bound, static_cast<uint32_t>(i)};
   }
   Span<OpenSplit> heap = room.Slice(0, count);
-  for (size_t i = count / 2; i > 0; --i) SiftDown(heap, i - 1);
+  MakeHeap(heap, Less);
   while (!heap.empty() && !search->stopped && Beats(heap[0].bound, search->best)) {
     VisitNode(search, space.branches[index], space.splits[heap[0].split]);
-    heap[0] = heap[heap.size() - 1];
-    heap = heap.Slice(0, heap.size() - 1);
-    if (!heap.empty()) SiftDown(heap, 0);
+    PopHeap(&heap, Less);
   }
 }
 

@@ -85,6 +85,7 @@ class Search {
   Status SplitInto(const Frame& frame, uint32_t self);
   void UndoTo(size_t mark);
   void Unplace(uint32_t u);
+  void Await(uint32_t u);
   bool RestsOnSomething(uint32_t u, int64_t at) const;
   Signature Sign(uint32_t begin, uint32_t end) const;
   void RankBuffers();
@@ -175,10 +176,7 @@ Status Search::Init() {
     least_[u] = s_.Lowest(b, 0);
     offset_[u] = b.range_count == 0 ? least_[u] : -1;  // no bytes: in no section
     if (least_[u] + b.bytes > capacity_) return Status::kInfeasible;
-    for (const SectionRange& r : s_.RangesOf(b)) {
-      for (uint32_t s = r.begin; s < r.end; ++s) load_[s] += b.bytes;
-    }
-    for (uint32_t s = b.begin_section + 1; s < b.end_section; ++s) ++crossing_[s];
+    Await(u);
   }
   ++epoch_;
   for (uint32_t s = 0; s < s_.count; ++s) SLUICE_TRY(dirty_.Push(s));
@@ -286,8 +284,13 @@ Status Search::Waste(const Frame& frame, bool* ok) {
 }
 
 void Search::Unplace(uint32_t u) {
-  const SectionedBuffer& b = s_.buffers[u];
   offset_[u] = -1;
+  Await(u);
+}
+
+// Counts a buffer that is to be placed where it lives.
+void Search::Await(uint32_t u) {
+  const SectionedBuffer& b = s_.buffers[u];
   for (const SectionRange& r : s_.RangesOf(b)) {
     for (uint32_t s = r.begin; s < r.end; ++s) load_[s] += b.bytes;
   }
