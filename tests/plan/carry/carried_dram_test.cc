@@ -86,6 +86,55 @@ TEST_CASE(
   CHECK(!Adopted(&before, 32).adopted);
 }
 
+TEST_CASE("carried dram: around an edited layer head and tail keep their schedule") {
+  const EarlierPlan before(sluice_test::LongChain(false), 3072);
+  CarriedCase after(before, sluice_test::LongChain(true), {7}, 3072);
+  Section* s = after.Listed(true);
+  const DmaNotation listed = s->result.dma;
+  const PlanNotation& n = before.out.notation;
+  const TileList& list = s->result.list;
+  REQUIRE(list.transfers == n.dram.size() + 1);  // the table
+  CarriedParts parts = {};
+  bool adopted = false;
+  REQUIRE(AdoptDram(after.Call(), listed, 0, s, &parts, &adopted) == Status::kOk);
+  REQUIRE(adopted);
+  CHECK(!parts.all);
+  CHECK(parts.head == 7);
+  CHECK(parts.tail == 8);
+  CHECK(parts.head_tiles + parts.tail_tiles + 1 == list.tiles);
+  CHECK(parts.head_transfers + parts.tail_transfers + 1 == list.transfers);
+  const int32_t more =
+      static_cast<int32_t>(list.tiles) - static_cast<int32_t>(parts.tiles_before);
+  std::vector<uint32_t> expected, found;
+  for (const PlanDramTensor& d : n.dram) {
+    const bool tail = d.tensor >= parts.head_transfers;
+    const uint32_t id = d.tensor + (tail ? 1 : 0);
+    expected.push_back(id);
+    CAPTURE(id);
+    const bool store = list.transfer[id].kind == kStore;
+    CHECK((store ? s->result.dma.end[id] : s->result.dma.start[id]) ==
+          d.duration + (tail ? more : 0));
+  }
+  const uint32_t table = parts.head_transfers;
+  CHECK(list.transfer[table].kind == kLoadWeight);
+  CHECK(s->result.dma.start[table] == listed.start[table]);
+  for (uint32_t i = 0; i < list.transfers; ++i) {
+    if (s->result.dma.order[i] != table) found.push_back(s->result.dma.order[i]);
+  }
+  CHECK(found == expected);
+}
+
+TEST_CASE("carried dram: without times for what is new an edited section has none") {
+  const EarlierPlan before(sluice_test::LongChain(false), 3072);
+  CarriedCase after(before, sluice_test::LongChain(true), {7}, 3072);
+  Section* s = after.Listed(true);
+  CarriedParts parts = {};
+  bool adopted = true;
+  REQUIRE(AdoptDram(after.Call(), DmaNotation{}, 0, s, &parts, &adopted) ==
+          Status::kOk);
+  CHECK(!adopted);
+}
+
 TEST_CASE("carried dram: a notation that names no such transfer or tile is left out") {
   EarlierPlan before(Chain(8, 16), 1536);
   std::vector<PlanDramTensor> dram(before.out.notation.dram.begin(),

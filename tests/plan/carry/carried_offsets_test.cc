@@ -89,6 +89,35 @@ TEST_CASE("carried offsets: addresses that overlap, or none, are not held") {
   CHECK(!none.crowded);
 }
 
+TEST_CASE("carried offsets: around an edited layer buffers keep their addresses") {
+  const EarlierPlan before(sluice_test::LongChain(false), 3072);
+  CarriedCase after(before, sluice_test::LongChain(true), {7}, 3072);
+  Section* s = after.Listed(true);
+  const DmaNotation listed = s->result.dma;
+  CarriedParts parts;
+  bool adopted = false, held = false, crowded = false;
+  REQUIRE(AdoptDram(after.Call(), listed, 0, s, &parts, &adopted) == Status::kOk);
+  REQUIRE(adopted);
+  REQUIRE(BuffersOfFused(s->run, s->result, &after.n.arena, &s->buffers) ==
+          Status::kOk);
+  REQUIRE(AdoptOffsets(after.Call(), parts, s, &held, &crowded) == Status::kOk);
+  REQUIRE(held);
+  const Span<const uint32_t> old = before.out.notation.buffer;
+  REQUIRE(s->offsets.size() == old.size() + 1);
+  // Loads come first, tiles behind them: the table stands behind the loads of the head,
+  // and one tile is layer 7's.
+  const uint32_t table = s->buffers.of_transfer[parts.head_transfers];
+  const uint32_t edited = s->buffers.of_tile[parts.head_tiles];
+  int kept = 0;
+  for (uint32_t b = 0; b < s->offsets.size(); ++b) {
+    if (b == table || b == edited) continue;
+    CAPTURE(b);
+    CHECK(s->offsets[b] == old[b < table ? b : b - 1]);
+    ++kept;
+  }
+  CHECK(kept > 50);
+}
+
 TEST_CASE("carried offsets: another number of buffers is not taken for this section") {
   Before before;
   before.out.notation.buffer = {before.buffer.data(), before.buffer.size() - 1};

@@ -10,6 +10,16 @@
 
 namespace sluice_test {
 
+// A chain of 16 layers that run in several fine-grained groups in 3072 bytes, among them
+// layers 6 to 9 one by one. edited: layer 7 is a LOOKUP instead, which loads a table.
+inline GraphSpec LongChain(bool edited) {
+  GraphSpec g = Chain(16, 16);
+  if (!edited) return g;
+  g.tensors.push_back({{256}, SLUICE_DTYPE_INT8, 3, 3, 7});
+  g.layers[7] = {SLUICE_OP_LOOKUP, {7, 17}, {8}, {}};
+  return g;
+}
+
 // The earlier plan. Its notation and its sections live as long as it does.
 struct EarlierPlan : SectionedCase {
   explicit EarlierPlan(const GraphSpec& spec, int64_t bytes = 4096)
@@ -43,8 +53,9 @@ struct CarriedCase : SectionedCase {
     carried.same_machine = true;
     call.carried = &carried;
   }
-  // The first section with its list of tiles and transfers, without times or addresses.
-  sluice::Section* Listed() {
+  // The first section with its list of tiles and transfers, without addresses. It has
+  // no times either, or with `times` those of a list schedule.
+  sluice::Section* Listed(bool times = false) {
     REQUIRE(sluice::CutIntoSections(&plan) == sluice::Status::kOk);
     sluice::Section* section = &plan.sections[0];
     bool decided = false, touched = false;
@@ -54,7 +65,7 @@ struct CarriedCase : SectionedCase {
                            {local.data(), local.size()}, &n.arena, section,
                            &touched) == sluice::Status::kOk);
     sluice::FusionSearch search = SearchOf(plan, *section, 0);
-    search.list_transfers = carried.before->section[0].transfers;
+    if (!times) search.list_transfers = carried.before->section[0].transfers;
     REQUIRE(SolveSection(plan, search, &budget, &n.arena, section) ==
             sluice::Status::kOk);
     return section;

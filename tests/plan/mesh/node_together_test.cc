@@ -40,6 +40,23 @@ struct Together : sluice_test::NodeLayers {
     while (program.step(i).kind != StepKind::kForward) ++i;
     return program.step(i);
   }
+  // The bytes of the buffers that a layer loads into or computes in, what lands aside.
+  BufferRange BytesOf(uint32_t layer) const {
+    BufferRange all = {UINT32_MAX, 0};
+    const auto add = [&](const BufferBox& box) {
+      all.begin = std::min(all.begin, box.range.begin);
+      all.end = std::max(all.end, box.range.end);
+    };
+    for (size_t i = 0; i < program.size(); ++i) {
+      const Step s = program.step(i);
+      if (s.layer != layer) continue;
+      if (s.kind == StepKind::kLoad) add(program.transfer(s.item).buffer);
+      if (s.kind == StepKind::kCompute) {
+        add(program.tile(s.item).operand[kRoleOutput]);
+      }
+    }
+    return all;
+  }
   SegmentSchedule none = {};
   Arena places{&n.memory}, scratch{&n.memory};
   NodeCall call;
@@ -84,6 +101,24 @@ TEST_CASE(
   CHECK(steps.find("C1") < steps.rfind("C0"));
   Together none(kLeft, kRight, 100);
   CHECK(none.Write(false) == Status::kInfeasible);
+}
+
+TEST_CASE("node together: layers that share a node and work at once share its bytes") {
+  Together t({{0, 0}, {2, 1}}, {{0, 0}, {1, 1}}, 512);
+  REQUIRE(t.Write() == Status::kOk);
+  const BufferRange first = t.BytesOf(0), second = t.BytesOf(1);
+  CHECK(first.begin == 0);
+  CHECK(first.end <= 512 / 2);  // half of the room, which two layers share
+  CHECK(second.begin >= first.end);
+  CHECK(second.end <= 512 - 2 * 64);  // what lands lies above
+}
+
+TEST_CASE("node together: by turns the same bytes serve all layers") {
+  Together t(kLeft, kLeft, 4096);
+  REQUIRE(t.Write() == Status::kOk);
+  CHECK(t.BytesOf(0).begin == 0);
+  CHECK(t.BytesOf(1).begin == 0);
+  CHECK(t.BytesOf(1).end <= 4096 - 64);  // what lands lies above
 }
 
 TEST_CASE("node together: layers on one region take turns, slice after slice") {

@@ -121,7 +121,6 @@ Status OldestFit(Span<const AgedRange> buffers, int64_t capacity, Arena* arena,
   Span<uint32_t> order;
   SLUICE_TRY(arena->Allocate(buffers.size(), &order));
   SortByTime(buffers, order);
-  Vector<uint32_t> coming(arena);
   Shelf shelf(capacity, arena);
   SLUICE_TRY(shelf.Init());
   for (size_t i = 0; i < order.size(); ++i) {
@@ -130,16 +129,11 @@ Status OldestFit(Span<const AgedRange> buffers, int64_t capacity, Arena* arena,
     int64_t* at = &offsets[order[i]];
     *at = buffer.fixed_offset;
     if (!IsFixed(buffer)) {
-      coming.Truncate(0);
-      for (size_t k = i + 1; k < order.size(); ++k) {
-        const AgedRange& other = buffers[order[k]];
-        if (other.begin >= buffer.end) break;
-        if (IsFixed(other)) SLUICE_TRY(coming.Push(order[k]));
-      }
-      Sort(coming.begin(), coming.end());  // which decides between equal places
-      for (const uint32_t c : coming) {
-        const int64_t taken = buffers[c].fixed_offset;
-        SLUICE_TRY(shelf.Avoid(taken, taken + buffers[c].bytes));
+      // The order of the excluded bytes decides between places of one age.
+      for (const AgedRange& other : buffers) {
+        if (!IsFixed(other) || other.begin <= buffer.begin || other.begin >= buffer.end)
+          continue;
+        SLUICE_TRY(shelf.Avoid(other.fixed_offset, other.fixed_offset + other.bytes));
       }
       if (!shelf.Find(buffer.bytes, buffer.begin, at)) return Status::kInfeasible;
     }
