@@ -136,6 +136,11 @@ std::vector<int32_t> WindowOf(const Options& o, const Extents& in, const Extents
           h.before,     v.before,     groups};
 }
 
+void RequireRank4(const TfliteTensor& a, const TfliteTensor& b, const TfliteTensor& c) {
+  Require(a.shape.size() == 4 && b.shape.size() == 4 && c.shape.size() == 4,
+          "operands that do not have four axes");
+}
+
 // The kernel of SVDF clamps to the range of int8, whatever activation is named.
 void RequirePlainSvdf(const TfliteTensor& input, const TfliteTensor& out) {
   Require(Is(input, TensorType::INT8) && Is(out, TensorType::INT8),

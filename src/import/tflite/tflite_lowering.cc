@@ -126,11 +126,6 @@ Range Clamped(const TfliteTensor& out, int activation) {
   }
 }
 
-void RequireRank4(const TfliteTensor& a, const TfliteTensor& b, const TfliteTensor& c) {
-  Require(a.shape.size() == 4 && b.shape.size() == 4 && c.shape.size() == 4,
-          "operands that do not have four axes");
-}
-
 Pads PadsOf(bool same, int32_t in, int32_t out, int32_t window, int32_t stride,
             int32_t dilation) {
   Require(stride >= 1 && dilation >= 1, "a stride or dilation below 1");

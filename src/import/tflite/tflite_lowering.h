@@ -108,9 +108,6 @@ struct Pads {
 Pads PadsOf(bool same, int32_t in, int32_t out, int32_t window, int32_t stride,
             int32_t dilation);
 
-// Refuses an operator of which one of these tensors does not have four axes.
-void RequireRank4(const TfliteTensor& a, const TfliteTensor& b, const TfliteTensor& c);
-
 // One function per kind of operator; each looks at op.code again.
 void LowerConvolution(Lowering* to, const TfliteOperator& op);
 void LowerTransposedConvolution(Lowering* to, const TfliteOperator& op);
