@@ -92,6 +92,20 @@ std::string ReadEngines(const sluice::wire::Hardware& hardware,
   return "";
 }
 
+namespace {
+
+// How many descriptors rows take that lie along these axes, the innermost one first.
+uint64_t DescriptorsOf(const Engine& engine, const std::vector<uint64_t>& axes) {
+  uint64_t together = 1, apart = 1;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const bool fits = engine.max_axes == 0 || i + 1 < engine.max_axes;
+    (fits ? together : apart) *= axes[i];
+  }
+  return engine.max_rows == 0 ? apart : apart * Up(together, engine.max_rows);
+}
+
+}  // namespace
+
 QueueLoad LoadOf(const Engine& engine, const sluice_walk_operand_t& src,
                  const sluice_walk_operand_t& dst, bool indexed) {
   // Axes of more than one element, innermost first, that are no part of the row.
@@ -110,16 +124,19 @@ QueueLoad LoadOf(const Engine& engine, const sluice_walk_operand_t& src,
       outer.push_back(dst.extent[a]);
     }
   }
-  uint64_t rows = 1, together = 1;
-  for (size_t i = 0; i < outer.size(); ++i) {
-    rows *= outer[i];
-    if (engine.max_axes == 0 || i + 1 < engine.max_axes) together *= outer[i];
-  }
+  uint64_t rows = 1;
+  for (const uint64_t extent : outer) rows *= extent;
   QueueLoad load;
   load.bytes = rows * Up(row, engine.burst_bytes) * engine.burst_bytes;
-  load.descriptors = rows / together;
-  if (engine.max_rows != 0) load.descriptors *= Up(together, engine.max_rows);
-  if (engine.max_row_bytes != 0) load.descriptors *= Up(row, engine.max_row_bytes);
+  load.descriptors = DescriptorsOf(engine, outer);
+  if (engine.max_row_bytes == 0 || row <= engine.max_row_bytes) return load;
+  // Pieces of a row are transferred apart, or as an axis of rows that are all as long as
+  // possible and perhaps a last one that is shorter.
+  const uint64_t apart = load.descriptors * Up(row, engine.max_row_bytes);
+  const uint64_t last = row % engine.max_row_bytes == 0 ? 0 : load.descriptors;
+  const uint64_t pieces = row / engine.max_row_bytes;
+  if (pieces > 1) outer.insert(outer.begin(), pieces);
+  load.descriptors = std::min(apart, DescriptorsOf(engine, outer) + last);
   return load;
 }
 

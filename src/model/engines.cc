@@ -65,6 +65,27 @@ sluice_engine_t Engines::Describe(uint32_t engine) const {
   return out;
 }
 
+namespace {
+
+// Descriptors for rows along the outer axes, each of which is `pieces` rows that lie one
+// behind the other. One descriptor has max_axes axes, one of which is the row; axes of
+// one element count as none.
+int64_t Descriptors(const Queue& queue, int64_t pieces, Span<const int32_t> outer) {
+  int64_t together = 1, apart = 1;
+  uint32_t axes = 1;
+  const auto add = [&](int64_t extent) {
+    if (extent == 1) return;
+    const bool fits = ++axes <= queue.max_axes || queue.max_axes == 0;
+    (fits ? together : apart) *= extent;
+  };
+  add(pieces);
+  for (size_t a = outer.size(); a-- > 0;) add(outer[a]);
+  return apart *
+         (queue.max_rows == 0 ? 1 : CeilDivide(together, int64_t{queue.max_rows}));
+}
+
+}  // namespace
+
 QueueWork WorkOf(const Queue& queue, const MovedBox& box) {
   // A row extends over an axis as long as neither side leaves a gap.
   int64_t row = box.element_bytes;
@@ -75,21 +96,17 @@ QueueWork WorkOf(const Queue& queue, const MovedBox& box) {
     if (box.indexed && a <= 2) break;
     row *= box.extent[a];
   }
-  // One descriptor has max_axes axes, one of which is the row; axes of one element
-  // count as none.
-  int64_t rows = 1, of_descriptor = 1;
-  uint32_t axes = 1;
-  for (; a >= 0; --a) {
-    if (box.extent[a] == 1) continue;
-    rows *= box.extent[a];
-    if (++axes <= queue.max_axes || queue.max_axes == 0) of_descriptor *= box.extent[a];
+  int64_t rows = 1;
+  for (int outer = 0; outer <= a; ++outer) rows *= box.extent[outer];
+  const Span<const int32_t> outer(box.extent, static_cast<size_t>(a + 1));
+  const int64_t longest = queue.max_row_bytes == 0 ? row : queue.max_row_bytes;
+  const int64_t whole = row / longest, rest = row % longest == 0 ? 0 : 1;
+  const int64_t each = Descriptors(queue, 1, outer);
+  int64_t descriptors = (whole + rest) * each;
+  if (whole > 1) {
+    descriptors = Min(descriptors, Descriptors(queue, whole, outer) + rest * each);
   }
-  const int64_t pieces =
-      queue.max_row_bytes == 0 ? 1 : CeilDivide(row, int64_t{queue.max_row_bytes});
-  const int64_t runs =
-      queue.max_rows == 0 ? 1 : CeilDivide(of_descriptor, int64_t{queue.max_rows});
-  return {rows * RoundUpTo(row, queue.burst_bytes),
-          rows / of_descriptor * runs * pieces};
+  return {rows * RoundUpTo(row, queue.burst_bytes), descriptors};
 }
 
 int64_t CyclesToPort(const Queue& queue, int64_t descriptors) {

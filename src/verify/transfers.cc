@@ -48,8 +48,8 @@ Status Follower::CopyTo(const sluice_transfer_t& transfer, uint8_t opcode,
 
 // Checks that the transfer states as many descriptors as its queue needs. A row is a
 // run of bytes that is contiguous on both sides, cut at the queue's longest row; a
-// descriptor takes at most max_rows rows and max_axes axes. Each row fills whole
-// bursts.
+// descriptor takes at most max_rows rows and max_axes axes. The pieces of a cut row may
+// be rows at one pitch, which takes an axis. Each row fills whole bursts.
 Status Follower::CheckDescriptors(const sluice_transfer_t& transfer, const Access& src,
                                   const Access& dst) {
   const uint32_t number =
@@ -59,6 +59,7 @@ Status Follower::CheckDescriptors(const sluice_transfer_t& transfer, const Acces
   queue.latency_cycles = hardware.dma_latency_cycles;
   if (!hardware.queues.empty()) queue = hardware.queues[number];
   int64_t row = dst.width, inner = 1, outer = 1;
+  int64_t beside = 1, beyond = 1;  // as inner and outer with one axis less
   uint32_t axes = 1;
   for (int a = kAxes - 1; a >= 0; --a) {
     if (dst.extent[a] == 1) continue;
@@ -69,10 +70,18 @@ Status Follower::CheckDescriptors(const sluice_transfer_t& transfer, const Acces
     }
     ++axes;
     (axes <= queue.max_axes || queue.max_axes == 0 ? inner : outer) *= dst.extent[a];
+    (axes < queue.max_axes || queue.max_axes == 0 ? beside : beyond) *= dst.extent[a];
   }
-  int64_t needed = outer;
-  if (queue.max_rows != 0) needed *= CeilDivide(inner, int64_t{queue.max_rows});
-  if (queue.max_row_bytes != 0) needed *= CeilDivide(row, int64_t{queue.max_row_bytes});
+  const int64_t most = queue.max_rows == 0 ? INT64_MAX : int64_t{queue.max_rows};
+  int64_t needed = outer * CeilDivide(inner, most);
+  if (queue.max_row_bytes != 0 && row > queue.max_row_bytes) {
+    const int64_t full = row / queue.max_row_bytes;
+    const bool more = row % queue.max_row_bytes != 0;
+    int64_t pitched = beyond * CeilDivide(beside * full, most);
+    if (queue.max_axes == 1) pitched = needed * full;
+    if (more) pitched += needed;
+    needed = Min(needed * (full + (more ? 1 : 0)), pitched);
+  }
   if (needed == transfer.descriptors) {
     const Rational bandwidth = hardware.dram().bandwidth;
     TakeTime(queue.latency_cycles + (needed - 1) * queue.descriptor_cycles,

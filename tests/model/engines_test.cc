@@ -91,11 +91,38 @@ TEST_CASE("engines: descriptors by rows, row bytes and axes") {
   queue.max_axes = 0;
   queue.max_rows = 4;
   CHECK(Work(queue, part).descriptors == 2);
+  // Rows of three bytes and of one.
   queue.max_row_bytes = 3;
   CHECK(Work(queue, part).descriptors == 4);
   queue.latency_cycles = 10;
   queue.descriptor_cycles = 7;
   CHECK(CyclesToPort(queue, 4) == 10 + 3 * 7);
+}
+
+// 1,040 bytes that are dense on both sides, then two such rows with a gap between them.
+TEST_CASE("engines: a long row is cut into rows at one pitch") {
+  const Shape dense = {{1, 1, 1, 1040}, {1040, 1040, 1040, 1}, {1040, 1040, 1040, 1}};
+  Queue queue;
+  queue.max_row_bytes = 64;
+  CHECK(Work(queue, dense).descriptors == 2);  // 16 rows of 64, one of 16
+  queue.max_rows = 16;
+  CHECK(Work(queue, dense).descriptors == 2);
+  queue.max_rows = 8;
+  CHECK(Work(queue, dense).descriptors == 3);
+  queue.max_axes = 1;
+  CHECK(Work(queue, dense).descriptors == 17);
+  const Shape two = {{1, 1, 2, 1040}, {4000, 4000, 2000, 1}, {2080, 2080, 1040, 1}};
+  CHECK(Work(queue, two).descriptors == 34);
+  queue.max_axes =
+      2;  // of either row 8 + 8 pieces; the two last pieces are rows at one
+  CHECK(Work(queue, two).descriptors == 2 * 2 + 1);
+  queue.max_axes = 3;
+  CHECK(Work(queue, two).descriptors == 4 + 1);
+  // Two pieces of each of 16 rows: the 16 rows make fewer descriptors than the pieces.
+  const Shape rows = {{1, 1, 16, 128}, {9999, 9999, 200, 1}, {2048, 2048, 128, 1}};
+  queue.max_axes = 2;
+  queue.max_rows = 16;
+  CHECK(Work(queue, rows).descriptors == 2);
 }
 
 }  // namespace
