@@ -593,6 +593,7 @@ class Search {
     const bool stores = StoresSoon(p_, at);
     const bool small = TouchedBy(p_, at) <= p_.capacity / kFuseShare;
     const bool enough = fits && small && !stores;
+    const bool waits = fits && Waits(from);
     if (fresh && !enough) {
       SLUICE_TRY(trier_.TryTiles(from));
       if (stores && p_.alone[at] == 0) {
@@ -600,9 +601,16 @@ class Search {
         trier_.TryCuts(from, at + 1, 0);
       }
     }
+    if (fresh && enough && waits) trier_.TryChannels(from, at + 1);
     if (fresh) SLUICE_TRY(states_.Keep(trier_.tries()));
     if (enough || p_.alone[at] != 0 || from != states_.node(at, 0)) return Status::kOk;
     return ExtendFar(from, fresh);
+  }
+
+  // Whether the layer just tried behind a plan waits for its loads.
+  bool Waits(uint32_t from) const {
+    const int64_t takes = trier_.tries().best.node.compute - node(from).compute;
+    return node(from).last < 2 && takes > 2 * trier_.cost().cycles;
   }
 
   // Extends a plan by segments of two and more layers.
