@@ -31,8 +31,9 @@ Status TakeFound(PlanCall* call, bool better, Candidate* found) {
   const Status status = TakePlan(call, found);
   // These failures do not end the call: it has a plan already, or the plain plan may
   // still fit.
-  const bool stands = status == Status::kOutOfMemory || status == Status::kStopped ||
-                      status == Status::kUnsupported;
+  const bool large = status == Status::kOutOfMemory || status == Status::kUnsupported;
+  call->too_large = call->too_large || large;
+  const bool stands = large || status == Status::kStopped;
   return stands ? Status::kOk : status;
 }
 

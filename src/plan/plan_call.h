@@ -64,6 +64,8 @@ struct PlanCall {
   uint64_t live_before;                              // bytes, when the call began
   uint64_t limit_bytes = 0, fusion_limit_bytes = 0;  // of searches (memory_bound.h)
   bool spaced = false;  // a plan of the space was found, better or not
+  // A better plan was too large for the memory or for the judge's work.
+  bool too_large = false;
   bool fuses = false;   // a fused plan was found, better or not
 
   Budget* clock;  // the caller's limits

@@ -73,6 +73,8 @@ TEST_CASE("timing: bursts and descriptors cost what the queue says") {
   CHECK(CyclesOf(queues, {kIn}) == 10 + 16);
   queues[0].max_row_bytes = 16;
   queues[0].descriptor_cycles = 5;
+  CHECK(CyclesOf(queues, {kIn}) == 10 + 5 + 16);  // two rows at one pitch, and the rest
+  queues[0].max_axes = 1;
   CHECK(CyclesOf(queues, {kIn}) == 10 + 2 * 5 + 16);
 }
 

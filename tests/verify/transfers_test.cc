@@ -101,6 +101,9 @@ TEST_CASE("transfers: as many descriptors as the queue's longest row asks for") 
   QueueSpec queue;            // one that loads and stores everything
   queue.max_row_bytes = 288;  // half of the weight
   c.hardware.queues = {queue};
+  CheckRejected(c, "tile",
+                "instance 0, instruction 0: a transfer of 2 descriptors that takes 1");
+  c.hardware.queues[0].max_axes = 1;  // the halves are no rows at one pitch
   CheckAccepted(c);
   Transfer(&c, 0).descriptors = 1;
   CheckRejected(c, "tile",

@@ -297,11 +297,14 @@ Status TakeFromSpace(PlanCall* call) {
     // A fault in the caller's tile costs is reported even if nothing was found.
     if (!found) return TakeFound(call, false, nullptr);
     const uint64_t refusals = used.refusals();
+    call->too_large = false;
     of.search.most_iterations = space.most_iterations() / kFewer;
     SLUICE_TRY(TakeOrders(call, &space, &memory));
-    // A plan that does not fit the memory is searched again with fewer tiles.
+    // A plan that does not fit the memory, or that takes the judge more work than it
+    // does, is searched again with fewer tiles.
     const bool taken = call->has_plan() && call->best_cost != before;
-    if (taken || used.refusals() == refusals || of.search.most_iterations == 0) {
+    const bool large = call->too_large || used.refusals() != refusals;
+    if (taken || !large || of.search.most_iterations == 0) {
       return Status::kOk;
     }
   }

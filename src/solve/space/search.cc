@@ -228,6 +228,21 @@ int64_t MacsOf(const SpaceProblem& p, uint32_t at) {
   return BoxesOf(*p.graph, layer, WholeBox(OutputOf(p, at)), 0, channels).macs;
 }
 
+// Whether loops cut rows so that pieces of the tensor are much wider than high.
+bool IsFlat(const Tensor& t, const LoopChoice& loops) {
+  constexpr int64_t kFlat = 4;
+  const int last = loops.count - 1;
+  if (last < 0 || loops.cut[last] == 0) return false;
+  const int64_t height =
+      loops.cut[last] == 1 ? CeilDivide(t.extent[1], loops.trips[last]) : int64_t{1};
+  return t.extent[2] >= kFlat * height;
+}
+
+// Whether windows of the layer overlap along rows and columns.
+bool IsWindowed(const SpaceProblem& p, uint32_t at) {
+  return SquareCuts(*p.graph, p.at(at), OutputOf(p, at).extent).size() > 0;
+}
+
 // Whether layers [at, end) hand on a root of which an image fills much of the
 // scratchpad.
 bool HandsOnMuch(const SpaceProblem& p, uint32_t at, uint32_t end) {
@@ -332,7 +347,7 @@ class Trier {
   const Tries& tries() const { return tries_; }
   // Begins another border, from which segments of several lengths are tried.
   void BeginBorder() {
-    coarsest_[0] = coarsest_[1] = 0;
+    coarsest_[0] = coarsest_[1] = squarest_ = 0;
     work_ = 0;
   }
   // Layers of the segments tried from this border, except those of TrySums.
@@ -365,7 +380,7 @@ class Trier {
     const OuterCuts cuts(*p_.graph, p_.at(end - 1), OutputOf(p_, end - 1).extent);
     Patience patience(StoresSoon(p_, end - 1) ? kCutsAtOutput : kMoreCuts);
     const bool is_short = end - node(from).last <= kShort;
-    bool fitted = false;
+    bool fitted = false, flat = false;
     // A longer segment rarely fits with coarser cuts than a shorter one.
     int* coarsest = &coarsest_[slice != 0];
     for (int i = Max(*coarsest - 1, 0); i < cuts.size() && patience.Lasts(); ++i) {
@@ -375,16 +390,9 @@ class Trier {
       if (!fitted) *coarsest = i;
       fitted = true;
       patience.Spend(segments_.cost(), is_short);
+      flat = flat || IsFlat(OutputOf(p_, end - 1), loops);
     }
-  }
-
-  // Tries to make what is handed on in pieces of one image or of several, while weights
-  // stay for all pieces.
-  void TryPieces(uint32_t from, uint32_t end) {
-    const TripList images = TripsOf(OutputOf(p_, end - 1).extent[0]);
-    for (int i = 0; i < images.size; ++i) {
-      Try(from, end, PieceLoops(p_.capacity, images.trips[i]));
-    }
+    if (flat && slice == 0) TrySquares(from, end);
   }
 
   // Tries parts of a sum, together with the layers that make what a part adds up, under
@@ -426,17 +434,6 @@ class Trier {
       }
     }
     return Status::kOk;
-  }
-
-  // Tries cuts of output channels, for all images together or for some after the
-  // others, so that constants are loaded piece by piece.
-  void TryChannels(uint32_t from, uint32_t end) {
-    const TripList images = TripsOf(OutputOf(p_, end - 1).extent[0]);
-    TryChannelsIn(from, end, 1, false);
-    for (int i = 0; i < images.size; ++i) {
-      TryChannelsIn(from, end, images.trips[i], false);
-      TryChannelsIn(from, end, images.trips[i], true);
-    }
   }
 
   // Tries the best tilings of one layer.
@@ -484,12 +481,19 @@ class Trier {
     return true;
   }
 
-  void TryChannelsIn(uint32_t from, uint32_t end, int32_t images, bool within) {
-    const TripList channels = TripsOf(OutputOf(p_, end - 1).extent[3]);
+  // Tries cuts of rows and columns together. The layer with the widest windows says
+  // whether that may save something.
+  void TrySquares(uint32_t from, uint32_t end) {
+    uint32_t at = end - 1;
+    while (at > node(from).last && !IsWindowed(p_, at)) --at;
+    const SquareCuts cuts(*p_.graph, p_.at(at), OutputOf(p_, end - 1).extent);
     Patience patience(kMoreCuts);
-    for (int i = 0; i < channels.size && patience.Lasts(); ++i) {
-      const LoopChoice loops = ChannelLoops(channels.trips[i], images, within);
-      if (Try(from, end, loops)) patience.Spend(segments_.cost(), true);
+    int i = squarest_ > 0 ? squarest_ - 1 : 0;
+    for (bool fitted = false; i < cuts.size() && patience.Lasts(); ++i) {
+      if (!Try(from, end, cuts.at(i))) continue;
+      if (!fitted) squarest_ = i;
+      fitted = true;
+      patience.Spend(segments_.cost(), true);
     }
   }
 
@@ -503,9 +507,40 @@ class Trier {
   uint64_t work_ = 0;
   // The coarsest cuts that fitted the previous segment, without slices and with slices.
   int coarsest_[2] = {};
+  int squarest_ = 0;  // the coarsest of SquareCuts
   Tries tries_;
   bool late_ = false;
 };
+
+// Tries to make what is handed on in pieces of one image or of several, while weights
+// stay for all pieces.
+void TryPieces(const SpaceProblem& p, uint32_t from, uint32_t end, Trier* trier) {
+  const TripList images = TripsOf(OutputOf(p, end - 1).extent[0]);
+  for (int i = 0; i < images.size; ++i) {
+    trier->Try(from, end, PieceLoops(p.capacity, images.trips[i]));
+  }
+}
+
+void TryChannelsIn(const SpaceProblem& p, uint32_t from, uint32_t end, int32_t images,
+                   bool within, Trier* trier) {
+  const TripList channels = TripsOf(OutputOf(p, end - 1).extent[3]);
+  Patience patience(kMoreCuts);
+  for (int i = 0; i < channels.size && patience.Lasts(); ++i) {
+    const LoopChoice loops = ChannelLoops(channels.trips[i], images, within);
+    if (trier->Try(from, end, loops)) patience.Spend(trier->cost(), true);
+  }
+}
+
+// Tries cuts of output channels, for all images together or for some after the others,
+// so that constants are loaded piece by piece.
+void TryChannels(const SpaceProblem& p, uint32_t from, uint32_t end, Trier* trier) {
+  const TripList images = TripsOf(OutputOf(p, end - 1).extent[0]);
+  TryChannelsIn(p, from, end, 1, false, trier);
+  for (int i = 0; i < images.size; ++i) {
+    TryChannelsIn(p, from, end, images.trips[i], false, trier);
+    TryChannelsIn(p, from, end, images.trips[i], true, trier);
+  }
+}
 
 class Search {
  public:
@@ -601,7 +636,7 @@ class Search {
         trier_.TryCuts(from, at + 1, 0);
       }
     }
-    if (fresh && enough && waits) trier_.TryChannels(from, at + 1);
+    if (fresh && enough && waits) TryChannels(p_, from, at + 1, &trier_);
     if (fresh) SLUICE_TRY(states_.Keep(trier_.tries()));
     if (enough || p_.alone[at] != 0 || from != states_.node(at, 0)) return Status::kOk;
     return ExtendFar(from, fresh);
@@ -632,12 +667,12 @@ class Search {
       if ((!is_short && !border) || (!is_long && !fresh)) continue;
       trier_.BeginRun();
       trier_.TryCuts(from, end, 0);
-      if (HandsOnMuch(p_, at, end)) trier_.TryPieces(from, end);
+      if (HandsOnMuch(p_, at, end)) TryPieces(p_, from, end, &trier_);
       // Large constants may come in slices, again in each iteration.
       if (constants > p_.capacity / kSliceFrom) {
         trier_.TryCuts(from, end, p_.capacity / kSliceShare);
       }
-      if (is_short) trier_.TryChannels(from, end);
+      if (is_short) TryChannels(p_, from, end, &trier_);
       const bool much =
           HandsOnMuch(p_, at, end) || constants > p_.capacity / kSliceFrom;
       if (!is_long && much) trier_.TrySums(from, end);

@@ -176,7 +176,10 @@ bool SegmentMaker::SetLoops(const LoopChoice& loops) {
       if (last_ - first_ > 1 && IsPieceAlong(layer.outputs[0], a)) return false;
       int64_t step =
           RoundUpTo(CeilDivide(out.extent[a], loops.trips[i]), int64_t{rule.unit[a]});
-      step = boxes_.Step(layer.outputs[0], a, step);
+      const int64_t whole = boxes_.Step(layer.outputs[0], a, step);
+      // Rows and columns are not cut together where some views see them as one axis.
+      if (whole != step && a > 0 && i > 0 && loops.cut[i - 1] > 0) return false;
+      step = whole;
       at->cut[a] = {static_cast<uint32_t>(i), static_cast<int32_t>(step)};
     }
   }
@@ -303,6 +306,21 @@ bool SegmentMaker::AllAlike(const LoopChoice& loops, int loop) const {
   return true;
 }
 
+// An iteration in the middle, which has its halo on both sides. Where pieces are rounded
+// up to whole rows, iterations in the second half may make nothing.
+int32_t SegmentMaker::Middle(const LoopChoice& loops, int loop) const {
+  const int axis = loops.cut[loop];
+  int32_t pieces = loops.trips[loop];
+  for (uint32_t p = first_; p < last_; ++p) {
+    const auto& cut = layers_[p].cut[axis];
+    if (!layers_[p].leaves || cut.loop == kNone) continue;
+    const Tensor& out = p_.graph->tensors[p_.at(p).outputs[0]];
+    const int64_t own = CeilDivide(out.extent[axis], cut.step);
+    pieces = Min(pieces, static_cast<int32_t>(own));
+  }
+  return Max(1, Min(pieces / 2, loops.trips[loop] - 2));
+}
+
 // Derives the distinct iterations: the first of each loop, those between, the last.
 bool SegmentMaker::Measure(const LoopChoice& loops) {
   if (outer_ > 1) FindDependence(loops);
@@ -315,7 +333,9 @@ bool SegmentMaker::Measure(const LoopChoice& loops) {
     bool is_first = true, is_last = true;
     for (int i = 0; i < outer_; ++i) {
       const int32_t trips = loops.trips[i];
-      const int32_t trip = which[i] == 0 ? 0 : which[i] == 1 ? trips - 1 : 1;
+      const int32_t trip = which[i] == 0   ? 0
+                           : which[i] == 1 ? trips - 1
+                                           : Middle(loops, i);
       boxes_.SetTrip(static_cast<uint32_t>(i), trip);
       if (which[i] == 2) times *= trips - 2;
       if (kinds[i] == 1) times *= trips;

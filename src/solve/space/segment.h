@@ -149,6 +149,7 @@ class SegmentMaker {
   void ChooseForms();
   void Glance(const LoopChoice& loops);
   bool AnyAlike() const;
+  int32_t Middle(const LoopChoice& loops, int loop) const;
   bool Measure(const LoopChoice& loops);
   bool AllAlike(const LoopChoice& loops, int loop) const;
   void FindDependence(const LoopChoice& loops);

@@ -69,13 +69,14 @@ TripList TripsOf(int32_t extent, int32_t all_up_to) {
   return list;
 }
 
+bool Overlaps(const Graph& graph, const Layer& layer, int axis) {
+  const Window w = WindowOf(graph, layer, axis);
+  return w.filter > w.stride;
+}
+
 OuterCuts::OuterCuts(const Graph& graph, const Layer& layer,
                      const int32_t extent[kAxes]) {
-  const auto overlaps = [&](int axis) {
-    const Window w = WindowOf(graph, layer, axis);
-    return w.filter > w.stride;
-  };
-  if (overlaps(1) && !overlaps(2)) {
+  if (Overlaps(graph, layer, 1) && !Overlaps(graph, layer, 2)) {
     axis_[1] = 2;
     axis_[2] = 1;
   }
@@ -93,6 +94,36 @@ LoopChoice OuterCuts::at(int i) const {
     loops.Add(axis_[n], extent_[n]);
   }
   loops.Add(axis_[n], trips_[n].trips[i]);
+  return loops;
+}
+
+SquareCuts::SquareCuts(const Graph& graph, const Layer& layer,
+                       const int32_t extent[kAxes])
+    : images_(extent[0]) {
+  if (!Overlaps(graph, layer, 1) || !Overlaps(graph, layer, 2)) return;
+  const TripList rows = TripsOf(extent[1]), columns = TripsOf(extent[2]);
+  for (int r = 0; r < rows.size; ++r) {
+    const int32_t height = CeilDivide(extent[1], rows.trips[r]);
+    for (int wide = 2; wide > 0; --wide) {
+      const int32_t width = wide * height;
+      int c = 0;
+      while (c + 1 < columns.size && CeilDivide(extent[2], columns.trips[c]) > width)
+        ++c;
+      const int32_t trips = columns.trips[c];
+      const bool again = size_ > 0 && rows_[size_ - 1] == rows.trips[r] &&
+                         columns_[size_ - 1] == trips;
+      if (trips == 1 || rows.trips[r] == 1 || again || size_ == kMost) continue;
+      rows_[size_] = rows.trips[r];
+      columns_[size_++] = trips;
+    }
+  }
+}
+
+LoopChoice SquareCuts::at(int i) const {
+  LoopChoice loops;
+  loops.Add(0, images_);
+  loops.Add(1, rows_[i]);
+  loops.Add(2, columns_[i]);
   return loops;
 }
 
@@ -392,10 +423,14 @@ void TileChooser::Fill(uint32_t position, uint32_t whole, TileChoices* out) cons
   const Facts facts = FactsOf(position, whole);
   const TripList channels = TripsOf(facts.extent[3], kAllUpTo);
   const OuterCuts outer_cuts(*p_.graph, *facts.layer, facts.extent);
+  const SquareCuts square_cuts(*p_.graph, *facts.layer, facts.extent);
   for (int k = -1; k < channels.size; ++k) {
     const int32_t parts = k < 0 ? 1 : channels.trips[k];
-    for (int s = -1; s < outer_cuts.size(); ++s) {
-      const LoopChoice space = s < 0 ? LoopChoice{} : outer_cuts.at(s);
+    for (int s = -1; s < outer_cuts.size() + square_cuts.size(); ++s) {
+      const LoopChoice space = s < 0 ? LoopChoice{}
+                               : s < outer_cuts.size()
+                                   ? outer_cuts.at(s)
+                                   : square_cuts.at(s - outer_cuts.size());
       LoopChoice inner = space;
       inner.Add(3, parts);
       Consider(facts, inner, out);

@@ -41,6 +41,23 @@ class OuterCuts {
   int32_t extent_[3];
 };
 
+// Cuts of rows and columns together, of single images, from coarse to fine: pieces that
+// are about as wide as they are high, or twice as wide. They have less halo than whole
+// rows with as many elements. Empty if the layer's windows do not overlap along both
+// axes.
+class SquareCuts {
+ public:
+  SquareCuts(const Graph& graph, const Layer& layer, const int32_t extent[kAxes]);
+  int size() const { return size_; }
+  LoopChoice at(int i) const;
+
+ private:
+  static constexpr int kMost = 32;
+  int32_t images_ = 1;
+  int32_t rows_[kMost], columns_[kMost];
+  int size_ = 0;
+};
+
 struct TileChoices {
   static constexpr int kMost = 4;
   LoopChoice loops[kMost];

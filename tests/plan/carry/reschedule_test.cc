@@ -151,7 +151,7 @@ TEST_CASE("a plan of nothing new is the plan before, byte for byte of its stream
 
 TEST_CASE(
     "a default plan of nothing new is kept, and with another objective improved") {
-  const Bytes graph = sluice::zoo::MakeZooGraph("mobilenet_v1", {});
+  const Bytes graph = sluice::zoo::MakeZooGraph("squeezenet", {});
   const Bytes hardware = sluice::presets::LoadPreset("mcu-256k");
   Library library;
   const auto g = library.Graph(graph);

@@ -103,6 +103,17 @@ TEST_CASE("space: with little memory there are fewer tiles, not the plain plan")
   }
 }
 
+// For latency alone the search first finds tiles so small that the judge cannot follow
+// them.
+TEST_CASE("space: a plan that takes the judge too much work is searched again") {
+  NetworkPlan n(sluice::zoo::MakeZooGraph("resnet50", {}), "soma-edge");
+  REQUIRE(n.ok);
+  n.delay_exponent = 1;
+  REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+  CHECK(n.Verify() == SLUICE_OK);
+  CHECK(n.report.latency_cycles < n.report.bound_latency_cycles * 101 / 100);
+}
+
 // A call with a progress callback judges the plain plan first.
 TEST_CASE("space: where the judge cannot follow the plain plan, there is another") {
   NetworkPlan n(sluice::zoo::MakeZooGraph("fcn", {}), "gemmini-16x16");

@@ -95,6 +95,53 @@ TEST_CASE("space search: a hidden layer is made and added up part by part") {
   }
 }
 
+// Three convolutions of 3 x 3 over 64 x 64 pixels of 16 channels; the scratchpad holds
+// three rows of each. Pieces of whole rows would compute much of what lies between them
+// again and again.
+sluice_test::GraphSpec Windows() {
+  sluice_test::GraphSpec g;
+  g.tensors.push_back({{16, 3, 3, 16}, SLUICE_DTYPE_INT8, 3, 3});
+  g.tensors.push_back({{16, 3}, SLUICE_DTYPE_INT32, 3, 3});
+  for (uint32_t t = 2; t <= 5; ++t) {
+    const uint8_t kind = t == 2 ? 1 : t == 5 ? 2 : 0;
+    g.tensors.push_back({{1, 64, 64, 16}, SLUICE_DTYPE_INT8, kind});
+    if (t == 2) continue;
+    g.layers.push_back(
+        {SLUICE_OP_CONV, {t - 1, 0, 1}, {t}, {1, 1, 1, 1, 1, 1, 1, 1, 1}});
+  }
+  return g;
+}
+
+TEST_CASE("space search: where rows are few, pieces are cut along columns too") {
+  const sluice_test::SpaceCase c(Windows(), 3 * 3 * 64 * 16 + 4096);
+  sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
+  Arena arena(&memory);
+  const SpacePlan plan = Find(c, &arena);
+  bool square = false;
+  for (const SpaceSegment& s : plan.segments) {
+    const LoopChoice& loops = s.choice;
+    square = square || (s.last - s.first > 1 && loops.count == 2 && loops.cut[0] == 1 &&
+                        loops.cut[1] == 2 && loops.trips[0] < 64);
+  }
+  CHECK(square);
+}
+
+TEST_CASE("space search: no segment has more iterations than it may have") {
+  const sluice_test::SpaceCase c(Windows(), 3 * 3 * 64 * 16 + 4096);
+  Budget budget;
+  for (const int64_t most : {int64_t{1000}, int64_t{24}}) {
+    sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
+    Arena arena(&memory);
+    SpaceSearch search;
+    search.goal = {1, 1};
+    search.budget = &budget;
+    search.most_iterations = most;
+    SpacePlan plan;
+    REQUIRE(SearchSpace(c.problem, search, &arena, &arena, &plan) == Status::kOk);
+    for (const SpaceSegment& s : plan.segments) CHECK(s.choice.Iterations() <= most);
+  }
+}
+
 TEST_CASE("space search: a scratchpad too small for any tile is infeasible") {
   const sluice_test::SpaceCase c(sluice_test::JoinedGraph(), 4);
   sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
