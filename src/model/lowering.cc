@@ -128,7 +128,7 @@ class ViewPlaces {
 class ViewPlanner {
  public:
   ViewPlanner(const Graph& graph, const Hardware& hardware, Lowering* lowering,
-              Span<uint8_t> needs_dense)
+              Span<uint32_t> needs_dense)
       : graph_(graph),
         at_(graph, hardware, *lowering),
         lowering_(lowering),
@@ -182,9 +182,7 @@ class ViewPlanner {
   }
 
   void NeedDense(uint32_t t) {
-    for (; t != kNone; t = lowering_->views[t].parent) {
-      needs_dense_[t] = static_cast<uint8_t>(Min(needs_dense_[t] + 1, 255));
-    }
+    for (; t != kNone; t = lowering_->views[t].parent) ++needs_dense_[t];
   }
 
   bool TrySlice(uint32_t l, const Layer& layer) {
@@ -287,7 +285,7 @@ class ViewPlanner {
   const ViewPlaces at_;
   Lowering* lowering_;
   // How many reshapes rely on the tensor's strides as they are.
-  Span<uint8_t> needs_dense_;
+  Span<uint32_t> needs_dense_;
 };
 
 uint8_t RegionOf(TensorKind kind) {
@@ -538,7 +536,7 @@ Status Lower(const Graph& graph, const Hardware& hardware, Arena* arena,
   SLUICE_TRY(FoldPads(graph, arena, lowering));
   {
     ArenaScope scope(arena);
-    Span<uint8_t> needs_dense;
+    Span<uint32_t> needs_dense;
     SLUICE_TRY(arena->Allocate(tensors, &needs_dense));
     ViewPlanner planner(graph, hardware, lowering, needs_dense);
     for (uint32_t l = 0; l < layers; ++l) {

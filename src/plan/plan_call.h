@@ -66,7 +66,7 @@ struct PlanCall {
   bool spaced = false;  // a plan of the space was found, better or not
   // A better plan was too large for the memory or for the judge's work.
   bool too_large = false;
-  bool fuses = false;   // a fused plan was found, better or not
+  bool fuses = false;  // a fused plan was found, better or not
 
   Budget* clock;  // the caller's limits
   Progress* progress;

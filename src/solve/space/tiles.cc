@@ -52,6 +52,11 @@ int32_t InPasses(int32_t extent, int32_t parts, int64_t pass) {
       CeilDivide(extent, 2 * step > pass ? RoundUpTo(step, pass) : step));
 }
 
+bool OverlapAlong(const Graph& graph, const Layer& layer, int axis) {
+  const Window w = WindowOf(graph, layer, axis);
+  return w.filter > w.stride;
+}
+
 }  // namespace
 
 TripList TripsOf(int32_t extent, int32_t all_up_to) {
@@ -69,14 +74,9 @@ TripList TripsOf(int32_t extent, int32_t all_up_to) {
   return list;
 }
 
-bool Overlaps(const Graph& graph, const Layer& layer, int axis) {
-  const Window w = WindowOf(graph, layer, axis);
-  return w.filter > w.stride;
-}
-
 OuterCuts::OuterCuts(const Graph& graph, const Layer& layer,
                      const int32_t extent[kAxes]) {
-  if (Overlaps(graph, layer, 1) && !Overlaps(graph, layer, 2)) {
+  if (OverlapAlong(graph, layer, 1) && !OverlapAlong(graph, layer, 2)) {
     axis_[1] = 2;
     axis_[2] = 1;
   }
@@ -97,24 +97,26 @@ LoopChoice OuterCuts::at(int i) const {
   return loops;
 }
 
+bool Overlap(const Graph& graph, const Layer& layer) {
+  return OverlapAlong(graph, layer, 1) && OverlapAlong(graph, layer, 2);
+}
+
 SquareCuts::SquareCuts(const Graph& graph, const Layer& layer,
                        const int32_t extent[kAxes])
     : images_(extent[0]) {
-  if (!Overlaps(graph, layer, 1) || !Overlaps(graph, layer, 2)) return;
   const TripList rows = TripsOf(extent[1]), columns = TripsOf(extent[2]);
+  if (!Overlap(graph, layer) || columns.size == 0) return;
   for (int r = 0; r < rows.size; ++r) {
-    const int32_t height = CeilDivide(extent[1], rows.trips[r]);
-    for (int wide = 2; wide > 0; --wide) {
-      const int32_t width = wide * height;
-      int c = 0;
-      while (c + 1 < columns.size && CeilDivide(extent[2], columns.trips[c]) > width)
+    const int64_t height = CeilDivide(extent[1], rows.trips[r]);
+    for (int c = 0, last = -1, wide = 2; wide > 0 && size_ < kMost; --wide) {
+      while (c + 1 < columns.size &&
+             CeilDivide(extent[2], columns.trips[c]) > wide * height) {
         ++c;
-      const int32_t trips = columns.trips[c];
-      const bool again = size_ > 0 && rows_[size_ - 1] == rows.trips[r] &&
-                         columns_[size_ - 1] == trips;
-      if (trips == 1 || rows.trips[r] == 1 || again || size_ == kMost) continue;
+      }
+      if (c == last) break;
+      last = c;
       rows_[size_] = rows.trips[r];
-      columns_[size_++] = trips;
+      columns_[size_++] = columns.trips[c];
     }
   }
 }

@@ -41,10 +41,12 @@ class OuterCuts {
   int32_t extent_[3];
 };
 
+// Whether windows of the layer overlap along rows and along columns.
+bool Overlap(const Graph& graph, const Layer& layer);
+
 // Cuts of rows and columns together, of single images, from coarse to fine: pieces that
 // are about as wide as they are high, or twice as wide. They have less halo than whole
-// rows with as many elements. Empty if the layer's windows do not overlap along both
-// axes.
+// rows with as many elements. Empty if the layer's windows do not overlap.
 class SquareCuts {
  public:
   SquareCuts(const Graph& graph, const Layer& layer, const int32_t extent[kAxes]);

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// What partial plans cost: two clocks, of tiles and of DMA, that each further segment
+// advances, and energy.
+//
+// Input    a problem, a goal; partial plans as nodes, costs of segments.
+// Output   the clocks, energy and cost of the plan with the segment.
+// Errors   Init: kOutOfMemory.
+// Cost     constant for each segment; Price is linear in the roots held.
+#ifndef SLUICE_SOLVE_SPACE_PRICES_H_
+#define SLUICE_SOLVE_SPACE_PRICES_H_
+
+#include "base/checked.h"
+#include "solve/space/tiles.h"
+#include "solve/space/unroll.h"
+
+namespace sluice {
+
+class Prices {
+ public:
+  Prices(const SpaceProblem& problem, const SpaceGoal& goal)
+      : p_(problem), goal_(goal) {}
+
+  Status Init(Arena* arena) {
+    SLUICE_TRY(arena->Allocate(p_.layer.size() + 1, &live_));
+    for (uint32_t r = 0; r < p_.roots.size(); ++r) {
+      const SpaceRoot& root = p_.roots[r];
+      if (root.first_maker == kNone || root.constant) continue;
+      uint32_t end = root.last_maker;
+      if (root.last_reader != kNone) end = Max(end, root.last_reader);
+      for (uint32_t b = root.first_maker + 1; b <= end; ++b) live_[b] += root.bytes;
+    }
+    return Status::kOk;
+  }
+
+  // Advances both clocks over a segment. What its first iteration needs is loaded as
+  // soon as earlier segments leave room for the frames: for all of them, or else for
+  // the first ones.
+  void Advance(const SpaceCost& c, SpaceNode* n) const {
+    int w = n->window_size, loads = c.early_count;
+    const int64_t free = w > 0 ? n->window[w - 1].free : 0;
+    while (loads > 0 && c.early[loads - 1].room > free) --loads;
+    const bool any = loads > 0 || c.early_count == 0;
+    const EarlyLoads ahead = loads == 0 ? EarlyLoads{} : c.early[loads - 1];
+    const int64_t early = ahead.bytes;
+    int64_t begin = n->compute;
+    n->loads_from = n->last;
+    n->early = ahead.room;
+    while (w > 0 && any && n->window[w - 1].free >= ahead.room) {
+      --w;
+      begin = n->window[w].start;
+      n->loads_from = n->window[w].first;
+    }
+    // Not before the loads of earlier segments are over.
+    while (w + 1 < n->window_size && early > 0 && n->window[w + 1].start <= n->dma) {
+      n->loads_from = n->window[++w].first;
+    }
+    for (int k = w; k < n->window_size; ++k) n->window[k].free -= ahead.room;
+    if (w == 0 && n->window_size < SpaceNode::kWindow) begin = 0;
+    const int64_t load = p_.DmaCycles(c.load, c.transfers);
+    int64_t begun = Max(n->dma, begin) + p_.DmaCycles(c.spill, 0);
+    int64_t ready = begun + c.first_wait;
+    if (early < c.first_load()) {
+      // The rest of the first iteration's loads comes when the earlier segments are
+      // over.
+      const int64_t first = p_.DmaCycles(early, 0);
+      begun = Max(begun, n->compute - first);
+      ready = Max(ready, n->compute + c.first_wait - first);
+    }
+    const int64_t start = Max(n->compute, ready);
+    const int64_t before = n->last;
+    n->compute = Max(start + c.cycles + p_.DmaCycles(c.exposed, 0),
+                     begun + load + c.last_cycles);
+    n->dma = begun + load + p_.DmaCycles(c.store - c.spill, 0);
+    // Loads beyond what the segment's frames hold at its begin move while it computes.
+    const int64_t rest = p_.DmaCycles(Max<int64_t>(c.load - c.ahead, 0), 0);
+    const int64_t late = Max(start, begun + p_.DmaCycles(c.ahead, 0)) + rest;
+    const int64_t stored =
+        p_.DmaCycles(Max<int64_t>(c.store - c.spill - 2 * c.last_store, 0), 0);
+    n->compute = Max(n->compute, late + stored);
+    // Loads may overtake stores, but a store waits for the tiles that make its data.
+    if (c.store > c.spill) {
+      n->stored = Max(
+          Max(n->stored, start + c.first_cycles) + p_.DmaCycles(c.store - c.spill, 0),
+          n->compute + p_.DmaCycles(c.last_store, 0));
+    }
+    if (rest > 0) n->dma = Max(n->dma, late + p_.DmaCycles(c.store - c.spill, 0));
+    n->energy_pj += c.energy_pj;
+    if (n->window_size == SpaceNode::kWindow) Merge(n);
+    n->window[n->window_size++] = {start, p_.capacity - c.peak,
+                                   static_cast<uint32_t>(before)};
+  }
+
+  // Merges the two neighbours in the window whose free bytes differ least.
+  static void Merge(SpaceNode* n) {
+    int at = 0;
+    int64_t least = INT64_MAX;
+    for (int k = 0; k + 1 < n->window_size; ++k) {
+      const int64_t a = n->window[k].free, b = n->window[k + 1].free;
+      const int64_t lost = Max(a, b) - Min(a, b);
+      if (lost >= least) continue;
+      least = lost;
+      at = k;
+    }
+    n->window[at].free = Min(n->window[at].free, n->window[at + 1].free);
+    --n->window_size;
+    for (int k = at + 1; k < n->window_size; ++k) n->window[k] = n->window[k + 1];
+  }
+
+  // Sets n->cost: the cost so far, as if all that later layers need and that is not on
+  // chip were loaded at once. Sets n->hidden: the same without the cycles by which
+  // tiles outlast these loads, because later loads may hide them.
+  void Price(Span<const Held> held, SpaceNode* n) const {
+    int64_t bytes = 0;
+    for (const Held& h : held) bytes += p_.graph->tensors[h.root].bytes;
+    const int64_t away = Max<int64_t>(live_[n->last] - bytes, 0);
+    const MemoryLevel& dram = p_.hardware->dram();
+    const MemoryLevel& pad = p_.hardware->scratchpad();
+    const double energy =
+        n->energy_pj +
+        static_cast<double>(away) * 8 * (dram.read_pj_per_bit + pad.write_pj_per_bit);
+    const int64_t loaded = n->dma + p_.DmaCycles(away, 0);
+    int64_t cycles = Max(n->compute, loaded);
+    // The stores so far overlap with what later layers compute.
+    const bool ends = n->last == p_.layer.size();
+    if (ends) cycles = Max(cycles, n->stored);
+    n->cost = CostOf(energy, cycles);
+    n->hidden = ends ? n->cost : CostOf(energy, loaded);
+  }
+
+  // Whether segments of several layers may end at a border: at most half more bytes
+  // live there than at borders up to kNearby away, or if `strict`, hardly more.
+  bool IsBorder(uint32_t b, bool strict) const {
+    const uint32_t n = static_cast<uint32_t>(p_.layer.size());
+    int64_t least = live_[b];
+    for (uint32_t k = b > kNearby ? b - kNearby : 1; k <= b + kNearby && k < n; ++k) {
+      least = Min(least, live_[k]);
+    }
+    return live_[b] <= (strict ? least + least / 16 : least + least / 2);
+  }
+
+ private:
+  static constexpr uint32_t kNearby = 3;
+
+  double CostOf(double energy, int64_t cycles) const {
+    const double time = static_cast<double>(cycles);
+    const double leak = time * p_.hardware->leakage_pj_per_cycle;
+    return (energy + leak) * goal_.per_pj + time * goal_.per_cycle;
+  }
+
+  const SpaceProblem& p_;
+  const SpaceGoal& goal_;
+  Span<int64_t> live_;  // by border: bytes that are made before and needed behind
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_SPACE_PRICES_H_
