@@ -494,7 +494,8 @@ class Search {
         trier_.TryCuts(from, at + 1, 0);
       }
     }
-    if (fresh && enough && waits) TryChannels(p_, from, at + 1, &trier_);
+    const bool ends = stores && p_.alone[at] == 0;
+    if (fresh && (ends || (enough && waits))) TryChannels(p_, from, at + 1, &trier_);
     if (fresh) SLUICE_TRY(states_.Keep(trier_.tries()));
     if (enough || p_.alone[at] != 0 || from != states_.node(at, 0)) return Status::kOk;
     return ExtendFar(from, fresh);

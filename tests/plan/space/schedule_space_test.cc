@@ -30,15 +30,19 @@ TEST_CASE("space: networks with joins move little more than they must") {
 
 // Layers whose weights take longer to load than their tiles to compute. Cutting the tiles
 // would cost energy and gain nothing: their time is hidden behind the next layer's loads.
+// Only near the end, where nothing is loaded behind them, parts of channels gain.
 TEST_CASE("space: what tiles take is hidden behind later loads") {
-  sluice::zoo::ZooOptions batch;
-  batch.batch = 32;
-  NetworkPlan n(sluice::zoo::MakeZooGraph("mlp_l", batch), "soma-edge");
-  REQUIRE(n.ok);
-  REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
-  const double product = n.Product();
-  REQUIRE(n.Schedule(SLUICE_SOLVER_FUSION, 0) == SLUICE_OK);
-  CHECK(product < 1.005 * n.Product());
+  for (const int images : {8, 32}) {
+    CAPTURE(images);
+    sluice::zoo::ZooOptions batch;
+    batch.batch = images;
+    NetworkPlan n(sluice::zoo::MakeZooGraph("mlp_l", batch), "soma-edge");
+    REQUIRE(n.ok);
+    REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+    const double product = n.Product();
+    REQUIRE(n.Schedule(SLUICE_SOLVER_FUSION, 0) == SLUICE_OK);
+    CHECK(product < 1.003 * n.Product());
+  }
 }
 
 TEST_CASE("space: with iterations the search goes on, and the plan is no worse") {
