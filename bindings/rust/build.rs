@@ -16,6 +16,8 @@ fn main() {
     if let Ok(folder) = env::var("SLUICE_LIB_DIR") {
         println!("cargo:rustc-link-search=native={folder}");
         if Path::new(&folder).join("libsluice.a").exists() {
+            // The crate contains the archive: a new one must be taken in.
+            println!("cargo:rerun-if-changed={folder}/libsluice.a");
             println!("cargo:rustc-link-lib=static=sluice");
         } else {
             println!("cargo:rustc-link-lib=dylib=sluice");
@@ -31,6 +33,7 @@ fn main() {
         println!("cargo:rerun-if-env-changed=SLUICE_CACHE_LIB_DIR");
         if let Ok(folder) = env::var("SLUICE_CACHE_LIB_DIR") {
             println!("cargo:rustc-link-search=native={folder}");
+            println!("cargo:rerun-if-changed={folder}/libsluice_cache.a");
         }
         println!("cargo:rustc-link-lib=static=sluice_cache");
     }
