@@ -46,8 +46,9 @@ class RandomGradients : protected RandomTensors {
     if (!Fits(out) || !Fits(error)) return;
     const uint32_t e = Error(error, EightBit());
     const uint8_t dtype = EightBit();
-    std::vector<int32_t> a =
-        ConvAttributes(h, w, groups, ZeroOf(Dtype(in)), ZeroOf(Dtype(e)), dtype);
+    // Drawn one after the other: arguments of a call have no order.
+    const int32_t zero = ZeroOf(Dtype(in)), error_zero = ZeroOf(Dtype(e));
+    std::vector<int32_t> a = ConvAttributes(h, w, groups, zero, error_zero, dtype);
     int32_t shift = -6;
     for (int64_t n = 1; n < int64_t{s[0]} * h.out * w.out; n *= 4) --shift;
     a.push_back(Multiplier());
