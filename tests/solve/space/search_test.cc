@@ -126,6 +126,28 @@ TEST_CASE("space search: where rows are few, pieces are cut along columns too") 
   CHECK(square);
 }
 
+// A concat of inputs is a copy through DRAM. Another one lies between the two readers of
+// the first, which therefore are in segments of their own.
+TEST_CASE("space search: what a copy has made is loaded once for all its readers") {
+  sluice_test::GraphSpec g;
+  for (uint32_t t = 0; t < 6; ++t) {
+    const uint8_t kind = t < 2 ? 1 : t == 2 ? 0 : 2;
+    g.tensors.push_back({{1, 8, 8, t < 2 ? 4 : 8}, SLUICE_DTYPE_INT8, kind});
+  }
+  const std::vector<int32_t> same = {0, 1 << 30, 1, 0, -128, 127};
+  g.layers.push_back({SLUICE_OP_CONCAT, {0, 1}, {2}, {3}});
+  g.layers.push_back({SLUICE_OP_REQUANTIZE, {2}, {3}, same});
+  g.layers.push_back({SLUICE_OP_CONCAT, {1, 0}, {4}, {3}});
+  g.layers.push_back({SLUICE_OP_REQUANTIZE, {2}, {5}, same});
+  const sluice_test::SpaceCase c(g);
+  sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
+  Arena arena(&memory);
+  const SpacePlan plan = Find(c, &arena);
+  int loads = 0;
+  for (const SpaceImage& image : plan.images) loads += image.root == 2 && image.load;
+  CHECK(loads == 1);
+}
+
 TEST_CASE("space search: no segment has more iterations than it may have") {
   const sluice_test::SpaceCase c(Windows(), 3 * 3 * 64 * 16 + 4096);
   Budget budget;
