@@ -66,10 +66,10 @@ int64_t CyclesOfMachine(const Asked& asked, const CoreLeast* cores) {
   return ArrayCycles(h, asked.layer, asked.boxes, asked.sum.channels);
 }
 
-int64_t CyclesOf(const Asked& asked, Prices prices, const CoreLeast* cores) {
+int64_t CyclesOf(const Asked& asked, PricedBy prices, const CoreLeast* cores) {
   const Hardware& h = asked.hardware;
-  int64_t cycles = prices == Prices::kCaller ? LeastCycles(h, asked.boxes)
-                                             : CyclesOfMachine(asked, cores);
+  int64_t cycles = prices == PricedBy::kCaller ? LeastCycles(h, asked.boxes)
+                                               : CyclesOfMachine(asked, cores);
   if (IsDense(asked.part) && !MayReadBehindPad(asked.graph, asked.layer)) {
     cycles = Max(cycles,
                  ScratchpadCycles(h, asked.graph, asked.layer, asked.boxes, asked.sum));
@@ -99,9 +99,10 @@ double ScratchpadEnergy(const Asked& asked) {
              pad.write_pj_per_bit;
 }
 
-double EnergyOf(const Asked& asked, Prices prices, bool nest, const CoreLeast* cores) {
+double EnergyOf(const Asked& asked, PricedBy prices, bool nest,
+                const CoreLeast* cores) {
   const Hardware& h = asked.hardware;
-  if (prices == Prices::kCaller) return 0;
+  if (prices == PricedBy::kCaller) return 0;
   if (cores != nullptr) return cores->energy_pj;
   const double work = static_cast<double>(asked.macs) * h.mac_pj +
                       static_cast<double>(asked.vector_ops) * h.vector_op_pj;
@@ -208,7 +209,7 @@ void FillCycles(const Hardware& hardware, int64_t compute, const HostWork& host,
 }  // namespace
 
 LayerBound BoundOfParts(const Graph& graph, const Hardware& hardware,
-                        const Layer& layer, const Parts& parts, Prices prices) {
+                        const Layer& layer, const Parts& parts, PricedBy prices) {
   const OpTraits& traits = TraitsOf(layer);
   if (traits.kind != LayerKind::kCompute || traits.view != ViewRule::kNever ||
       parts.count == 0) {
@@ -235,7 +236,7 @@ LayerBound BoundOfParts(const Graph& graph, const Hardware& hardware,
   }
   CoreLeast least = {};
   bool nest = false, cores = false;
-  if (prices == Prices::kMachine && MapsTiles(hardware)) {
+  if (prices == PricedBy::kMachine && MapsTiles(hardware)) {
     MappingProblem problem;
     Diagnostic ignored = {};
     nest = ProblemOfTile(graph, {layer, asked.boxes.box[kRoleOutput].extent, 0},
@@ -252,14 +253,14 @@ LayerBound BoundOfParts(const Graph& graph, const Hardware& hardware,
 }
 
 LayerBound BoundOfLayer(const Graph& graph, const Hardware& hardware,
-                        const Needs& needs, uint32_t index, Prices prices) {
+                        const Needs& needs, uint32_t index, PricedBy prices) {
   const Layer& layer = graph.layers[index];
   if (KindOf(layer.op) != LayerKind::kCompute) return {0, 0};
   return BoundOfParts(graph, hardware, layer, PartsMade(graph, needs, layer.outputs[0]),
                       prices);
 }
 
-Status FindBound(const Graph& graph, const Hardware& hardware, Prices prices,
+Status FindBound(const Graph& graph, const Hardware& hardware, PricedBy prices,
                  Arena* scratch, PlanBound* bound) {
   ArenaScope scope(scratch);
   Needs needs(scratch);

@@ -30,7 +30,7 @@
 namespace sluice {
 
 // Who says what a tile costs.
-enum class Prices : uint8_t {
+enum class PricedBy : uint8_t {
   kMachine,  // tile_cycles.h, or the core array
   kCaller,   // anyone: no tile is faster than work / peak, and none need take energy
 };
@@ -52,12 +52,12 @@ struct PlanBound {
 
 // The least that tiles take which compute these parts of a layer's output.
 LayerBound BoundOfParts(const Graph& graph, const Hardware& hardware,
-                        const Layer& layer, const Parts& parts, Prices prices);
+                        const Layer& layer, const Parts& parts, PricedBy prices);
 // The same for all parts of the layer's output that the graph needs.
 LayerBound BoundOfLayer(const Graph& graph, const Hardware& hardware,
-                        const Needs& needs, uint32_t layer, Prices prices);
+                        const Needs& needs, uint32_t layer, PricedBy prices);
 
-Status FindBound(const Graph& graph, const Hardware& hardware, Prices prices,
+Status FindBound(const Graph& graph, const Hardware& hardware, PricedBy prices,
                  Arena* scratch, PlanBound* bound);
 
 }  // namespace sluice

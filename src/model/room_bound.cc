@@ -106,7 +106,8 @@ uint32_t Look(uint32_t layers, uint32_t i) {
 
 class Rooms {
  public:
-  Rooms(const Graph& graph, const Hardware& hardware, const Needs& needs, Prices prices)
+  Rooms(const Graph& graph, const Hardware& hardware, const Needs& needs,
+        PricedBy prices)
       : graph_(graph), hardware_(hardware), needs_(needs), prices_(prices) {}
 
   Status Init(Arena* scratch) {
@@ -206,7 +207,7 @@ class Rooms {
   const Graph& graph_;
   const Hardware& hardware_;
   const Needs& needs_;
-  const Prices prices_;
+  const PricedBy prices_;
   Span<Piece> piece_;   // by tensor: what the first tile needs
   Span<uint8_t> uses_;  // by tensor
 };

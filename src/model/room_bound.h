@@ -29,7 +29,7 @@ struct RoomQuestion {
   const Graph& graph;
   const Hardware& hardware;
   const Needs& needs;
-  Prices prices;
+  PricedBy prices;
   int64_t first_load;
 };
 Status BoundByRoom(const RoomQuestion& question, Arena* scratch, int64_t* cycles);

@@ -110,12 +110,12 @@ Status CostLayers(const PlanOfLayers& call, Arena* scratch,
   Needs needs(scratch);
   SLUICE_TRY(FindNeeds(fitted, scratch, &needs));
   // Tiles that cost less than the machine says were priced by the caller.
-  Prices prices = Prices::kMachine;
+  PricedBy prices = PricedBy::kMachine;
   for (uint32_t l = 0; l < rows.size(); ++l) {
     const LayerBound bound =
-        BoundOfLayer(fitted, call.hardware, needs, l, Prices::kMachine);
+        BoundOfLayer(fitted, call.hardware, needs, l, PricedBy::kMachine);
     if (static_cast<uint64_t>(bound.cycles) > counts[l].cycles)
-      prices = Prices::kCaller;
+      prices = PricedBy::kCaller;
   }
   for (uint32_t l = 0; l < rows.size(); ++l) {
     rows[l] = RowOf(l, counts[l], call.hardware);

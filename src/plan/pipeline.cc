@@ -149,7 +149,7 @@ Status Make(PlanCall* call) {
   call->costs = &costs;
   call->coster = costs.coster();
   SLUICE_TRY(FindBound(call->graph, call->hardware,
-                       call->coster.by_layer ? Prices::kCaller : Prices::kMachine,
+                       call->coster.by_layer ? PricedBy::kCaller : PricedBy::kMachine,
                        call->scratch, &call->bound));
   bool again = call->before != nullptr;
   if (call->request.resume != nullptr) {

@@ -71,7 +71,7 @@ class PlainRun {
     end();
     sluice::PlanBound bound;
     SLUICE_TRY(
-        FindBound(graph_, hardware_, sluice::Prices::kMachine, &scratch_, &bound));
+        FindBound(graph_, hardware_, sluice::PricedBy::kMachine, &scratch_, &bound));
     SLUICE_TRY(FillReport({graph_, hardware_, c_.program}, c_.lowering, cycles, bound,
                           *scratch_.memory(), &c_.report));
     end();

@@ -11,6 +11,7 @@ import os
 import pathlib
 import pty
 import re
+import select
 import shlex
 import shutil
 import subprocess
@@ -91,30 +92,83 @@ def known(tool, command):
     return {name for line in re.findall(r"^  (-\S+)", text, re.M) for name in line.split(",")}
 
 
+# What each shell must complete alone.
+ENDINGS = {"sluice sch": "schedule", "sluice schedule --obj": "--objective",
+           "sluice plot p --hw mcu-2": "mcu-256k", "sluice zoo mobile": "mobilenet_v1",
+           "sluice hw ch": "check", "sluice report plan.sl": "plan.slp",
+           "sluice import m -o model.t": "model.tflite"}
+OBJECTIVES = ["edp", "energy", "latency"]
+
+
 def bash(tool, work):
     (work / "completion").write_text(run(tool, "completion", "bash").stdout)
     ask = """. ./completion
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _sluice; printf '%s\\n' "${COMPREPLY[@]}\""""
-    expected = {("sluice", "sch"): ["schedule"], ("sluice", "schedule", "--obj"): ["--objective"],
-                ("sluice", "schedule", "--objective", ""): ["edp", "latency", "energy"],
-                ("sluice", "plot", "p", "--hw", "mcu-2"): ["mcu-256k"],
-                ("sluice", "zoo", "mobile"): ["mobilenet_v1"], ("sluice", "hw", "ch"): ["check"],
-                ("sluice", "report", "plan.sl"): ["plan.slp"],
-                ("sluice", "import", "m", "-o", "model.t"): ["model.tflite"]}
-    for words, want in expected.items():
-        found = run("bash", "-c", ask, "bash", *words, cwd=work)
-        check(found.stdout.split() == want, f"{words}: {found.stdout}{found.stderr}")
-    said = ["bash completes"]
-    for shell in ("zsh", "fish"):
-        (work / shell).write_text(run(tool, "completion", shell).stdout)
-        check("mcu-256k" in (work / shell).read_text(), f"{shell} does not know the presets")
-        if shutil.which(shell):
-            parsed = run(shell, "-n", str(work / shell))
-            check(parsed.returncode == 0, f"{shell}: {parsed.stderr}")
-            said.append(f"{shell} reads its script")
-        else:
-            said.append(f"skipped in part: without {shell}")
-    return "\n".join(said)
+    expected = {line: [word] for line, word in ENDINGS.items()}
+    expected["sluice schedule --objective "] = OBJECTIVES
+    for line, want in expected.items():
+        found = run("bash", "-c", ask, "bash", *line.split(" "), cwd=work)
+        check(sorted(found.stdout.split()) == want, f"{line}: {found.stdout}{found.stderr}")
+    return "bash completes"
+
+
+def fish(tool, work):
+    if not shutil.which("fish"):
+        return "skipped in part: without fish"
+    (work / "sluice.fish").write_text(run(tool, "completion", "fish").stdout)
+    env = {**os.environ, "HOME": str(work)}
+    expected = {line: [word] for line, word in ENDINGS.items()}
+    expected["sluice schedule --objective "] = OBJECTIVES
+    for line, want in expected.items():
+        found = run("fish", "-N", "-c", f"source sluice.fish; complete -C '{line}'", cwd=work,
+                    env=env)
+        words = [each.split("\t")[0] for each in found.stdout.splitlines()]
+        check(sorted(words) == want, f"fish, {line}: {found.stdout}{found.stderr}")
+    return "fish completes"
+
+
+# On a tab zsh completes, puts the line into a file, and accepts an empty line.
+ZSHRC = """
+PROMPT='ready> '; fpath=(./zsh $fpath); autoload -Uz compinit; compinit -u -D
+ask() { zle complete-word; print -r -- "$BUFFER" >>asked; BUFFER=; zle accept-line }
+zle -N ask; bindkey '^I' ask; setopt menu_complete
+"""
+
+
+def zsh(tool, work):
+    """A shell on a terminal, whose function path has the script, as where it is installed."""
+    if not shutil.which("zsh"):
+        return "skipped in part: without zsh"
+    (work / "zsh").mkdir()
+    (work / "zsh/_sluice").write_text(run(tool, "completion", "zsh").stdout)
+    (work / ".zshrc").write_text(ZSHRC)
+    expected = {line: line.rsplit(" ", 1)[0] + " " + word for line, word in ENDINGS.items()}
+    expected["sluice schedule --objective "] = "sluice schedule --objective edp"
+    parent, child = pty.openpty()
+    env = {**os.environ, "TERM": "dumb", "ZDOTDIR": str(work), "HOME": str(work)}
+    shell = subprocess.Popen(["zsh", "-d", "-i"], stdin=child, stdout=child, stderr=child,
+                             env=env, cwd=work, start_new_session=True)
+    os.close(child)
+    shown = read_until(parent, "ready> ")
+    for line, want in expected.items():
+        os.write(parent, line.encode() + b"\t")
+        shown = read_until(parent, "ready> ")
+        found = (work / "asked").read_text().splitlines()[-1].rstrip()
+        check(found == want, f"zsh, {line}: {found}\n{shown}")
+    os.write(parent, b"exit\n")
+    shell.wait(60)
+    os.close(parent)
+    return "zsh completes"
+
+
+def read_until(terminal, words):
+    """Reads what a terminal shows up to these words at the end."""
+    text, end = "", time.monotonic() + 60
+    while not re.sub("\x1b\\[[?0-9;]*[A-Za-z]", "", text).endswith(words):
+        check(select.select([terminal], [], [], max(end - time.monotonic(), 0))[0],
+              f"no answer: {text!r}")
+        text += os.read(terminal, 65536).decode(errors="replace")
+    return text
 
 
 def doctor(tool, work):
@@ -187,7 +241,7 @@ def main():
     commands = commands_of(tool)
     print(examples(tool, work, commands), "examples run")
     print(manual(tool, commands))
-    print(bash(tool, work))
+    print(bash(tool, work), fish(tool, work), zsh(tool, work), sep="\n")
     doctor(tool, work)
     colours(tool)
     progress(tool, work)

@@ -145,8 +145,9 @@ void CheckTilings(const Graph& graph, const Hardware& hardware, Rng* rng, int* l
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     if (KindOf(graph.layers[l].op) != LayerKind::kCompute) continue;
     ++*layers;
-    const LayerBound bound = BoundOfLayer(graph, hardware, needs, l, Prices::kMachine);
-    const LayerBound free = BoundOfLayer(graph, hardware, needs, l, Prices::kCaller);
+    const LayerBound bound =
+        BoundOfLayer(graph, hardware, needs, l, PricedBy::kMachine);
+    const LayerBound free = BoundOfLayer(graph, hardware, needs, l, PricedBy::kCaller);
     CAPTURE(l);
     CAPTURE(graph.layers[l].op);
     CHECK(free.cycles <= bound.cycles);
@@ -217,7 +218,7 @@ struct OneLayer {
     Hardware hardware = {};
     Diagnostic diagnostic = {};
   };
-  PlanBound Bound(Prices prices = Prices::kMachine) {
+  PlanBound Bound(PricedBy prices = PricedBy::kMachine) {
     PlanBound bound = {};
     REQUIRE(FindBound(n.graph, n.hardware, prices, &n.arena, &bound) == Status::kOk);
     return bound;
@@ -244,7 +245,7 @@ TEST_CASE("bounds: one convolution by hand") {
   CHECK(bound.energy_pj <= energy);
   CHECK(bound.energy_pj >= energy * (1 - 1e-8));
   // A caller's tile costs may be as low as the work at the peak rate, without energy.
-  CHECK(one.Bound(Prices::kCaller).compute_cycles == 16 * 9 * 16 / 32 + 2 * (10 + 1));
+  CHECK(one.Bound(PricedBy::kCaller).compute_cycles == 16 * 9 * 16 / 32 + 2 * (10 + 1));
 }
 
 }  // namespace

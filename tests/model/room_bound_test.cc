@@ -51,8 +51,8 @@ int64_t RoomOf(const GraphSpec& spec, uint64_t macs = 64) {
   REQUIRE(FindNeeds(n.graph, &n.arena, &needs) == Status::kOk);
   int64_t cycles = -1;
   const Arena::Mark before = n.arena.mark();
-  REQUIRE(BoundByRoom({n.graph, n.hardware, needs, Prices::kMachine, kFirst}, &n.arena,
-                      &cycles) == Status::kOk);
+  REQUIRE(BoundByRoom({n.graph, n.hardware, needs, PricedBy::kMachine, kFirst},
+                      &n.arena, &cycles) == Status::kOk);
   CHECK(n.arena.mark().used == before.used);
   return cycles;
 }

@@ -169,6 +169,18 @@ def test_dark_and_print_and_narrow_have_no_errors(page):
     assert wide <= 420
 
 
+def test_long_names_of_layers_stay_inside_their_plan(browser, plan, graph, tmp_path):
+    """Names from TensorFlow Lite may have hundreds of characters and no space."""
+    name = "model/" + "conv_bn;relu6;" * 30
+    html = plan.to_html(against=plan).replace('"gap":"', f'"gap":"{name} ')
+    (tmp_path / "long.html").write_text(html)
+    browser.get(f"file://{tmp_path}/long.html")
+    assert name in browser.find_element("css selector", "section .sub").text
+    assert browser.execute_script(
+        "return document.documentElement.scrollWidth <= window.innerWidth")
+    assert browser.get_log("browser") == []
+
+
 def test_two_plans_stand_side_by_side(browser, plan, graph, tmp_path):
     other = sluice.schedule(graph, "mcu-256k", scratchpad_bytes=48 << 10, solver="baseline")
     html = plan.to_html(tmp_path / "two.html", against=other)

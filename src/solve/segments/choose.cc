@@ -39,7 +39,7 @@ double Scalar(const Weights& weights, const SchemeValue& value) {
 }
 
 void Revalue(Search* search, Run* run, uint32_t index) {
-  Scheme* scheme = &search->space->schemes[index];
+  SegmentScheme* scheme = &search->space->schemes[index];
   const SchemeValue value = search->values->Of(*run, *scheme, search->ranking);
   scheme->priced = value.priced || value.infeasible;
   scheme->value = Scalar(search->weights, value);
@@ -52,7 +52,7 @@ void FindBest(Search* search, Run* run) {
   run->best = run->beyond;
   run->value = kNoValue;
   for (uint32_t i = run->schemes; i < run->beyond; ++i) {
-    const Scheme& scheme = search->space->schemes[i];
+    const SegmentScheme& scheme = search->space->schemes[i];
     if (scheme.value >= run->value) continue;
     run->best = i;
     run->value = scheme.value;
@@ -122,7 +122,7 @@ bool MayPrice(const Search& search) {
 
 // Prices a scheme's layers while its value stays below `limit`.
 Status PriceScheme(Search* search, Run* run, uint32_t index, double limit) {
-  const Scheme& scheme = search->space->schemes[index];
+  const SegmentScheme& scheme = search->space->schemes[index];
   bool all = false;
   while (!all && scheme.value < limit && MayPrice(*search)) {
     SLUICE_TRY(search->values->PriceNext(*run, scheme, &all, search->diagnostic));
@@ -163,7 +163,7 @@ Status PriceChains(Search* search, Span<const double> singles, bool* complete) {
     if (promise >= best * (1 - gap)) break;
     for (size_t k = 0; k < search->length; ++k) {
       Run* run = &space.runs[search->chain[k]];
-      Scheme* scheme = &space.schemes[run->best];
+      SegmentScheme* scheme = &space.schemes[run->best];
       if (scheme->priced) continue;
       if (!MayPrice(*search)) return Status::kOk;
       const double alone = SinglesOf(singles, *run) * (1 - kEnough);
@@ -200,7 +200,7 @@ Status MarkTopChains(Search* search, uint32_t k, Span<uint8_t> wanted, Arena* ar
     const Run& run = space.runs[r];
     bool seen[3] = {};
     for (uint32_t i = run.schemes; i < run.beyond; ++i) {
-      const Scheme& scheme = space.schemes[i];
+      const SegmentScheme& scheme = space.schemes[i];
       if (seen[static_cast<int>(scheme.kind)]) continue;
       seen[static_cast<int>(scheme.kind)] = true;
       const SchemeValue estimate = search->values->Of(run, scheme, Ranking::kPublished);
@@ -244,7 +244,7 @@ Status PriceTop(Search* search, uint32_t k, Arena* arena) {
     }
     double best = kNoValue;
     for (uint32_t i = run.schemes; i < run.beyond; ++i) {
-      const Scheme& scheme = space.schemes[i];
+      const SegmentScheme& scheme = space.schemes[i];
       if (!kind[static_cast<int>(scheme.kind)]) continue;
       SLUICE_TRY(PriceScheme(search, &run, i, best));
       if (scheme.priced) best = Min(best, scheme.value);
@@ -267,7 +267,7 @@ void CostOfLayer(const MeshCost& mesh, SegmentCost* cost) {
   cost->dram_write_bytes = mesh.dram_write_bytes;
 }
 
-Status WriteSegment(const Search& search, const Run& run, const Scheme& scheme,
+Status WriteSegment(const Search& search, const Run& run, const SegmentScheme& scheme,
                     Arena* arena, Segment* segment) {
   const Space& space = *search.space;
   LayerRole role[kMaxRunLayers];
@@ -486,7 +486,8 @@ Status ChooseSegments(const SegmentRequest& request, Budget* budget, Arena* aren
     search.ranking = Ranking::kBound;
     SLUICE_TRY(Improve(&search, singles, &best, &memory, &complete));
   }
-  for (const Scheme& scheme : space.schemes) chosen->counts.priced += scheme.priced;
+  for (const SegmentScheme& scheme : space.schemes)
+    chosen->counts.priced += scheme.priced;
   chosen->counts.prices = values.calls();
   SLUICE_TRY(WriteSchedule(search, best.chain.Slice(0, best.length),
                            best.scheme.Slice(0, best.length), arena,

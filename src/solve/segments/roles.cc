@@ -20,8 +20,8 @@ int64_t StepBytes(const MappingProblem& problem, const LayerTerms& terms,
 
 namespace {
 
-void SetStage(const Space& space, const Run& run, const Scheme& scheme, uint32_t i,
-              LayerRole* role) {
+void SetStage(const Space& space, const Run& run, const SegmentScheme& scheme,
+              uint32_t i, LayerRole* role) {
   role->query = LayerQuery{};
   role->query.position = i;
   role->query.region = WholeMesh(space.hardware);
@@ -39,8 +39,8 @@ void SetStage(const Space& space, const Run& run, const Scheme& scheme, uint32_t
 }
 
 // Sets where the input of layer i comes from, and in what groups of channels.
-void SetProducer(const Space& space, const Run& run, const Scheme& scheme, uint32_t i,
-                 LayerRole* roles) {
+void SetProducer(const Space& space, const Run& run, const SegmentScheme& scheme,
+                 uint32_t i, LayerRole* roles) {
   LayerRole* role = &roles[i - run.first];
   const SegmentLayer& layer = space.layers[i];
   for (size_t k = 0; k < layer.producers.size(); ++k) {
@@ -87,7 +87,7 @@ int64_t Reserved(const Space& space, const Run& run, const LayerRole* roles,
 
 }  // namespace
 
-void RolesOf(const Space& space, const Run& run, const Scheme& scheme,
+void RolesOf(const Space& space, const Run& run, const SegmentScheme& scheme,
              LayerRole* role) {
   for (uint32_t i = run.first; i < run.last; ++i) {
     SetStage(space, run, scheme, i, &role[i - run.first]);

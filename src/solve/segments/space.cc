@@ -150,7 +150,8 @@ bool MayGroup(const Space& space, const Run& run, uint32_t stage, int64_t g) {
 
 // Do all layers' fmaps that stay on the chip fit the scratchpads of their regions?
 // `tight` when they take more than half.
-bool MayFit(const Space& space, const Run& run, const Scheme& scheme, bool* tight) {
+bool MayFit(const Space& space, const Run& run, const SegmentScheme& scheme,
+            bool* tight) {
   LayerRole role[kMaxRunLayers];
   RolesOf(space, run, scheme, role);
   const int64_t capacity =
@@ -178,7 +179,7 @@ bool MayFit(const Space& space, const Run& run, const Scheme& scheme, bool* tigh
 struct Lister {
   Space* space;
   Run run;
-  Scheme scheme;
+  SegmentScheme scheme;
   SegmentCounts* counts;
   size_t from;     // the first scheme of this batch
   bool some_easy;  // one of them fits with room to spare
@@ -188,7 +189,7 @@ struct Lister {
 bool IsDominated(const Lister& lister) {
   if (!lister.some_easy) return false;
   for (size_t i = lister.from; i < lister.space->schemes.size(); ++i) {
-    const Scheme& other = lister.space->schemes[i];
+    const SegmentScheme& other = lister.space->schemes[i];
     if (other.priced) continue;  // while listing, `priced` marks schemes that are tight
     bool coarser = true;
     for (uint32_t s = 0; s < lister.run.stages; ++s) {
@@ -319,7 +320,7 @@ Status ListSingle(Space* space, uint32_t i, SegmentCounts* counts) {
   single.beyond = single.schemes + 1;
   single.known = single.beyond;
   single.value = single.known_value = kNoValue;
-  Scheme scheme = {};
+  SegmentScheme scheme = {};
   scheme.top_batch = 1;
   ++counts->segments;
   ++counts->schemes;

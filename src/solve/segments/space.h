@@ -23,7 +23,7 @@ struct Vertex {
   uint32_t first, last;  // positions [first, last)
 };
 
-struct Scheme {
+struct SegmentScheme {
   int32_t top_batch;
   uint32_t regions;             // Space::regions of the stages, spatial only
   uint16_t groups[kMaxStages];  // groups of channels in which a stage sends its output
@@ -60,7 +60,7 @@ struct Space {
   Span<uint32_t> consumers;  // by position: how many layers read its output
   Span<double> load;         // of a vertex: cycles of one node at its peak
   Vector<Run> runs;
-  Vector<Scheme> schemes;
+  Vector<SegmentScheme> schemes;
   Vector<NodeRegion> regions;
 };
 
@@ -83,7 +83,8 @@ struct LayerRole {
 };
 
 // role[last - first] of a run.
-void RolesOf(const Space& space, const Run& run, const Scheme& scheme, LayerRole* role);
+void RolesOf(const Space& space, const Run& run, const SegmentScheme& scheme,
+             LayerRole* role);
 
 // Bytes of an operand over the whole region in one step.
 int64_t StepBytes(const MappingProblem& problem, const LayerTerms& terms,

@@ -119,8 +119,8 @@ void AddCrossings(const Hardware& hardware, const MappingProblem& problem,
   }
 }
 
-int64_t PipelineCycles(const Run& run, const Scheme& scheme, const LayerRole* role,
-                       const LayerPart* part) {
+int64_t PipelineCycles(const Run& run, const SegmentScheme& scheme,
+                       const LayerRole* role, const LayerPart* part) {
   const uint32_t n = run.last - run.first;
   int64_t all = 0;
   for (uint32_t i = 0; i < n; ++i) all += part[i].busy_cycles;
@@ -384,7 +384,7 @@ bool Values::WeightsFit(const Run& run, const LayerRole* role) const {
   return true;
 }
 
-void Values::Roles(const Run& run, const Scheme& scheme, LayerRole* role) const {
+void Values::Roles(const Run& run, const SegmentScheme& scheme, LayerRole* role) const {
   RolesOf(space_, run, scheme, role);
   if (scheme.kind == SegmentKind::kSingle || WeightsFit(run, role)) return;
   const uint32_t n = run.last - run.first;
@@ -395,7 +395,8 @@ void Values::Roles(const Run& run, const Scheme& scheme, LayerRole* role) const 
   }
 }
 
-SchemeValue Values::Of(const Run& run, const Scheme& scheme, Ranking ranking) const {
+SchemeValue Values::Of(const Run& run, const SegmentScheme& scheme,
+                       Ranking ranking) const {
   LayerRole role[kMaxRunLayers];
   LayerPart part[kMaxRunLayers];
   Roles(run, scheme, role);
@@ -425,7 +426,7 @@ SchemeValue Values::Of(const Run& run, const Scheme& scheme, Ranking ranking) co
   return value;
 }
 
-Status Values::PriceNext(const Run& run, const Scheme& scheme, bool* all,
+Status Values::PriceNext(const Run& run, const SegmentScheme& scheme, bool* all,
                          Diagnostic* diagnostic) {
   LayerRole role[kMaxRunLayers];
   Roles(run, scheme, role);
@@ -475,7 +476,7 @@ Status Values::PriceNext(const Run& run, const Scheme& scheme, bool* all,
   return Status::kOk;
 }
 
-bool Values::PricesOf(const Run& run, const Scheme& scheme, LayerRole* role,
+bool Values::PricesOf(const Run& run, const SegmentScheme& scheme, LayerRole* role,
                       const LayerPrice** price) const {
   Roles(run, scheme, role);
   for (uint32_t i = 0; i < run.last - run.first; ++i) {

@@ -49,12 +49,12 @@ class Values {
   Status Init();
 
   // Values a scheme by what is known of its layers.
-  SchemeValue Of(const Run& run, const Scheme& scheme, Ranking ranking) const;
+  SchemeValue Of(const Run& run, const SegmentScheme& scheme, Ranking ranking) const;
   // Prices the next layer of the scheme that has no price yet.
-  Status PriceNext(const Run& run, const Scheme& scheme, bool* all,
+  Status PriceNext(const Run& run, const SegmentScheme& scheme, bool* all,
                    Diagnostic* diagnostic);
   // The prices of all its layers; false where one has none.
-  bool PricesOf(const Run& run, const Scheme& scheme, LayerRole* role,
+  bool PricesOf(const Run& run, const SegmentScheme& scheme, LayerRole* role,
                 const LayerPrice** price) const;
   uint64_t calls() const { return calls_; }
   bool saw_infeasible() const { return infeasible_; }
@@ -69,7 +69,7 @@ class Values {
   size_t RatioIndex(const LayerQuery& query) const;
   double RatioOf(const LayerQuery& query) const;
   bool WeightsFit(const Run& run, const LayerRole* role) const;
-  void Roles(const Run& run, const Scheme& scheme, LayerRole* role) const;
+  void Roles(const Run& run, const SegmentScheme& scheme, LayerRole* role) const;
 
   const Space& space_;
   const LayerPricer& pricer_;
@@ -90,8 +90,8 @@ void AddCrossings(const Hardware& hardware, const MappingProblem& problem,
 double DynamicPj(const MeshCost& cost);
 
 // Cycles of the pipeline of a scheme; part[i] of its layers.
-int64_t PipelineCycles(const Run& run, const Scheme& scheme, const LayerRole* role,
-                       const LayerPart* part);
+int64_t PipelineCycles(const Run& run, const SegmentScheme& scheme,
+                       const LayerRole* role, const LayerPart* part);
 
 }  // namespace sluice
 

@@ -109,8 +109,8 @@ inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
   REQUIRE(PredictCycles({n.graph, n.hardware, program}, waits, &scratch, &cycles) ==
           Status::kOk);
   sluice::PlanBound bound;
-  REQUIRE(FindBound(n.graph, n.hardware, sluice::Prices::kMachine, &scratch, &bound) ==
-          Status::kOk);
+  REQUIRE(FindBound(n.graph, n.hardware, sluice::PricedBy::kMachine, &scratch,
+                    &bound) == Status::kOk);
   REQUIRE(FillReport({n.graph, n.hardware, program}, run.nodes.lowering, cycles, bound,
                      *memory.memory(), &run.report) == Status::kOk);
   sluice::Plan plan = {};

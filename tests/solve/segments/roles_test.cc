@@ -24,7 +24,7 @@ struct Row : SmallCase {
     Budget budget;
     REQUIRE(MakeSpace(&space, &budget, &scratch.arena, &counts) == Status::kOk);
     REQUIRE(space.vertices.size() == 3);
-    Scheme scheme = {};
+    SegmentScheme scheme = {};
     scheme.kind = kind;
     scheme.top_batch = kind == SegmentKind::kSingle ? 1 : 2;
     scheme.regions = static_cast<uint32_t>(space.regions.size());
@@ -104,7 +104,7 @@ TEST_CASE("roles: a mixed input comes from DRAM in part, and what waits is reser
   SegmentCounts counts = {};
   Budget budget;
   REQUIRE(MakeSpace(&space, &budget, &whole.scratch.arena, &counts) == Status::kOk);
-  Scheme scheme = {};
+  SegmentScheme scheme = {};
   scheme.kind = SegmentKind::kTemporal;
   scheme.top_batch = 2;
   Run run = {};

@@ -45,7 +45,7 @@ TEST_CASE("value: a layer by itself is its price, leakage, and the slower of two
   REQUIRE(values.Init() == Status::kOk);
   Run run = {};
   run.last = 1;
-  Scheme scheme = {};
+  SegmentScheme scheme = {};
   scheme.top_batch = 1;
   CHECK_FALSE(values.Of(run, scheme, Ranking::kBound).priced);
   bool all;
@@ -81,7 +81,7 @@ TEST_CASE("value: pipelines fill and then go at the pace of the slowest stage") 
   Run run = {};
   run.last = 2;
   run.stages = 2;
-  Scheme scheme = {};
+  SegmentScheme scheme = {};
   scheme.kind = SegmentKind::kSpatial;
   scheme.top_batch = 4;
   scheme.groups[0] = scheme.groups[1] = 1;
@@ -127,7 +127,7 @@ TEST_CASE("value: crossings are words to DRAM and their way to the nearest corne
 }
 
 // Translates a scheme of the solver into one for SchemeCost of the tests.
-GivenScheme Given(const Space& space, const Run& run, const Scheme& scheme) {
+GivenScheme Given(const Space& space, const Run& run, const SegmentScheme& scheme) {
   GivenScheme given;
   given.batch = scheme.top_batch;
   given.spatial = scheme.kind == SegmentKind::kSpatial;
@@ -162,7 +162,7 @@ TEST_CASE("value: priced schemes cost what the rules say, and no less than bound
     REQUIRE(values.Init() == Status::kOk);
     for (const Run& run : space.runs) {
       for (uint32_t i = run.schemes; i < run.beyond; ++i) {
-        const Scheme& scheme = space.schemes[i];
+        const SegmentScheme& scheme = space.schemes[i];
         const SchemeValue bound = values.Of(run, scheme, Ranking::kBound);
         for (bool all = false; !all;) {
           REQUIRE(values.PriceNext(run, scheme, &all, &small.scratch.diagnostic) ==
