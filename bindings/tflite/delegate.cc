@@ -71,7 +71,8 @@ std::vector<int> Supported(TfLiteContext* context, const std::vector<int>& plan,
   for (const Part& part : parts) {
     std::string reason;
     LoweredPart lowered;
-    if (LowerPart(context, part, delegate->known, delegate->host, &lowered, &reason)) {
+    if (LowerPart(context, SourceOf(context, part, delegate->known, delegate->host),
+                  &lowered, &reason)) {
       delegate->lowered[part.nodes] = std::move(lowered);
       nodes.insert(nodes.end(), part.nodes.begin(), part.nodes.end());
       continue;
@@ -79,7 +80,7 @@ std::vector<int> Supported(TfLiteContext* context, const std::vector<int>& plan,
     for (const int node : part.nodes) {
       Bytes graph;
       if (delegate->known.folded.count(node) != 0 ||
-          LowerNode(context, node, delegate->host, &graph, &reason)) {
+          LowerNode(context, node, delegate->known, delegate->host, &graph, &reason)) {
         nodes.push_back(node);
       } else {
         NoteRefusal(context, node, reason, state);
@@ -94,7 +95,8 @@ std::unique_ptr<Kernel> MakeKernel(TfLiteContext* context, const Part& part,
                                    std::string* reason) {
   LoweredPart& lowered = delegate->lowered[part.nodes];
   if (lowered.graph.empty() &&
-      !LowerPart(context, part, delegate->known, delegate->host, &lowered, reason)) {
+      !LowerPart(context, SourceOf(context, part, delegate->known, delegate->host),
+                 &lowered, reason)) {
     return nullptr;
   }
   auto kernel = std::make_unique<Kernel>();
@@ -118,7 +120,7 @@ size_t Weed(TfLiteContext* context, const Part& part, Delegate* delegate,
     Bytes graph;
     std::string ignored;
     if (delegate->known.folded.count(node) != 0) continue;
-    if (!LowerNode(context, node, options.host, &graph, &ignored) ||
+    if (!LowerNode(context, node, delegate->known, options.host, &graph, &ignored) ||
         !state->device->CanRun(options, graph)) {
       bad.push_back(node);
     }
@@ -187,7 +189,8 @@ void* InitKernel(TfLiteContext* context, const char* buffer, size_t) {
     std::string reason;  // the runtime has grouped the nodes differently
     auto kernel = MakeKernel(context, part, delegate,
                              delegate->state->options.deadline_ns, &reason);
-    if (kernel == nullptr) context->ReportError(context, "sluice: %s", reason.c_str());
+    if (kernel == nullptr)
+      context->ReportError(context, "sluice: %s. ", reason.c_str());
     return kernel.release();
   });
 }
@@ -274,8 +277,7 @@ TfLiteDelegate* Create(const char* const* keys, const char* const* values, size_
   delegate->runtime.data_ = delegate.get();
   delegate->runtime.Prepare = PrepareDelegate;
   delegate->runtime.flags = state.options.dynamic
-                                ? kTfLiteDelegateFlagsAllowDynamicTensors |
-                                      kTfLiteDelegateFlagsRequirePropagatedShapes
+                                ? kTfLiteDelegateFlagsAllowDynamicTensors
                                 : kTfLiteDelegateFlagsNone;
   return &delegate.release()->runtime;
 }

@@ -28,11 +28,10 @@ namespace sluice::delegate {
 using Bytes = std::vector<uint8_t>;
 
 // Constants that the runtime has in memory, by the index of its tensor. They stay there
-// until the model is unloaded; constants that the runtime may move are copied.
+// until the model is unloaded.
 struct Constant {
   const uint8_t* data;
   size_t bytes;
-  std::shared_ptr<const Bytes> copy;  // that data points to; may be empty
 };
 using Constants = std::unordered_map<int, Constant>;
 

@@ -31,25 +31,9 @@ bool Gather(const TfLiteContext* context, const std::vector<Border>& border,
   return true;
 }
 
-// Whether the runtime has computed the shapes that the part was lowered for; -1 is an
-// extent that follows from the number of elements.
-bool HasValues(const TfLiteContext* context, const std::vector<ExpectedShape>& shapes) {
-  for (const ExpectedShape& expected : shapes) {
-    const TfLiteTensor& tensor = TensorAt(context, expected.tensor);
-    if (tensor.type != kTfLiteInt32 || tensor.data.raw == nullptr ||
-        tensor.bytes != expected.dims.size() * sizeof(int32_t)) {
-      return false;
-    }
-    for (size_t i = 0; i < expected.dims.size(); ++i) {
-      const int32_t extent = tensor.data.i32[i];
-      if (extent != expected.dims[i] && extent != -1) return false;
-    }
-  }
-  return true;
-}
-
+// The runtime appends its own sentence without a separator.
 TfLiteStatus Refuse(TfLiteContext* context, const char* text) {
-  context->ReportError(context, "sluice: %s", text);
+  context->ReportError(context, "sluice: %s. ", text);
   return kTfLiteError;
 }
 
@@ -59,51 +43,64 @@ bool HasDims(const TfLiteTensor& tensor, const std::vector<int>& dims) {
                     dims.begin(), dims.end());
 }
 
-// Whether the runtime's tensors have these shapes.
-bool HasShapes(const TfLiteContext* context, const Shapes& shapes) {
-  for (const auto& [tensor, expected] : shapes) {
-    if (!HasDims(TensorAt(context, tensor), expected)) return false;
+// Reloads the part if tensors that it reads have changed their shapes, or the program gives
+// others. Unloads the old part first, since the device may have no room for both.
+bool Follow(TfLiteContext* context, Kernel* kernel, ToldShapes told,
+            std::string* reason) {
+  const auto same = [&](const Border& border) {
+    return HasDims(TensorAt(context, border.tensor), border.dims);
+  };
+  if (kernel->part != nullptr && kernel->told == told &&
+      std::all_of(kernel->part->read.begin(), kernel->part->read.end(), same)) {
+    return true;
   }
-  return true;
-}
-
-// Reloads the part if its tensors' shapes have changed. Unloads the old part first,
-// since the device may have no room for both. Shapes inside of the part that depend on
-// a shape computed at run time are unknown to the runtime, so they are guessed.
-bool Follow(TfLiteContext* context, Kernel* kernel, std::string* reason) {
-  if (kernel->part != nullptr && HasShapes(context, kernel->shapes)) return true;
-  const Shapes guessed = GuessShapes(context, kernel->source, kernel->shapes);
-  if (kernel->part != nullptr && guessed == kernel->shapes) return true;
   kernel->part.reset();
-  const Shapes before = kernel->shapes;
-  std::string reasons;
-  for (const Shapes& shapes : {Shapes(), guessed}) {
-    LoweredPart lowered;
-    if (LowerAgain(context, kernel->source, shapes, &lowered, reason) &&
-        LoadPart(std::move(lowered), kernel, reason)) {
-      return true;
-    }
-    kernel->shapes = before;
-    reasons += (reasons.empty() ? "" : ", and with guessed sizes: ") + *reason;
+  LoweredPart lowered;
+  if (LowerAgain(context, kernel->source, std::move(told), &lowered, reason) &&
+      LoadPart(std::move(lowered), kernel, reason)) {
+    return true;
   }
-  *reason = "there is no plan for the tensors' new sizes: " + reasons;
+  *reason = "there is no plan for the tensors' new sizes: " + *reason;
   return false;
 }
 
-// Also prepares the runtime's kernels that the part replaces, as far as shapes are
-// known before a run: tensors inside of the part need shapes, but no memory.
-TfLiteStatus TellShapes(TfLiteContext* context, const Kernel& kernel) {
-  for (const auto& [index, dims] : kernel.shapes) {
-    auto& tensor = const_cast<TfLiteTensor&>(TensorAt(context, index));
-    if (HasDims(tensor, dims)) continue;
-    if (tensor.allocation_type == kTfLiteDynamic && tensor.data.raw == nullptr) {
-      tensor.allocation_type = kTfLiteArenaRw;
+TfLiteStatus SizeOutputs(TfLiteContext* context, const LoadedPart& part) {
+  for (const Border& output : part.outputs) {
+    const TfLiteTensor& tensor = TensorAt(context, output.tensor);
+    if (tensor.allocation_type != kTfLiteDynamic && HasDims(tensor, output.dims)) {
+      continue;
     }
-    if (context->ResizeTensor(context, &tensor, NewArray(dims)) != kTfLiteOk) {
+    if (context->ResizeTensor(context, const_cast<TfLiteTensor*>(&tensor),
+                              NewArray(output.dims)) != kTfLiteOk) {
       return kTfLiteError;
     }
   }
   return kTfLiteOk;
+}
+
+// Tells the runtime that the outputs' shapes are known only when the part runs.
+void LeaveOpen(TfLiteContext* context, const PartSource& source) {
+  for (const int output : source.outputs) {
+    auto& tensor = const_cast<TfLiteTensor&>(TensorAt(context, output));
+    if (tensor.allocation_type == kTfLiteDynamic) continue;
+    tensor.allocation_type = kTfLiteDynamic;
+    tensor.data.raw = nullptr;
+  }
+}
+
+// Follows the shapes that the program gives. false: *reason says why not.
+bool FollowTold(TfLiteContext* context, Kernel* kernel, std::string* reason) {
+  ToldShapes told;
+  for (const auto& [index, before] : kernel->told) {
+    const TfLiteTensor& tensor = TensorAt(context, index);
+    if (tensor.type != kTfLiteInt32 || tensor.data.raw == nullptr) {
+      *reason = "a shape that the program gives is not there";
+      return false;
+    }
+    const int32_t* first = tensor.data.i32;
+    told[index].assign(first, first + tensor.bytes / sizeof(int32_t));
+  }
+  return Follow(context, kernel, std::move(told), reason);
 }
 
 constexpr char kOtherSize[] = "a tensor has another size than planned";
@@ -116,11 +113,16 @@ bool LoadPart(LoweredPart lowered, Kernel* kernel, std::string* reason) {
   part->state = state;
   part->inputs = std::move(lowered.inputs);
   part->outputs = std::move(lowered.outputs);
-  part->told = std::move(lowered.told);
+  part->read = std::move(lowered.read);
+  part->is_empty = lowered.IsEmpty();
   part->model.graph = std::move(lowered.graph);
   part->model.constants = std::move(lowered.constants);
   kernel->source = std::move(lowered.source);
-  kernel->shapes = std::move(lowered.shapes);
+  kernel->told = std::move(lowered.told);
+  if (part->is_empty) {
+    kernel->part = std::move(part);
+    return true;
+  }
   {
     const std::lock_guard<std::mutex> lock(state->mutex);
     const auto before = state->before.find(kernel->nodes);
@@ -148,19 +150,13 @@ TfLiteStatus PrepareKernel(TfLiteContext* context, TfLiteNode* node) {
   return Guarded(kTfLiteError, [&] {
     auto* kernel = static_cast<Kernel*>(node->user_data);
     if (kernel == nullptr) return kTfLiteError;
-    std::string reason;
-    if (!Follow(context, kernel, &reason)) return Refuse(context, reason.c_str());
-    for (const Border& output : kernel->part->outputs) {
-      const TfLiteTensor& tensor = TensorAt(context, output.tensor);
-      if (tensor.allocation_type != kTfLiteDynamic && HasDims(tensor, output.dims)) {
-        continue;
-      }
-      if (context->ResizeTensor(context, const_cast<TfLiteTensor*>(&tensor),
-                                NewArray(output.dims)) != kTfLiteOk) {
-        return kTfLiteError;
-      }
+    if (!kernel->told.empty()) {
+      LeaveOpen(context, kernel->source);
+      return kTfLiteOk;
     }
-    return TellShapes(context, *kernel);
+    std::string reason;
+    if (!Follow(context, kernel, {}, &reason)) return Refuse(context, reason.c_str());
+    return SizeOutputs(context, *kernel->part);
   });
 }
 
@@ -168,10 +164,15 @@ TfLiteStatus InvokeKernel(TfLiteContext* context, TfLiteNode* node) {
   return Guarded(kTfLiteError, [&] {
     auto* kernel = static_cast<Kernel*>(node->user_data);
     if (kernel == nullptr) return kTfLiteError;
+    if (!kernel->told.empty()) {
+      std::string reason;
+      if (!FollowTold(context, kernel, &reason)) return Refuse(context, reason.c_str());
+      if (SizeOutputs(context, *kernel->part) != kTfLiteOk) return kTfLiteError;
+    }
+    if (kernel->part != nullptr && kernel->part->is_empty) return kTfLiteOk;
     std::vector<npu_buffer_t> inputs, outputs;
     if (kernel->part == nullptr || !Gather(context, kernel->part->inputs, &inputs) ||
-        !Gather(context, kernel->part->outputs, &outputs) ||
-        !HasValues(context, kernel->part->told)) {
+        !Gather(context, kernel->part->outputs, &outputs)) {
       return Refuse(context, kOtherSize);
     }
     npu_run_t run = {};

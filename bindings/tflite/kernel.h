@@ -49,8 +49,8 @@ struct State {
 struct LoadedPart {
   std::shared_ptr<State> state;
   Model model;
-  std::vector<Border> inputs, outputs;
-  std::vector<ExpectedShape> told;
+  std::vector<Border> inputs, outputs, read;  // of the lowered part
+  bool is_empty = false;                      // there is nothing to compute
 
   LoadedPart() = default;
   LoadedPart(const LoadedPart&) = delete;
@@ -64,7 +64,7 @@ struct Kernel {
   std::shared_ptr<State> state;
   std::vector<int> nodes;
   PartSource source;
-  Shapes shapes;                     // of the last lowering
+  ToldShapes told;                   // by the program, for which the part is loaded
   uint64_t deadline_ns = 0;          // of planning the part
   std::unique_ptr<LoadedPart> part;  // nullptr: there is none for the shapes
 };

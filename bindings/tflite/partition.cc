@@ -20,14 +20,8 @@ bool IsFloat(TfLiteType type) {
   return type == kTfLiteFloat32 || type == kTfLiteFloat16 || type == kTfLiteFloat64;
 }
 
-Constant ConstantOf(const TfLiteTensor& tensor) {
-  Constant constant = {tensor.data.uint8, tensor.bytes, nullptr};
-  if (tensor.allocation_type != kTfLiteMmapRo) {
-    constant.copy =
-        std::make_shared<const Bytes>(constant.data, constant.data + constant.bytes);
-    constant.data = constant.copy->data();
-  }
-  return constant;
+bool HasNoElements(const Border& border) {
+  return std::find(border.dims.begin(), border.dims.end(), 0) != border.dims.end();
 }
 
 bool Lower(const RuntimeModel& model, bool host, Bytes* graph, std::string* reason) {
@@ -53,60 +47,6 @@ bool WithReason(std::string* reason, F&& f) {
   return false;
 }
 
-// Requires of RESHAPE, EXPAND_DIMS and SQUEEZE, which lowering takes as they are
-// declared, that they have the shapes that their operands give.
-void CheckGivenShapes(const import::TfliteModel& model) {
-  for (const import::TfliteOperator& op : model.operators) {
-    const std::vector<int> given = GivenShape(model, op);
-    if (!given.empty() &&
-        given != model.tensors[static_cast<size_t>(op.outputs[0])].shape) {
-      throw NodeRefused{op.name + " to another shape than the tensors behind it have"};
-    }
-  }
-}
-
-// An output that had the shape of an input is guessed to have it again.
-void FollowInput(const RuntimeNode& node, const Shapes& before, Shapes* guessed) {
-  for (const int output : node.outputs) {
-    const auto was = before.find(output);
-    if (was == before.end()) continue;
-    for (const int input : node.inputs) {
-      const auto had = before.find(input);
-      const auto has = guessed->find(input);
-      if (had == before.end() || has == guessed->end()) continue;
-      if (had->second != was->second || has->second == had->second) continue;
-      (*guessed)[output] = has->second;
-    }
-  }
-}
-
-bool LowerSource(TfLiteContext* context, PartSource source, bool late,
-                 const Shapes& guessed, LoweredPart* out, std::string* reason) {
-  RuntimeModel model(context, late, guessed, source.folded);
-  for (const RuntimeNode& node : source.nodes) model.Add(node);
-  model.SetBorder(source.inputs, source.outputs);
-  if (!source.folded.empty()) model.Fold();
-  // Otherwise the runtime has already checked this.
-  if (late || !source.folded.empty()) CheckGivenShapes(model.model());
-  if (!Lower(model, source.host, &out->graph, reason)) return false;
-  for (const auto& [from, to] : {std::pair(&model.inputs(), &out->inputs),
-                                 std::pair(&model.outputs(), &out->outputs)}) {
-    for (const int index : *from) {
-      to->push_back({index, model.ShapeOf(index), model.BytesOf(index)});
-    }
-  }
-  out->shapes = model.shapes();
-  for (const auto& [shape, output] : model.told_shapes()) {
-    if (model.IsFolded(shape)) continue;
-    out->told.push_back({shape, model.ShapeOf(output)});
-  }
-  for (const int index : model.constants()) {
-    out->constants[index] = ConstantOf(TensorAt(context, index));
-  }
-  out->source = std::move(source);
-  return true;
-}
-
 }  // namespace
 
 std::vector<int> ExecutionPlan(TfLiteContext* context) {
@@ -130,15 +70,6 @@ bool MayLower(TfLiteContext* context, int index, const KnownShapes& known,
     *reason = "the runtime does not know it";
     return false;
   }
-  if (registration->builtin_code ==
-          static_cast<int>(tflite::BuiltinOperator::RESHAPE) &&
-      known.reshapes.count(index) == 0 &&
-      HasComputedShape(context, ReadNode(context, index))) {
-    // The runtime's kernel updates the shapes that depend on this one when a size
-    // changes.
-    *reason = "its shape is computed at run time";
-    return false;
-  }
   bool quantised = false;
   for (const TfLiteIntArray* list : {node->inputs, node->outputs}) {
     for (int i = 0; i < list->size; ++i) {
@@ -156,66 +87,74 @@ bool MayLower(TfLiteContext* context, int index, const KnownShapes& known,
   return quantised;
 }
 
-bool LowerNode(TfLiteContext* context, int node, bool host, Bytes* graph,
-               std::string* reason) {
+bool LowerNode(TfLiteContext* context, int node, const KnownShapes& known, bool host,
+               Bytes* graph, std::string* reason) {
   return WithReason(reason, [&] {
-    const Shapes none;
-    RuntimeModel model(context, false, none, {});
+    RuntimeModel model(context);
+    if (known.readers.count(node) != 0) {
+      for (auto [index, folded] : known.folded) {
+        folded.folds = true;
+        model.Add(folded);
+      }
+    }
     model.Add(ReadNode(context, node));
     model.SetOwnBorder();
     return Lower(model, host, graph, reason);
   });
 }
 
-bool LowerPart(TfLiteContext* context, const Part& part, const KnownShapes& known,
-               bool host, LoweredPart* out, std::string* reason) {
+PartSource SourceOf(TfLiteContext* context, const Part& part, const KnownShapes& known,
+                    bool host) {
+  PartSource source = {{}, part.inputs, part.outputs, host};
+  for (const int node : part.nodes) {
+    source.nodes.push_back(ReadNode(context, node));
+    const std::vector<int>& outputs = source.nodes.back().outputs;
+    // A layer must write each output of the part.
+    source.nodes.back().folds =
+        known.folded.count(node) != 0 &&
+        std::none_of(outputs.begin(), outputs.end(), [&](int output) {
+          return std::find(part.outputs.begin(), part.outputs.end(), output) !=
+                 part.outputs.end();
+        });
+  }
+  return source;
+}
+
+bool LowerPart(TfLiteContext* context, const PartSource& source, LoweredPart* out,
+               std::string* reason) {
+  if (!LowerAgain(context, source, {}, out, reason)) return false;
+  if (out->IsEmpty()) *reason = "tensors without elements";
+  return !out->IsEmpty();
+}
+
+bool LowerAgain(TfLiteContext* context, const PartSource& source, ToldShapes told,
+                LoweredPart* out, std::string* reason) {
+  *out = {};
   return WithReason(reason, [&] {
-    PartSource source = {{}, part.inputs, part.outputs, host, {}};
-    for (const int node : part.nodes) {
-      source.nodes.push_back(ReadNode(context, node));
-      if (known.folded.count(node) == 0) continue;
-      for (const int output : source.nodes.back().outputs) {
-        // A layer must write each output of the part.
-        if (std::find(part.outputs.begin(), part.outputs.end(), output) ==
-            part.outputs.end()) {
-          source.folded.push_back(output);
-        }
+    RuntimeModel model(context, std::move(told));
+    for (const RuntimeNode& node : source.nodes) model.Add(node);
+    model.SetBorder(source.inputs, source.outputs);
+    for (const auto& [from, to] : {std::pair(&model.inputs(), &out->inputs),
+                                   std::pair(&model.outputs(), &out->outputs)}) {
+      for (const int index : *from) {
+        to->push_back({index, model.ShapeOf(index), model.BytesOf(index)});
       }
     }
-    return LowerSource(context, std::move(source), false, {}, out, reason);
+    const bool nothing =
+        std::all_of(out->outputs.begin(), out->outputs.end(), HasNoElements);
+    if (!nothing && !Lower(model, source.host, &out->graph, reason)) return false;
+    for (const int index : source.inputs) {
+      const TfLiteTensor& tensor = TensorAt(context, index);
+      if (!IsConstant(tensor)) out->read.push_back({index, ToVector(tensor.dims), 0});
+    }
+    for (const int index : model.constants()) {
+      const TfLiteTensor& tensor = TensorAt(context, index);
+      out->constants[index] = {tensor.data.uint8, tensor.bytes};
+    }
+    out->told = model.told();
+    out->source = source;
+    return true;
   });
-}
-
-bool LowerAgain(TfLiteContext* context, const PartSource& source, const Shapes& guessed,
-                LoweredPart* out, std::string* reason) {
-  return WithReason(reason, [&] {
-    *out = {};
-    return LowerSource(context, source, true, guessed, out, reason);
-  });
-}
-
-Shapes GuessShapes(TfLiteContext* context, const PartSource& source,
-                   const Shapes& before) {
-  Shapes guessed;
-  int now = 1, was = 1;
-  for (const int input : source.inputs) {
-    const auto found = before.find(input);
-    if (found == before.end() || found->second.empty()) continue;
-    const std::vector<int> dims = ToVector(TensorAt(context, input).dims);
-    guessed[input] = dims;
-    if (dims.size() != found->second.size() || dims[0] == found->second[0]) continue;
-    now = dims[0];
-    was = found->second[0];
-  }
-  for (const auto& [tensor, dims] : before) {
-    if (guessed.count(tensor) != 0 || dims.empty() || was <= 0) continue;
-    const int64_t extent = int64_t{dims[0]} * now / was;
-    if (int64_t{dims[0]} * now % was != 0 || extent > 0x7fffffff) continue;
-    guessed[tensor] = dims;
-    guessed[tensor][0] = static_cast<int>(extent);
-  }
-  for (const RuntimeNode& node : source.nodes) FollowInput(node, before, &guessed);
-  return guessed;
 }
 
 std::string NameOf(TfLiteContext* context, int index) {

@@ -31,20 +31,12 @@ struct Border {
   size_t bytes;
 };
 
-// The extents for which a part is lowered of an output whose shape the runtime computes
-// into `tensor`.
-struct ExpectedShape {
-  int tensor;
-  std::vector<int> dims;
-};
-
 // The source of a part, complete enough to lower it again when shapes have changed.
 struct PartSource {
   std::vector<RuntimeNode> nodes;
   std::vector<int> inputs, outputs;
   bool host =
       false;  // layers that the machine's host computes are layers of the machine
-  std::vector<int> folded;  // tensors that are known before the machine runs
 };
 
 // A part as a graph. inputs and outputs: the runtime's tensors for those of the graph.
@@ -53,8 +45,10 @@ struct LoweredPart {
   Bytes graph;
   Constants constants;
   std::vector<Border> inputs, outputs;
-  Shapes shapes;                    // of the part's tensors, of the runtime or guessed
-  std::vector<ExpectedShape> told;  // computed by the runtime
+  // Tensors that the part reads from others, also those of which only the shape counts.
+  std::vector<Border> read;
+  ToldShapes told;                                // that the program gives
+  bool IsEmpty() const { return graph.empty(); }  // all outputs have no elements
 };
 
 std::vector<int> ExecutionPlan(TfLiteContext* context);
@@ -63,20 +57,16 @@ std::vector<int> ExecutionPlan(TfLiteContext* context);
 bool MayLower(TfLiteContext* context, int node, const KnownShapes& known,
               std::string* reason);
 // host: layers that the machine's host computes are layers of the machine, too.
-bool LowerNode(TfLiteContext* context, int node, bool host, Bytes* graph,
+bool LowerNode(TfLiteContext* context, int node, const KnownShapes& known, bool host,
+               Bytes* graph, std::string* reason);
+PartSource SourceOf(TfLiteContext* context, const Part& part, const KnownShapes& known,
+                    bool host);
+bool LowerPart(TfLiteContext* context, const PartSource& source, LoweredPart* out,
                std::string* reason);
-bool LowerPart(TfLiteContext* context, const Part& part, const KnownShapes& known,
-               bool host, LoweredPart* out, std::string* reason);
-// Lowers the part again for its tensors' current or guessed shapes. May also be called
-// when no delegate is being applied.
-bool LowerAgain(TfLiteContext* context, const PartSource& source, const Shapes& guessed,
+// Lowers a part again for the shapes that its inputs have now, and those that the program
+// gives. There may be nothing to compute. No delegate need be applied.
+bool LowerAgain(TfLiteContext* context, const PartSource& source, ToldShapes told,
                 LoweredPart* out, std::string* reason);
-// Guesses shapes that depend on a shape computed at run time. Usually the number of
-// images changes, so the first extent is scaled by the same factor as an input's, whose
-// shape the runtime knows. before: the shapes that the part was lowered for. The
-// graph's check finds wrong guesses, layer by layer.
-Shapes GuessShapes(TfLiteContext* context, const PartSource& source,
-                   const Shapes& before);
 std::string NameOf(TfLiteContext* context, int node);
 // The parts into which the runtime will group these nodes, in its order of execution.
 bool Preview(TfLiteContext* context, const std::vector<int>& nodes,

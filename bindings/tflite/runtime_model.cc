@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "import/error.h"
 #include "import/tflite/fold_constants.h"
+#include "output_shapes.h"
 #include "runtime_options.h"
 #include "tflite_generated.h"
 
@@ -71,15 +73,8 @@ bool IsWhole(const import::TfliteTensor& tensor) {
 }
 
 constexpr char kFile[] = "runtime tensor ";
-// Limit on folded constants: shapes and tiled anchors.
-constexpr uint64_t kMostFoldedBytes = uint64_t{4} << 20;
 
 }  // namespace
-
-int ShapeOperand(int32_t code) {
-  if (code == static_cast<int32_t>(tflite::BuiltinOperator::RESHAPE)) return 1;
-  return code == static_cast<int32_t>(tflite::BuiltinOperator::TRANSPOSE_CONV) ? 0 : -1;
-}
 
 RuntimeNode ReadNode(TfLiteContext* context, int index) {
   TfLiteNode* node = nullptr;
@@ -92,7 +87,7 @@ RuntimeNode ReadNode(TfLiteContext* context, int index) {
     return std::vector<int>(from->data, from->data + from->size);
   };
   return {registration->builtin_code, list(node->inputs), list(node->outputs),
-          node->builtin_data};
+          node->builtin_data, false};
 }
 
 const TfLiteTensor& TensorAt(const TfLiteContext* context, int index) {
@@ -105,8 +100,7 @@ bool IsSmallInteger(TfLiteType type) {
 }
 
 bool IsConstant(const TfLiteTensor& tensor) {
-  return tensor.data.raw != nullptr && (tensor.allocation_type == kTfLiteMmapRo ||
-                                        tensor.allocation_type == kTfLitePersistentRo);
+  return tensor.data.raw != nullptr && tensor.allocation_type == kTfLiteMmapRo;
 }
 
 std::string FileOf(int tensor) { return kFile + std::to_string(tensor); }
@@ -129,9 +123,6 @@ int32_t RuntimeModel::TensorOf(int index) {
   if (found != tensor_of_.end()) return found->second;
   const TfLiteTensor& from = TensorAt(context_, index);
   if (from.sparsity != nullptr) throw NodeRefused{"a sparse tensor"};
-  if (from.allocation_type == kTfLiteDynamic && !late_) {
-    throw NodeRefused{"a tensor whose shape is known at run time only"};
-  }
   // The runtime's kernels may write a variable, and a reset of the interpreter does.
   if (from.is_variable) throw NodeRefused{"a variable"};
   if (from.dims == nullptr) throw NodeRefused{"a tensor without a shape"};
@@ -141,13 +132,7 @@ int32_t RuntimeModel::TensorOf(int index) {
                 : "tensor_" + std::to_string(index);
   to.type = TypeOf(from.type);
   to.shape.assign(from.dims->data, from.dims->data + from.dims->size);
-  const auto guessed = guessed_.find(index);
-  if (guessed != guessed_.end()) to.shape = guessed->second;
-  const bool folds = std::find(folded_.begin(), folded_.end(), index) != folded_.end();
-  if (late_ && folds) to.shape.clear();
-  // The runtime's kernels may also have computed these constants, perhaps for an
-  // earlier size.
-  if (!folds && IsConstant(from)) {
+  if (IsConstant(from)) {
     to.data = from.data.uint8;
     to.data_bytes = from.bytes;
     to.file = FileOf(index);
@@ -174,13 +159,9 @@ void RuntimeModel::Add(const RuntimeNode& node) {
     throw NodeRefused{"an operator of its own"};
   }
   for (const int input : node.inputs) op.inputs.push_back(TensorOf(input));
-  for (const int output : node.outputs) op.outputs.push_back(TensorOf(output));
-  const auto told = static_cast<size_t>(ShapeOperand(op.code));
-  if (told < node.inputs.size() && !node.outputs.empty()) {
-    const int shape = node.inputs[told];
-    if (shape >= 0 && !IsConstant(TensorAt(context_, shape))) {
-      told_shapes_.push_back({shape, node.outputs[0]});
-    }
+  for (const int output : node.outputs) {
+    if (output < 0) throw NodeRefused{"an output that is absent"};
+    op.outputs.push_back(TensorOf(output));
   }
   flatbuffers::FlatBufferBuilder builder(256);
   if (!WriteOptions(op.code, node.options, &builder)) {
@@ -188,49 +169,63 @@ void RuntimeModel::Add(const RuntimeNode& node) {
   }
   options_.push_back(builder.Release());
   op.wire = flatbuffers::GetRoot<tflite::Operator>(options_.back().data());
-  model_.operators.push_back(std::move(op));
+  TakeTold(node, op);
+  if (!GiveShapes(node, op)) model_.operators.push_back(std::move(op));
 }
 
-Shapes RuntimeModel::shapes() const {
-  Shapes all;
-  for (const auto& [of, at] : tensor_of_) {
-    if (model_.tensors[static_cast<size_t>(at)].data == nullptr) all[of] = ShapeOf(of);
+// Makes a constant of a shape that the program gives.
+void RuntimeModel::TakeTold(const RuntimeNode& node, const import::TfliteOperator& op) {
+  const auto operand = static_cast<size_t>(ShapeOperand(op.code));
+  if (operand >= op.inputs.size() || op.inputs[operand] < 0 || op.outputs.empty()) {
+    return;
   }
-  return all;
+  import::TfliteTensor& tensor =
+      model_.tensors[static_cast<size_t>(op.inputs[operand])];
+  if (tensor.data != nullptr ||
+      tensor.type != static_cast<int>(tflite::TensorType::INT32)) {
+    return;
+  }
+  const auto& declared = model_.tensors[static_cast<size_t>(op.outputs[0])].shape;
+  const auto told = told_.insert({node.inputs[operand], declared}).first;
+  const size_t bytes = told->second.size() * sizeof(int32_t);
+  const auto* first = reinterpret_cast<const uint8_t*>(told->second.data());
+  model_.made.emplace_back(first, first + bytes);
+  tensor.shape = {static_cast<int32_t>(told->second.size())};
+  tensor.data = model_.made.back().data();
+  tensor.data_bytes = bytes;
 }
 
-int32_t RuntimeModel::IndexOf(int index) const {
-  const auto found = tensor_of_.find(index);
-  return found != tensor_of_.end() ? found->second : -1;
+// Gives the operator's outputs their shapes. true: it has folded.
+bool RuntimeModel::GiveShapes(const RuntimeNode& node,
+                              const import::TfliteOperator& op) {
+  const bool has_row = HasOutputShapes(op.code);
+  try {
+    if (has_row || !node.folds) {
+      std::vector<std::vector<int32_t>> shapes = OutputShapes(model_, op);
+      for (size_t i = 0; i < shapes.size(); ++i) {
+        model_.tensors[static_cast<size_t>(op.outputs[i])].shape = std::move(shapes[i]);
+      }
+    } else {
+      // What only computes shapes: folding sets them.
+      for (const int32_t output : op.outputs) {
+        model_.tensors[static_cast<size_t>(output)].shape.clear();
+      }
+    }
+  } catch (const import::Error& error) {
+    throw NodeRefused{op.name + ": " + error.what()};
+  }
+  if (!node.folds) return false;
+  const bool folded = import::FoldOperator(&model_, op, &room_);
+  if (!folded && !has_row) throw NodeRefused{op.name + ": its value is not known"};
+  return folded;
 }
 
 bool RuntimeModel::IsFolded(int index) const {
-  const int32_t at = IndexOf(index);
-  if (at < 0) return false;
-  const import::TfliteTensor& tensor = model_.tensors[static_cast<size_t>(at)];
+  const auto found = tensor_of_.find(index);
+  if (found == tensor_of_.end()) return false;
+  const import::TfliteTensor& tensor =
+      model_.tensors[static_cast<size_t>(found->second)];
   return tensor.data != nullptr && tensor.file.empty();  // the runtime's have a name
-}
-
-void RuntimeModel::Fold() {
-  std::vector<import::UnsupportedOperator> folded;
-  import::FoldConstants(&model_, kMostFoldedBytes, &folded);
-  std::vector<bool> read(model_.tensors.size());
-  for (const import::TfliteOperator& op : model_.operators) {
-    for (const int32_t input : op.inputs) {
-      if (input >= 0) read[static_cast<size_t>(input)] = true;
-    }
-  }
-  const auto is_read = [&](int index) {
-    return read[static_cast<size_t>(IndexOf(index))];
-  };
-  const std::vector<int> inputs = std::move(inputs_);
-  inputs_.clear();
-  model_.inputs.clear();
-  for (const int index : inputs) {
-    if (!is_read(index)) continue;
-    inputs_.push_back(index);
-    model_.inputs.push_back(IndexOf(index));
-  }
 }
 
 const std::vector<int>& RuntimeModel::ShapeOf(int index) const {
@@ -244,10 +239,20 @@ size_t RuntimeModel::BytesOf(int index) const {
 
 void RuntimeModel::SetBorder(const std::vector<int>& inputs,
                              const std::vector<int>& outputs) {
+  std::vector<bool> read(model_.tensors.size());
+  for (const import::TfliteOperator& op : model_.operators) {
+    for (const int32_t input : op.inputs) {
+      if (input >= 0) read[static_cast<size_t>(input)] = true;
+    }
+  }
   for (const int input : inputs) {
-    if (input < 0 || IsConstant(TensorAt(context_, input))) continue;
+    const auto found = tensor_of_.find(input);
+    if (found == tensor_of_.end() || !read[static_cast<size_t>(found->second)] ||
+        model_.tensors[static_cast<size_t>(found->second)].data != nullptr) {
+      continue;
+    }
     inputs_.push_back(input);
-    model_.inputs.push_back(TensorOf(input));
+    model_.inputs.push_back(found->second);
   }
   for (const int output : outputs) {
     if (output < 0) continue;

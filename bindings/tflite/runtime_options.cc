@@ -43,6 +43,10 @@ struct StridedSlice {
 struct TwoNumbers {
   int first, second;
 };
+constexpr size_t kMostAxes = 8;  // of RESHAPE and SQUEEZE
+struct Axes {
+  int values[kMostAxes], count;
+};
 struct TwoFlags {
   bool first, second;
 };
@@ -173,6 +177,28 @@ Table WriteGather(Builder* b, const void* data) {
   return tflite::CreateGatherOptions(*b, o.first, o.second).Union();
 }
 
+// The first of the axes; no more than there can be.
+flatbuffers::Offset<flatbuffers::Vector<int32_t>> VectorOf(Builder* b, const Axes& a) {
+  const bool fits = a.count >= 0 && static_cast<size_t>(a.count) <= kMostAxes;
+  return b->CreateVector(a.values, fits ? static_cast<size_t>(a.count) : 0);
+}
+
+Table WriteReshape(Builder* b, const void* data) {
+  return tflite::CreateReshapeOptions(*b, VectorOf(b, As<Axes>(data))).Union();
+}
+
+Table WriteSqueeze(Builder* b, const void* data) {
+  return tflite::CreateSqueezeOptions(*b, VectorOf(b, As<Axes>(data))).Union();
+}
+
+Table WriteSpaceToDepth(Builder* b, const void* data) {
+  return tflite::CreateSpaceToDepthOptions(*b, As<int>(data)).Union();
+}
+
+Table WriteDepthToSpace(Builder* b, const void* data) {
+  return tflite::CreateDepthToSpaceOptions(*b, As<int>(data)).Union();
+}
+
 // The runtime counts the modes from 1; 0 is none.
 Table WriteMirrorPad(Builder* b, const void* data) {
   const int mode = As<int>(data);
@@ -218,6 +244,10 @@ constexpr Row kRows[] = {
     {Op::SPLIT_V, Kind::SplitVOptions, WriteSplitV},
     {Op::STRIDED_SLICE, Kind::StridedSliceOptions, WriteStridedSlice},
     {Op::GATHER, Kind::GatherOptions, WriteGather},
+    {Op::RESHAPE, Kind::ReshapeOptions, WriteReshape},
+    {Op::SQUEEZE, Kind::SqueezeOptions, WriteSqueeze},
+    {Op::SPACE_TO_DEPTH, Kind::SpaceToDepthOptions, WriteSpaceToDepth},
+    {Op::DEPTH_TO_SPACE, Kind::DepthToSpaceOptions, WriteDepthToSpace},
     {Op::MIRROR_PAD, Kind::MirrorPadOptions, WriteMirrorPad},
     {Op::RESIZE_BILINEAR, Kind::ResizeBilinearOptions, WriteBilinear},
     {Op::RESIZE_NEAREST_NEIGHBOR, Kind::ResizeNearestNeighborOptions, WriteNearest},

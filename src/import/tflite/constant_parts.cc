@@ -123,6 +123,7 @@ SlicedAxis AxisOfSlice(const ConstantCall& call, size_t i, int32_t whole) {
   };
   int64_t begin = Integers(Input(call, 1)).at(i), end = Integers(Input(call, 2)).at(i);
   if (masked(o.shrink_axis_mask())) {
+    if (masked(o.begin_mask())) begin = step > 0 ? 0 : -1;
     begin += begin < 0 ? extent : 0;
     if (begin < 0 || begin >= extent) Bad(call, "an index outside its axis");
     return {begin, 1, 1, true};

@@ -58,75 +58,62 @@ void CheckDeclared(const TfliteTensor& declared, const ComputedValue& computed) 
   }
 }
 
-class Folding {
- public:
-  Folding(TfliteModel* model, uint64_t most_bytes)
-      : model_(*model), room_(most_bytes), is_output_(model->tensors.size()) {
-    for (int32_t output : model_.outputs)
-      is_output_[static_cast<size_t>(output)] = true;
-  }
+ConstantValue Absent() {
+  ConstantValue absent;
+  absent.type = -1;
+  return absent;
+}
 
-  // True when the outputs of the operator have become constants.
-  bool Fold(const TfliteOperator& op) {
-    if (!IsKnown(model_, op)) return false;
-    // A layer must write each output of the graph.
-    for (int32_t output : op.outputs) {
-      if (is_output_[static_cast<size_t>(output)]) return false;
-    }
-    ConstantCall call = {op, {}, {}, room_};
-    for (int32_t input : op.inputs) {
-      call.inputs.push_back(
-          input < 0 ? Absent() : ValueOf(model_.tensors[static_cast<size_t>(input)]));
-    }
-    for (int32_t output : op.outputs) {
-      call.outputs.push_back(ValueOf(model_.tensors[static_cast<size_t>(output)]));
-    }
-    try {
-      Keep(op, Compute(call));
-    } catch (const Unknown&) {
-      return false;
-    }
-    return true;
+void Keep(const TfliteOperator& op, std::vector<ComputedValue> values,
+          TfliteModel* model, uint64_t* room) {
+  if (values.size() != op.outputs.size()) throw Unknown();
+  for (size_t i = 0; i < values.size(); ++i) {
+    CheckDeclared(model->tensors[static_cast<size_t>(op.outputs[i])], values[i]);
   }
-
- private:
-  static ConstantValue Absent() {
-    ConstantValue absent;
-    absent.type = -1;
-    return absent;
+  for (size_t i = 0; i < values.size(); ++i) {
+    TfliteTensor& tensor = model->tensors[static_cast<size_t>(op.outputs[i])];
+    *room -= std::min<uint64_t>(*room, values[i].bytes.size());
+    tensor.shape = values[i].shape;
+    model->made.push_back(std::move(values[i].bytes));
+    // A constant is recognised by data != nullptr, which an empty vector may not
+    // have.
+    if (model->made.back().empty()) model->made.back().reserve(1);
+    tensor.data = model->made.back().data();
+    tensor.data_bytes = model->made.back().size();
   }
-
-  void Keep(const TfliteOperator& op, std::vector<ComputedValue> values) {
-    if (values.size() != op.outputs.size()) throw Unknown();
-    for (size_t i = 0; i < values.size(); ++i) {
-      CheckDeclared(model_.tensors[static_cast<size_t>(op.outputs[i])], values[i]);
-    }
-    for (size_t i = 0; i < values.size(); ++i) {
-      TfliteTensor& tensor = model_.tensors[static_cast<size_t>(op.outputs[i])];
-      room_ -= std::min<uint64_t>(room_, values[i].bytes.size());
-      tensor.shape = values[i].shape;
-      model_.made.push_back(std::move(values[i].bytes));
-      // A constant is recognised by data != nullptr, which an empty vector may not
-      // have.
-      if (model_.made.back().empty()) model_.made.back().reserve(1);
-      tensor.data = model_.made.back().data();
-      tensor.data_bytes = model_.made.back().size();
-    }
-  }
-
-  TfliteModel& model_;
-  uint64_t room_;
-  std::vector<bool> is_output_;
-};
+}
 
 }  // namespace
 
+bool FoldOperator(TfliteModel* model, const TfliteOperator& op, uint64_t* room) {
+  if (!IsKnown(*model, op)) return false;
+  ConstantCall call = {op, {}, {}, *room};
+  for (int32_t input : op.inputs) {
+    call.inputs.push_back(
+        input < 0 ? Absent() : ValueOf(model->tensors[static_cast<size_t>(input)]));
+  }
+  for (int32_t output : op.outputs) {
+    call.outputs.push_back(ValueOf(model->tensors[static_cast<size_t>(output)]));
+  }
+  try {
+    Keep(op, Compute(call), model, room);
+  } catch (const Unknown&) {
+    return false;
+  }
+  return true;
+}
+
 void FoldConstants(TfliteModel* model, uint64_t most_bytes,
                    std::vector<UnsupportedOperator>* folded) {
-  Folding folding(model, most_bytes);
+  std::vector<bool> is_output(model->tensors.size());
+  for (int32_t output : model->outputs) is_output[static_cast<size_t>(output)] = true;
   std::vector<TfliteOperator> kept;
   for (TfliteOperator& op : model->operators) {
-    if (folding.Fold(op)) {
+    // A layer must write each output of the graph.
+    const bool writes_output = std::any_of(
+        op.outputs.begin(), op.outputs.end(),
+        [&](int32_t output) { return is_output[static_cast<size_t>(output)]; });
+    if (!writes_output && FoldOperator(model, op, &most_bytes)) {
       CountOperator(folded, op.name, kComputedAtImport);
     } else {
       kept.push_back(std::move(op));

@@ -22,6 +22,9 @@ namespace sluice::import {
 
 void FoldConstants(TfliteModel* model, uint64_t most_bytes,
                    std::vector<UnsupportedOperator>* folded);
+// Computes one operator of the model. true: its outputs are constants now, and *room, the
+// most bytes that constants may take, is less by theirs.
+bool FoldOperator(TfliteModel* model, const TfliteOperator& op, uint64_t* room);
 
 }  // namespace sluice::import
 

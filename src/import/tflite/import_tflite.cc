@@ -78,7 +78,7 @@ constexpr LowerRow kRows[] = {
     {Op::GATHER, LowerGather},
     {Op::EMBEDDING_LOOKUP, LowerGather},
     {Op::RESIZE_BILINEAR, LowerResize},
-    {Op::RESIZE_NEAREST_NEIGHBOR, LowerResize},
+    {Op::RESIZE_NEAREST_NEIGHBOR, LowerNearest},
 };
 
 // nullptr for operators the importer does not know.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that select or repeat elements along each axis: TILE, BROADCAST_TO,
-// MIRROR_PAD, REVERSE_V2, STRIDED_SLICE with strides, GATHER by constant indices. Each
-// axis becomes a CONCAT of SLICEs, one SLICE for each run of elements that is
+// MIRROR_PAD, REVERSE_V2, STRIDED_SLICE with strides, GATHER by constant indices, and
+// RESIZE_NEAREST_NEIGHBOR where the layer would select others. Each axis becomes a CONCAT of SLICEs, one SLICE for each run of elements that is
 // contiguous in input and output. GATHER by computed indices becomes a GATHER layer.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 
 #include "import/error.h"
@@ -263,6 +264,61 @@ void LowerStrides(Lowering* to, const TfliteOperator& op,
     }
   }
   TakePicks(to, op, 0, picks);
+}
+
+namespace {
+
+struct Nearest {
+  bool align_corners, half_pixel;
+};
+
+// The element that the reference kernel selects for element i: it computes in float32.
+int32_t KernelSelects(const Nearest& n, int32_t in, int32_t out, int32_t i) {
+  const float scale = n.align_corners && out > 1
+                          ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
+                          : static_cast<float>(in) / static_cast<float>(out);
+  const float at = (static_cast<float>(i) + (n.half_pixel ? 0.5f : 0.0f)) * scale;
+  const float whole = n.align_corners ? std::round(at) : std::floor(at);
+  return std::min(static_cast<int32_t>(whole), in - 1);
+}
+
+// The element that RESIZE_NEAREST selects (ops.h).
+int32_t LayerSelects(const Nearest& n, int64_t in, int64_t out, int64_t i) {
+  const bool corners = n.align_corners && out > 1;
+  const int64_t whole = corners ? in - 1 : in, parts = corners ? out - 1 : out;
+  const int64_t step = (whole * 1024 + parts / 2) / parts;
+  int64_t position = step * i + (n.half_pixel ? step / 2 - 512 : 0);
+  if (n.align_corners || n.half_pixel) position += 512;
+  return static_cast<int32_t>(std::clamp<int64_t>(position >> 10, 0, in - 1));
+}
+
+}  // namespace
+
+// A layer of its own where it selects what the reference kernel does.
+void LowerNearest(Lowering* to, const TfliteOperator& op) {
+  const TfliteTensor& input = to->In(op, 0);
+  const TfliteTensor& out = to->Out(op);
+  EightBit(input);
+  RequireSameElements(input, out);
+  Require(input.shape.size() == 4 && out.shape.size() == 4,
+          "operands that do not have four axes");
+  const auto* options = op.wire->builtin_options_as_ResizeNearestNeighborOptions();
+  const Nearest n = {options != nullptr && options->align_corners(),
+                     options != nullptr && options->half_pixel_centers()};
+  const Extents in = ExtentsOf(input), o = ExtentsOf(out);
+  Picks picks;
+  bool same = true;
+  for (size_t a = 1; a <= 2; ++a) {
+    RequireFew(o[a]);
+    for (int32_t i = 0; i < o[a]; ++i) {
+      picks[a].push_back(KernelSelects(n, in[a], o[a], i));
+      same = same && picks[a].back() == LayerSelects(n, in[a], o[a], i);
+    }
+  }
+  if (!same) return TakePicks(to, op, 0, picks);
+  const uint32_t ifmap = to->Input(op, 0);
+  to->AddLayer(op, SLUICE_OP_RESIZE_NEAREST, {ifmap}, to->Output(op),
+               {n.align_corners ? 1 : 0, n.half_pixel ? 1 : 0});
 }
 
 void LowerGather(Lowering* to, const TfliteOperator& op) {

@@ -307,29 +307,21 @@ void LowerTranspose(Lowering* to, const TfliteOperator& op) {
 void LowerResize(Lowering* to, const TfliteOperator& op) {
   const TfliteTensor& input = to->In(op, 0);
   const TfliteTensor& out = to->Out(op);
-  EightBit(input);
   RequireSameType(input, out);
   Require(input.shape.size() == 4 && out.shape.size() == 4,
           "operands that do not have four axes");
-  bool align = false, half_pixel = false;
-  if (const auto* o = op.wire->builtin_options_as_ResizeBilinearOptions()) {
-    align = o->align_corners();
-    half_pixel = o->half_pixel_centers();
-  } else if (const auto* n =
-                 op.wire->builtin_options_as_ResizeNearestNeighborOptions()) {
-    align = n->align_corners();
-    half_pixel = n->half_pixel_centers();
-  }
-  const bool bilinear = Is(op, BuiltinOperator::RESIZE_BILINEAR);
-  if (bilinear && EightBit(input) == SLUICE_DTYPE_UINT8) {
+  const auto* options = op.wire->builtin_options_as_ResizeBilinearOptions();
+  const bool align = options != nullptr && options->align_corners();
+  const bool half_pixel = options != nullptr && options->half_pixel_centers();
+  if (EightBit(input) == SLUICE_DTYPE_UINT8) {
     const Extents in = ExtentsOf(input), o = ExtentsOf(out);
     Require(HasExactSteps(in[1], o[1], align, half_pixel) &&
                 HasExactSteps(in[2], o[2], align, half_pixel),
             "uint8 interpolation at positions that are not multiples of 1/128");
   }
-  const uint16_t code = bilinear ? SLUICE_OP_RESIZE_BILINEAR : SLUICE_OP_RESIZE_NEAREST;
   const uint32_t ifmap = to->Input(op, 0);
-  to->AddLayer(op, code, {ifmap}, to->Output(op), {align ? 1 : 0, half_pixel ? 1 : 0});
+  to->AddLayer(op, SLUICE_OP_RESIZE_BILINEAR, {ifmap}, to->Output(op),
+               {align ? 1 : 0, half_pixel ? 1 : 0});
 }
 
 }  // namespace sluice::import

@@ -132,6 +132,7 @@ void LowerReshape(Lowering* to, const TfliteOperator& op);
 void LowerTranspose(Lowering* to, const TfliteOperator& op);
 void LowerGather(Lowering* to, const TfliteOperator& op);
 void LowerResize(Lowering* to, const TfliteOperator& op);
+void LowerNearest(Lowering* to, const TfliteOperator& op);
 void LowerDepthToSpace(Lowering* to, const TfliteOperator& op);  // and SPACE_TO_DEPTH
 void LowerSpaceToBatch(Lowering* to, const TfliteOperator& op);
 void LowerBatchToSpace(Lowering* to, const TfliteOperator& op);

@@ -16,8 +16,9 @@ std::optional<Numbers> Sliced(const Numbers& begin, const Numbers& end,
                               const std::vector<int32_t>& shape) {
   FoldedModel m;
   const int result = m.Result(shape);
+  const int shrink_mask = shape.empty() ? 1 : 0;
   const auto options = tflite::CreateStridedSliceOptions(m.model.builder(), begin_mask,
-                                                         end_mask, 0, 0, 0);
+                                                         end_mask, 0, 0, shrink_mask);
   m.model.AddOperator(
       BuiltinOperator::STRIDED_SLICE,
       {m.Ints({10, 11, 12, 13, 14}), m.Ints(begin), m.Ints(end), m.Ints(step)},
@@ -33,6 +34,12 @@ TEST_CASE("tflite parts: strided slices count from either end, with any step") {
   CHECK(Sliced({0}, {0}, {-1}, 1, 1, {5}) == Numbers{14, 13, 12, 11, 10});
   CHECK(Sliced({3}, {-5}, {-2}, 0, 0, {2}) == Numbers{13, 11});
   CHECK(Sliced({3}, {2}, {1}, 0, 0, {0}) == Numbers{});
+}
+
+TEST_CASE("tflite parts: an axis that is lost may begin at either end") {
+  CHECK(Sliced({3}, {4}, {1}, 0, 0, {}) == Numbers{13});
+  CHECK(Sliced({3}, {4}, {1}, 1, 0, {}) == Numbers{10});
+  CHECK(Sliced({3}, {4}, {-1}, 1, 0, {}) == Numbers{14});
 }
 
 TEST_CASE(

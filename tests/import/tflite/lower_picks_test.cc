@@ -46,6 +46,32 @@ TEST_CASE(
   CHECK(Outcome(GatherModel({2, 7, 5}, {2, 4, 5}, 1, {4}, {})) == kUnsupported);
 }
 
+Bytes NearestModel(int32_t from, int32_t to, bool align_corners) {
+  TinyModel model;
+  const int x = model.AddTensor("x", {1, from, 4, 2}, kInt8, 0.5f, 0);
+  const int size = Int32s(&model, "s", {to, 8});
+  const int y = model.AddTensor("y", {1, to, 8, 2}, kInt8, 0.5f, 0);
+  const auto options =
+      tflite::CreateResizeNearestNeighborOptions(model.builder(), align_corners);
+  model.AddOperator(Op::RESIZE_NEAREST_NEIGHBOR, {x, size}, {y},
+                    tflite::BuiltinOptions::ResizeNearestNeighborOptions,
+                    options.Union());
+  return model.Finish({x}, {y});
+}
+
+// 1024 * 4 / 12 rounds to 341, and 3 * 341 is below one element.
+TEST_CASE(
+    "tflite picks: nearest elements are a layer where it selects what the reference "
+    "kernel does") {
+  CHECK(Count(NearestModel(4, 8, false), SLUICE_OP_RESIZE_NEAREST) == 1);
+  CHECK(Count(NearestModel(5, 9, true), SLUICE_OP_RESIZE_NEAREST) == 1);
+  const Bytes thirds = NearestModel(4, 12, false);
+  CHECK(Count(thirds, SLUICE_OP_RESIZE_NEAREST) == 0);
+  // Rows 0, 0, 0 to 1, 1, 1 to 2 and so on, and columns in the same way.
+  CHECK(Count(thirds, SLUICE_OP_SLICE) == 9 + 5);
+  CHECK(Outcome(NearestModel(64, 192, false)) == kUnsupported);
+}
+
 TEST_CASE("tflite picks: operands that leave the input are refused") {
   CHECK(Outcome(ListModel(Op::TILE, kInt8, {2, 3}, {2, 7}, {1, 2})) == kBadInput);
   CHECK(Outcome(ListModel(Op::TILE, kInt8, {2, 3}, {2, 3}, {0, 1})) == kUnsupported);
