@@ -454,9 +454,9 @@ typedef struct sluice_preemption_point {
   uint64_t live_bytes;  /* bytes that must be unchanged when the stream goes on */
 } sluice_preemption_point_t;
 
-/* The points of a plan, which is verified first; one node only. *count: in, room in points
- * (NULL: 0); out, visits + 1. Too little room: SLUICE_BUFFER_TOO_SMALL. A plan made with
- * max_block_cycles has more points. */
+/* The points of a plan, which is verified first; one node and one queue only. *count: in, room
+ * in points (NULL: 0); out, visits + 1. Too little room: SLUICE_BUFFER_TOO_SMALL. A plan made
+ * with max_block_cycles has more points. */
 SLUICE_API sluice_status_t sluice_preemption_points(
     sluice_context_t* context, const sluice_graph_t* graph,
     const sluice_hardware_t* hardware, const sluice_plan_t* plan,

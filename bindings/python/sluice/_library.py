@@ -42,7 +42,10 @@ def struct(kind: str, /, **fields: Any) -> Any:
         size = _sizes[kind] = ffi.sizeof(kind)
     made.struct_size = size
     for name, value in fields.items():
-        setattr(made, name, value)
+        try:
+            setattr(made, name, value)
+        except OverflowError as error:
+            raise ValueError(f"{name}: {value!r} is out of range") from error
     return made
 
 

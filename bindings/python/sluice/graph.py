@@ -256,6 +256,15 @@ def zoo_names() -> Dict[str, str]:
             for i in range(lib.sluice_zoo_count())}
 
 
+def graph_of(value: Union[Graph, Path]) -> Graph:
+    """The graph; of a file's name, what Graph.load makes of it."""
+    if isinstance(value, Graph):
+        return value
+    if isinstance(value, (str, os.PathLike)):
+        return Graph.load(value)
+    raise TypeError(f"graph: {type(value).__name__} is no Graph and no file's name")
+
+
 def reads(format: str) -> bool:
     """Whether this build reads models of a format ("tflite", "onnx")."""
     return bool(lib.sluice_import_reads(choose(format, "MODEL", "format")))

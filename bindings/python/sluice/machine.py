@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import json
+import os
 import pathlib
 from functools import cached_property
 from typing import Any, Dict, List, Mapping, Tuple, Union
@@ -181,6 +182,9 @@ def machine_of(value: Union[Machine, str, Path, Mapping[str, Any], bytes]) -> Ma
         return Machine(value)
     if isinstance(value, Mapping):
         return Machine.from_dict(value)
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"machine: {type(value).__name__} is no Machine, preset's name, file's "
+                        "name, dictionary or bytes")
     path = pathlib.Path(value)
     if isinstance(value, str) and value in presets():
         return Machine.preset(value)

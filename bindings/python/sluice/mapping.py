@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Optional, Sequence, Union
 
 from ._library import Cancel, _value, check, choose, context, diagnostic, exponents, ffi
 from ._library import interruptible, lib, nanoseconds, struct, text
-from .graph import Graph
+from .graph import Graph, Path, graph_of
 from .machine import machine_of
 
 
@@ -19,7 +19,9 @@ def map_gemm(machine: Any, m: int, n: int, k: int, *, solver: str = "exact",
              objective: str = "energy", at_most: bool = False, paper_form: bool = False,
              certify: bool = False, from_level: int = 0, deadline: Optional[float] = None,
              cancel: Optional[Cancel] = None) -> Dict[str, Any]:
-    """The best loop nest of a GEMM, proved: the fields of sluice_gemm_mapping_t."""
+    """The best loop nest of a GEMM, proved: the fields of sluice_gemm_mapping_t. Infeasible if
+    no nest uses all PEs, as for most extents that do not divide; with at_most=True it may use
+    fewer."""
     options = struct("sluice_gemm_options_t", solver=choose(solver, "GEMM", "solver"),
                      objective=choose(objective, "GEMM", "objective"), at_most=int(at_most),
                      paper_form=int(paper_form), certify=int(certify), from_level=from_level,
@@ -64,7 +66,7 @@ class LayerMapping:
                 f"{self.energy_pj:.4g} pJ>")
 
 
-def map_layers(graph: Graph, machine: Any, layers: Optional[Sequence[int]] = None, *,
+def map_layers(graph: Union[Graph, Path], machine: Any, layers: Optional[Sequence[int]] = None, *,
                solver: str = "best", objective: Any = None, bypass: bool = False,
                wide: bool = False, row_stationary: bool = False, tile_only: bool = False,
                tile: Sequence[int] = (), tile_channels: int = 0, resident: int = 0,
@@ -72,7 +74,7 @@ def map_layers(graph: Graph, machine: Any, layers: Optional[Sequence[int]] = Non
                cancel: Optional[Cancel] = None) -> List[LayerMapping]:
     """Loop nests of layers (None: all), each by itself. With several, one that has none has
     its status in `status`."""
-    machine = machine_of(machine)
+    graph, machine = graph_of(graph), machine_of(machine)
     chosen = list(range(len(graph.layers)) if layers is None else layers)
     n, m = (0, 0) if objective is None else exponents(objective)
     options = struct("sluice_map_options_t", solver=choose(solver, "MAP", "solver"),

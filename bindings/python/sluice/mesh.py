@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Dict, Optional
+from typing import TYPE_CHECKING, Any, Dict, Optional, Union
 
 from ._library import Cancel, check, choose, context, diagnostic, exponents, ffi, interruptible
 from ._library import lib, nanoseconds, struct, text
-from .graph import Graph
+from .graph import Graph, Path, graph_of
 from .machine import machine_of
 from .mapping import _fields
 
@@ -30,7 +30,7 @@ class SegmentSchedule:
     directives: str
 
 
-def segments(graph: Graph, machine: Any, *, solver: str = "chain", objective: Any = "energy",
+def segments(graph: Union[Graph, Path], machine: Any, *, solver: str = "chain", objective: Any = "energy",
              top_k: int = 0, max_stages: int = 0, proof: bool = False, word_bytes: int = 0,
              no_spatial: bool = False, no_temporal: bool = False, max_prices: int = 0,
              deadline: Optional[float] = None,
@@ -38,6 +38,7 @@ def segments(graph: Graph, machine: Any, *, solver: str = "chain", objective: An
     """Plans a graph on a mesh. solver: "chain", "top_k" or "layers"."""
     import pandas
 
+    graph = graph_of(graph)
     n, m = exponents(objective)
     options = struct("sluice_segment_options_t", solver=choose(solver, "SEGMENTS", "solver"),
                      energy_exponent=n, delay_exponent=m, top_k=top_k, max_stages=max_stages,

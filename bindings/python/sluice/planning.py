@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from ._library import Cancel, check, choose, context, diagnostic, exponents, ffi, interruptible
 from ._library import lib, nanoseconds, own, record, struct
-from .graph import Graph
+from .graph import Graph, Path, graph_of
 from .machine import Machine, machine_of
 from .plan import Plan
 
@@ -131,10 +131,11 @@ def _fill(out: Any, answer: Any) -> None:
     out.scratchpad_pj = float(cost[2]) if len(cost) > 2 else 0.0
 
 
-def schedule(graph: Graph, machine: Any, *, cancel: Optional[Cancel] = None,
+def schedule(graph: Union[Graph, Path], machine: Any, *, cancel: Optional[Cancel] = None,
              cache: Any = None, memory_bytes: int = 0, **options: Any) -> Plan:
     """Plans a graph on a machine; the plan has been judged valid. The GIL is released.
 
+    graph        a Graph, or a model's file
     machine      a Machine, or a preset's name, a file, a dictionary
     solver       "default", "baseline", "fusion", "cocco", "soma"
     objective    "edp", "energy", "latency", or (n, m) of energy^n * delay^m
@@ -149,7 +150,7 @@ def schedule(graph: Graph, machine: Any, *, cancel: Optional[Cancel] = None,
     memory_bytes cap of the call's memory; 0: none
     executor     a thread pool that anneals from several starts at a time
     """
-    machine = machine_of(machine)
+    graph, machine = graph_of(graph), machine_of(machine)
     with Options(**options) as asked:
         key = cache.key_of(graph, machine, asked) if cache is not None else None
         if key is not None:
@@ -191,12 +192,12 @@ class Change:
     patch_bytes: int
 
 
-def reschedule(previous: Plan, graph: Graph, machine: Any, *, minimise_changes: bool = False,
+def reschedule(previous: Plan, graph: Union[Graph, Path], machine: Any, *, minimise_changes: bool = False,
                cancel: Optional[Cancel] = None, memory_bytes: int = 0,
                **options: Any) -> Tuple[Plan, Change]:
     """Plans a changed graph, machine or scratchpad, starting from an earlier plan.
     Options: those of schedule, without cache."""
-    machine = machine_of(machine)
+    graph, machine = graph_of(graph), machine_of(machine)
     with Options(**options) as asked:
         how = struct("sluice_reschedule_options_t", minimise_changes=int(minimise_changes),
                      schedule=asked.struct)
@@ -210,11 +211,11 @@ def reschedule(previous: Plan, graph: Graph, machine: Any, *, minimise_changes: 
         return _plan(asked, status, why, out, graph, machine), record(Change, change)
 
 
-def memory_bound(graph: Graph, machine: Any, **options: Any) -> int:
+def memory_bound(graph: Union[Graph, Path], machine: Any, **options: Any) -> int:
     """The most memory that schedule with these options takes."""
     bound, why = ffi.new("uint64_t*"), diagnostic()
     with Options(**options) as asked:
-        check(lib.sluice_schedule_memory_bound(context(), graph._handle,
+        check(lib.sluice_schedule_memory_bound(context(), graph_of(graph)._handle,
                                                machine_of(machine)._handle, asked.struct,
                                                bound, why), why)
     return bound[0]
@@ -230,23 +231,24 @@ class CurvePoint:
     energy_pj: float
 
 
-def curve(graph: Graph, machine: Any, points: int = 16, *, cancel: Optional[Cancel] = None,
+def curve(graph: Union[Graph, Path], machine: Any, points: int = 16, *, cancel: Optional[Cancel] = None,
           objective: Optional[Objective] = None, **options: Any) -> List[CurvePoint]:
     """Latency over scratchpad, from the smallest that has a plan up. Without an objective the
     latency is minimised. Options: those of schedule."""
+    graph, machine = graph_of(graph), machine_of(machine)
     array, count, why = ffi.new("sluice_curve_point_t[]", points), ffi.new("uint32_t*"), None
     count[0], why = points, diagnostic()
     with Options(objective=objective, **options) as asked:
         with interruptible(cancel) as word:
             asked.struct.cancel = word
-            status = lib.sluice_curve(context(), graph._handle, machine_of(machine)._handle,
+            status = lib.sluice_curve(context(), graph._handle, machine._handle,
                                       asked.struct, array, count, why)
         if asked.raised is None:
             check(status, why)
     return [record(CurvePoint, array[i]) for i in range(count[0])]
 
 
-def evaluate(graph: Graph, machine: Any, order: Sequence[int], tiles: Sequence[int],
+def evaluate(graph: Union[Graph, Path], machine: Any, order: Sequence[int], tiles: Sequence[int],
              cuts: Optional[Sequence[str]] = None, *, double_buffer: bool = False,
              **options: Any) -> Dict[str, Any]:
     """Evaluates the cost of a given schedule, without a search.
@@ -266,7 +268,7 @@ def evaluate(graph: Graph, machine: Any, order: Sequence[int], tiles: Sequence[i
               ffi.new("int32_t[]", list(tiles))]
     notation = struct("sluice_notation_t", layers=count, order=arrays[0], cuts=arrays[1],
                       tiles=arrays[2], double_buffer=int(double_buffer))
-    handles = (graph._handle, machine_of(machine)._handle, notation)
+    handles = (graph_of(graph)._handle, machine_of(machine)._handle, notation)
     result = struct("sluice_evaluation_t")
     with Options(**options) as asked:
         _evaluate(handles, asked, result)  # without arrays it gives their lengths

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple, Union
 
 from ._library import Cancel, check, choose, context, diagnostic, enum, ffi, interruptible, lib
 from ._library import nanoseconds, own, record, struct
-from .graph import Graph
+from .graph import Graph, Path, graph_of
 from .machine import machine_of
 from .plan import Plan
 
@@ -45,14 +45,14 @@ class Cohort:
     time_finish_sum: int
 
 
-def coschedule(graphs: Sequence[Graph], machine: Any, *, share: str = "auto",
+def coschedule(graphs: Sequence[Union[Graph, Path]], machine: Any, *, share: str = "auto",
                weights: Sequence[int] = (), reserved: Sequence[Tuple[int, int]] = (),
                scratchpad_bytes: int = 0, max_turn_cycles: int = 0, points: int = 0,
                max_iterations: int = 0, seed: int = 0, deadline: Optional[float] = None,
                cancel: Optional[Cancel] = None) -> Cohort:
     """Plans models together. share: "auto", "partition" or "time"; reserved: (offset, bytes)
     of each model, (0, 0) where the call decides."""
-    machine = machine_of(machine)
+    graphs, machine = [graph_of(graph) for graph in graphs], machine_of(machine)
     models = ffi.new("sluice_model_t[]", len(graphs))
     for i, graph in enumerate(graphs):
         models[i].graph = graph._handle

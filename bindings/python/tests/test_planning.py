@@ -231,3 +231,26 @@ def test_preemption_points_and_places_are_there(plan):
     points = plan.preemption_points()
     assert points[0]["cycles"] == 0 and len(points) > 1
     assert plan.tensor(0).region is not None
+
+
+def test_a_model_s_file_stands_for_its_graph(plan, graph):
+    from conftest import MODEL
+
+    assert sluice.schedule(MODEL, "mcu-256k").to_bytes() == plan.to_bytes()
+    assert sluice.curve(str(MODEL), "mcu-256k", 2)[-1].latency_cycles > 0
+    assert sluice.map_layers(str(MODEL), "eyeriss-like", [0])[0].cycles > 0
+    assert len(sluice.coschedule([graph, MODEL], "mcu-256k").members) == 2
+    order = [i for i, tiles in enumerate(plan.layers.tiles) if tiles]
+    assert sluice.evaluate(MODEL, "mcu-256k", order, [1] * len(order))["groups"] == len(order)
+
+
+@pytest.mark.parametrize("call, words", [
+    (lambda g: sluice.schedule(5, "mcu-256k"), "graph: int"),
+    (lambda g: sluice.schedule(g, 5), "machine: int"),
+    (lambda g: sluice.schedule(g, "mcu-256k", scratchpad_bytes=-5), "scratchpad_bytes: -5"),
+    (lambda g: sluice.schedule(g, "mcu-256k", seed=1 << 64), "seed: 18446744073709551616"),
+    (lambda g: sluice.schedule(g, "vta-1x16x16").preemption_points(), "one queue"),
+])
+def test_a_call_that_cannot_be_says_what_is_wrong(graph, call, words):
+    with pytest.raises((TypeError, ValueError, sluice.Unsupported), match=words):
+        call(graph)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/together/preemption.h"
 
+#include "model/engines.h"
 #include "model/stream_cuts.h"
 #include "verify/verify.h"
 
@@ -16,6 +17,11 @@ Status FindPreemptionPoints(const PreemptionQuery& query, Arena* scratch,
                             sluice_preemption_point_t* points, uint32_t* count,
                             Diagnostic* diagnostic) {
   const Hardware& hardware = query.hardware;
+  const size_t nodes = size_t{hardware.node_cols} * hardware.node_rows;
+  if (nodes != 1 || !Engines(hardware).one_queue()) {
+    return Fail(diagnostic, Status::kUnsupported, kStage)
+        .Text("points are found on machines of one node and one queue only");
+  }
   SLUICE_TRY(Verify(query.graph, hardware, query.plan, scratch, nullptr, diagnostic));
   StreamVisits visits;
   SLUICE_TRY(FindVisits(query.plan.stream, scratch, &visits));

@@ -97,6 +97,21 @@ TEST_CASE("preemption: without room the count is said") {
   CHECK(p.Find(points.data(), &count) == Status::kOk);
 }
 
+TEST_CASE("preemption: machines of several nodes or queues are refused in words") {
+  Planned p;
+  const std::string words =
+      "points are found on machines of one node and one queue only";
+  uint32_t count = 0;
+  p.n.hardware.node_cols = 2;
+  CHECK(p.Find(nullptr, &count) == Status::kUnsupported);
+  CHECK(p.n.diagnostic.message == words);
+  p.n.hardware.node_cols = 1;
+  const Queue queues[2] = {};
+  p.n.hardware.queues = Span<const Queue>(queues, 2);
+  CHECK(p.Find(nullptr, &count) == Status::kUnsupported);
+  CHECK(p.n.diagnostic.message == words);
+}
+
 TEST_CASE("preemption: a plan of another graph is refused first") {
   Planned p;
   p.plan.graph_hash ^= 1;
