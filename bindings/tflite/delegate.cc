@@ -52,6 +52,16 @@ void NoteRefusal(TfLiteContext* context, int node, const std::string& reason,
            ") stays with the runtime: " + reason);
 }
 
+bool LowerOnce(TfLiteContext* context, const Part& part, Delegate* delegate,
+               LoweredPart* out, std::string* reason) {
+  {
+    const std::lock_guard<std::mutex> lock(delegate->state->mutex);
+    ++delegate->state->figures.lowered;
+  }
+  return LowerPart(context, SourceOf(context, part, delegate->known, delegate->host),
+                   out, reason);
+}
+
 // The nodes that can be lowered. Whole parts are lowered first, and the results kept
 // for LoadParts; only where a part fails, each of its nodes is lowered by itself.
 std::vector<int> Supported(TfLiteContext* context, const std::vector<int>& plan,
@@ -71,8 +81,7 @@ std::vector<int> Supported(TfLiteContext* context, const std::vector<int>& plan,
   for (const Part& part : parts) {
     std::string reason;
     LoweredPart lowered;
-    if (LowerPart(context, SourceOf(context, part, delegate->known, delegate->host),
-                  &lowered, &reason)) {
+    if (LowerOnce(context, part, delegate, &lowered, &reason)) {
       delegate->lowered[part.nodes] = std::move(lowered);
       nodes.insert(nodes.end(), part.nodes.begin(), part.nodes.end());
       continue;
@@ -94,9 +103,7 @@ std::unique_ptr<Kernel> MakeKernel(TfLiteContext* context, const Part& part,
                                    Delegate* delegate, uint64_t deadline_ns,
                                    std::string* reason) {
   LoweredPart& lowered = delegate->lowered[part.nodes];
-  if (lowered.graph.empty() &&
-      !LowerPart(context, SourceOf(context, part, delegate->known, delegate->host),
-                 &lowered, reason)) {
+  if (lowered.graph.empty() && !LowerOnce(context, part, delegate, &lowered, reason)) {
     return nullptr;
   }
   auto kernel = std::make_unique<Kernel>();
@@ -299,6 +306,7 @@ std::string Report(const Figures& f) {
   add("supported", all.supported);
   add("delegated", all.delegated);
   add("partitions", all.partitions);
+  add("lowered", f.lowered);
   add("plans_made", f.made);
   add("plans_rescheduled", f.rescheduled);
   add("plans_cached", f.cached);

@@ -55,6 +55,10 @@ bool Follow(TfLiteContext* context, Kernel* kernel, ToldShapes told,
     return true;
   }
   kernel->part.reset();
+  {
+    const std::lock_guard<std::mutex> lock(kernel->state->mutex);
+    ++kernel->state->figures.lowered;
+  }
   LoweredPart lowered;
   if (LowerAgain(context, kernel->source, std::move(told), &lowered, reason) &&
       LoadPart(std::move(lowered), kernel, reason)) {

@@ -29,8 +29,9 @@ struct GraphFigures {
 
 struct Figures {
   std::map<const TfLiteContext*, GraphFigures> graphs;
-  size_t made = 0, rescheduled = 0, cached = 0;
-  uint64_t prepare_ns = 0, prepare_cpu_ns = 0;  // of the last graph
+  size_t made = 0, rescheduled = 0, cached = 0;  // plans
+  size_t lowered = 0;                            // parts, each time
+  uint64_t prepare_ns = 0, prepare_cpu_ns = 0;   // of the last graph
   uint64_t planning_ns = 0;
   uint64_t invocations = 0, faults = 0, cycles = 0;
 };

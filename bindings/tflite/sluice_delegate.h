@@ -33,10 +33,10 @@ SLUICE_DELEGATE_API void tflite_plugin_destroy_delegate(
 
 /* What the delegate did so far, as JSON with a NUL behind it: nodes of all graphs that it was
  * applied to, those that the machine supports, those that are delegated, and in how many
- * parts; how many plans were made, rescheduled or found in the cache; nanoseconds of the
- * last graph's Prepare (elapsed, and of the thread's CPU) and of all planning; invocations,
- * faults and cycles of the device. Returns the bytes of the text with its NUL; out gets it when room is that
- * many. */
+ * parts; how often a part was lowered; how many plans were made, rescheduled or found in the
+ * cache; nanoseconds of the last graph's Prepare (elapsed, and of the thread's CPU) and of all
+ * planning; invocations, faults and cycles of the device. Returns the bytes of the text with
+ * its NUL; out gets it when room is that many. */
 SLUICE_DELEGATE_API size_t sluice_delegate_report(const struct TfLiteDelegate* delegate,
                                                   char* out, size_t room);
 

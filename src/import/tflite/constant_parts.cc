@@ -404,12 +404,27 @@ Values TileParts(const ConstantCall& call) {
     if (times[a] < 0 || times[a] > std::numeric_limits<int32_t>::max()) throw Unknown();
     extents.push_back(times[a] * in.shape[a]);
   }
-  const Shape shape = Extents32(extents);
-  return {Picked(call, in, shape, [&](size_t i) {
-    std::vector<int64_t> at = Position(i, shape);
-    for (size_t a = 0; a < at.size(); ++a) at[a] %= in.shape[a];
-    return Flat(at, in.shape);
-  })};
+  ComputedValue out = Empty(call, in.type, Extents32(extents));
+  if (out.bytes.empty()) return {out};
+  // From the inner axis outwards; blocks are repeated whole, since tiled anchors have many
+  // elements.
+  size_t block = TfliteTypeBytes(in.type);
+  std::vector<uint8_t> tiled(in.data, in.data + Elements(in.shape) * block);
+  for (size_t a = times.size(); a-- > 0;) {
+    block *= static_cast<size_t>(in.shape[a]);
+    const size_t count = static_cast<size_t>(times[a]);
+    if (count == 1) continue;
+    uint8_t* to = out.bytes.data();
+    for (size_t at = 0; at < tiled.size(); at += block) {
+      for (size_t t = 0; t < count; ++t, to += block) {
+        std::memcpy(to, tiled.data() + at, block);
+      }
+    }
+    tiled.assign(out.bytes.data(), to);
+    block *= count;
+  }
+  out.bytes = std::move(tiled);
+  return {out};
 }
 
 Values GatherParts(const ConstantCall& call) {
