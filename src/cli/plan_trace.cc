@@ -162,16 +162,18 @@ void WriteSlices(Tracer* t) {
   }
 }
 
-// A counter's values from its changes.
-template <typename Number>
+// A counter's values from its changes, which are counted in parts: `parts` of them are one.
 void WriteCounter(Tracer* t, uint32_t process, const std::string& name,
-                  const std::map<uint64_t, Number>& changes) {
-  Number sum = 0;
+                  const std::map<uint64_t, int64_t>& changes, int64_t parts = 1) {
+  int64_t sum = 0;
   for (const auto& [cycle, change] : changes) {
     sum += change;
+    const Json value =
+        parts == 1 ? Json(sum)
+                   : Json(static_cast<double>(sum) / static_cast<double>(parts));
     t->out.Record("C", process,
                   "\"ts\":" + t->clock.At(cycle) + ",\"name\":\"" + name +
-                      "\",\"args\":{\"value\":" + Json(sum).dump() + "}");
+                      "\",\"args\":{\"value\":" + value.dump() + "}");
   }
 }
 
@@ -197,15 +199,7 @@ void WriteCounters(Tracer* t, const BufferHistory& history) {
     rates[e.start] += rate;
     rates[e.end] -= rate;
   }
-  std::map<uint64_t, double> per_cycle;
-  int64_t sum = 0, before = 0;
-  for (const auto& [cycle, change] : rates) {
-    sum += change;
-    per_cycle[cycle] =
-        static_cast<double>(sum) / 1000 - static_cast<double>(before) / 1000;
-    before = sum;
-  }
-  WriteCounter(t, kShared, "DRAM bytes per cycle", per_cycle);
+  WriteCounter(t, kShared, "DRAM bytes per cycle", rates, 1000);
 }
 
 // The instructions of each engine, in the order of its list.
