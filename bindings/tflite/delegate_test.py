@@ -304,6 +304,40 @@ def test_shapes(run):
             assert (taken < len(tried)) == name.startswith("refused"), (name, taken)
 
 
+def run_told(interpreter, extents, told):
+    """Bytes and extents for an image of ones, 8 channels, and a shape that the program
+    gives."""
+    image, shape = [detail["index"] for detail in interpreter.get_input_details()]
+    interpreter.resize_tensor_input(image, [*extents, 8])
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(image, numpy.ones([*extents, 8], numpy.int8))
+    interpreter.set_tensor(shape, numpy.array(told, numpy.int32))
+    interpreter.invoke()
+    output = interpreter.get_output_details()[0]
+    return interpreter.get_tensor(output["index"]).tobytes(), tuple(output["shape"])
+
+
+def test_told(run):
+    """A shape that the program gives, at each run: the part is planned for it then."""
+    import small_models
+
+    content = small_models.shape_of_the_program()
+    delegate = run.load(deadline_ms="2000")
+    interpreter, plain = run.delegated(content, delegate), make(content)
+    assert run.report(delegate)["delegated"] == 3, run.report(delegate)
+    for extents, told in (((1, 4, 4), (1, 8, 8, 4)), ((1, 4, 4), (1, 7, 8, 4)),
+                          ((2, 3, 5), (2, 5, 10, 4)), ((1, 4, 4), (1, 8, 8, 4))):
+        assert (run_told(interpreter, extents, told)
+                == run_told(plain, extents, told)), (extents, told)
+    planned = run.report(delegate)["lowered"]
+    run_told(interpreter, (1, 4, 4), (1, 8, 8, 4))
+    assert run.report(delegate)["lowered"] == planned
+    message = refused(lambda: run_told(interpreter, (1, 4, 4), (1, 3, 3, 4)))
+    assert "no plan for the tensors' new sizes" in message, message
+    assert (run_told(interpreter, (1, 4, 4), (1, 8, 8, 4))
+            == run_told(plain, (1, 4, 4), (1, 8, 8, 4)))
+
+
 def test_threads(run):
     """Two interpreters in two threads, each with its own device and with one for both."""
     expected = [reference(run, run.model, seed) for seed in (1, 2)]

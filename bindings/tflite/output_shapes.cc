@@ -136,6 +136,7 @@ Shape Convolved(const Shape& in, const Shape& filter, const Options& o) {
 
 Shapes Convolution(const Call& call) {
   const Shape& filter = In(call, 1);
+  Require(Elements(In(call, 0)) > 0, "an input without elements");
   Shape out = Convolved(In(call, 0), filter,
                         Given(call.op.wire->builtin_options_as_Conv2DOptions()));
   out[3] = filter[0];

@@ -25,6 +25,7 @@ class Small:
         self.builder = flatbuffers.Builder(1024)
         self.buffers, self.tensors, self.operators, self.codes = [b""], [], [], []
         self.image = self.tensor((1, 4, 4, 8), signature=signature)
+        self.inputs = [self.image]
         self.body = self.operator("RELU", [self.image], (1, 4, 4, 8))
 
     def tensor(self, shape, kind="int8", data=None, signature=None):
@@ -116,7 +117,7 @@ class Small:
             buffers.append(self.table("Buffer", Data=bytes_))
         tensors = self.tables([self.add_tensor(*t) for t in self.tensors])
         operators = self.tables([self.add_operator(*o) for o in self.operators])
-        graph = self.table("SubGraph", Tensors=tensors, Inputs=self.numbers([self.image]),
+        graph = self.table("SubGraph", Tensors=tensors, Inputs=self.numbers(self.inputs),
                            Outputs=self.numbers([output]), Operators=operators)
         codes = []
         for name in self.codes:
@@ -161,6 +162,16 @@ def open_size():
     images, high, wide = [m.extent(shape, axis) for axis in range(3)]
     r = m.reshaped(m.body, [images, m.times(high, wide), ~8], (1, 16, 8))
     return m.file(m.operator("RELU", [r], (1, 16, 8)))
+
+
+def shape_of_the_program():
+    """A second input holds the shape of TRANSPOSE_CONV's output, 4 channels."""
+    m = Small((-1, -1, -1, 8))
+    m.inputs.append(m.tensor((4,), "int32"))
+    weight = m.tensor((4, 3, 3, 8), "int8", [(7 * i) % 23 - 11 for i in range(288)])
+    made = m.operator("TRANSPOSE_CONV", [m.inputs[1], weight, m.body], (1, 8, 8, 4),
+                      options="TransposeConvOptions", StrideH=2, StrideW=2)
+    return m.file(m.operator("RELU", [made], (1, 8, 8, 4)))
 
 
 def models():
