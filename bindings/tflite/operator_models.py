@@ -243,6 +243,21 @@ def others():
     }
 
 
+def parts():
+    """Models with an operator that no machine computes -> bytes and how many nodes can be
+    delegated."""
+    inner, split = Behind(), Behind()
+    last_of = inner.make("RELU", inner.make("ABS", inner.x))
+    # A shape does not cross the border of a part: the runtime computes it and what reads it,
+    # but not the RELUs.
+    whole = split.packed(split.images, split.high, split.wide, split.scalar(8))
+    split.make("RELU", split.x)
+    same = split.operator("ABS", [split.body], (1, 4, 4, 8))
+    made = split.make("RELU", split.make("RESHAPE", same, whole))
+    return {"ABS": (inner.file(last_of), 8),
+            "ABS in front of RESHAPE": (split.file(split.make("RELU", made)), 4)}
+
+
 def models():
     """Name -> bytes, and the operators that the names begin with."""
     made = {}
