@@ -45,7 +45,8 @@ class Dram {
   }
 
  private:
-  static constexpr size_t kBlock = size_t{64} << 10, kPage = 4096;
+  // Small, since a block that a write covers in part is filled first.
+  static constexpr size_t kBlock = size_t{4} << 10, kPage = 4096;
   static constexpr size_t kFirst = size_t{8} << 20;
 
   void Fill(uint64_t begin, uint64_t end, bool written) {
