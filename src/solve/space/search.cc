@@ -263,10 +263,11 @@ class Trier {
     const TripList parts = TripsOf(AccumulatedChannels(*p_.graph, p_.at(summed)));
     const uint64_t work = work_;
     Patience patience(kMoreCuts);
-    for (int i = -1; i < cuts.size() && patience.Lasts(); ++i) {
+    int some = parts.size - 1;
+    for (int i = -1; i < cuts.size() && patience.Lasts() && some >= 0; ++i) {
       const LoopChoice loops = i < 0 ? LoopChoice{} : cuts.at(i);
       if (loops.count == kMaxLoops) break;
-      if (TryParts(from, end, loops, summed, parts))
+      if (TryParts(from, end, {loops, summed, parts}, &some))
         patience.Spend(segments_.cost(), true);
     }
     work_ = work;
@@ -313,30 +314,42 @@ class Trier {
   }
 
  private:
+  // Parts of a sum within loops around all layers.
+  struct Parts {
+    LoopChoice loops;
+    uint32_t summed;
+    const TripList& parts;
+  };
   const SpaceNode& node(uint32_t i) const { return states_->nodes()[i]; }
 
   // Tries the fewest parts of a sum that fit, and larger numbers of parts, whose first
-  // part is loaded sooner. False where even the most parts do not fit.
-  bool TryParts(uint32_t from, uint32_t end, const LoopChoice& loops, uint32_t summed,
-                const TripList& parts) {
+  // part is loaded sooner. *some: a number of parts, by its index, to begin with; set
+  // to the fewest. False where even the most parts do not fit.
+  bool TryParts(uint32_t from, uint32_t end, const Parts& of, int* some) {
+    const int most = of.parts.size - 1;
     const auto choice = [&](int i) {
-      LoopChoice all = loops;
-      all.Add(kSumCut, PartsOfSum(p_, summed, parts.trips[i]));
+      LoopChoice all = of.loops;
+      all.Add(kSumCut, PartsOfSum(p_, of.summed, of.parts.trips[i]));
       return all;
     };
     const auto fits = [&](int i) {
       return segments_.Make({node(from).held, node(from).last, end, choice(i)});
     };
-    int none = -1, some = parts.size - 1;
-    if (some < 0 || !fits(some)) return false;
-    while (some - none > 1) {
-      const int middle = (none + some) / 2;
-      (fits(middle) ? some : none) = middle;
+    // Under finer loops hardly fewer parts fit than under the coarser ones before.
+    int none = -1, step = 1;
+    if (!fits(*some)) {
+      if (*some == most || !fits(most)) return false;
+      none = *some;
+      *some = most;
     }
-    if (!Try(from, end, choice(some))) return false;
-    Try(from, end, choice((some + parts.size - 1) / 2));
+    for (; *some - none > 1; step *= 2) {
+      const int fewer = Max(*some - step, (none + *some) / 2);
+      (fits(fewer) ? *some : none) = fewer;
+    }
+    if (!Try(from, end, choice(*some))) return false;
+    Try(from, end, choice((*some + most + 1) / 2));
     // Under other loops the most parts make very many tiles.
-    if (loops.count == 0) Try(from, end, choice(parts.size - 1));
+    if (of.loops.count == 0) Try(from, end, choice(most));
     return true;
   }
 

@@ -323,7 +323,9 @@ int32_t SegmentMaker::Middle(const LoopChoice& loops, int loop) const {
 
 // Derives the distinct iterations: the first of each loop, those between, the last.
 bool SegmentMaker::Measure(const LoopChoice& loops) {
-  if (outer_ > 1) FindDependence(loops);
+  for (uint32_t u = 0; u < use_count_ && outer_ > 1; ++u) {
+    uses_[u].depends = uses_[u].inner ? 1 : 0;
+  }
   int32_t which[kMaxLoops] = {}, kinds[kMaxLoops];
   for (int i = 0; i < outer_; ++i) {
     kinds[i] = AllAlike(loops, i) ? 1 : Min(loops.trips[i], 3);
@@ -331,7 +333,9 @@ bool SegmentMaker::Measure(const LoopChoice& loops) {
   for (bool more = true; more;) {
     int64_t times = 1;
     bool is_first = true, is_last = true;
+    uint32_t changed = 0;
     for (int i = 0; i < outer_; ++i) {
+      if (which[i] != 0) changed |= 1u << i;
       const int32_t trips = loops.trips[i];
       const int32_t trip = which[i] == 0   ? 0
                            : which[i] == 1 ? trips - 1
@@ -343,12 +347,21 @@ bool SegmentMaker::Measure(const LoopChoice& loops) {
       is_last = is_last && (trip == trips - 1 || kinds[i] == 1);
     }
     boxes_.Derive(first_, last_);
+    // A loop that alone is not at its first trip shows what depends on it.
+    if (outer_ > 1 && (changed & (changed - 1)) == 0) FindDependence(changed);
     AddIteration(times, is_first, is_last);
     more = false;
     for (int i = outer_ - 1; i >= 0 && !more; --i) {
       more = ++which[i] < kinds[i];
       if (!more) which[i] = 0;
     }
+  }
+  // Of a loop whose iterations are all alike only the first one was derived.
+  for (int i = 0; i < outer_ && outer_ > 1; ++i) {
+    if (kinds[i] != 1) continue;
+    for (int k = 0; k < outer_; ++k) boxes_.SetTrip(static_cast<uint32_t>(k), k == i);
+    boxes_.Derive(first_, last_);
+    FindDependence(1u << i);
   }
   for (uint32_t i = 0; i < use_count_; ++i) {
     Use* use = &uses_[i];
@@ -373,24 +386,16 @@ bool SegmentMaker::Measure(const LoopChoice& loops) {
   return true;
 }
 
-// Which loops change what is needed of each root.
-void SegmentMaker::FindDependence(const LoopChoice& loops) {
-  for (uint32_t u = 0; u < use_count_; ++u) uses_[u].depends = uses_[u].inner ? 1 : 0;
-  for (int i = 0; i < outer_; ++i) {
-    for (int k = 0; k < outer_; ++k) boxes_.SetTrip(static_cast<uint32_t>(k), 0);
-    boxes_.Derive(first_, last_);
-    for (uint32_t u = 0; u < use_count_; ++u) {
-      first_box_[u] = boxes_.need(uses_[u].root);
-    }
-    for (int look = 0; look < 2; ++look) {
-      const int32_t last = loops.trips[i] - 1;
-      boxes_.SetTrip(static_cast<uint32_t>(i), look == 0 ? Min(1, last) : last);
-      boxes_.Derive(first_, last_);
-      for (uint32_t u = 0; u < use_count_; ++u) {
-        if (uses_[u].form == Form::kUnused) continue;
-        if (!(first_box_[u] == boxes_.need(uses_[u].root))) uses_[u].depends |= 1u << i;
-      }
-      if (!AnyAlike()) break;
+// Marks the roots of which another box is needed than in the first iteration. `changed`:
+// bits of the loops whose trip is not the first.
+void SegmentMaker::FindDependence(uint32_t changed) {
+  for (uint32_t u = 0; u < use_count_; ++u) {
+    if (uses_[u].form == Form::kUnused) continue;
+    const Box& need = boxes_.need(uses_[u].root);
+    if (changed == 0) {
+      first_box_[u] = need;
+    } else if (!(first_box_[u] == need)) {
+      uses_[u].depends |= changed;
     }
   }
 }
@@ -467,7 +472,17 @@ int64_t SegmentMaker::BytesOf(const Use& use) const {
   return 0;
 }
 
-int64_t SegmentMaker::Peak() {
+// Adds a use's bytes to the levels; takes them away with sign -1.
+void SegmentMaker::Occupy(const Use& use, int sign) {
+  if (p_.alone[first_] != 0 && use.form != Form::kUnused) return;
+  uint32_t span[2];
+  SpanOf(use, span);
+  const int64_t bytes = sign * BytesOf(use);
+  level_[span[0]] += bytes;
+  level_[span[1] + 1] -= bytes;
+}
+
+void SegmentMaker::FillLevels() {
   for (uint32_t p = first_; p <= last_; ++p) level_[p] = 0;
   if (p_.alone[first_] != 0) {
     level_[first_] = p_.capacity / kAloneShare;
@@ -476,15 +491,10 @@ int64_t SegmentMaker::Peak() {
     level_[block_.first] += sum_bytes_;
     level_[block_.last] -= sum_bytes_;
   }
-  for (uint32_t i = 0; i < use_count_; ++i) {
-    const Use& use = uses_[i];
-    if (p_.alone[first_] != 0 && use.form != Form::kUnused) continue;
-    uint32_t span[2];
-    SpanOf(use, span);
-    const int64_t bytes = BytesOf(use);
-    level_[span[0]] += bytes;
-    level_[span[1] + 1] -= bytes;
-  }
+  for (uint32_t i = 0; i < use_count_; ++i) Occupy(uses_[i], 1);
+}
+
+int64_t SegmentMaker::Peak() const {
   int64_t now = 0, peak = 0;
   for (uint32_t p = first_; p < last_; ++p) {
     now += level_[p];
@@ -527,12 +537,14 @@ SegmentMaker::Use* SegmentMaker::FarthestUse() {
 }
 
 bool SegmentMaker::MakeRoom() {
+  FillLevels();
   for (;;) {
     cost_.peak = Peak();
     if (cost_.peak <= p_.capacity) return true;
     Use* use = FarthestUse();
     if (use == nullptr) return false;
     cost_.squeezed = true;
+    Occupy(*use, -1);
     switch (use->form) {
       case Form::kUnused:
         use->gone = true;
@@ -548,6 +560,7 @@ bool SegmentMaker::MakeRoom() {
         use->form = Form::kLoad;
         break;
     }
+    Occupy(*use, 1);
   }
 }
 

@@ -152,7 +152,7 @@ class SegmentMaker {
   int32_t Middle(const LoopChoice& loops, int loop) const;
   bool Measure(const LoopChoice& loops);
   bool AllAlike(const LoopChoice& loops, int loop) const;
-  void FindDependence(const LoopChoice& loops);
+  void FindDependence(uint32_t changed);
   TileCost CostOfTile(uint32_t position, const TileBoxes& boxes, SumRange range);
   void AddIteration(int64_t times, bool first, bool last);
   void AddTile(uint32_t position, int64_t times, bool first, bool last);
@@ -168,7 +168,9 @@ class SegmentMaker {
     const bool each = innermost_ != kNone && (use.depends >> innermost_ & 1) != 0;
     return InPlace(use) && (use.inner || each);
   }
-  int64_t Peak();
+  void Occupy(const Use& use, int sign);
+  void FillLevels();
+  int64_t Peak() const;
   // Whether DMA fills or empties its frames while tiles run.
   static bool Moves(const Use& use) {
     return use.form == Form::kLoad || use.form == Form::kMadeOut ||

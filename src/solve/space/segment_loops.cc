@@ -213,7 +213,7 @@ void SegmentMaker::LoadOnce(const LoopChoice& loops) {
     use->slots = 1;
     use->frame = p_.graph->tensors[use->root].bytes;
   }
-  while (Peak() > p_.capacity) {
+  for (FillLevels(); Peak() > p_.capacity; FillLevels()) {
     Use* largest = nullptr;
     for (uint32_t i = 0; i < use_count_; ++i) {
       Use* use = &uses_[i];

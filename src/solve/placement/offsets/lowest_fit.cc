@@ -48,34 +48,30 @@ struct Placed {
 constexpr size_t kFew = 512;
 
 // Lowest offset of b that overlaps none of `placed`: whatever overlaps, b lies behind
-// it.
-int64_t LowestAmongFew(const Sections& sections, const SectionedBuffer& b,
-                       Span<const Placed> placed) {
-  int64_t at = sections.Lowest(b, 0);
-  for (bool moved = true; moved;) {
-    moved = false;
-    for (const Placed& p : placed) {
-      if (p.begin >= at + b.bytes || p.end <= at) continue;
-      at = sections.Lowest(b, p.end);
-      if (at >= kNowhere) return at;
-      moved = true;
-    }
-  }
-  return at;
-}
-
-// LowestAmongFew for any number of buffers; sorts `placed` where there are many.
+// it. Reorders `placed`.
 int64_t LowestAmong(const Sections& sections, const SectionedBuffer& b,
                     Span<Placed> placed) {
-  if (placed.size() <= kFew) return LowestAmongFew(sections, b, placed);
-  Sort(placed.begin(), placed.end(),
-       [](const Placed& a, const Placed& c) { return a.begin < c.begin; });
+  if (placed.size() > kFew) {
+    Sort(placed.begin(), placed.end(),
+         [](const Placed& a, const Placed& c) { return a.begin < c.begin; });
+  }
   int64_t at = sections.Lowest(b, 0);
-  for (const Placed& p : placed) {
-    if (at >= kNowhere) break;
-    if (p.end <= at) continue;
-    if (at + b.bytes <= p.begin) break;
-    at = sections.Lowest(b, p.end);
+  size_t above = placed.size();  // those that may end above `at`
+  for (bool moved = true; moved && at < kNowhere;) {
+    moved = false;
+    size_t kept = 0;
+    for (size_t i = 0; i < above; ++i) {
+      const Placed p = placed[i];
+      if (p.end <= at) continue;
+      if (p.begin >= at + b.bytes) {
+        placed[kept++] = p;
+        continue;
+      }
+      at = sections.Lowest(b, p.end);
+      if (at >= kNowhere) break;
+      moved = true;
+    }
+    above = kept;
   }
   return at;
 }
@@ -185,7 +181,7 @@ Status BestFit(const Sections& sections, int64_t good_enough, uint32_t swaps,
   for (int by = 0; by < static_cast<int>(FitOrder::kCount); ++by) {
     int64_t reached = 0;
     SLUICE_TRY(SortForFit(sections, static_cast<FitOrder>(by), arena, order));
-    SLUICE_TRY(LowestFit(sections, order, INT64_MAX, arena, trial, &reached));
+    SLUICE_TRY(LowestFit(sections, order, *peak - 1, arena, trial, &reached));
     keep(reached);
     if (*peak <= good_enough || (by >= 1 && budget->Exhausted())) return Status::kOk;
   }
