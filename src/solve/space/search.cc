@@ -209,11 +209,18 @@ class Trier {
     coarsest_[0] = coarsest_[1] = squarest_ = 0;
     work_ = 0;
   }
-  // Layers of the segments tried from this border, except those of TrySums.
+  // Layers of the segments tried from this border. SetWork: some of them do not count.
   uint64_t work() const { return work_; }
+  void SetWork(uint64_t work) { work_ = work; }
+  uint32_t at(uint32_t from) const { return node(from).last; }
   const SpaceCost& cost() const { return segments_.cost(); }  // of the last that fitted
   const Prices& prices() const { return prices_; }
   SegmentMaker* maker() { return &maker_; }
+
+  bool Fits(uint32_t from, uint32_t end, const LoopChoice& loops) {
+    const SpaceNode& node = states_->nodes()[from];
+    return segments_.Make({node.held, node.last, end, loops});
+  }
 
   // Makes the segment; keeps it if it is the best of this run of layers so far.
   bool Try(uint32_t from, uint32_t end, const LoopChoice& loops) {
@@ -252,25 +259,6 @@ class Trier {
       flat = flat || IsFlat(OutputOf(p_, end - 1), loops);
     }
     if (flat && slice == 0) TrySquares(from, end);
-  }
-
-  // Tries parts of a sum, together with the layers that make what a part adds up, under
-  // cuts of images and rows.
-  void TrySums(uint32_t from, uint32_t end) {
-    const uint32_t summed = SummedOf(p_, node(from).last, end);
-    if (summed == kNone || summed == node(from).last) return;
-    const OuterCuts cuts(*p_.graph, p_.at(end - 1), OutputOf(p_, end - 1).extent);
-    const TripList parts = TripsOf(AccumulatedChannels(*p_.graph, p_.at(summed)));
-    const uint64_t work = work_;
-    Patience patience(kMoreCuts);
-    int some = parts.size - 1;
-    for (int i = -1; i < cuts.size() && patience.Lasts() && some >= 0; ++i) {
-      const LoopChoice loops = i < 0 ? LoopChoice{} : cuts.at(i);
-      if (loops.count == kMaxLoops) break;
-      if (TryParts(from, end, {loops, summed, parts}, &some))
-        patience.Spend(segments_.cost(), true);
-    }
-    work_ = work;
   }
 
   // Tries a run of layers in the tiles of the layer that computes most, if the last
@@ -314,44 +302,7 @@ class Trier {
   }
 
  private:
-  // Parts of a sum within loops around all layers.
-  struct Parts {
-    LoopChoice loops;
-    uint32_t summed;
-    const TripList& parts;
-  };
   const SpaceNode& node(uint32_t i) const { return states_->nodes()[i]; }
-
-  // Tries the fewest parts of a sum that fit, and larger numbers of parts, whose first
-  // part is loaded sooner. *some: a number of parts, by its index, to begin with; set
-  // to the fewest. False where even the most parts do not fit.
-  bool TryParts(uint32_t from, uint32_t end, const Parts& of, int* some) {
-    const int most = of.parts.size - 1;
-    const auto choice = [&](int i) {
-      LoopChoice all = of.loops;
-      all.Add(kSumCut, PartsOfSum(p_, of.summed, of.parts.trips[i]));
-      return all;
-    };
-    const auto fits = [&](int i) {
-      return segments_.Make({node(from).held, node(from).last, end, choice(i)});
-    };
-    // Under finer loops hardly fewer parts fit than under the coarser ones before.
-    int none = -1, step = 1;
-    if (!fits(*some)) {
-      if (*some == most || !fits(most)) return false;
-      none = *some;
-      *some = most;
-    }
-    for (; *some - none > 1; step *= 2) {
-      const int fewer = Max(*some - step, (none + *some) / 2);
-      (fits(fewer) ? *some : none) = fewer;
-    }
-    if (!Try(from, end, choice(*some))) return false;
-    Try(from, end, choice((*some + most + 1) / 2));
-    // Under other loops the most parts make very many tiles.
-    if (of.loops.count == 0) Try(from, end, choice(most));
-    return true;
-  }
 
   // Tries cuts of rows and columns together, if windows of a layer overlap.
   void TrySquares(uint32_t from, uint32_t end) {
@@ -390,6 +341,62 @@ void TryPieces(const SpaceProblem& p, uint32_t from, uint32_t end, Trier* trier)
   for (int i = 0; i < images.size; ++i) {
     trier->Try(from, end, PieceLoops(p.capacity, images.trips[i]));
   }
+}
+
+// Parts of the sum of a layer, within loops around all layers of a segment.
+struct PartsOfLayer {
+  const SpaceProblem& problem;
+  LoopChoice loops;
+  uint32_t summed;  // the layer's position
+  const TripList& parts;
+
+  LoopChoice Choice(int i) const {
+    LoopChoice all = loops;
+    all.Add(kSumCut, PartsOfSum(problem, summed, parts.trips[i]));
+    return all;
+  }
+};
+
+// Tries the fewest parts of a sum that fit, and larger numbers of parts, whose first
+// part is loaded sooner. *some: a number of parts, by its index, to begin with; set to
+// the fewest. False where even the most parts do not fit.
+bool TryParts(const PartsOfLayer& of, uint32_t from, uint32_t end, int* some,
+              Trier* trier) {
+  const int most = of.parts.size - 1;
+  // Under finer loops hardly fewer parts fit than under the coarser ones before.
+  int none = -1, step = 1;
+  if (!trier->Fits(from, end, of.Choice(*some))) {
+    if (*some == most || !trier->Fits(from, end, of.Choice(most))) return false;
+    none = *some;
+    *some = most;
+  }
+  for (; *some - none > 1; step *= 2) {
+    const int fewer = Max(*some - step, (none + *some) / 2);
+    (trier->Fits(from, end, of.Choice(fewer)) ? *some : none) = fewer;
+  }
+  if (!trier->Try(from, end, of.Choice(*some))) return false;
+  trier->Try(from, end, of.Choice((*some + most + 1) / 2));
+  // Under other loops the most parts make very many tiles.
+  if (of.loops.count == 0) trier->Try(from, end, of.Choice(most));
+  return true;
+}
+
+// Tries parts of a sum, together with the layers that make what a part adds up, under
+// cuts of images and rows.
+void TrySums(const SpaceProblem& p, uint32_t from, uint32_t end, Trier* trier) {
+  const uint32_t at = trier->at(from), summed = SummedOf(p, at, end);
+  if (summed == kNone || summed == at) return;
+  const OuterCuts cuts(*p.graph, p.at(end - 1), OutputOf(p, end - 1).extent);
+  const TripList parts = TripsOf(AccumulatedChannels(*p.graph, p.at(summed)));
+  const uint64_t work = trier->work();
+  Patience patience(kMoreCuts);
+  int some = parts.size - 1;
+  for (int i = -1; i < cuts.size() && patience.Lasts() && some >= 0; ++i) {
+    const PartsOfLayer of{p, i < 0 ? LoopChoice{} : cuts.at(i), summed, parts};
+    if (of.loops.count == kMaxLoops) break;
+    if (TryParts(of, from, end, &some, trier)) patience.Spend(trier->cost(), true);
+  }
+  trier->SetWork(work);
 }
 
 void TryChannelsIn(const SpaceProblem& p, uint32_t from, uint32_t end, int32_t images,
@@ -547,7 +554,7 @@ class Search {
       if (is_short) TryChannels(p_, from, end, &trier_);
       const bool much =
           HandsOnMuch(p_, at, end) || constants > p_.capacity / kSliceFrom;
-      if (!is_long && much) trier_.TrySums(from, end);
+      if (!is_long && much) TrySums(p_, from, end, &trier_);
       if (is_short && fresh) SLUICE_TRY(trier_.TryTilesOf(from, end));
       if (border) failed = trier_.tries().any ? 0 : failed + 1;
       if (is_long) missed = states_.Wants(trier_.tries()) ? 0 : missed + 1;

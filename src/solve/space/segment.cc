@@ -363,6 +363,12 @@ bool SegmentMaker::Measure(const LoopChoice& loops) {
     boxes_.Derive(first_, last_);
     FindDependence(1u << i);
   }
+  return CountMoved(loops);
+}
+
+// Sets what depends on all iterations together. False where pieces of a tensor are not
+// contiguous in a view whose axes are not those of its root.
+bool SegmentMaker::CountMoved(const LoopChoice& loops) {
   for (uint32_t i = 0; i < use_count_; ++i) {
     Use* use = &uses_[i];
     int64_t inner = 1;

@@ -151,6 +151,7 @@ class SegmentMaker {
   bool AnyAlike() const;
   int32_t Middle(const LoopChoice& loops, int loop) const;
   bool Measure(const LoopChoice& loops);
+  bool CountMoved(const LoopChoice& loops);
   bool AllAlike(const LoopChoice& loops, int loop) const;
   void FindDependence(uint32_t changed);
   TileCost CostOfTile(uint32_t position, const TileBoxes& boxes, SumRange range);
