@@ -130,14 +130,19 @@ struct RangeAccess {
 
 // Every memory as a list of disjoint segments in address order. A write makes one
 // segment of all it covers, so a scratchpad's list stays about as long as there are
-// live buffers. A region of DRAM has as many segments as tiles were stored: a list is
-// searched from where it was last touched.
+// live buffers and is searched from where it was last touched. A region of DRAM has as
+// many segments as tiles were stored: it is divided into buckets of addresses, each of
+// which is searched from where it was last touched.
 class Ranges {
  public:
   explicit Ranges(Arena* arena) : segments_(arena), pasts_(arena) {}
-  Status Init(Arena* arena, uint32_t memories) {
-    SLUICE_TRY(arena->Allocate(memories, &heads_));
-    SLUICE_TRY(arena->Allocate(memories, &hints_));
+  // dram_bytes: of the largest region.
+  Status Init(Arena* arena, uint32_t nodes, int64_t dram_bytes) {
+    constexpr uint32_t kRegions = SLUICE_REGION_COUNT;
+    nodes_ = nodes;
+    while (dram_bytes >> shift_ >= kBuckets) ++shift_;
+    SLUICE_TRY(arena->Allocate(nodes + kRegions, &heads_));
+    SLUICE_TRY(arena->Allocate(nodes + kRegions * kBuckets, &hints_));
     for (uint32_t& head : heads_) head = kNone;
     for (uint32_t& hint : hints_) hint = kNone;
     return Status::kOk;
@@ -146,11 +151,10 @@ class Ranges {
   // Adds what the access must wait for to *needed, and records the access.
   Status Access(const RangeAccess& access, Needed* needed) {
     const ByteRange range = access.range;
-    head_ = &heads_[access.memory];
-    hint_ = &hints_[access.memory];
+    memory_ = access.memory;
+    head_ = &heads_[memory_];
     me_ = Past{access.engine, access.count, kNone};
-    uint32_t before = kNone;  // last segment in front of the range
-    if (*hint_ != kNone && segments_[*hint_].end <= range.begin) before = *hint_;
+    uint32_t before = InFrontOf(range.begin);
     uint32_t s = before == kNone ? *head_ : segments_[before].next;
     while (s != kNone && segments_[s].end <= range.begin) {
       before = s;
@@ -161,13 +165,31 @@ class Ranges {
       before = s;
       s = segments_[s].next;
     }
-    *hint_ = before;
+    if (before != kNone) *HintAt(segments_[before].begin) = before;
     return access.write && !access.joins
                ? Write(range, before, s, needed)
                : Touch(range, before, s, access.write, needed);
   }
 
  private:
+  static constexpr uint32_t kBuckets = 512;
+
+  uint32_t* HintAt(int64_t address) {
+    if (memory_ < nodes_) return &hints_[memory_];
+    const auto bucket = Min(static_cast<uint32_t>(address >> shift_), kBuckets - 1);
+    return &hints_[nodes_ + (memory_ - nodes_) * kBuckets + bucket];
+  }
+
+  // A segment that ends at or in front of an address; kNone: look from the head.
+  uint32_t InFrontOf(int64_t address) {
+    const uint32_t* hint = HintAt(address);
+    const uint32_t* lowest = HintAt(0);
+    for (; hint >= lowest; --hint) {
+      if (*hint != kNone && segments_[*hint].end <= address) return *hint;
+    }
+    return kNone;
+  }
+
   // Everything in the range becomes one segment whose only history is this write. The
   // write waits for all earlier accesses, so whoever waits for the write waits for
   // them.
@@ -279,7 +301,9 @@ class Ranges {
   }
   void Unlink(uint32_t before, uint32_t s) {
     (before == kNone ? *head_ : segments_[before].next) = segments_[s].next;
-    if (*hint_ == s) *hint_ = before;
+    uint32_t* hint = HintAt(segments_[s].begin);
+    const bool same = before != kNone && HintAt(segments_[before].begin) == hint;
+    if (*hint == s) *hint = same ? before : kNone;
     pasts_.Give(&segments_[s].writers);
     pasts_.Give(&segments_[s].readers);
     pasts_.Give(&segments_[s].before);
@@ -301,9 +325,12 @@ class Ranges {
   Vector<Segment> segments_;
   PastSets pasts_;
   Span<uint32_t> heads_;  // per memory
-  Span<uint32_t> hints_;  // per memory: a segment in front of the last access, or kNone
+  // Per node, then per region and bucket: a segment of that memory which begins in that
+  // bucket, in front of the last access there, or kNone.
+  Span<uint32_t> hints_;
+  uint32_t nodes_ = 0, shift_ = 0;
+  uint32_t memory_ = 0;  // of this access
   uint32_t* head_ = nullptr;
-  uint32_t* hint_ = nullptr;
   Past me_ = {};
   uint32_t free_ = kNone;
 };
@@ -464,7 +491,12 @@ Status DeriveWaits(const ProgramRun& run, Span<const TensorPlace> places,
   Knowledge known;
   SLUICE_TRY(known.Init(program, out, &memory));
   Ranges ranges(&memory);
-  SLUICE_TRY(ranges.Init(&memory, program.nodes() + SLUICE_REGION_COUNT));
+  int64_t dram_bytes = 0;
+  for (size_t t = 0; t < places.size(); ++t) {
+    const int64_t end = static_cast<int64_t>(places[t].offset);
+    dram_bytes = Max(dram_bytes, end + run.graph.tensors[t].bytes);
+  }
+  SLUICE_TRY(ranges.Init(&memory, program.nodes(), dram_bytes));
   Needed needed(&memory);
   SLUICE_TRY(needed.Init(&memory, engines.count()));
   const Search search = {run, places, &ranges, &needed};

@@ -16,6 +16,8 @@
 namespace sluice {
 namespace {
 
+constexpr uint64_t kJudgedFirst = 32768;  // steps
+
 bool HasFused(const PlanNotation& notation) {
   for (const PlanSection& section : notation.section) {
     if (section.kind == kFusedSection) return true;
@@ -83,8 +85,10 @@ Status TakeTiled(PlanCall* call) {
       call->on_many_nodes() || call->options.solver != SLUICE_SOLVER_BASELINE;
   if (call->clock->watched() && searches) {
     // From here on there is a plan, whatever ends the search. Its time predicts that of
-    // the next plan.
-    if (!call->has_plan()) plain = TakePlain(call);
+    // the next plan. Where only a cancel word can end the search, a long plain plan
+    // waits: to judge it would take longer than the search.
+    const bool first = call->options.deadline_ns != 0 || steps <= kJudgedFirst;
+    if (!call->has_plan() && first) plain = TakePlain(call);
     if (plain != Status::kOk && plain != Status::kUnsupported) return plain;
     const uint64_t ns = MonotonicNs() - begin;
     call->step_ns = ns / (steps == 0 ? 1 : steps) + 1;
