@@ -138,11 +138,11 @@ class Ranges {
   explicit Ranges(Arena* arena) : segments_(arena), pasts_(arena) {}
   // dram_bytes: of the largest region.
   Status Init(Arena* arena, uint32_t nodes, int64_t dram_bytes) {
-    constexpr uint32_t kRegions = SLUICE_REGION_COUNT;
+    constexpr uint32_t kAll = SLUICE_REGION_COUNT;
     nodes_ = nodes;
     while (dram_bytes >> shift_ >= kBuckets) ++shift_;
-    SLUICE_TRY(arena->Allocate(nodes + kRegions, &heads_));
-    SLUICE_TRY(arena->Allocate(nodes + kRegions * kBuckets, &hints_));
+    SLUICE_TRY(arena->Allocate(nodes + kAll, &heads_));
+    SLUICE_TRY(arena->Allocate(nodes + kAll * kBuckets, &hints_));
     for (uint32_t& head : heads_) head = kNone;
     for (uint32_t& hint : hints_) hint = kNone;
     return Status::kOk;
@@ -173,7 +173,6 @@ class Ranges {
 
  private:
   static constexpr uint32_t kBuckets = 512;
-
   uint32_t* HintAt(int64_t address) {
     if (memory_ < nodes_) return &hints_[memory_];
     const auto bucket = Min(static_cast<uint32_t>(address >> shift_), kBuckets - 1);

@@ -2,6 +2,7 @@
 #include "model/room_bound.h"
 
 #include "base/checked.h"
+#include "model/spread.h"
 
 namespace sluice {
 namespace {
@@ -96,6 +97,21 @@ Piece NeededPiece(const Graph& graph, const Layer& layer, size_t input,
   return need;
 }
 
+int64_t Elements(const Spread& s) {
+  return int64_t{s.count[0]} * s.count[1] * s.count[2] * s.count[3];
+}
+
+// The first input that a layer of the graph makes, or their number.
+uint32_t FirstMade(const Graph& graph, const Layer& layer) {
+  uint32_t i = 0;
+  while (
+      i < layer.inputs.size() &&
+      (layer.inputs[i] == kNone || graph.tensors[layer.inputs[i]].producer == kNone)) {
+    ++i;
+  }
+  return i;
+}
+
 // Layers that are looked at: the last eight, and sixteen at even distances.
 uint32_t Looks(uint32_t layers) { return Min(layers, 24u); }
 uint32_t Look(uint32_t layers, uint32_t i) {
@@ -119,22 +135,20 @@ class Rooms {
   int64_t CyclesBefore(uint32_t layer) {
     for (Piece& piece : piece_) piece = Piece{};
     NeedInputs(graph_.layers[layer], kOneElement);
-    int64_t cycles = 0;
-    for (uint32_t l = layer; l-- > 0;) {
-      const Layer& before = graph_.layers[l];
-      const LayerKind kind = KindOf(before.op);
-      if (kind != LayerKind::kCompute && kind != LayerKind::kCopy) continue;
-      const Piece& made = piece_[before.outputs[0]];
-      if (made.elements() == 0) continue;
-      Parts parts;
-      parts.count = 1;
-      parts.lattice[0] = At(graph_.tensors[before.outputs[0]], made, false);
-      if (kind == LayerKind::kCompute) {
-        cycles += BoundOfParts(graph_, hardware_, before, parts, prices_).cycles;
-      }
-      NeedInputs(before, made);
+    return CyclesOf(layer);
+  }
+
+  // Cycles of tiles that end before the last needed element of a tensor is made; 0 if
+  // the graph needs more than one lattice of them.
+  int64_t CyclesUntil(uint32_t tensor) {
+    const Parts parts = PartsMade(graph_, needs_, tensor);
+    if (parts.count != 1) return 0;
+    for (Piece& piece : piece_) piece = Piece{};
+    for (int a = 0; a < kAxes; ++a) {
+      piece_[tensor].count[a] = parts.lattice[0].axis[a].count;
+      piece_[tensor].step[a] = parts.lattice[0].axis[a].step;
     }
-    return cycles;
+    return CyclesOf(graph_.tensors[tensor].producer + 1);
   }
 
   // Bytes that pass the port for a layer and those that depend on it.
@@ -156,6 +170,33 @@ class Rooms {
       if (given && (uses_[t] & (kReadBehind | kReadBefore)) == kReadBehind) {
         bytes += PartsOnChip(graph_, needs_, t).elements() * tensor.element_bytes;
       }
+    }
+    return bytes;
+  }
+
+  // Bytes of weights that tiles need which depend on the last element of an input of a
+  // layer. After BytesBehind of that layer.
+  int64_t WeightsBehindLast(uint32_t layer, uint32_t input) {
+    for (Piece& piece : piece_) piece = Piece{};
+    piece_[graph_.layers[layer].inputs[input]] = kOneElement;
+    int64_t bytes = 0;
+    for (uint32_t l = layer; l < graph_.layers.size(); ++l) {
+      const Layer& at = graph_.layers[l];
+      if (l != layer && !IsBehind(at)) continue;
+      Spread in = {};
+      const Spread out = SpreadTo(at, &in);
+      if (l == layer) piece_[at.inputs[input]] = Piece{};  // others may not need it all
+      if (out.count[0] == 0) continue;
+      const uint32_t made = at.outputs[0];
+      for (int a = 0; a < kAxes; ++a) piece_[made].count[a] = out.count[a];
+      if (in.count[0] == 0 || at.inputs.size() < 2 || at.inputs[1] == kNone) continue;
+      const uint32_t weights = at.inputs[1];
+      const Tensor& tensor = graph_.tensors[weights];
+      const bool only = (uses_[weights] & kReadBefore) == 0;
+      if (tensor.kind != TensorKind::kConstant || !only) continue;
+      uses_[weights] |= kReadBefore;  // counts once
+      bytes += WeightsBehind(graph_, at, in, out, PartsMade(graph_, needs_, made)) *
+               tensor.element_bytes;
     }
     return bytes;
   }
@@ -183,6 +224,47 @@ class Rooms {
       const Piece need = NeededPiece(graph_, layer, i, made);
       if (need.elements() > piece_[t].elements()) piece_[t] = need;
     }
+  }
+
+  // Cycles of tiles of the layers in front of position `end` that make what is needed.
+  int64_t CyclesOf(uint32_t end) {
+    int64_t cycles = 0;
+    for (uint32_t l = end; l-- > 0;) {
+      const Layer& before = graph_.layers[l];
+      const LayerKind kind = KindOf(before.op);
+      if (kind != LayerKind::kCompute && kind != LayerKind::kCopy) continue;
+      const Piece& made = piece_[before.outputs[0]];
+      if (made.elements() == 0) continue;
+      Parts parts;
+      parts.count = 1;
+      parts.lattice[0] = At(graph_.tensors[before.outputs[0]], made, false);
+      if (kind == LayerKind::kCompute) {
+        cycles += BoundOfParts(graph_, hardware_, before, parts, prices_).cycles;
+      }
+      NeedInputs(before, made);
+    }
+    return cycles;
+  }
+
+  // What spreads to a layer's output from what has spread to its inputs; *in: to input 0.
+  // Of a concatenation of what has spread to all inputs whole: all.
+  Spread SpreadTo(const Layer& layer, Spread* in) {
+    Spread widest = {};
+    bool all = TraitsOf(layer).form == Form::kConcat;
+    for (size_t i = 0; i < layer.inputs.size(); ++i) {
+      const uint32_t t = layer.inputs[i];
+      if (t == kNone) continue;
+      Spread to = {};
+      for (int a = 0; a < kAxes; ++a) to.count[a] = piece_[t].count[a];
+      if (i == 0) *in = to;
+      all = all && Elements(to) == WholeLattice(graph_.tensors[t]).elements();
+      if (to.count[0] == 0) continue;
+      const Spread through = SpreadThrough(graph_, layer, i, to);
+      if (Elements(through) > Elements(widest)) widest = through;
+    }
+    const Tensor& out = graph_.tensors[layer.outputs[0]];
+    for (int a = 0; a < kAxes && all; ++a) widest.count[a] = out.extent[a];
+    return widest;
   }
 
   // Outputs and appended rows, which are stored, and rows that a gather loads.
@@ -233,10 +315,17 @@ Status BoundByRoom(const RoomQuestion& question, Arena* scratch, int64_t* cycles
     if (PartsMade(graph, needs, graph.layers[layer].outputs[0]).count == 0) continue;
     const int64_t behind = rooms.BytesBehind(layer) - room * nodes;
     if (behind <= 0) continue;
-    const int64_t before = CeilDivide(rooms.CyclesBefore(layer), nodes);
-    *cycles = Max(*cycles, first_load + before +
-                               TransferCycles(behind, bandwidth.numerator,
-                                              bandwidth.denominator));
+    const auto until = [&](int64_t tiles, int64_t bytes) {
+      *cycles = Max(*cycles, first_load + CeilDivide(tiles, nodes) +
+                                 TransferCycles(bytes, bandwidth.numerator,
+                                                bandwidth.denominator));
+    };
+    until(rooms.CyclesBefore(layer), behind);
+    const Layer& at = graph.layers[layer];
+    const uint32_t input = FirstMade(graph, at);
+    if (input == at.inputs.size()) continue;
+    const int64_t weights = rooms.WeightsBehindLast(layer, input) - room * nodes;
+    if (weights > 0) until(rooms.CyclesUntil(at.inputs[input]), weights);
   }
   return Status::kOk;
 }

@@ -74,6 +74,24 @@ TEST_CASE("room: one pixel needs four of the convolution at a corner") {
         kFirst + pixel + 4 * pixel + (kMatrix + 64 * 4096 - kRoom) / kRate);
 }
 
+TEST_CASE("room: all weights of later layers wait for the last pixel") {
+  GraphSpec g = Chain(0);
+  g.tensors[7].kind = 0;
+  g.tensors.push_back({{16, 1, 1, 16}, kI8, 3, 3, 1});
+  g.tensors.push_back({{1, 1, 1, 4096}, kI8, 2});
+  g.layers[1] = {SLUICE_OP_CONV, {3, 8, 2}, {4}, {1, 1, 1, 1}};
+  g.layers.push_back({SLUICE_OP_REDUCE, {7}, {9}, {6}});
+  // Behind the last element of the first convolution's result: weights for one of the
+  // 16 channels in the second convolution, and the whole matrix.
+  const int64_t behind = 16 + 4096 * 16 - kRoom;
+  CHECK(RoomOf(g, 4) == kFirst + 8 * 8 * 16 * 16 * 9 / 4 + behind / kRate);
+  // Where only every second row and column is read, the others need not be made.
+  g.tensors[4].dims = {1, 4, 4, 16};
+  g.tensors[7].dims = {1, 4, 4, 4096};
+  g.layers[1].attributes = {2, 2, 1, 1};
+  CHECK(RoomOf(g, 4) < kFirst + 8 * 8 * 16 * 16 * 9 / 4);
+}
+
 TEST_CASE("room: what fits, or waits for nothing, says nothing") {
   GraphSpec g = Chain(6);
   g.tensors[5].dims[0] = g.tensors[6].dims[0] = g.tensors[7].dims[3] = 512;

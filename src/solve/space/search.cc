@@ -399,6 +399,24 @@ void TrySums(const SpaceProblem& p, uint32_t from, uint32_t end, Trier* trier) {
   trier->SetWork(work);
 }
 
+// Tries loops around a run that ends with a transposition of rows and columns in the
+// other order: what the layer before needs along columns then stays for all rows.
+void TryTurned(const SpaceProblem& p, uint32_t from, uint32_t end, Trier* trier) {
+  const Tensor& out = OutputOf(p, end - 1);
+  if (TraitsOf(p.at(end - 1)).axes != AxisRule::kPermuted || out.extent[1] == 1) return;
+  for (int axis = 0; axis < 3; axis += 2) {
+    const TripList trips = TripsOf(out.extent[axis]);
+    Patience patience(kMoreCuts);
+    for (int i = 0; i < trips.size && patience.Lasts(); ++i) {
+      LoopChoice loops;
+      if (axis == 2 && out.extent[0] > 1) loops.Add(0, out.extent[0]);
+      loops.Add(axis, trips.trips[i]);
+      loops.Add(1, out.extent[1]);
+      if (trier->Try(from, end, loops)) patience.Spend(trier->cost(), true);
+    }
+  }
+}
+
 void TryChannelsIn(const SpaceProblem& p, uint32_t from, uint32_t end, int32_t images,
                    bool within, Trier* trier) {
   const TripList channels = TripsOf(OutputOf(p, end - 1).extent[3]);
@@ -552,6 +570,7 @@ class Search {
         trier_.TryCuts(from, end, p_.capacity / kSliceShare);
       }
       if (is_short) TryChannels(p_, from, end, &trier_);
+      if (is_short) TryTurned(p_, from, end, &trier_);
       const bool much =
           HandsOnMuch(p_, at, end) || constants > p_.capacity / kSliceFrom;
       if (!is_long && much) TrySums(p_, from, end, &trier_);
