@@ -297,14 +297,16 @@ class Rooms {
 }  // namespace
 
 Status BoundByRoom(const RoomQuestion& question, Arena* scratch, int64_t* cycles) {
-  const auto& [graph, hardware, needs, prices, first_load] = question;
+  const Graph& graph = question.graph;
+  const Hardware& hardware = question.hardware;
+  const Needs& needs = question.needs;
   ArenaScope scope(scratch);
   *cycles = 0;
   const int64_t nodes =
       Max<int64_t>(int64_t{hardware.node_cols} * hardware.node_rows, 1);
   const int64_t room = hardware.scratchpad().capacity_bytes;
   if (room == 0) return Status::kOk;
-  Rooms rooms(graph, hardware, needs, prices);
+  Rooms rooms(graph, hardware, needs, question.prices);
   SLUICE_TRY(rooms.Init(scratch));
   const Rational bandwidth = hardware.dram().bandwidth;
   const uint32_t layers = static_cast<uint32_t>(graph.layers.size());
@@ -316,7 +318,7 @@ Status BoundByRoom(const RoomQuestion& question, Arena* scratch, int64_t* cycles
     const int64_t behind = rooms.BytesBehind(layer) - room * nodes;
     if (behind <= 0) continue;
     const auto until = [&](int64_t tiles, int64_t bytes) {
-      *cycles = Max(*cycles, first_load + CeilDivide(tiles, nodes) +
+      *cycles = Max(*cycles, question.first_load + CeilDivide(tiles, nodes) +
                                  TransferCycles(bytes, bandwidth.numerator,
                                                 bandwidth.denominator));
     };

@@ -71,6 +71,52 @@ TEST_CASE("space search: a segment of many layers is found after the short ones"
   }
 }
 
+// A hundred layers on eight images, of which the scratchpad holds a few at a time: more
+// layers than the segments that are tried from every border have.
+TEST_CASE("space search: images pass all of a long network one after the other") {
+  sluice_test::GraphSpec g;
+  constexpr uint32_t kLayers = 100;
+  for (uint32_t t = 0; t <= kLayers; ++t) {
+    const uint8_t kind = t == 0 ? 1 : t == kLayers ? 2 : 0;
+    g.tensors.push_back({{8, 8, 8, 16}, SLUICE_DTYPE_INT8, kind});
+    if (t == 0) continue;
+    g.layers.push_back(
+        {SLUICE_OP_REQUANTIZE, {t - 1}, {t}, {0, 1 << 30, 1, 0, -128, 127}});
+  }
+  const sluice_test::SpaceCase c(g, 1 << 12);
+  sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
+  Arena arena(&memory);
+  const SpacePlan plan = Find(c, &arena);
+  CHECK(plan.segments.size() == 1);
+  for (const SpaceImage& image : plan.images) {
+    CHECK((image.store != SpaceStore::kNever) == (image.root == kLayers));
+  }
+}
+
+// A matrix product whose result is cut into heads and transposed, as in front of an
+// attention. Rows stay for all heads: to load them for each head would take longest.
+TEST_CASE("space search: rows stay while the heads of a transposed result are made") {
+  sluice_test::GraphSpec g;
+  g.tensors = {{{1, 1, 1024, 64}, SLUICE_DTYPE_INT8, 1},
+               {{64, 1, 1, 64}, SLUICE_DTYPE_INT8, 3, 3},
+               {{64, 3}, SLUICE_DTYPE_INT32, 3, 3},
+               {{1, 1, 1024, 64}, SLUICE_DTYPE_INT8, 0},
+               {{1, 1024, 8, 8}, SLUICE_DTYPE_INT8, 0},
+               {{1, 8, 1024, 8}, SLUICE_DTYPE_INT8, 2}};
+  g.layers.push_back({SLUICE_OP_CONV, {0, 1, 2}, {3}, {1, 1, 1, 1}});
+  g.layers.push_back({SLUICE_OP_RESHAPE, {3}, {4}, {}});
+  g.layers.push_back({SLUICE_OP_TRANSPOSE, {4}, {5}, {0, 2, 1, 3}});
+  const sluice_test::SpaceCase c(g, 12 << 10);
+  sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
+  Arena arena(&memory);
+  const SpacePlan plan = Find(c, &arena);
+  REQUIRE(plan.segments.size() == 1);
+  const LoopChoice& loops = plan.segments.begin()->choice;
+  REQUIRE(loops.count == 2);
+  CHECK(loops.cut[0] == 2);
+  CHECK(loops.cut[1] == 1);
+}
+
 // Two large matrix products in a row, as in a transformer: the result of the first and the
 // weights of both are far larger than the scratchpad; the input and the output fit.
 TEST_CASE("space search: a hidden layer is made and added up part by part") {
