@@ -7,8 +7,15 @@
 // inputs of one element of its output. Until then no tile of L, or of a layer that
 // depends on L, has run. So at most as many bytes of their loads have arrived as the
 // scratchpads hold, and none of their results have been stored. All other bytes pass
-// DRAM's port after that moment. The bound is computed for the last layers of the graph
-// and for others at even distances.
+// DRAM's port after that moment.
+//
+// For the last element that is made of an input of L, wherever it lies: it is made when
+// tiles have made all needed elements of the input. Tiles that depend on it run later,
+// and the weights that they need (spread.h) pass the port later too, but for as many
+// bytes as the scratchpads hold.
+//
+// The bounds are computed for the last layers of the graph and for others at even
+// distances.
 //
 // Input    a graph fitted to its machine; its needs (needs.h); where prices of tiles
 //          come from.
