@@ -44,11 +44,15 @@ def processes(workers: Optional[int]) -> Callable[[], Executor]:
 def let_go(executor: Any) -> None:
     """Ends an executor without waiting for it. Before Python 3.11.5 a pool whose workers were
     killed waits for ever to hand on what they had not read (CPython's issue 94777): closing
-    the end that they read from lets it end."""
+    the end that they read from lets it end. Its own thread may have closed the pipe that wakes
+    it already, and then shutdown fails."""
     reader = getattr(getattr(executor, "_call_queue", None), "_reader", None)
     if reader is not None:
         reader.close()
-    executor.shutdown(wait=False)
+    try:
+        executor.shutdown(wait=False)
+    except OSError:  # the pool has ended by itself
+        pass
 
 
 def cores() -> int:

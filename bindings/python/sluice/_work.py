@@ -35,7 +35,8 @@ def _graph(key: str, data: bytes) -> Graph:
 
 def _plan(graph: Graph, machine: Machine, options: Mapping[str, Any]) -> Dict[str, Any]:
     begin = time.thread_time()
-    asked = {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
+    asked: Dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v
+                             for k, v in options.items()}
     report = schedule(graph, machine, **asked).report
     row: Dict[str, Any] = {"status": "ok"}
     row.update((name, getattr(report, name)) for name in _COSTS)

@@ -30,8 +30,9 @@ class SegmentSchedule:
     directives: str
 
 
-def segments(graph: Union[Graph, Path], machine: Any, *, solver: str = "chain", objective: Any = "energy",
-             top_k: int = 0, max_stages: int = 0, proof: bool = False, word_bytes: int = 0,
+def segments(graph: Union[Graph, Path], machine: Any, *, solver: str = "chain",
+             objective: Any = "energy", top_k: int = 0, max_stages: int = 0,
+             proof: bool = False, word_bytes: int = 0,
              no_spatial: bool = False, no_temporal: bool = False, max_prices: int = 0,
              deadline: Optional[float] = None,
              cancel: Optional[Cancel] = None) -> SegmentSchedule:

@@ -192,9 +192,9 @@ class Change:
     patch_bytes: int
 
 
-def reschedule(previous: Plan, graph: Union[Graph, Path], machine: Any, *, minimise_changes: bool = False,
-               cancel: Optional[Cancel] = None, memory_bytes: int = 0,
-               **options: Any) -> Tuple[Plan, Change]:
+def reschedule(previous: Plan, graph: Union[Graph, Path], machine: Any, *,
+               minimise_changes: bool = False, cancel: Optional[Cancel] = None,
+               memory_bytes: int = 0, **options: Any) -> Tuple[Plan, Change]:
     """Plans a changed graph, machine or scratchpad, starting from an earlier plan.
     Options: those of schedule, without cache."""
     graph, machine = graph_of(graph), machine_of(machine)
@@ -231,8 +231,9 @@ class CurvePoint:
     energy_pj: float
 
 
-def curve(graph: Union[Graph, Path], machine: Any, points: int = 16, *, cancel: Optional[Cancel] = None,
-          objective: Optional[Objective] = None, **options: Any) -> List[CurvePoint]:
+def curve(graph: Union[Graph, Path], machine: Any, points: int = 16, *,
+          cancel: Optional[Cancel] = None, objective: Optional[Objective] = None,
+          **options: Any) -> List[CurvePoint]:
     """Latency over scratchpad, from the smallest that has a plan up. Without an objective the
     latency is minimised. Options: those of schedule."""
     graph, machine = graph_of(graph), machine_of(machine)

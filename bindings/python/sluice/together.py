@@ -52,9 +52,9 @@ def coschedule(graphs: Sequence[Union[Graph, Path]], machine: Any, *, share: str
                cancel: Optional[Cancel] = None) -> Cohort:
     """Plans models together. share: "auto", "partition" or "time"; reserved: (offset, bytes)
     of each model, (0, 0) where the call decides."""
-    graphs, machine = [graph_of(graph) for graph in graphs], machine_of(machine)
-    models = ffi.new("sluice_model_t[]", len(graphs))
-    for i, graph in enumerate(graphs):
+    known, machine = [graph_of(graph) for graph in graphs], machine_of(machine)
+    models = ffi.new("sluice_model_t[]", len(known))
+    for i, graph in enumerate(known):
         models[i].graph = graph._handle
         models[i].weight = weights[i] if weights else 0
         if reserved:
@@ -66,10 +66,10 @@ def coschedule(graphs: Sequence[Union[Graph, Path]], machine: Any, *, share: str
     out, why = ffi.new("sluice_cohort_t**"), diagnostic()
     with interruptible(cancel) as word:
         options.cancel = word
-        status = lib.sluice_coschedule(context(), machine._handle, models, len(graphs),
+        status = lib.sluice_coschedule(context(), machine._handle, models, len(known),
                                        options, out, why)
     check(status, why)
-    return _cohort(own("cohort", out[0]), graphs, machine)
+    return _cohort(own("cohort", out[0]), known, machine)
 
 
 def _cohort(handle: Any, graphs: Sequence[Graph], machine: Any) -> Cohort:

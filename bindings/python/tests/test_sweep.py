@@ -241,6 +241,21 @@ class Replaced(concurrent.futures.Executor):
         _running.let_go(self._pool)
 
 
+def test_a_pool_that_has_ended_by_itself_is_let_go():
+    """Its own thread has closed the pipe that shutdown writes to."""
+
+    class Ended(concurrent.futures.Executor):
+        told = False
+
+        def shutdown(self, wait=True, **_):
+            self.told = not wait
+            raise BrokenPipeError
+
+    pool = Ended()
+    _running.let_go(pool)
+    assert pool.told
+
+
 def test_a_worker_that_is_killed_loses_nothing(serial, tmp_path):
     found = sluice.sweep(GRID, lambda: Replaced(die_once, tmp_path / "mark"), chunk=2)
     assert (tmp_path / "mark").exists()
