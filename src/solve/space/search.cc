@@ -29,7 +29,7 @@ constexpr int kMostExposed = 4;
 constexpr int64_t kSliceFrom = 4, kSliceShare = 16;
 // A tensor that is handed on within a segment may come in pieces of 1 / kPieceShare of
 // the scratchpad if one of its images fills more than 1 / kHandShare.
-constexpr int64_t kHandShare = 4, kPieceShare = 8;
+constexpr int64_t kHandShare = 4, kPieceShare = 8, kWaitShare = 8;
 // In the last layers before an output of the graph more cuts are tried, because finer
 // ones store it earlier.
 constexpr size_t kNearOutput = 6;  // layers
@@ -552,10 +552,13 @@ class Search {
     return late_ ? ExtendFarther(from) : Status::kOk;
   }
 
-  // Whether the layer just tried behind a plan waits for its loads.
+  // Whether the layer just tried behind a plan waits for its loads, and parts of them may
+  // come earlier: at the begin, or because its constants need much room.
   bool Waits(uint32_t from) const {
     const int64_t takes = trier_.tries().best.node.compute - node(from).compute;
-    return node(from).last < 2 && takes > 2 * trier_.cost().cycles;
+    const uint32_t at = node(from).last;
+    const bool much = ConstantsOf(p_, at) > p_.capacity / kWaitShare;
+    return (at < 2 || much) && takes > 2 * trier_.cost().cycles;
   }
 
   // Extends a plan by segments of two and more layers.

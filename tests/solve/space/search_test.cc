@@ -71,6 +71,34 @@ TEST_CASE("space search: a segment of many layers is found after the short ones"
   }
 }
 
+// Matrix products whose weights are loaded for longer than they are used: those of two do
+// not fit together, so the second ones' can only begin to be loaded in parts.
+TEST_CASE("space search: layers that wait for large weights load them in parts") {
+  sluice_test::GraphSpec g;
+  constexpr uint32_t kLayers = 12;
+  for (uint32_t t = 0; t <= kLayers; ++t) {
+    const uint8_t kind = t == 0 ? 1 : t == kLayers ? 2 : 0;
+    g.tensors.push_back({{1, 1, 1, 192}, SLUICE_DTYPE_INT8, kind});
+  }
+  for (uint32_t l = 0; l < kLayers; ++l) {
+    const auto weights = static_cast<uint32_t>(g.tensors.size());
+    g.tensors.push_back({{192, 1, 1, 192}, SLUICE_DTYPE_INT8, 3, 3});
+    g.tensors.push_back({{192, 3}, SLUICE_DTYPE_INT32, 3, 3});
+    g.layers.push_back(
+        {SLUICE_OP_CONV, {l, weights, weights + 1}, {l + 1}, {1, 1, 1, 1}});
+  }
+  const sluice_test::SpaceCase c(g, 60 << 10);
+  sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
+  Arena arena(&memory);
+  const SpacePlan plan = Find(c, &arena);
+  int parts = 0;
+  for (const SpaceSegment& s : plan.segments) {
+    const bool middle = s.first >= 2 && s.last <= 6;  // far from the output
+    parts += middle && s.choice.count > 0 && s.choice.cut[0] == 3;
+  }
+  CHECK(parts > 0);
+}
+
 // A hundred layers on eight images, of which the scratchpad holds a few at a time: more
 // layers than the segments that are tried from every border have.
 TEST_CASE("space search: images pass all of a long network one after the other") {
