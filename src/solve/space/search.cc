@@ -547,7 +547,9 @@ class Search {
     const bool ends = stores && p_.alone[at] == 0;
     if (fresh && (ends || (enough && waits))) TryChannels(p_, from, at + 1, &trier_);
     if (fresh) SLUICE_TRY(states_.Keep(trier_.tries()));
-    if (enough || p_.alone[at] != 0 || from != states_.node(at, 0)) return Status::kOk;
+    // Pieces of the first layers may begin before all of their input is loaded.
+    const bool whole = enough && !(waits && at == 0);
+    if (whole || p_.alone[at] != 0 || from != states_.node(at, 0)) return Status::kOk;
     SLUICE_TRY(ExtendFar(from, fresh));
     return late_ ? ExtendFarther(from) : Status::kOk;
   }
@@ -557,8 +559,9 @@ class Search {
   bool Waits(uint32_t from) const {
     const int64_t takes = trier_.tries().best.node.compute - node(from).compute;
     const uint32_t at = node(from).last;
-    const bool much = ConstantsOf(p_, at) > p_.capacity / kWaitShare;
-    return (at < 2 || much) && takes > 2 * trier_.cost().cycles;
+    const int64_t cycles = trier_.cost().cycles;
+    if (at < 2) return takes > cycles + cycles / 2;
+    return takes > 2 * cycles && ConstantsOf(p_, at) > p_.capacity / kWaitShare;
   }
 
   // Extends a plan by segments of two and more layers.

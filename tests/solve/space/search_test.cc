@@ -99,6 +99,25 @@ TEST_CASE("space search: layers that wait for large weights load them in parts")
   CHECK(parts > 0);
 }
 
+// Everything fits, but nothing can be computed while all of a large input is loaded.
+TEST_CASE("space search: the first layers begin before all of their input is there") {
+  sluice_test::GraphSpec g;
+  constexpr uint32_t kLayers = 12;
+  for (uint32_t t = 0; t <= kLayers; ++t) {
+    const uint8_t kind = t == 0 ? 1 : t == kLayers ? 2 : 0;
+    g.tensors.push_back({{1, 64, 64, 16}, SLUICE_DTYPE_INT8, kind});
+    if (t == 0) continue;
+    g.layers.push_back(
+        {SLUICE_OP_REQUANTIZE, {t - 1}, {t}, {0, 1 << 30, 1, 0, -128, 127}});
+  }
+  const sluice_test::SpaceCase c(g, 1 << 20);
+  sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
+  Arena arena(&memory);
+  const SpacePlan plan = Find(c, &arena);
+  const SpaceSegment& first = *plan.segments.begin();
+  CHECK((first.last > 1 && first.choice.Iterations() > 1));
+}
+
 // A hundred layers on eight images, of which the scratchpad holds a few at a time: more
 // layers than the segments that are tried from every border have.
 TEST_CASE("space search: images pass all of a long network one after the other") {
