@@ -254,8 +254,14 @@ def parts():
     split.make("RELU", split.x)
     same = split.operator("ABS", [split.body], (1, 4, 4, 8))
     made = split.make("RELU", split.make("RESHAPE", same, whole))
+    # Ranks that are declared wrong: no shape follows from them, and the runtime reshapes.
+    flat = Behind()
+    one = flat.operator("RELU", [flat.x], (1,))
+    rows = flat.operator("PACK", [flat.extent(flat.shape(one, 4), -2), flat.scalar(-1)], (),
+                         "int32", "PackOptions", ValuesCount=2)
     return {"ABS": (inner.file(last_of), 8),
-            "ABS in front of RESHAPE": (split.file(split.make("RELU", made)), 4)}
+            "ABS in front of RESHAPE": (split.file(split.make("RELU", made)), 4),
+            "ranks declared wrong": (flat.file(flat.make("RESHAPE", one, rows)), 8)}
 
 
 def models():

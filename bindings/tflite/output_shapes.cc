@@ -15,6 +15,8 @@ using Op = tflite::BuiltinOperator;
 using Shape = std::vector<int32_t>;
 using Shapes = std::vector<Shape>;
 
+constexpr char kAtRunTime[] = "a shape or axes that are computed at run time";
+
 void Require(bool condition, const char* otherwise) {
   if (!condition) throw import::Error(import::Fault::kUnsupported, otherwise);
 }
@@ -36,7 +38,7 @@ const Shape& In(const Call& call, size_t i) { return TensorOf(call, i).shape; }
 std::vector<int64_t> Values(const Call& call, size_t i) {
   constexpr int64_t kFar = int64_t{1} << 40;
   const import::TfliteTensor& tensor = TensorOf(call, i);
-  Require(tensor.data != nullptr, "a shape or axes that are computed at run time");
+  Require(tensor.data != nullptr, kAtRunTime);
   const bool narrow = tensor.type == static_cast<int>(tflite::TensorType::INT32);
   Require(narrow || tensor.type == static_cast<int>(tflite::TensorType::INT64),
           "a shape or axes that are neither int32 nor int64");
@@ -444,8 +446,11 @@ Shapes StridedSlice(const Call& call) {
 // The shape in operand 1 where that is a list, else in the options; -1 is what is left over.
 Shapes Reshape(const Call& call) {
   std::vector<int64_t> told;
+  const bool given = call.op.inputs.size() > 1 && call.op.inputs[1] >= 0;
+  // Its declared rank may be wrong, so that it tells nothing before it is computed.
+  Require(!given || TensorOf(call, 1).data != nullptr, kAtRunTime);
   const bool operand =
-      call.op.inputs.size() > 1 && In(call, 1).size() == 1 &&
+      given && In(call, 1).size() == 1 &&
       TensorOf(call, 1).type == static_cast<int>(tflite::TensorType::INT32);
   if (operand) {
     told = Values(call, 1);
