@@ -17,7 +17,10 @@ constexpr int64_t kFuseShare = 4;
 // Segments of more layers than this end only where hardly more bytes live than nearby.
 constexpr uint32_t kFar = 8;
 constexpr uint32_t kShort = 3;  // layers; shorter segments may end anywhere
-constexpr int kMoreCuts = 2;    // tried, the coarsest that fits and finer ones
+// Segments of more layers are not tried in parts of a sum if windows overlap: what lies
+// between parts of rows would be computed again for each part of the sum.
+constexpr uint32_t kSummed = 5;
+constexpr int kMoreCuts = 2;  // tried, the coarsest that fits and finer ones
 // So many more cuts are tried in short segments whose roots had to leave: finer cuts
 // may keep them.
 constexpr int kMostSqueezed = 4;
@@ -571,9 +574,11 @@ class Search {
     const uint32_t longest = late_ ? search_.longest : Min(search_.longest, kFar);
     trier_.BeginBorder();
     int64_t constants = ConstantsOf(p_, at);
+    bool windows = Overlap(*p_.graph, p_.at(at));
     int failed = 0, missed = 0;
     for (uint32_t end = at + 2; end <= n && end - at <= longest; ++end) {
       constants += ConstantsOf(p_, end - 1);
+      windows = windows || Overlap(*p_.graph, p_.at(end - 1));
       if (p_.alone[end - 1] != 0 || failed > kFailures || missed > kMisses ||
           trier_.work() > search_.most_work) {
         break;
@@ -592,7 +597,8 @@ class Search {
       if (is_short) TryTurned(p_, from, end, &trier_);
       const bool much =
           HandsOnMuch(p_, at, end) || constants > p_.capacity / kSliceFrom;
-      if (!is_long && much) TrySums(p_, from, end, &trier_);
+      const bool sums = end - at <= kSummed || (!is_long && !windows);
+      if (sums && much) TrySums(p_, from, end, &trier_);
       if (is_short && fresh) SLUICE_TRY(trier_.TryTilesOf(from, end));
       if (border) failed = trier_.tries().any ? 0 : failed + 1;
       if (is_long) missed = states_.Wants(trier_.tries()) ? 0 : missed + 1;
