@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <vector>
+
 #include "support/joined_graph.h"
 
 namespace sluice {
@@ -48,19 +50,24 @@ TEST_CASE("space search: an output is stored in pieces while the rest is compute
   CHECK(plan.layers[2].loop != kNone);
 }
 
-// Twelve layers whose results are eight times as large as the scratchpad: a loop over rows
-// runs through all of them, and no result between them is stored.
-TEST_CASE("space search: a segment of many layers is found after the short ones") {
+// Layers in a row, each of which changes the scale of all elements; tensor 0 is the input.
+sluice_test::GraphSpec Row(uint32_t layers, const std::vector<int32_t>& dims) {
   sluice_test::GraphSpec g;
-  constexpr uint32_t kLayers = 12;
-  for (uint32_t t = 0; t <= kLayers; ++t) {
-    const uint8_t kind = t == 0 ? 1 : t == kLayers ? 2 : 0;
-    g.tensors.push_back({{1, 64, 8, 64}, SLUICE_DTYPE_INT8, kind});
+  for (uint32_t t = 0; t <= layers; ++t) {
+    const uint8_t kind = t == 0 ? 1 : t == layers ? 2 : 0;
+    g.tensors.push_back({dims, SLUICE_DTYPE_INT8, kind});
     if (t == 0) continue;
     g.layers.push_back(
         {SLUICE_OP_REQUANTIZE, {t - 1}, {t}, {0, 1 << 30, 1, 0, -128, 127}});
   }
-  const sluice_test::SpaceCase c(g, 1 << 12);
+  return g;
+}
+
+// Twelve layers whose results are eight times as large as the scratchpad: a loop over rows
+// runs through all of them, and no result between them is stored.
+TEST_CASE("space search: a segment of many layers is found after the short ones") {
+  constexpr uint32_t kLayers = 12;
+  const sluice_test::SpaceCase c(Row(kLayers, {1, 64, 8, 64}), 1 << 12);
   sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
   Arena arena(&memory);
   const SpacePlan plan = Find(c, &arena);
@@ -101,16 +108,7 @@ TEST_CASE("space search: layers that wait for large weights load them in parts")
 
 // Everything fits, but nothing can be computed while all of a large input is loaded.
 TEST_CASE("space search: the first layers begin before all of their input is there") {
-  sluice_test::GraphSpec g;
-  constexpr uint32_t kLayers = 12;
-  for (uint32_t t = 0; t <= kLayers; ++t) {
-    const uint8_t kind = t == 0 ? 1 : t == kLayers ? 2 : 0;
-    g.tensors.push_back({{1, 64, 64, 16}, SLUICE_DTYPE_INT8, kind});
-    if (t == 0) continue;
-    g.layers.push_back(
-        {SLUICE_OP_REQUANTIZE, {t - 1}, {t}, {0, 1 << 30, 1, 0, -128, 127}});
-  }
-  const sluice_test::SpaceCase c(g, 1 << 20);
+  const sluice_test::SpaceCase c(Row(12, {1, 64, 64, 16}), 1 << 20);
   sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
   Arena arena(&memory);
   const SpacePlan plan = Find(c, &arena);
@@ -121,16 +119,8 @@ TEST_CASE("space search: the first layers begin before all of their input is the
 // A hundred layers on eight images, of which the scratchpad holds a few at a time: more
 // layers than the segments that are tried from every border have.
 TEST_CASE("space search: images pass all of a long network one after the other") {
-  sluice_test::GraphSpec g;
   constexpr uint32_t kLayers = 100;
-  for (uint32_t t = 0; t <= kLayers; ++t) {
-    const uint8_t kind = t == 0 ? 1 : t == kLayers ? 2 : 0;
-    g.tensors.push_back({{8, 8, 8, 16}, SLUICE_DTYPE_INT8, kind});
-    if (t == 0) continue;
-    g.layers.push_back(
-        {SLUICE_OP_REQUANTIZE, {t - 1}, {t}, {0, 1 << 30, 1, 0, -128, 127}});
-  }
-  const sluice_test::SpaceCase c(g, 1 << 12);
+  const sluice_test::SpaceCase c(Row(kLayers, {8, 8, 8, 16}), 1 << 12);
   sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
   Arena arena(&memory);
   const SpacePlan plan = Find(c, &arena);
