@@ -182,6 +182,19 @@ void AddVerify(CLI::App* app, VerifyCommand* command) {
   sub->callback([command] { Run(*command); });
 }
 
+void AddLower(CLI::App* app, LowerCommand* command) {
+  CLI::App* sub = app->add_subcommand("lower", "a plan as commands of a real machine");
+  sub->add_option("plan", command->plan, "plan file")->required();
+  sub->add_option("--graph", command->graph, "graph file")->required();
+  sub->add_option("--target", command->target, "the machine: gemmini")->required();
+  sub->add_option(
+      "-o,--output", command->output,
+      "file of its commands, one per line; FILE.bin: three words of 64 bits "
+      "each");
+  AddJson(sub, &command->json);
+  sub->callback([command] { Run(*command); });
+}
+
 void AddSimulate(CLI::App* app, SimulateCommand* command) {
   CLI::App* sub = app->add_subcommand("simulate", "executes a plan cycle by cycle");
   sub->add_option("plan", command->plan, "plan file")->required();
@@ -511,7 +524,7 @@ void AddExamples(CLI::App* app) {
 }  // namespace
 
 bool Commands::json() const {
-  return import.json || hardware.json || schedule.json || verify.json ||
+  return import.json || lower.json || hardware.json || schedule.json || verify.json ||
          simulate.json || plot.json || zoo.json || map.json || dse.json || place.json ||
          evaluate.json || curve.json || coschedule.json || segments.json ||
          reschedule.json || report.json || doctor.json;
@@ -525,6 +538,7 @@ void Describe(CLI::App* app, Commands* commands) {
   AddSchedule(app, &commands->schedule);
   AddReschedule(app, &commands->reschedule);
   AddVerify(app, &commands->verify);
+  AddLower(app, &commands->lower);
   AddSimulate(app, &commands->simulate);
   AddPlot(app, &commands->plot);
   AddReport(app, &commands->report);

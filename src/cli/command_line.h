@@ -16,6 +16,7 @@ struct Commands {
   ScheduleCommand schedule;
   RescheduleCommand reschedule;
   VerifyCommand verify;
+  LowerCommand lower;
   SimulateCommand simulate;
   PlotCommand plot;
   ReportCommand report;

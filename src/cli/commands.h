@@ -93,6 +93,12 @@ struct VerifyCommand {
 };
 void Run(const VerifyCommand& command);
 
+struct LowerCommand {
+  std::string plan, graph, target, output;
+  bool json = false;
+};
+void Run(const LowerCommand& command);
+
 struct SimulateCommand {
   std::string plan, graph, hardware, trace;
   bool functional = false;

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A stream as commands of Gemmini (16 x 16, int8, weight stationary). C99, no heap.
+ *
+ * Input    a stream that the walker has opened, and where its regions lie in DRAM
+ * Output   through the port: commands in program order, fences, steps of the host; counts
+ * Errors   a code below or the port's own, with the layer and the reason
+ * Cost     linear in the commands
+ * Source   the ISA section of Gemmini's README
+ *
+ * README.md of this folder says what maps to what. */
+#ifndef SLUICE_GEMMINI_H_
+#define SLUICE_GEMMINI_H_
+
+#include <stdint.h>
+
+#include "firmware-sim/walker.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {                          /* of the machine */
+       SLUICE_GEMMINI_DIM = 16, /* rows and columns of the array, elements of a row */
+       SLUICE_GEMMINI_ROWS = 16384,    /* of the scratchpad */
+       SLUICE_GEMMINI_SUM_ROWS = 1024, /* of the accumulators */
+       SLUICE_GEMMINI_COLUMNS = 64     /* that one mvin takes */
+};
+
+enum { /* funct of a command */
+       SLUICE_GEMMINI_CONFIG = 0,
+       SLUICE_GEMMINI_MVIN2 = 1,
+       SLUICE_GEMMINI_MVIN = 2,
+       SLUICE_GEMMINI_MVOUT = 3,
+       SLUICE_GEMMINI_COMPUTE = 4, /* with the weights of the preload in front of it */
+       SLUICE_GEMMINI_COMPUTE_SAME =
+           5, /* with the weights that the array already has */
+       SLUICE_GEMMINI_PRELOAD = 6,
+       SLUICE_GEMMINI_FLUSH = 7,
+       SLUICE_GEMMINI_MVIN3 = 14,
+       SLUICE_GEMMINI_FUNCTS = 15
+};
+
+/* The scratch range of the lowering in DRAM: sums that leave the array, then weights that
+ * the host has spread. The last SLUICE_GEMMINI_ZERO_BYTES of it hold zeros, always. */
+enum {
+  SLUICE_GEMMINI_SUM_BYTES = 65536,
+  SLUICE_GEMMINI_SPREAD_BYTES = 65536,
+  SLUICE_GEMMINI_ZERO_BYTES = 64,
+  SLUICE_GEMMINI_SCRATCH_BYTES =
+      SLUICE_GEMMINI_SUM_BYTES + SLUICE_GEMMINI_SPREAD_BYTES + SLUICE_GEMMINI_ZERO_BYTES
+};
+
+enum { /* codes */
+       SLUICE_GEMMINI_OK = 0,
+       SLUICE_GEMMINI_UNSUPPORTED =
+           -1,                   /* the stream has what this lowering does not do */
+       SLUICE_GEMMINI_STUCK = -2 /* waits that never hold */
+};
+
+enum {                          /* what the host does */
+       SLUICE_GEMMINI_COPY = 0, /* a LOAD or STORE between two ranges of DRAM */
+       SLUICE_GEMMINI_FINISH =
+           1, /* sums of an output box: subtracts what the zero points add,
+                                then adds to the accumulator or requantises (FIRST, LAST) */
+       SLUICE_GEMMINI_TILE = 2, /* a whole tile */
+       SLUICE_GEMMINI_CALL = 3, /* a HOST instruction */
+       SLUICE_GEMMINI_SPREAD =
+           4, /* writes the filters of up to 16 depthwise channels as
+                                diagonals: one 16 x 16 block per filter position */
+       SLUICE_GEMMINI_STEPS = 5
+};
+
+/* A step of the host. It starts when all commands before it have ended (a fence stands in
+ * front of it), and the commands behind it see what it writes. */
+struct sluice_gemmini_step {
+  uint32_t kind;
+  uint32_t layer; /* of the graph */
+  const sluice_walk_visit_t* visit;
+  sluice_instruction_t instruction; /* of the stream */
+  /* FINISH, SPREAD: */
+  uint64_t address;    /* of int32 sums [h][w][k], dense; of the blocks to be written */
+  uint32_t n, h, w, k; /* where the box begins in the tile's output */
+  uint32_t rows, columns, channels; /* how large it is */
+};
+
+/* Every command leaves through this table. A result other than 0 ends the lowering, which
+ * returns it. */
+struct sluice_gemmini_port {
+  void* user;
+  int (*command)(void* user, uint32_t funct, uint64_t rs1, uint64_t rs2);
+  int (*fence)(void* user); /* returns when all commands have ended */
+  int (*host)(void* user, const struct sluice_gemmini_step* step);
+};
+
+struct sluice_gemmini_input {
+  const sluice_walker_t* walker; /* opened, parameters set; one node */
+  sluice_walk_cursor_t* cursors; /* walker->engines of them, written here */
+  uint64_t
+      base[SLUICE_REGION_COUNT]; /* DRAM addresses; GBUF: of the scratchpad's image */
+  uint64_t scratch;              /* SLUICE_GEMMINI_SCRATCH_BYTES, 16-byte aligned */
+};
+
+struct sluice_gemmini_counts {
+  uint64_t commands[SLUICE_GEMMINI_FUNCTS];
+  uint64_t fences;
+  uint64_t steps[SLUICE_GEMMINI_STEPS];
+  uint64_t array_cycles; /* 16 per compute */
+  uint64_t array_macs;   /* that tiles on the array ask for */
+  uint64_t host_macs;    /* that tiles and calls on the host ask for */
+  uint64_t host_tiles;   /* tiles that the host does, of any operator */
+  uint64_t input_bytes, weight_bytes, sum_bytes; /* that mvin and mvout move */
+  uint64_t copied_bytes;                         /* of LOADs and STOREs */
+  uint32_t layer;                                /* of an error, or SLUICE_NONE */
+  const char* reason;                            /* of an error, or NULL */
+};
+
+/* Lowers the whole stream. */
+int sluice_gemmini_lower(const struct sluice_gemmini_input* input,
+                         const struct sluice_gemmini_port* port,
+                         struct sluice_gemmini_counts* counts);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SLUICE_GEMMINI_H_ */

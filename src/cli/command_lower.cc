@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <iostream>
+
+#include "cli/commands.h"
+#include "cli/failure.h"
+#include "cli/files.h"
+#include "cli/report.h"
+#include "cli/session.h"
+#include "cli/targets.h"
+#include "sluice/sluice.h"
+
+namespace sluice::cli {
+namespace {
+
+void Append(const TargetCommand& command, bool binary, Bytes* out) {
+  if (!binary) {
+    out->insert(out->end(), command.text.begin(), command.text.end());
+    out->push_back('\n');
+    return;
+  }
+  for (const uint64_t word : command.words) {
+    for (int byte = 0; byte < 8; ++byte) {
+      out->push_back(static_cast<uint8_t>(word >> (8 * byte)));
+    }
+  }
+}
+
+void Print(const Json& counts, const std::string& prefix, Report* report) {
+  for (const auto& [name, value] : counts.items()) {
+    if (value.is_object()) {
+      Print(value, "", report);
+    } else {
+      report->Line(prefix + name, Grouped(value.get<uint64_t>()));
+    }
+  }
+}
+
+}  // namespace
+
+void Run(const LowerCommand& command) {
+  const Target* const target = FindTarget(command.target);
+  if (target == nullptr) {
+    std::string names;
+    for (const std::string& name : TargetNames()) names += " " + name;
+    throw Failure(kUsage, "no target " + command.target + "; there are:" + names);
+  }
+  Session session(0);
+  session.LoadGraph(ReadFile(command.graph));
+  session.LoadPlan(ReadFile(command.plan));
+  const void* stream = nullptr;
+  size_t size = 0;
+  if (sluice_plan_stream(session.plan(), &stream, &size) != SLUICE_OK) {
+    throw Failure(kBadInput, command.plan + ": no stream");
+  }
+  sluice_walker_t walker;
+  if (sluice_walk_open(&walker, stream, size, nullptr) != SLUICE_WALK_OK) {
+    throw Failure(kBadInput, command.plan + ": the walker refuses its stream");
+  }
+  Bytes out;
+  const bool binary = FileExtension(command.output) == ".bin";
+  const bool keep = !command.output.empty();
+  const Json counts = target->lower(walker, [&](const TargetCommand& c) {
+    if (keep) Append(c, binary, &out);
+  });
+  if (keep) WriteFile(command.output, out.data(), out.size());
+  if (command.json) {
+    std::cout << counts.dump(1) << "\n";
+    return;
+  }
+  Report report(command.plan + " on " + target->name);
+  Print(counts, "", &report);
+  std::cout << report.Text();
+}
+
+}  // namespace sluice::cli

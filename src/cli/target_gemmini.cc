@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cinttypes>
+#include <cstdio>
+
+#include "bindings/targets/gemmini/sluice_gemmini.h"
+#include "cli/targets.h"
+
+namespace sluice::cli {
+namespace {
+
+constexpr const char* kFuncts[SLUICE_GEMMINI_FUNCTS] = {"config",
+                                                        "mvin2",
+                                                        "mvin",
+                                                        "mvout",
+                                                        "compute_preloaded",
+                                                        "compute_accumulated",
+                                                        "preload",
+                                                        "flush",
+                                                        "",
+                                                        "",
+                                                        "",
+                                                        "",
+                                                        "",
+                                                        "",
+                                                        "mvin3"};
+constexpr const char* kSteps[SLUICE_GEMMINI_STEPS] = {"copy", "finish", "tile", "call",
+                                                      "spread"};
+// First words of what is no command in a binary.
+constexpr uint64_t kFenceWord = 256, kHostWord = 257;
+
+int OnCommand(void* user, uint32_t funct, uint64_t rs1, uint64_t rs2) {
+  char line[96];
+  std::snprintf(line, sizeof line, "%-19s 0x%016" PRIx64 " 0x%016" PRIx64,
+                kFuncts[funct], rs1, rs2);
+  (*static_cast<const CommandSink*>(user))({line, {funct, rs1, rs2}});
+  return 0;
+}
+
+int OnFence(void* user) {
+  (*static_cast<const CommandSink*>(user))({"fence", {kFenceWord, 0, 0}});
+  return 0;
+}
+
+int OnStep(void* user, const sluice_gemmini_step* step) {
+  std::string line = std::string("host ") + kSteps[step->kind];
+  if (step->layer != SLUICE_NONE) line += " layer " + std::to_string(step->layer);
+  (*static_cast<const CommandSink*>(user))(
+      {line, {kHostWord, step->kind, step->layer}});
+  return 0;
+}
+
+Json AsJson(const sluice_gemmini_counts& c) {
+  Json commands = Json::object(), steps = Json::object();
+  for (int f = 0; f < SLUICE_GEMMINI_FUNCTS; ++f) {
+    if (kFuncts[f][0] != '\0') commands[kFuncts[f]] = c.commands[f];
+  }
+  commands["fence"] = c.fences;
+  for (int s = 0; s < SLUICE_GEMMINI_STEPS; ++s) steps[kSteps[s]] = c.steps[s];
+  return {{"commands", commands},           {"host_steps", steps},
+          {"array_cycles", c.array_cycles}, {"array_macs", c.array_macs},
+          {"host_macs", c.host_macs},       {"host_tiles", c.host_tiles},
+          {"input_bytes", c.input_bytes},   {"weight_bytes", c.weight_bytes},
+          {"sum_bytes", c.sum_bytes},       {"copied_bytes", c.copied_bytes}};
+}
+
+}  // namespace
+
+Json LowerToGemmini(const sluice_walker_t& walker, const CommandSink& sink) {
+  std::vector<sluice_walk_cursor_t> cursors(walker.engines);
+  sluice_gemmini_input input = {};
+  uint64_t at = 0;
+  for (uint32_t r = 0; r < SLUICE_REGION_COUNT; ++r) {
+    input.base[r] = at;
+    at += (sluice_walk_region_bytes(&walker, r) + 63) / 64 * 64;
+  }
+  input.walker = &walker;
+  input.cursors = cursors.data();
+  input.scratch = at;
+  CommandSink own = sink;
+  const sluice_gemmini_port port = {&own, OnCommand, OnFence, OnStep};
+  sluice_gemmini_counts counts;
+  if (sluice_gemmini_lower(&input, &port, &counts) != SLUICE_GEMMINI_OK) {
+    std::string text = std::string("gemmini: ") + counts.reason;
+    if (counts.layer != SLUICE_NONE) text += ", layer " + std::to_string(counts.layer);
+    throw Failure(kRejected, text);
+  }
+  return AsJson(counts);
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The machines that `sluice lower` knows: a row each.
+//
+// Input    an opened stream
+// Output   commands in program order, and counts by name
+// Errors   Failure(kRejected): the target does not do what the stream has
+#ifndef SLUICE_CLI_TARGETS_H_
+#define SLUICE_CLI_TARGETS_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/failure.h"
+#include "firmware-sim/walker.h"
+
+namespace sluice::cli {
+
+// One line of a listing: what it says, and its words in a binary.
+struct TargetCommand {
+  std::string text;
+  std::vector<uint64_t> words;
+};
+using CommandSink = std::function<void(const TargetCommand&)>;
+
+struct Target {
+  const char* name;
+  // Lowers the stream; answers its counts. Addresses: the regions in their order, each
+  // from the next multiple of 64 on, then the target's own range.
+  Json (*lower)(const sluice_walker_t& walker, const CommandSink& sink);
+};
+
+// nullptr: no such target.
+const Target* FindTarget(const std::string& name);
+std::vector<std::string> TargetNames();
+
+Json LowerToGemmini(const sluice_walker_t& walker, const CommandSink& sink);
+
+}  // namespace sluice::cli
+
+#endif  // SLUICE_CLI_TARGETS_H_

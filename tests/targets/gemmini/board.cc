@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/gemmini/board.h"
+
+#include <cstring>
+
+#include "sluice/lowering.h"
+
+namespace gemmini_model {
+namespace {
+
+using sluice_sim::Box;
+using sluice_sim::Extent;
+using sluice_sim::Tile;
+
+class Board {
+ public:
+  Board(const Bytes& graph, const Bytes& plan, const Fault& fault)
+      : graph_bytes_(graph), plan_bytes_(plan), fault_(fault) {}
+
+  BoardResult Run(uint64_t seed, Late late);
+
+ private:
+  bool Fails(const std::string& error) {
+    if (result_.error.empty()) result_.error = error;
+    return !result_.error.empty();
+  }
+  bool Open();
+  void Place(uint64_t seed);
+  void Collect();
+  Box BoxOf(const sluice_walk_visit_t& visit, uint32_t operand);
+  Box PlaceOf(uint32_t tensor);
+  Tile TileOf(const sluice_gemmini_step& step);
+  void Copy(const sluice_gemmini_step& step);
+  void Call(const sluice_gemmini_step& step);
+  void Spread(const sluice_gemmini_step& step);
+  void Finish(const sluice_gemmini_step& step);
+  int32_t Correction(const Tile& t, int64_t h, int64_t w, int64_t k) const;
+  static int OnCommand(void* user, uint32_t funct, uint64_t rs1, uint64_t rs2);
+  static int OnFence(void* user);
+  static int OnStep(void* user, const sluice_gemmini_step* step);
+
+  const Bytes &graph_bytes_, &plan_bytes_;
+  Fault fault_;
+  BoardResult result_;
+  sluice_sim::Graph graph_;
+  sluice_sim::Plan plan_;
+  sluice_walker_t walker_{};
+  sluice_sim::Values values_;
+  sluice_gemmini_input input_{};
+  std::unique_ptr<Machine> machine_;
+};
+
+bool Board::Open() {
+  std::string error =
+      sluice_sim::ReadGraph(graph_bytes_.data(), graph_bytes_.size(), &graph_);
+  if (error.empty()) {
+    error = sluice_sim::ReadPlan(plan_bytes_.data(), plan_bytes_.size(),
+                                 graph_.tensors.size(), &plan_);
+  }
+  if (error.empty() && sluice_walk_open(&walker_, plan_.image, plan_.image_size,
+                                        nullptr) != SLUICE_WALK_OK) {
+    error = "the walker refuses the stream";
+  }
+  return !Fails(error);
+}
+
+Box Board::PlaceOf(uint32_t tensor) {
+  const sluice_sim::Place& place = plan_.places[tensor];
+  Box box;
+  box.data = machine_->dram().data() + input_.base[place.region] + place.offset;
+  box.dtype = graph_.tensors[tensor].dtype;
+  box.extent = graph_.tensors[tensor].extent;
+  box.stride = place.stride;
+  return box;
+}
+
+void Board::Place(uint64_t seed) {
+  Fails(sluice_sim::FillConstants(graph_, ".", &values_));
+  Fails(sluice_sim::FillInputs(graph_, seed, nullptr, &values_));
+  for (uint32_t i = 0; result_.error.empty() && i < graph_.tensors.size(); ++i) {
+    const int kind = graph_.tensors[i].kind;
+    if (kind != sluice_sim::kInput && kind != sluice_sim::kConstant) continue;
+    if (plan_.places[i].region == 255) continue;
+    const Box place = PlaceOf(i);
+    sluice_sim::CopyBox(
+        sluice_sim::DenseBox(values_[i].data(), place.dtype, place.extent), place);
+  }
+}
+
+void Board::Collect() {
+  uint64_t hash = SLUICE_OUTPUT_HASH_START;
+  for (uint32_t i = 0; i < graph_.tensors.size(); ++i) {
+    if (graph_.tensors[i].kind != sluice_sim::kOutput) continue;
+    Bytes dense(static_cast<size_t>(graph_.tensors[i].bytes));
+    const Box place = PlaceOf(i);
+    sluice_sim::CopyBox(place,
+                        sluice_sim::DenseBox(dense.data(), place.dtype, place.extent));
+    hash = sluice_output_hash(hash, dense.data(), dense.size());
+  }
+  result_.output_fnv1a = hash;
+}
+
+Box Board::BoxOf(const sluice_walk_visit_t& visit, uint32_t operand) {
+  Box box;
+  if (operand == SLUICE_NONE) return box;
+  sluice_walk_operand_t o;
+  sluice_walk_operand(&walker_, &visit, operand, &o);
+  box.data = machine_->dram().data() + input_.base[o.region] + o.offset;
+  box.dtype = static_cast<int>(o.dtype);
+  for (int a = 0; a < 4; ++a) {
+    box.extent[a] = o.extent[a];
+    box.stride[a] = o.stride[a];
+  }
+  return box;
+}
+
+Tile Board::TileOf(const sluice_gemmini_step& step) {
+  sluice_tile_t record;
+  sluice_kernel_t kernel;
+  sluice_walk_tile(&walker_, step.visit, step.instruction.descriptor, &record);
+  sluice_walk_kernel(&walker_, step.visit->instance, record.kernel, &kernel);
+  const sluice_sim::Layer& layer = graph_.layers[kernel.layer];
+  Tile tile;
+  tile.op = kernel.op;
+  for (uint32_t i = 0; i < kernel.attribute_count; ++i) {
+    tile.attributes.push_back(sluice_walk_attribute(&walker_, &kernel, i));
+  }
+  tile.first = (step.instruction.flags & SLUICE_FLAG_FIRST) != 0;
+  tile.last = (step.instruction.flags & SLUICE_FLAG_LAST) != 0;
+  for (int a = 0; a < 4; ++a) {
+    tile.origin[a] = record.origin[a];
+    tile.pad[a] = record.pad[a];
+  }
+  tile.c_begin = record.c_begin;
+  tile.c_end = record.c_end;
+  tile.layer.input = graph_.tensors[layer.inputs[0]].extent;
+  tile.layer.output = graph_.tensors[layer.outputs[0]].extent;
+  if (layer.input(1) != sluice_sim::kAbsent) {
+    tile.layer.second = graph_.tensors[layer.input(1)].extent;
+  }
+  const struct {
+    uint32_t index;
+    Box* box;
+  } operands[] = {
+      {record.input0, &tile.input0},           {record.input1, &tile.input1},
+      {record.weight, &tile.weight},           {record.parameters, &tile.parameters},
+      {record.accumulator, &tile.accumulator}, {record.output, &tile.output}};
+  for (const auto& o : operands) *o.box = BoxOf(*step.visit, o.index);
+  return tile;
+}
+
+void Board::Copy(const sluice_gemmini_step& step) {
+  sluice_transfer_t t;
+  sluice_walk_transfer(&walker_, step.visit->instance, step.instruction.descriptor, &t);
+  sluice_sim::CopyBox(BoxOf(*step.visit, t.src), BoxOf(*step.visit, t.dst));
+}
+
+void Board::Call(const sluice_gemmini_step& step) {
+  sluice_host_call_t call;
+  sluice_walk_host_call(&walker_, step.visit->instance, step.instruction.descriptor,
+                        &call);
+  const sluice_sim::Layer& layer = graph_.layers[step.layer];
+  uint32_t operand = call.first_operand;
+  for (const uint32_t tensor : layer.inputs) {
+    if (tensor == sluice_sim::kAbsent) continue;
+    const Box from = BoxOf(*step.visit, operand++);
+    Bytes& value = values_[tensor];
+    value.resize(static_cast<size_t>(graph_.tensors[tensor].bytes));
+    sluice_sim::CopyBox(from,
+                        sluice_sim::DenseBox(value.data(), from.dtype, from.extent));
+  }
+  if (Fails(sluice_sim::RunLayer(graph_, layer, &values_))) return;
+  for (const uint32_t tensor : layer.outputs) {
+    const Box to = BoxOf(*step.visit, operand++);
+    sluice_sim::CopyBox(
+        sluice_sim::DenseBox(values_[tensor].data(), to.dtype, to.extent), to);
+  }
+}
+
+void Board::Spread(const sluice_gemmini_step& step) {
+  const Tile t = TileOf(step);
+  const Box& f = t.weight;
+  uint8_t* block = machine_->dram().data() + step.address;
+  for (int64_t r = 0; r < f.extent[1]; ++r) {
+    for (int64_t s = 0; s < f.extent[2]; ++s, block += kDim * kDim) {
+      std::memset(block, 0, kDim * kDim);
+      for (uint32_t k = 0; k < step.channels; ++k) {
+        block[k * (kDim + 1)] = *f.at(0, r, s, step.k + k);
+      }
+    }
+  }
+}
+
+// What the input's zero point has added to the sum of an output element: zero times the
+// weights whose input is no padding.
+int32_t Board::Correction(const Tile& t, int64_t h, int64_t w, int64_t k) const {
+  const int32_t zero = t.op == SLUICE_OP_BATCH_MATMUL ? 0 : t.A(SLUICE_CONV_INPUT_ZERO);
+  if (zero == 0) return 0;
+  const bool depthwise = t.op == SLUICE_OP_DEPTHWISE_CONV;
+  const bool matrix = t.op == SLUICE_OP_FULLY_CONNECTED;
+  const Box f = matrix ? sluice_sim::FilterOf(t.weight) : t.weight;
+  const auto step = [&](int attribute) {
+    return matrix ? 1 : std::max(1, t.A(static_cast<size_t>(attribute)));
+  };
+  int32_t sum = 0;
+  for (int64_t r = 0; r < f.extent[1]; ++r) {
+    const int64_t row =
+        h * step(SLUICE_CONV_STRIDE_H) + r * step(SLUICE_CONV_DILATION_H) - t.pad[0];
+    for (int64_t s = 0; s < f.extent[2]; ++s) {
+      const int64_t column =
+          w * step(SLUICE_CONV_STRIDE_W) + s * step(SLUICE_CONV_DILATION_W) - t.pad[1];
+      if (row < 0 || row >= t.input0.extent[1] || column < 0 ||
+          column >= t.input0.extent[2]) {
+        continue;
+      }
+      const int64_t channels = depthwise ? 1 : f.extent[3];
+      const uint8_t* const at = depthwise ? f.at(0, r, s, k) : f.at(k, r, s, 0);
+      for (int64_t c = 0; c < channels; ++c) sum += static_cast<int8_t>(at[c]);
+    }
+  }
+  return static_cast<int32_t>(0u -
+                              static_cast<uint32_t>(zero) * static_cast<uint32_t>(sum));
+}
+
+void Board::Finish(const sluice_gemmini_step& step) {
+  const Tile tile = TileOf(step);
+  Tile part = tile;  // the same, from channel step.k on
+  if (tile.output.present()) part.output.data += step.k * tile.output.stride[3];
+  if (tile.accumulator.present()) {
+    part.accumulator.data += step.k * tile.accumulator.stride[3];
+  }
+  if (tile.parameters.present()) {
+    part.parameters.data += step.k * tile.parameters.stride[2];
+  }
+  std::vector<int32_t> sums(step.channels);
+  uint64_t from = step.address;
+  for (uint32_t h = 0; h < step.rows; ++h) {
+    for (uint32_t w = 0; w < step.columns; ++w, from += 4 * uint64_t{step.channels}) {
+      std::memcpy(sums.data(), machine_->dram().data() + from, 4 * sums.size());
+      for (uint32_t k = 0; k < step.channels; ++k) {
+        sums[k] = static_cast<int32_t>(static_cast<uint32_t>(sums[k]) +
+                                       static_cast<uint32_t>(Correction(
+                                           tile, step.h + h, step.w + w, step.k + k)));
+      }
+      sluice_sim::FinishRow(part, sums.data(), {step.n, step.h + h, step.w + w},
+                            step.channels);
+    }
+  }
+}
+
+int Board::OnCommand(void* user, uint32_t funct, uint64_t rs1, uint64_t rs2) {
+  Board& board = *static_cast<Board*>(user);
+  Fault& f = board.fault_;
+  if (f.kind > Fault::kDropFence && f.funct == funct && f.count++ % f.every == 0) {
+    if (f.kind == Fault::kDropCommand) return 0;
+    (f.kind == Fault::kFlipRs1 ? rs1 : rs2) ^= uint64_t{1} << f.bit;
+  }
+  return board.Fails(board.machine_->Step(funct, rs1, rs2)) ? 1 : 0;
+}
+
+int Board::OnFence(void* user) {
+  Board& board = *static_cast<Board*>(user);
+  Fault& f = board.fault_;
+  if (f.kind == Fault::kDropFence && f.count++ % f.every == 0) return 0;
+  return board.Fails(board.machine_->Fence()) ? 1 : 0;
+}
+
+int Board::OnStep(void* user, const sluice_gemmini_step* step) {
+  Board& board = *static_cast<Board*>(user);
+  switch (step->kind) {
+    case SLUICE_GEMMINI_COPY:
+      board.Copy(*step);
+      break;
+    case SLUICE_GEMMINI_FINISH:
+      board.Finish(*step);
+      break;
+    case SLUICE_GEMMINI_TILE:
+      sluice_sim::RunTile(board.TileOf(*step));
+      break;
+    case SLUICE_GEMMINI_CALL:
+      board.Call(*step);
+      break;
+    default:
+      board.Spread(*step);
+      break;
+  }
+  return board.result_.error.empty() ? 0 : 1;
+}
+
+BoardResult Board::Run(uint64_t seed, Late late) {
+  if (!Open()) return result_;
+  uint64_t bytes = 0;
+  for (uint32_t r = 0; r < SLUICE_REGION_COUNT; ++r) {
+    input_.base[r] = bytes;
+    bytes += (sluice_walk_region_bytes(&walker_, r) + 63) / 64 * 64;
+  }
+  input_.scratch = bytes;
+  machine_ = std::make_unique<Machine>(bytes + SLUICE_GEMMINI_SCRATCH_BYTES, late);
+  std::vector<sluice_walk_cursor_t> cursors(walker_.engines);
+  input_.walker = &walker_;
+  input_.cursors = cursors.data();
+  values_.resize(graph_.tensors.size());
+  // What a fence that is missing leaves behind must not look like sums.
+  std::memset(machine_->dram().data() + bytes, 0x5a, SLUICE_GEMMINI_SUM_BYTES);
+  Place(seed);
+  if (!result_.error.empty()) return result_;
+  const sluice_gemmini_port port = {this, OnCommand, OnFence, OnStep};
+  const int code = sluice_gemmini_lower(&input_, &port, &result_.counts);
+  if (code != 0) {
+    Fails(result_.counts.reason != nullptr ? result_.counts.reason
+                                           : "the port says no");
+  }
+  if (result_.error.empty()) Collect();
+  return result_;
+}
+
+}  // namespace
+
+BoardResult RunBoard(const Bytes& graph, const Bytes& plan, uint64_t seed, Late late,
+                     const Fault& fault) {
+  return Board(graph, plan, fault).Run(seed, late);
+}
+
+}  // namespace gemmini_model

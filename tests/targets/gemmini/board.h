@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model of Gemmini, DRAM and a host that executes the steps of the lowering.
+//
+// Input    bytes of a graph and of its plan; a seed of the inputs
+// Output   bytes of the outputs, counts of the lowering
+// Errors   a sentence in `error`
+// Cost     the model's
+#ifndef SLUICE_TESTS_TARGETS_GEMMINI_BOARD_H_
+#define SLUICE_TESTS_TARGETS_GEMMINI_BOARD_H_
+
+#include <string>
+#include <vector>
+
+#include "firmware-sim/kernels.h"
+#include "firmware-sim/reference.h"
+#include "firmware-sim/walker.h"
+#include "firmware-sim/wire.h"
+#include "sluice_gemmini.h"
+#include "targets/gemmini/machine.h"
+
+namespace gemmini_model {
+
+using Bytes = std::vector<uint8_t>;
+
+// What a test breaks on purpose between the lowering and the machine.
+struct Fault {
+  enum Kind { kNone, kDropFence, kDropCommand, kFlipRs1, kFlipRs2 } kind = kNone;
+  uint32_t funct = 0;  // the commands that it changes
+  uint32_t bit = 0;
+  uint64_t every = 1, count = 0;
+};
+
+struct BoardResult {
+  std::string error;
+  uint64_t output_fnv1a = 0;
+  sluice_gemmini_counts counts{};
+};
+
+BoardResult RunBoard(const Bytes& graph, const Bytes& plan, uint64_t seed, Late late,
+                     const Fault& fault = {});
+
+}  // namespace gemmini_model
+
+#endif  // SLUICE_TESTS_TARGETS_GEMMINI_BOARD_H_

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams on the model of Gemmini give the bytes of the untiled run; lowerings that are
+// broken on purpose do not.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "firmware-sim/sim.h"
+#include "import/tflite/import_tflite.h"
+#include "presets/presets.h"
+#include "support/files.h"
+#include "support/library.h"
+#include "targets/gemmini/board.h"
+
+namespace gemmini_model {
+namespace {
+
+struct Case {
+  Bytes graph;
+  std::vector<Bytes> plans;
+};
+
+// The graph of a model file and its plans: default and baseline, then of three smaller
+// budgets. No graph: the file is not there.
+Case CaseOf(const std::string& path, const std::vector<uint64_t>& budgets) {
+  Case c;
+  if (!std::filesystem::exists(path)) {
+    MESSAGE("skipped: " << path << " is not there");
+    return c;
+  }
+  const Bytes file = sluice_test::ReadFile(path);
+  sluice::import::TfliteImportOptions options;
+  options.name = "model";
+  c.graph = sluice::import::ImportTflite(file.data(), file.size(), options).graph;
+  const Bytes machine = sluice::presets::LoadPreset("gemmini-16x16");
+  sluice_test::Library library;
+  const auto graph = library.Graph(c.graph);
+  const auto hardware = library.Hardware(machine);
+  const auto add = [&](uint64_t budget, uint32_t solver) {
+    const auto plan = library.Schedule(graph, hardware, budget, solver);
+    REQUIRE_MESSAGE(plan != nullptr, library.diagnostic.message);
+    c.plans.push_back(sluice_test::BytesOf(plan));
+  };
+  add(0, SLUICE_SOLVER_DEFAULT);
+  add(0, SLUICE_SOLVER_BASELINE);
+  for (const uint64_t budget : budgets) add(budget, SLUICE_SOLVER_DEFAULT);
+  return c;
+}
+
+std::string Shared(const std::string& model) {
+  const char* given = std::getenv("SLUICE_SHARED");
+  return std::string(given != nullptr ? given : SLUICE_SHARED_DEFAULT) +
+         "/models/tflite/" + model + ".tflite";
+}
+
+uint64_t Expected(const Bytes& graph, uint64_t seed) {
+  sluice_sim::SimulateOptions options;
+  options.graph = graph.data();
+  options.graph_size = graph.size();
+  options.seed = seed;
+  return sluice_sim::RunReference(options).output_fnv1a;
+}
+
+void CheckCase(const Case& c, uint64_t seeds) {
+  if (c.graph.empty()) return;
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+    const uint64_t expected = Expected(c.graph, seed);
+    for (const Bytes& plan : c.plans) {
+      const Late late = seed % 2 ? Late::kStores : Late::kLoads;
+      const BoardResult result = RunBoard(c.graph, plan, seed, late);
+      REQUIRE_MESSAGE(result.error.empty(), result.error);
+      CHECK(result.output_fnv1a == expected);
+      CHECK(result.counts.array_macs > 0);
+      CHECK(result.counts.host_macs == 0);
+    }
+  }
+}
+
+Case OwnModel() { return CaseOf(SLUICE_TESTS "/models/residual_cnn_int8.tflite", {}); }
+
+}  // namespace
+
+TEST_CASE("targets: our own model on Gemmini, six seeds") { CheckCase(OwnModel(), 6); }
+
+TEST_CASE("targets: resnet8 on Gemmini") {
+  CheckCase(CaseOf(Shared("resnet8_cifar10_int8"), {98304, 65536, 32768}), 2);
+}
+
+TEST_CASE("targets: keyword spotting on Gemmini") {
+  CheckCase(CaseOf(Shared("kws_ref_model_int8"), {65536, 32768, 24576}), 2);
+}
+
+TEST_CASE("targets: person detection on Gemmini") {
+  CheckCase(CaseOf(Shared("person_detect_int8"), {131072, 98304, 65536}), 2);
+}
+
+TEST_CASE("targets: anomaly detection on Gemmini") {
+  CheckCase(CaseOf(Shared("ad01_int8"), {65536, 32768, 16384}), 2);
+}
+
+TEST_CASE("targets: what the lowering has wrong, the model of Gemmini notices") {
+  const Case c = OwnModel();
+  REQUIRE(!c.graph.empty());
+  const uint64_t expected = Expected(c.graph, 3);
+  // Fences and commands that are missing; then single bits of the fields that matter.
+  std::vector<Fault> faults = {{Fault::kDropFence, 0, 0, 1}};
+  for (const uint32_t funct : {0u, 1u, 2u, 3u, 4u, 6u}) {
+    faults.push_back({Fault::kDropCommand, funct, 0, 1});
+  }
+  for (const uint32_t bit : {0u, 1u, 4u, 30u, 31u, 32u, 48u}) {
+    faults.push_back({Fault::kFlipRs2, 6, bit, 1});  // where sums go, and how
+  }
+  for (const uint32_t bit : {0u, 4u, 33u, 49u}) {
+    faults.push_back({Fault::kFlipRs1, 6, bit, 1});  // weights
+    faults.push_back({Fault::kFlipRs1, 4, bit, 1});  // input
+    faults.push_back({Fault::kFlipRs2, 2, bit, 1});  // rows of the scratchpad
+    faults.push_back({Fault::kFlipRs1, 3, bit, 1});  // DRAM
+  }
+  faults.push_back({Fault::kFlipRs1, 0, 9, 1});
+  faults.push_back({Fault::kFlipRs1, 0, 16, 1});
+  faults.push_back({Fault::kFlipRs2, 0, 2, 1});
+  for (const Fault& fault : faults) {
+    CAPTURE(fault.kind);
+    CAPTURE(fault.funct);
+    CAPTURE(fault.bit);
+    const BoardResult result = RunBoard(c.graph, c.plans[0], 3, Late::kStores, fault);
+    CHECK((!result.error.empty() || result.output_fnv1a != expected));
+  }
+}
+
+}  // namespace gemmini_model
