@@ -103,13 +103,13 @@ int64_t ConvChannels(const Graph& graph, const Layer& layer, int32_t c_begin,
     return 1;
   }
   const int32_t groups = GroupsOf(layer);
-  const int32_t group_k = out.extent[3] / groups;
-  const int32_t group_c = in.extent[3] / groups;
-  const int32_t g0 = k0 / group_k;
-  const int32_t g1 = static_cast<int32_t>(CeilDivide(k1, group_k));
   if (groups == 1) {
     SetAxis(input, 3, c_begin, c_end - c_begin);
   } else {
+    const int32_t group_k = out.extent[3] / groups;
+    const int32_t group_c = in.extent[3] / groups;
+    const int32_t g0 = k0 / group_k;
+    const int32_t g1 = static_cast<int32_t>(CeilDivide(k1, group_k));
     SetAxis(input, 3, g0 * group_c, (g1 - g0) * group_c);
   }
   const bool own = WeightLayoutOf(layer) == SLUICE_WEIGHT_LAYOUT_OWN;
@@ -381,33 +381,33 @@ void ResizeNeeds(const Layer& layer, int64_t in, int64_t out, int64_t i, int64_t
   *last = Min(Max<int64_t>(position >> 10, 0) + 1, in - 1);
 }
 
-TileBoxes BoxesOf(const Graph& graph, const Layer& layer, const Box& output,
-                  int32_t c_begin, int32_t c_end) {
+void SetBoxes(const Graph& graph, const Layer& layer, const Box& output,
+              int32_t c_begin, int32_t c_end, TileBoxes* t) {
   const OpTraits& traits = TraitsOf(layer);
-  TileBoxes t = {};
-  t.box[kRoleOutput] = output;
-  t.filters = output.extent[traits.form == Form::kWeightGradient ? 0 : 3];
-  t.vector_ops = output.elements() * traits.ops_per_output;
+  *t = {};
+  t->box[kRoleOutput] = output;
+  t->filters = output.extent[traits.form == Form::kWeightGradient ? 0 : 3];
+  t->vector_ops = output.elements() * traits.ops_per_output;
   switch (traits.form) {
     case Form::kConv:
     case Form::kDepthwiseConv:
     case Form::kTransposedConv:
-      ConvBoxes(graph, layer, c_begin, c_end, &t);
+      ConvBoxes(graph, layer, c_begin, c_end, t);
       break;
     case Form::kFullyConnected:
-      FullyConnectedBoxes(graph, layer, c_begin, c_end, &t);
+      FullyConnectedBoxes(graph, layer, c_begin, c_end, t);
       break;
     case Form::kMatmul:
-      MatmulBoxes(layer, c_begin, c_end, &t);
+      MatmulBoxes(layer, c_begin, c_end, t);
       break;
     case Form::kWeightGradient:
-      WeightGradientBoxes(graph, layer, c_begin, c_end, &t);
+      WeightGradientBoxes(graph, layer, c_begin, c_end, t);
       break;
     case Form::kPool:
-      PoolBoxes(graph, layer, &t);
+      PoolBoxes(graph, layer, t);
       break;
     case Form::kPoolGradient:
-      PoolGradientBoxes(graph, layer, &t);
+      PoolGradientBoxes(graph, layer, t);
       break;
     case Form::kBinary:
     case Form::kUnary:
@@ -418,20 +418,20 @@ TileBoxes BoxesOf(const Graph& graph, const Layer& layer, const Box& output,
     case Form::kSoftmax:
     case Form::kLayerNorm:
     case Form::kRmsNorm:
-      ElementwiseBoxes(graph, layer, &t);
+      ElementwiseBoxes(graph, layer, t);
       break;
     case Form::kReduce:
     case Form::kArgmax:
-      ReduceBoxes(graph, layer, &t);
+      ReduceBoxes(graph, layer, t);
       break;
     case Form::kPad:
-      PadBoxes(graph, layer, &t);
+      PadBoxes(graph, layer, t);
       break;
     case Form::kTranspose:
-      TransposeBoxes(layer, &t);
+      TransposeBoxes(layer, t);
       break;
     case Form::kResize:
-      ResizeBoxes(graph, layer, &t);
+      ResizeBoxes(graph, layer, t);
       break;
     case Form::kUnknown:  // no tile computes these
     case Form::kConcat:
@@ -442,7 +442,6 @@ TileBoxes BoxesOf(const Graph& graph, const Layer& layer, const Box& output,
     case Form::kOpaque:
       break;
   }
-  return t;
 }
 
 }  // namespace sluice

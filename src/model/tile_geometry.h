@@ -56,8 +56,14 @@ struct TileBoxes {
 };
 
 // c_begin = c_end = 0 for ops that do not accumulate over channels.
-TileBoxes BoxesOf(const Graph& graph, const Layer& layer, const Box& output,
-                  int32_t c_begin, int32_t c_end);
+void SetBoxes(const Graph& graph, const Layer& layer, const Box& output,
+              int32_t c_begin, int32_t c_end, TileBoxes* t);
+inline TileBoxes BoxesOf(const Graph& graph, const Layer& layer, const Box& output,
+                         int32_t c_begin, int32_t c_end) {
+  TileBoxes t;
+  SetBoxes(graph, layer, output, c_begin, c_end, &t);
+  return t;
+}
 
 // Input range [*begin, *end) that outputs [begin, begin + extent) of a window op need,
 // not clipped: negative or beyond the input where there is padding.

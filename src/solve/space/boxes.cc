@@ -20,6 +20,7 @@ Status SpaceBoxes::Init(Arena* arena) {
   SLUICE_TRY(arena->Allocate(plan_.layers.size(), &made_));
   SLUICE_TRY(arena->Allocate(plan_.layers.size(), &whole_));
   SLUICE_TRY(arena->Allocate(plan_.layers.size(), &sum_));
+  SLUICE_TRY(arena->Allocate(plan_.layers.size(), &tile_));
   SLUICE_TRY(arena->Allocate(graph_.tensors.size(), &need_));
   SLUICE_TRY(arena->Allocate(graph_.tensors.size(), &place_));
   SLUICE_TRY(arena->Allocate(plan_.layers.size(), &known_));
@@ -93,14 +94,20 @@ void SpaceBoxes::KeepToCuts(const Known& known, Box* box) const {
 void SpaceBoxes::AskFor(uint32_t position) {
   const Known& known = known_[position];
   const int32_t channels = known.channels;
-  sum_[position] = channels == 0 ? Range{0, 0} : Cut(position, kSumCut, channels);
-  if (channels != 0 && sum_[position].begin >= sum_[position].end) {
+  const Range range = channels == 0 ? Range{0, 0} : Cut(position, kSumCut, channels);
+  if (channels != 0 && range.begin >= range.end) {
     made_[position] = Box{};
     return;
   }
-  const Layer& layer = lowering_.executed[plan_.layers[position].layer];
-  const TileBoxes t =
-      BoxesOf(graph_, layer, made_[position], sum_[position].begin, sum_[position].end);
+  Range* sum = &sum_[position];
+  TileBoxes& t = tile_[position];
+  const bool same = range.begin == sum->begin && range.end == sum->end &&
+                    t.box[kRoleOutput] == made_[position];
+  if (!same) {
+    const Layer& layer = lowering_.executed[plan_.layers[position].layer];
+    *sum = range;
+    SetBoxes(graph_, layer, made_[position], range.begin, range.end, &t);
+  }
   for (int r = 0; r < kTileRoles; ++r) {
     if (known.tensor[r] != kNone && r != kRoleOutput) Need(known.tensor[r], t.box[r]);
   }

@@ -53,6 +53,10 @@ class SpaceBoxes {
     return StepOfRows(roots_, place_[tensor].axes, axis, static_cast<int32_t>(step));
   }
   bool nested(uint32_t tensor) const { return place_[tensor].axes.nested; }
+  // How a position that computes may be cut.
+  const CutRule& rule(uint32_t position) const { return known_[position].rule; }
+  // The operands' boxes of what the position makes.
+  const TileBoxes& tile(uint32_t position) const { return tile_[position]; }
   int32_t sum_begin(uint32_t position) const { return sum_[position].begin; }
   int32_t sum_end(uint32_t position) const { return sum_[position].end; }
 
@@ -93,13 +97,14 @@ class SpaceBoxes {
   const Lowering& lowering_;
   const SpacePlan& plan_;
   RootMap roots_;
-  Span<int32_t> trip_;  // by loop
-  Span<Box> made_;      // by position
-  Span<Box> whole_;     // by position: of all slices, of the whole sum: see WholeOf
-  Span<Range> sum_;     // by position
-  Span<Box> need_;      // by root
-  Span<Place> place_;   // by tensor
-  Span<Known> known_;   // by position
+  Span<int32_t> trip_;    // by loop
+  Span<Box> made_;        // by position
+  Span<Box> whole_;       // by position: of all slices, of the whole sum: see WholeOf
+  Span<Range> sum_;       // by position
+  Span<TileBoxes> tile_;  // by position: of the box in made_
+  Span<Box> need_;        // by root
+  Span<Place> place_;     // by tensor
+  Span<Known> known_;     // by position
 };
 
 }  // namespace sluice

@@ -148,16 +148,19 @@ uint64_t SegmentMemo::KeyOf(const SegmentKey& key) const {
 
 bool SegmentMemo::Make(const SegmentKey& key) {
   const bool repeats = repeats_[key.first] != 0;
-  const uint64_t hash = repeats ? KeyOf(key) : 0;
+  const uint64_t hash = KeyOf(key);
+  if (hash == last_) return true;
   bool fits = false;
   if (repeats && Find(key, hash, &fits)) {
     ++hits_;
+    if (fits) last_ = hash;
     return fits;
   }
   fits = maker_->Make(key.held, key.first, key.last, key.loops) &&
          maker_->held().size() <= kMostHeld;
   if (repeats) Keep(key, hash, fits);
   if (!fits) return false;
+  last_ = hash;
   cost_ = maker_->cost();
   held_count_ = 0;
   for (const Held& h : maker_->held()) held_[held_count_++] = h;

@@ -37,6 +37,9 @@ class SegmentMemo {
   // False where the segment does not fit.
   bool Make(const SegmentKey& key);
 
+  // Call this before Make continues another plan: what is held may be of other roots.
+  void Forget() { last_ = 0; }
+
   // The results of the last Make that returned true.
   const SpaceCost& cost() const { return cost_; }
   Span<const Held> held() const { return Span<const Held>(held_, held_count_); }
@@ -75,6 +78,7 @@ class SegmentMemo {
   Held held_[kMostHeld];
   size_t held_count_ = 0;
   uint64_t hits_ = 0;
+  uint64_t last_ = 0;      // key of the results at hand; 0: none
   Span<uint64_t> root_;    // by root: hash of its kind and shape
   Span<uint64_t> layers_;  // by position: hash of the signatures before it
   Span<uint64_t> power_;

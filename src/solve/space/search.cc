@@ -206,7 +206,10 @@ class Trier {
   // Marks what is found from here on as found by the second pass.
   void BeginSecondPass() { late_ = true; }
   // Begins another run of layers; tries() has the best segments of the run at hand.
-  void BeginRun() { tries_.any = false; }
+  void BeginRun() {
+    tries_.any = false;
+    segments_.Forget();
+  }
   const Tries& tries() const { return tries_; }
   // Begins another border, from which segments of several lengths are tried.
   void BeginBorder() {

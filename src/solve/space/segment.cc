@@ -2,6 +2,7 @@
 #include "solve/space/segment.h"
 
 #include "base/checked.h"
+#include "base/hash.h"
 
 namespace sluice {
 namespace {
@@ -9,6 +10,20 @@ namespace {
 constexpr size_t kKnownTiles = 2048;  // a power of two
 constexpr size_t kSliced = 64;        // layers of a segment
 constexpr int64_t kAloneShare = 8;    // of the scratchpad, for a layer that is alone
+
+// Tiles of the same extents cost the same in layers with equal hashes.
+uint64_t HashOfLayer(const Graph& graph, const Layer& layer) {
+  uint64_t hash = Fnv1a(layer.attributes.data(),
+                        layer.attributes.size() * sizeof(int32_t), layer.op);
+  const auto add = [&](uint32_t tensor) {
+    const Tensor none = {};
+    const Tensor& t = tensor == kNone ? none : graph.tensors[tensor];
+    hash = Fnv1a(t.extent, sizeof t.extent, hash * 256 + t.dtype);
+  };
+  for (const uint32_t t : layer.inputs) add(t);
+  for (const uint32_t t : layer.outputs) add(t);
+  return hash | 1;
+}
 
 }  // namespace
 
@@ -25,11 +40,13 @@ Status SegmentMaker::Init(Arena* arena) {
   SLUICE_TRY(arena->Allocate(tensors + 1, &first_box_));
   SLUICE_TRY(arena->Allocate(tensors + 1, &block_box_));
   SLUICE_TRY(arena->Allocate(kKnownTiles, &tiles_known_));
+  SLUICE_TRY(arena->Allocate(n, &like_));
   plan_.layers = layers_;
   plan_.loops = loops_;
   for (uint32_t i = 0; i < n; ++i) {
     layers_[i].layer = p_.layer[i];
     layers_[i].alone = p_.alone[i] != 0;
+    like_[i] = p_.coster.by_layer ? i + 1 : HashOfLayer(*p_.graph, p_.at(i));
   }
   return boxes_.Init(arena);
 }
@@ -42,7 +59,7 @@ bool SegmentMaker::Make(Span<const Held> held, uint32_t first, uint32_t last,
   // Glance sees only some of the iterations: if their frames do not fit, the segment
   // does not.
   const bool alone = p_.alone[first_] != 0;
-  if (!alone) Glance(loops);
+  if (!alone && !Glance(loops)) return false;
   ChooseForms();
   if (block_.loop != kNone && tiles_ > 1) LoadOnce(loops);
   if (!MakeRoom()) return false;
@@ -100,10 +117,18 @@ bool SegmentMaker::Describe(Span<const Held> held, const LoopChoice& loops) {
 
 // Sizes frames by the boxes of the first and the second iteration. Where both need the
 // same box of a tensor, looks at the last iteration too: when an image is enlarged,
-// neighbouring iterations may read the same rows although the loop moves on.
-void SegmentMaker::Glance(const LoopChoice& loops) {
-  for (int look = 0; look < (outer_ == 0 ? 1 : 3); ++look) {
+// neighbouring iterations may read the same rows although the loop moves on. False where
+// the first look's boxes alone do not fit.
+bool SegmentMaker::Glance(const LoopChoice& loops) {
+  // The second iteration comes first: its boxes have more halo, and Measure goes on with
+  // those of the first one. A block is sized in the first iteration.
+  const bool block = block_.loop != kNone;
+  const int begin = block || outer_ == 0 ? 0 : 1;
+  derived_ = !block;
+  for (int k = 0; k < (outer_ == 0 ? 1 : 3); ++k) {
+    const int look = k == 2 ? 2 : k ^ begin;
     if (look == 2 && !AnyAlike()) break;
+    derived_ = derived_ && look != 2;
     for (int i = 0; i < outer_; ++i) {
       const int32_t last = loops.trips[i] - 1;
       boxes_.SetTrip(static_cast<uint32_t>(i), look == 2 ? last : Min(look, last));
@@ -114,14 +139,29 @@ void SegmentMaker::Glance(const LoopChoice& loops) {
       if (use->form == Form::kUnused || use->inner) continue;
       const Box& need = boxes_.need(use->root);
       use->frame = Max(use->frame, BytesOfBox(need, p_.graph->tensors[use->root]));
-      if (look == 0) first_box_[i] = need;
-      if (look > 0 && !(first_box_[i] == need)) use->depends = 1;
+      if (k == 0) first_box_[i] = need;
+      if (k > 0 && !(first_box_[i] == need)) use->depends = 1;
       if (use->slices == 0) continue;
       use->frame = SliceBytes(*use);
       use->depends = 1;
     }
-    if (look == 0 && block_.loop != kNone) GlanceBlock();
+    if (look == 0 && block) GlanceBlock();
+    if (k == 0 && Overflows()) return false;
   }
+  return true;
+}
+
+// Whether some layer's frames do not fit, even if nothing else is in the scratchpad.
+bool SegmentMaker::Overflows() {
+  for (uint32_t p = first_; p <= last_; ++p) level_[p] = 0;
+  for (uint32_t i = 0; i < use_count_; ++i) {
+    const Use& use = uses_[i];
+    if (use.form == Form::kUnused) continue;
+    const int64_t bytes = Min(p_.Aligned(use.frame), p_.roots[use.root].bytes);
+    level_[use.from] += bytes;
+    level_[use.to + 1] -= bytes;
+  }
+  return Peak() > p_.capacity;
 }
 
 // Whether the iterations looked at need the same box of some root that is not a
@@ -165,7 +205,7 @@ bool SegmentMaker::SetLoops(const LoopChoice& loops) {
       if (!CutRows(loops, p)) return false;
       continue;
     }
-    const CutRule rule = CutsOn(p_.hardware->array, *p_.graph, layer);
+    const CutRule& rule = boxes_.rule(p);
     const Tensor& out = p_.graph->tensors[layer.outputs[0]];
     for (int i = 0; i < outer_; ++i) {
       const int a = loops.cut[i];
@@ -218,6 +258,7 @@ SegmentMaker::Use* SegmentMaker::UseOf(uint32_t root, uint32_t position) {
     uses_[use_count_] = Use{};
     uses_[use_count_].root = root;
     uses_[use_count_].from = position;
+    uses_[use_count_].lives = p_.Lives(root, last_);
     use_of_[root] = ++use_count_;
   }
   Use* use = &uses_[use_of_[root] - 1];
@@ -278,7 +319,7 @@ void SegmentMaker::ChooseForms() {
     if (use->form == Form::kHeld) continue;
     // A root that always lies in DRAM may stay on chip too once all of it is made.
     const bool may_stay = !root.dram || p_.IsMade(use->root, first_);
-    const bool later = p_.Lives(use->root, last_) && may_stay;
+    const bool later = use->lives && may_stay;
     if (!use->made) {
       use->form = later ? Form::kLoadKeep : Form::kLoad;
     } else if (later && !use->begun) {
@@ -346,7 +387,7 @@ bool SegmentMaker::Measure(const LoopChoice& loops) {
       is_first = is_first && trip == 0;
       is_last = is_last && (trip == trips - 1 || kinds[i] == 1);
     }
-    boxes_.Derive(first_, last_);
+    if (!derived_ || changed != 0) boxes_.Derive(first_, last_);
     // A loop that alone is not at its first trip shows what depends on it.
     if (outer_ > 1 && (changed & (changed - 1)) == 0) FindDependence(changed);
     AddIteration(times, is_first, is_last);
@@ -427,12 +468,11 @@ void SegmentMaker::SpanOf(const Use& use, uint32_t span[2]) const {
   span[0] = first_;
   span[1] = last_ - 1;
   const bool once = innermost_ == kNone;
-  const bool later = p_.Lives(use.root, last_);
   switch (use.form) {
     case Form::kUnused:
       break;
     case Form::kHeld:
-      if (once && !later) span[1] = use.to;
+      if (once && !use.lives) span[1] = use.to;
       break;
     case Form::kLoad:
       if (once || Returns(use)) span[0] = use.from, span[1] = use.to;
@@ -617,7 +657,7 @@ void SegmentMaker::ListImages() {
         use.form == Form::kHeld || (use.form == Form::kUnused && !use.gone);
     const bool keeps = use.form == Form::kLoadKeep || use.form == Form::kMadeKeep;
     if (!was && use.form != Form::kUnused && !alone) AddImage(use);
-    if ((was || keeps) && p_.Lives(use.root, last_)) {
+    if ((was || keeps) && use.lives) {
       bool stored = use.stored;
       if (use.form == Form::kLoadKeep) stored = true;
       if (use.made) stored = p_.roots[use.root].output;

@@ -97,6 +97,7 @@ class SegmentMaker {
     bool made;            // by a layer of the segment
     bool begun;           // made, and earlier segments made other parts of it
     bool gone;            // it has left the scratchpad
+    bool lives;           // later segments read or make it
     bool crossed;         // the segment touches a view of it whose axes are not nested
     bool inner;           // only the block touches it; its box follows the block's loop
     uint32_t from, to;    // positions of the segment that touch it
@@ -115,7 +116,7 @@ class SegmentMaker {
     int32_t begin, end;
   };
   struct KnownTile {
-    uint32_t position;  // + 1; 0: free
+    uint64_t like;  // of its layer; 0: free
     int32_t extent[kAxes];
     SumRange range;
     TileCost cost;
@@ -147,7 +148,8 @@ class SegmentMaker {
   Use* UseOf(uint32_t root, uint32_t position);
   bool Leaves(uint32_t root) const;
   void ChooseForms();
-  void Glance(const LoopChoice& loops);
+  bool Glance(const LoopChoice& loops);
+  bool Overflows();
   bool AnyAlike() const;
   int32_t Middle(const LoopChoice& loops, int loop) const;
   bool Measure(const LoopChoice& loops);
@@ -196,6 +198,8 @@ class SegmentMaker {
   Span<Use> uses_;
   Span<uint32_t> use_of_;  // by root: index into uses_ + 1 of this Make
   Span<KnownTile> tiles_known_;
+  Span<uint64_t>
+      like_;  // by position: equal where tiles of equal extents cost the same
   Span<SpaceImage> images_;
   Span<Held> held_;
   Span<Box> first_box_;  // by use: what the first iteration needs of it
@@ -215,7 +219,8 @@ class SegmentMaker {
     uint32_t loop = kNone, first = 0, last = 0;
   } block_;
   uint32_t loop_count_ = 0;
-  int32_t tiles_ = 1;  // iterations of the loops around all layers
+  bool derived_ = false;  // Glance ended with the boxes of the first iteration
+  int32_t tiles_ = 1;     // iterations of the loops around all layers
 };
 
 // The layer whose sum a kSumCut loop cuts: the last of the positions [first, last) that

@@ -12,17 +12,18 @@ TileCost SegmentMaker::CostOfTile(uint32_t position, const TileBoxes& boxes,
                                   SumRange range) {
   const Layer& layer = p_.at(position);
   const int32_t* extent = boxes.box[kRoleOutput].extent;
-  uint32_t hash = position;
+  const uint64_t like = like_[position];
+  uint32_t hash = static_cast<uint32_t>(like ^ like >> 32);
   for (int a = 0; a < kAxes; ++a) {
     hash = (hash ^ static_cast<uint32_t>(extent[a])) * 0x9e3779b1u;
   }
   hash = (hash ^ static_cast<uint32_t>(range.begin)) * 0x9e3779b1u;
   hash = (hash ^ static_cast<uint32_t>(range.end)) * 0x9e3779b1u;
   KnownTile* known = &tiles_known_[hash >> 16 & (tiles_known_.size() - 1)];
-  if (known->position != position + 1 || known->range.begin != range.begin ||
+  if (known->like != like || known->range.begin != range.begin ||
       known->range.end != range.end ||
       memcmp(known->extent, extent, sizeof known->extent) != 0) {
-    known->position = position + 1;
+    known->like = like;
     known->range = range;
     memcpy(known->extent, extent, sizeof known->extent);
     known->cost = DeclaredCost(
@@ -60,7 +61,11 @@ void SegmentMaker::AddPart(uint32_t position, const Box& box, int64_t times, boo
   const Layer& layer = p_.at(position);
   const Graph& graph = *p_.graph;
   const int32_t begin = boxes_.sum_begin(position), end = boxes_.sum_end(position);
-  const TileBoxes t = BoxesOf(graph, layer, box, begin, end);
+  const TileBoxes& made = boxes_.tile(position);
+  const bool all = made.box[kRoleOutput] == box;
+  TileBoxes part;
+  if (!all) SetBoxes(graph, layer, box, begin, end, &part);
+  const TileBoxes& t = all ? made : part;
   const TileCost cost = CostOfTile(position, t, {begin, end});
   cost_.cycles += cost.cycles * times;
   if (first) cost_.first_cycles += cost.cycles;

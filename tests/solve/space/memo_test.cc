@@ -105,5 +105,34 @@ TEST_CASE("space memo: segments of equal blocks cost what making them costs") {
   CHECK(memo.hits() > 100);
 }
 
+// Blocks are alike, but what they hold is not the same root.
+TEST_CASE("space memo: the results at hand serve one plan, until they are forgotten") {
+  const sluice_test::SpaceCase c(Blocks(12), 4096);
+  sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
+  Arena arena(&memory);
+  SegmentMaker maker(c.problem);
+  SegmentMemo memo(c.problem, &maker);
+  REQUIRE(maker.Init(&arena) == Status::kOk);
+  REQUIRE(memo.Init(&arena) == Status::kOk);
+  const LoopChoice whole = {};
+  for (const uint32_t first : {2u, 4u}) {
+    CAPTURE(first);
+    memo.Forget();
+    const uint32_t root = c.problem.root_of[c.problem.at(first).inputs[0]];
+    const uint32_t made = c.problem.root_of[c.problem.at(first + 1).outputs[0]];
+    const Held held[] = {{root, false}};
+    const SegmentKey key = {Span<const Held>(held, 1), first, first + 2, whole};
+    REQUIRE(memo.Make(key));
+    const uint64_t hits = memo.hits();
+    for (int again = 0; again < 2; ++again) {
+      bool found = false;
+      for (const Held& h : memo.held()) found = found || h.root == made;
+      CHECK(found);
+      REQUIRE(memo.Make(key));
+    }
+    CHECK(memo.hits() == hits);  // it did not have to look
+  }
+}
+
 }  // namespace
 }  // namespace sluice
