@@ -260,7 +260,7 @@ static int run_channels(lowering_t* l, const product_t* p, const part_t* part,
           l, SLUICE_GEMMINI_MVIN3,
           l->in->scratch + SLUICE_GEMMINI_SUM_BYTES + SLUICE_GEMMINI_SPREAD_BYTES,
           local(SUMS | (sums + t), kDim, least(kDim, pixels - t)));
-      l->counts->sum_bytes += 4u * kDim * least(kDim, pixels - t);
+      l->counts->sum_bytes += (uint64_t)4 * kDim * least(kDim, pixels - t);
     }
   }
   for (t = 0; !code && t < taps; ++t) {
@@ -379,7 +379,7 @@ static int run_depthwise(lowering_t* l, product_t* p) {
   int code = 0;
   p->b = l->in->scratch + SLUICE_GEMMINI_SUM_BYTES;
   p->b_c = kDim;
-  p->b_s = kDim * kDim;
+  p->b_s = (uint64_t)kDim * kDim;
   p->b_r = p->b_s * p->s;
   p->b_k = 1;
   p->transposed = 0;
