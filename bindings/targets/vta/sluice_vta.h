@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a stream of sluice to VTA: 16-byte instructions with dependence tokens, micro-ops,
+ * and the work of the host between runs. C99, on the walker alone: no heap, no C++ runtime.
+ *
+ * Input    a stream for one node, DRAM as one byte range below 4 GiB, channels per layer
+ * Output   everything leaves through the port, in the order in which VTA's runtime would
+ *          push it; counts
+ * Errors   SLUICE_VTA_ codes; `why` and `layer` of the state say what cannot be done and where
+ * Cost     the bytes that the stream moves; state: sizeof(struct sluice_vta_state) and four
+ *          bytes per byte of the stream's scratchpad, both the caller's
+ *
+ * README.md says what maps to what. */
+#ifndef SLUICE_VTA_H_
+#define SLUICE_VTA_H_
+
+#include "firmware-sim/walker.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+  SLUICE_VTA_OK = 0,
+  SLUICE_VTA_BAD_STREAM = 1,  /* the walker refuses it, or it stands still */
+  SLUICE_VTA_UNSUPPORTED = 2, /* VTA cannot do this layer */
+  SLUICE_VTA_TOO_LARGE = 3,   /* a tile, the scratchpad or a region does not fit */
+  SLUICE_VTA_PORT = 4         /* a function of the port answered other than 0 */
+};
+
+enum {                          /* VTA's default buffers, in entries */
+       SLUICE_VTA_INP = 2048,   /* of 16 int8 */
+       SLUICE_VTA_WGT = 1024,   /* of 16 x 16 int8 */
+       SLUICE_VTA_ACC = 2048,   /* of 16 int32; OUT alike, of 16 int8 */
+       SLUICE_VTA_UOPS = 8192,  /* of 32 bits */
+       SLUICE_VTA_QUEUE = 8192, /* instructions of one run at most */
+       SLUICE_VTA_BOXES = 64, /* boxes that the lowering remembers in INP, and in WGT */
+       SLUICE_VTA_SUMS = 64,  /* accumulators that are not finished */
+       SLUICE_VTA_ENGINES = 16, /* of the stream */
+       SLUICE_VTA_STAGING =
+           1 << 20 /* bytes of DRAM that the lowering needs for itself */
+};
+
+/* Channels of a layer's first input and of its output, which a tile does not tell. */
+struct sluice_vta_layer {
+  uint32_t input_channels, output_channels;
+};
+
+/* Where everything leaves. Each function answers 0, or anything else to end the lowering. */
+struct sluice_vta_port {
+  void* user;
+  int (*instruction)(void* user,
+                     const unsigned char bytes[16]); /* the next of this run */
+  int (*run)(
+      void* user); /* the instructions since the last run, FINISH the last: start the
+                             machine and wait until it has finished */
+  int (*read)(void* user, uint32_t address, void* to,
+              uint32_t bytes); /* the host, in DRAM */
+  int (*write)(void* user, uint32_t address, const void* from, uint32_t bytes);
+  int (*host)(
+      void* user, const sluice_walker_t* walker, const sluice_walk_visit_t* visit,
+      const sluice_host_call_t* call); /* a layer that the planner gave to the host */
+};
+
+struct sluice_vta_input {
+  const void* stream;
+  size_t stream_bytes;
+  const int32_t* parameters; /* of the graph; may be NULL */
+  uint32_t parameter_count;
+  uint32_t layer_count;
+  const struct sluice_vta_layer* layers; /* by index of the graph's layer */
+  uint32_t
+      region[SLUICE_REGION_COUNT]; /* DRAM address of each; of GBUF: its image, as many
+                                            bytes as the scratchpad. Multiples of 256 */
+  uint32_t staging;                /* DRAM address of SLUICE_VTA_STAGING bytes; alike */
+  uint32_t* home;                  /* one entry per byte of the scratchpad */
+  uint32_t home_count;
+  struct sluice_vta_state* state;
+};
+
+struct sluice_vta_counts {
+  uint64_t loads, stores, gemms, alus, finishes; /* instructions; runs = finishes */
+  uint64_t uops;                                 /* micro-ops loaded */
+  uint64_t input_bytes, weight_bytes, bias_bytes, uop_bytes,
+      sum_bytes;                    /* DRAM, by VTA */
+  uint64_t gemm_cycles, alu_cycles; /* one micro-op each */
+  uint64_t tiles, host_calls;
+  uint64_t packed_bytes; /* inputs and weights that the host lays out for VTA */
+  uint64_t requantised;  /* output elements that the host makes of sums */
+  uint64_t copied_bytes; /* that the host copies for STOREs */
+};
+
+/* What lies in a part of INP or WGT: a box of the scratchpad and the part of it. */
+struct sluice_vta_box {
+  uint64_t begin, end; /* bytes of the scratchpad; begin = end: nothing */
+  uint32_t key[12];
+  uint32_t first, count; /* entries */
+};
+
+/* Sums from FIRST to LAST: entries of ACC. */
+struct sluice_vta_sums {
+  uint64_t offset;       /* of the accumulator in the scratchpad */
+  uint32_t first, count; /* count 0: free */
+};
+
+/* One buffer: its boxes, where the next goes, who wrote and read each entry last. */
+struct sluice_vta_buffer {
+  struct sluice_vta_box box[SLUICE_VTA_BOXES];
+  uint32_t next_box, next_entry, entries;
+  uint64_t written[SLUICE_VTA_ACC], read[SLUICE_VTA_ACC]; /* instruction + 1 */
+};
+
+struct sluice_vta_state {
+  const char* why; /* of the last error, or NULL */
+  uint32_t layer;  /* that it concerns, or SLUICE_NONE */
+  const struct sluice_vta_input* input;
+  const struct sluice_vta_port* port;
+  struct sluice_vta_counts* counts;
+  sluice_walker_t walker;
+  sluice_walk_cursor_t cursor[SLUICE_VTA_ENGINES];
+  unsigned char queue[SLUICE_VTA_QUEUE][16];
+  unsigned char module[SLUICE_VTA_QUEUE];
+  uint32_t queued;
+  uint64_t run_start;  /* number of the queue's first instruction */
+  uint64_t seen[3][3]; /* [a][b]: module a starts after all of b below this */
+  uint64_t last[3];    /* last instruction of each module + 1 */
+  uint32_t pushes;     /* tokens of this run */
+  uint32_t staged;     /* bytes of staging in use */
+  struct sluice_vta_buffer inp, wgt;
+  uint64_t out_read[SLUICE_VTA_ACC], out_written[SLUICE_VTA_ACC];
+  struct sluice_vta_sums sums[SLUICE_VTA_SUMS];
+  uint32_t uop[SLUICE_VTA_UOPS]; /* what the machine's micro-op buffer holds */
+  uint32_t uop_known;            /* of the list at 0 */
+  uint32_t list[SLUICE_VTA_UOPS];
+};
+
+/* Lowers and, through the port, runs a stream. */
+int sluice_vta_lower(const struct sluice_vta_input* input,
+                     const struct sluice_vta_port* port,
+                     struct sluice_vta_counts* counts);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SLUICE_VTA_H_ */

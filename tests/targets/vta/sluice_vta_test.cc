@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans for VTA, lowered and run on the model: the bytes are those of the untiled run.
+#include "bindings/targets/vta/sluice_vta.h"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <iostream>
+
+#include "support/network_plan.h"
+#include "targets/vta/run_on_vta.h"
+
+namespace vta_test {
+namespace {
+
+using sluice_test::Bytes;
+
+uint64_t Expected(const Bytes& graph, uint64_t seed) {
+  sluice_sim::SimulateOptions options;
+  options.graph = graph.data();
+  options.graph_size = graph.size();
+  options.seed = seed;
+  return sluice_sim::RunReference(options).output_fnv1a;
+}
+
+void CheckGraph(const Bytes& graph, const std::vector<uint64_t>& budgets) {
+  sluice_test::NetworkPlan n(graph, "vta-1x16x16");
+  REQUIRE(n.ok);
+  for (uint32_t solver : {SLUICE_SOLVER_DEFAULT, SLUICE_SOLVER_BASELINE}) {
+    for (uint64_t budget : budgets) {
+      const sluice_status_t status = n.Schedule(solver, budget);
+      INFO(n.diagnostic.message << " at " << budget);
+      REQUIRE(status == SLUICE_OK);
+      const Bytes plan = n.PlanBytes();
+      for (uint64_t seed : {1, 2}) {
+        const Run run = VtaRun(graph.data(), graph.size(), plan.data(), plan.size())
+                            .Execute(seed, seed * 7 + budget);
+        INFO(run.error);
+        CHECK(run.code == 0);
+        CHECK(run.counts_hold);
+        CHECK(run.hash == Expected(graph, seed));
+      }
+    }
+  }
+}
+
+void CheckModel(const char* name) {
+  for (const std::string& path : sluice_test::TfliteModels(SLUICE_SHARED_DEFAULT)) {
+    if (sluice_test::FileStem(path) != name) continue;
+    return CheckGraph(sluice_test::ImportedGraph(path), {0, 24576, 20480, 16384});
+  }
+  std::cout << "skipped in part: no " << name << "\n";
+}
+
+Bytes OwnModel() {
+  return sluice_test::ImportedGraph(std::string(SLUICE_TESTS) +
+                                    "/models/residual_cnn_int8.tflite");
+}
+
+// One plan of the project's own model, lowered again and again with a change.
+class Mutants {
+ public:
+  Mutants() : graph_(OwnModel()) {
+    sluice_test::NetworkPlan n(graph_, "vta-1x16x16");
+    REQUIRE(n.ok);
+    REQUIRE(n.Schedule(SLUICE_SOLVER_BASELINE, 0) == SLUICE_OK);
+    plan_ = n.PlanBytes();
+    hash_ = Expected(graph_, 1);
+    REQUIRE(!Caught(nullptr));
+  }
+  // True if the model ends the run, the outputs differ, or the work.
+  bool Caught(const Change& change) const {
+    const Run run = VtaRun(graph_.data(), graph_.size(), plan_.data(), plan_.size())
+                        .Execute(1, 3, change);
+    return run.code != 0 || run.hash != hash_ || !run.counts_hold;
+  }
+
+ private:
+  Bytes graph_, plan_;
+  uint64_t hash_ = 0;
+};
+
+void Add(Instruction* i, int low, int width, uint64_t more) {
+  const uint64_t value = Field(*i, low, width) + more;
+  for (int b = 0; b < width; ++b) {
+    uint8_t& byte = (*i)[static_cast<size_t>((low + b) / 8)];
+    const int bit = 1 << (low + b) % 8;
+    byte = static_cast<uint8_t>((value >> b & 1) != 0 ? byte | bit : byte & ~bit);
+  }
+}
+
+// Kinds of instructions: 0-4 LOADs and STORE by memory, 5 GEMM, 6 reset, 7 ADD, 8 SHIFT,
+// 9 FINISH.
+constexpr int kKinds = 10;
+int KindOf(const Instruction& i) {
+  const uint64_t opcode = Field(i, 0, 3);
+  if (opcode <= 1) return static_cast<int>(Field(i, 7, 3));
+  if (opcode == 2) return Field(i, 7, 1) != 0 ? 6 : 5;
+  return opcode == 3 ? 9 : Field(i, 108, 3) == 2 ? 7 : 8;
+}
+
+// Whether a bit of this instruction has a meaning that can be wrong.
+bool Matters(const Instruction& i, int bit) {
+  const int kind = KindOf(i);
+  if (kind == 9) return bit < 7;
+  if (kind <= 4) return bit < 96 || (bit < 112 && Field(i, 64, 16) > 1);
+  if (bit < 64) return true;
+  const bool outer = Field(i, 35, 14) > 1, inner = Field(i, 49, 14) > 1;
+  const bool takes_source = kind == 5 || kind == 7;
+  if (bit < 75) return outer;
+  if (bit < 86) return inner;
+  if (bit < 97) return outer && takes_source;
+  if (bit < 108) return inner && takes_source;
+  if (kind == 6) return false;
+  if (kind == 5) return bit < 118 ? outer : inner;
+  return bit < 112 || kind == 8;
+}
+
+struct Named {
+  const char* what;
+  int kind, low, width;
+  uint64_t more;
+};
+
+// What a lowering gets wrong, everywhere.
+const Named kNamed[] = {{"no token to compute after a load of weights", 1, 6, 1, 1},
+                        {"compute does not wait for loads", 5, 3, 1, 1},
+                        {"no token to stores", 7, 6, 1, 1},
+                        {"stores do not wait", 4, 3, 1, 1},
+                        {"stores give no token", 4, 5, 1, 1},
+                        {"a shift does not wait for the store before it", 8, 4, 1, 1},
+                        {"FINISH does not wait for stores", 9, 4, 1, 1},
+                        {"inputs one entry too far", 2, 10, 16, 1},
+                        {"weights one block too far in DRAM", 1, 26, 32, 1},
+                        {"one input vector too few", 2, 80, 16, 0xffff},
+                        {"weights into the input buffer", 1, 7, 3, 1},
+                        {"a reset that adds", 6, 7, 1, 1},
+                        {"a product that resets", 5, 7, 1, 1},
+                        {"one filter row too few", 5, 35, 14, 0x3fff},
+                        {"rows of the input too near", 5, 86, 11, 0x7ff},
+                        {"rows of the filter too far", 5, 108, 10, 1},
+                        {"one micro-op too few", 5, 21, 14, 0x3fff},
+                        {"shifts by seven", 8, 112, 16, 0xffff},
+                        {"the maximum with the bias", 7, 108, 3, 7},
+                        {"sums stored one entry too far", 4, 10, 16, 1},
+                        {"biases one row too far in DRAM", 3, 26, 32, 1},
+                        {"bias rows of the block before", 7, 97, 11, 0x7ff}};
+
+}  // namespace
+
+TEST_CASE("the project's own model on VTA") {
+  CheckGraph(OwnModel(), {0, 16384, 8192});
+}
+TEST_CASE("resnet8 on VTA") { CheckModel("resnet8_cifar10_int8"); }
+TEST_CASE("keyword spotting on VTA") { CheckModel("kws_ref_model_int8"); }
+TEST_CASE("anomaly detection on VTA") { CheckModel("ad01_int8"); }
+TEST_CASE("person detection on VTA") { CheckModel("person_detect_int8"); }
+TEST_CASE("mobilenet_v1 0.25 in uint8 on VTA") {
+  CheckModel("mobilenet_v1_0.25_128_uint8");
+}
+
+TEST_CASE("a lowering that is wrong in a known way is caught") {
+  const Mutants mutants;
+  for (const Named& m : kNamed) {
+    INFO(std::string(m.what));
+    uint64_t changed = 0;
+    const bool caught = mutants.Caught([&](uint64_t, Instruction* i) {
+      if (KindOf(*i) != m.kind || !Matters(*i, m.low)) return;
+      if (m.low < 7 && Field(*i, m.low, 1) == 0) return;  // tokens are dropped alone
+      ++changed;
+      Add(i, m.low, m.width, m.more);
+    });
+    CHECK(changed > 0);
+    CHECK(caught);
+  }
+}
+
+// Each bit that means something, inverted in all instructions of a kind.
+TEST_CASE("a lowering with any bit inverted is caught") {
+  const Mutants mutants;
+  uint64_t made = 0;
+  for (int kind = 0; kind < kKinds; ++kind) {
+    for (int bit = 3; bit < 128; ++bit) {
+      uint64_t changed = 0;
+      const bool caught = mutants.Caught([&](uint64_t, Instruction* i) {
+        if (KindOf(*i) != kind || !Matters(*i, bit)) return;
+        ++changed;
+        Add(i, bit, 1, 1);
+      });
+      if (changed == 0) continue;
+      ++made;
+      INFO("kind " << kind << " bit " << bit << ", instructions " << changed);
+      CHECK(caught);
+    }
+  }
+  CHECK(made > 500);
+}
+
+TEST_CASE("what VTA cannot do is an error that names the layer") {
+  const Bytes graph = OwnModel();
+  sluice_test::NetworkPlan n(graph, "mcu-256k");  // its plans compute ADD in tiles
+  REQUIRE(n.ok);
+  REQUIRE(n.Schedule(SLUICE_SOLVER_BASELINE, 0) == SLUICE_OK);
+  const Bytes plan = n.PlanBytes();
+  const Run run =
+      VtaRun(graph.data(), graph.size(), plan.data(), plan.size()).Execute(1, 1);
+  CHECK(run.code == SLUICE_VTA_UNSUPPORTED);
+  CHECK(run.error.find("operator") != std::string::npos);
+}
+
+}  // namespace vta_test
