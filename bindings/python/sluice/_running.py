@@ -11,9 +11,13 @@ from __future__ import annotations
 import dataclasses
 import os
 import queue
+import sys
 from collections import deque
 from concurrent.futures import BrokenExecutor, Executor, Future
 from typing import Any, Callable, Deque, Dict, List, Optional, Sequence
+
+
+_LOOK_SECONDS = 1.0  # how often a sweep that waits looks whether its pool still lives
 
 
 @dataclasses.dataclass
@@ -44,10 +48,12 @@ def processes(workers: Optional[int]) -> Callable[[], Executor]:
 def let_go(executor: Any) -> None:
     """Ends an executor without waiting for it. Before Python 3.11.5 a pool whose workers were
     killed waits for ever to hand on what they had not read (CPython's issue 94777): closing
-    the end that they read from lets it end. Its own thread may have closed the pipe that wakes
-    it already, and then shutdown fails."""
+    the end that they read from lets it end. Later ones close it in a thread of their own: a
+    second close at the same time fails there or here, or closes a pipe of the next pool, which
+    was given the same number. That thread may also have closed the pipe that wakes it already,
+    and then shutdown fails."""
     reader = getattr(getattr(executor, "_call_queue", None), "_reader", None)
-    if reader is not None:
+    if reader is not None and sys.version_info < (3, 11, 5):
         reader.close()
     try:
         executor.shutdown(wait=False)
@@ -123,7 +129,7 @@ class Running:
         try:
             while waiting or self._alone or self._flying:
                 self._fill(waiting)
-                self._take(self._back.get(), waiting)
+                self._take(self._next(), waiting)
             ended = True
         finally:
             for future in list(self._flying):
@@ -140,10 +146,27 @@ class Running:
         if not self._flying and self._alone:
             self._give(self._alone.popleft(), self._alone)
 
+    def _next(self) -> Any:
+        """The next future that has ended. A process pool that breaks while a job is submitted
+        may forget this job: if the thread that hands on its results is gone, nothing comes."""
+        while True:
+            try:
+                return self._back.get(timeout=_LOOK_SECONDS)
+            except queue.Empty:
+                thread = getattr(self._executor, "_executor_manager_thread", None)
+                if thread is None or thread.is_alive():
+                    continue
+            for future in list(self._flying):
+                if not future.done():
+                    future.set_exception(BrokenExecutor("the pool has ended without its result"))
+
     def _give(self, job: Job, source: Deque[Job]) -> None:
         try:
             future = self._submit(self._executor, job.points)
-        except BrokenExecutor:
+        except (BrokenExecutor, OSError) as error:
+            # A pool that breaks in between closes the pipe that submit writes to.
+            if isinstance(error, OSError) and not getattr(self._executor, "_broken", False):
+                raise
             source.appendleft(job)
             if self._flying:  # these fail too, one by one
                 self._window = max(1, len(self._flying))

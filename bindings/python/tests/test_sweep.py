@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 
 import pytest
@@ -254,6 +255,70 @@ def test_a_pool_that_has_ended_by_itself_is_let_go():
     pool = Ended()
     _running.let_go(pool)
     assert pool.told
+
+
+def test_the_pipe_of_a_pool_is_closed_once(monkeypatch):
+    """By its own thread, from Python 3.11.5 on; before, by nobody else."""
+
+    class Reader:
+        closed = 0
+
+        def close(self):
+            self.closed += 1
+
+    class Queue:
+        _reader = Reader()
+
+    class Pool(concurrent.futures.Executor):
+        _call_queue = Queue()
+
+    for version, times in (((3, 12, 0), 0), ((3, 11, 5), 0), ((3, 11, 4), 1)):
+        monkeypatch.setattr(_running.sys, "version_info", version)
+        _running.let_go(Pool())
+        assert Queue._reader.closed == times
+
+
+class Breaking(Serial):
+    """Breaks at its second job, as a process pool does while the job is submitted."""
+
+    def __init__(self, how):
+        self._how, self._count, self._broken = how, 0, False
+        self._executor_manager_thread = threading.Thread(target=lambda: None)
+        self._executor_manager_thread.start()
+        self._executor_manager_thread.join()
+
+    def submit(self, fn, /, *args, **kwargs):
+        if self._broken:
+            raise concurrent.futures.BrokenExecutor("broken")
+        self._count += 1
+        if self._how == "works" or self._count != 2:
+            return super().submit(fn, *args, **kwargs)
+        self._broken = True
+        if self._how == "pipe":
+            raise OSError("handle is closed")
+        return Future()  # nobody will ever end it
+
+
+@pytest.mark.parametrize("how", ["pipe", "forgotten"])
+def test_a_pool_that_breaks_while_a_job_is_submitted_loses_nothing(serial, monkeypatch, how):
+    monkeypatch.setattr(_running, "_LOOK_SECONDS", 0.05)
+    pools = []
+
+    def make():
+        pools.append(Breaking("works" if pools else how))
+        return pools[-1]
+
+    assert same(sluice.sweep(GRID, make, chunk=2).rows) == same(serial.rows)
+    assert len(pools) == 2
+
+
+def test_a_pipe_that_fails_while_the_pool_works_is_told():
+    class Failing(Serial):
+        def submit(self, *_):
+            raise OSError("no more pipes")
+
+    with pytest.raises(OSError, match="no more pipes"):
+        sluice.sweep(GRID, Failing())
 
 
 def test_a_worker_that_is_killed_loses_nothing(serial, tmp_path):
