@@ -56,7 +56,8 @@ std::string Model::Run() {
         .push_back(fetched_[n]);
   }
   fetched_.clear();
-  ranges_.clear();
+  stored_.clear();
+  loaded_.clear();
   finished_ = false;
   // Some seeds always prefer one module: the earliest loads, the latest stores.
   const uint64_t favourite = random_() % 4;
@@ -175,15 +176,17 @@ bool Model::Write(int module, std::vector<Touch>* t, uint64_t i, const char* wha
 
 bool Model::Dram(int module, uint64_t begin, uint64_t bytes, bool write) {
   if (begin + bytes > dram_.size()) return Fail("an address outside of DRAM");
-  for (const Range& r : ranges_) {
-    const bool conflicts =
-        (write || r.write) && begin < r.end && r.begin < begin + bytes;
-    if (conflicts && clock_[module][r.module] < r.number) {
-      return Fail("no token orders two accesses to DRAM");
-    }
+  const auto conflicts = [&](const std::vector<Range>& ranges) {
+    return std::any_of(ranges.begin(), ranges.end(), [&](const Range& r) {
+      return begin < r.end && r.begin < begin + bytes &&
+             clock_[module][r.module] < r.number;
+    });
+  };
+  if (conflicts(stored_) || (write && conflicts(loaded_))) {
+    return Fail("no token orders two accesses to DRAM");
   }
-  // Loads alone never conflict; a run has few stores.
-  if (write) ranges_.push_back({begin, begin + bytes, module, number_[module], write});
+  (write ? stored_ : loaded_)
+      .push_back({begin, begin + bytes, module, number_[module]});
   return true;
 }
 

@@ -46,7 +46,6 @@ class Model {
     uint64_t begin, end;
     int module;
     uint64_t number;
-    bool write;
   };
   bool Fail(const std::string& why);
   bool Ready(int module) const;
@@ -73,7 +72,7 @@ class Model {
   uint64_t number_[3]{};
   bool finished_ = false;
   std::string trap_;
-  std::vector<Range> ranges_;
+  std::vector<Range> stored_, loaded_;  // of this run
   std::vector<int8_t> inp_, wgt_, out_;
   std::vector<int32_t> acc_;
   std::vector<uint32_t> uop_;

@@ -132,6 +132,21 @@ TEST_CASE("indices, sizes and addresses outside end the run") {
   }
 }
 
+TEST_CASE("a store over what a load reads, without a token, is a race") {
+  // Both run after the product's STORE: the load of DRAM's vector 64 on its own.
+  std::vector<Instruction> list = Product();
+  list.insert(list.begin(), Move(0, 2, 1, 64, 1));
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    std::vector<uint8_t> dram = Memory();
+    CHECK(RunAll(list, &dram, seed) == "");  // the later load's token orders both
+  }
+  list.insert(list.begin() + 3, Move(0, 2, 2, 64, 1));
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    std::vector<uint8_t> dram = Memory();
+    CHECK(RunAll(list, &dram, seed) != "");
+  }
+}
+
 TEST_CASE("the ALU") {
   // ACC 0 holds 300 and -5 from DRAM; OUT takes the low eight bits of each result.
   const auto run = [](uint64_t op, uint64_t immediate) {
