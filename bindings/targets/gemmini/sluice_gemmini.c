@@ -460,7 +460,6 @@ static int takes(const lowering_t* l, const sluice_kernel_t* kernel,
     default:
       return 0;
   }
-  if (matmul && sluice_walk_attribute(w, kernel, SLUICE_MATMUL_A_ZERO) != 0) return 0;
   return sluice_walk_attribute(
              w, kernel, matmul ? SLUICE_MATMUL_B_ZERO : SLUICE_CONV_WEIGHT_ZERO) == 0;
 }

@@ -34,7 +34,7 @@ class Board {
   void Call(const sluice_gemmini_step& step);
   void Spread(const sluice_gemmini_step& step);
   void Finish(const sluice_gemmini_step& step);
-  int32_t Correction(const Tile& t, int64_t h, int64_t w, int64_t k) const;
+  int32_t Correction(const Tile& t, const int64_t at[4]) const;
   static int OnCommand(void* user, uint32_t funct, uint64_t rs1, uint64_t rs2);
   static int OnFence(void* user);
   static int OnStep(void* user, const sluice_gemmini_step* step);
@@ -191,18 +191,28 @@ void Board::Spread(const sluice_gemmini_step& step) {
   }
 }
 
-// What the input's zero point has added to the sum of an output element: zero times the
-// weights whose input is no padding.
-int32_t Board::Correction(const Tile& t, int64_t h, int64_t w, int64_t k) const {
-  const int32_t zero = t.op == SLUICE_OP_BATCH_MATMUL ? 0 : t.A(SLUICE_CONV_INPUT_ZERO);
+// What the zero point of the first input has added to the sum of an output element: zero
+// times the weights whose input is no padding.
+int32_t Board::Correction(const Tile& t, const int64_t at[4]) const {
+  const bool matmul = t.op == SLUICE_OP_BATCH_MATMUL;
+  const int32_t zero = matmul ? t.A(SLUICE_MATMUL_A_ZERO) : t.A(SLUICE_CONV_INPUT_ZERO);
   if (zero == 0) return 0;
+  const int64_t h = at[1], w = at[2], k = at[3];
+  int32_t sum = 0;
+  if (matmul) {
+    const bool transposed = t.A(SLUICE_MATMUL_TRANSPOSE_B) != 0;
+    for (int64_t c = 0; c < t.input0.extent[3]; ++c) {
+      sum += static_cast<int8_t>(transposed ? *t.input1.at(at[0], h, k, c)
+                                            : *t.input1.at(at[0], h, c, k));
+    }
+    return -zero * sum;
+  }
   const bool depthwise = t.op == SLUICE_OP_DEPTHWISE_CONV;
   const bool matrix = t.op == SLUICE_OP_FULLY_CONNECTED;
   const Box f = matrix ? sluice_sim::FilterOf(t.weight) : t.weight;
   const auto step = [&](int attribute) {
     return matrix ? 1 : std::max(1, t.A(static_cast<size_t>(attribute)));
   };
-  int32_t sum = 0;
   for (int64_t r = 0; r < f.extent[1]; ++r) {
     const int64_t row =
         h * step(SLUICE_CONV_STRIDE_H) + r * step(SLUICE_CONV_DILATION_H) - t.pad[0];
@@ -214,8 +224,8 @@ int32_t Board::Correction(const Tile& t, int64_t h, int64_t w, int64_t k) const 
         continue;
       }
       const int64_t channels = depthwise ? 1 : f.extent[3];
-      const uint8_t* const at = depthwise ? f.at(0, r, s, k) : f.at(k, r, s, 0);
-      for (int64_t c = 0; c < channels; ++c) sum += static_cast<int8_t>(at[c]);
+      const uint8_t* const row_at = depthwise ? f.at(0, r, s, k) : f.at(k, r, s, 0);
+      for (int64_t c = 0; c < channels; ++c) sum += static_cast<int8_t>(row_at[c]);
     }
   }
   return static_cast<int32_t>(0u -
@@ -238,9 +248,9 @@ void Board::Finish(const sluice_gemmini_step& step) {
     for (uint32_t w = 0; w < step.columns; ++w, from += 4 * uint64_t{step.channels}) {
       std::memcpy(sums.data(), machine_->dram().data() + from, 4 * sums.size());
       for (uint32_t k = 0; k < step.channels; ++k) {
+        const int64_t at[4] = {step.n, step.h + h, step.w + w, step.k + k};
         sums[k] = static_cast<int32_t>(static_cast<uint32_t>(sums[k]) +
-                                       static_cast<uint32_t>(Correction(
-                                           tile, step.h + h, step.w + w, step.k + k)));
+                                       static_cast<uint32_t>(Correction(tile, at)));
       }
       sluice_sim::FinishRow(part, sums.data(), {step.n, step.h + h, step.w + w},
                             step.channels);

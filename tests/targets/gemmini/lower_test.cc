@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <random>
+#include <sstream>
 
 #include "firmware-sim/sim.h"
 #include "import/tflite/import_tflite.h"
@@ -12,6 +14,7 @@
 #include "support/files.h"
 #include "support/library.h"
 #include "targets/gemmini/board.h"
+#include "zoo/zoo.h"
 
 namespace gemmini_model {
 namespace {
@@ -21,18 +24,10 @@ struct Case {
   std::vector<Bytes> plans;
 };
 
-// The graph of a model file and its plans: default and baseline, then of three smaller
-// budgets. No graph: the file is not there.
-Case CaseOf(const std::string& path, const std::vector<uint64_t>& budgets) {
+// A graph's plans: default and baseline, then of smaller budgets.
+Case PlansOf(const Bytes& graph_bytes, const std::vector<uint64_t>& budgets) {
   Case c;
-  if (!std::filesystem::exists(path)) {
-    MESSAGE("skipped: " << path << " is not there");
-    return c;
-  }
-  const Bytes file = sluice_test::ReadFile(path);
-  sluice::import::TfliteImportOptions options;
-  options.name = "model";
-  c.graph = sluice::import::ImportTflite(file.data(), file.size(), options).graph;
+  c.graph = graph_bytes;
   const Bytes machine = sluice::presets::LoadPreset("gemmini-16x16");
   sluice_test::Library library;
   const auto graph = library.Graph(c.graph);
@@ -46,6 +41,19 @@ Case CaseOf(const std::string& path, const std::vector<uint64_t>& budgets) {
   add(0, SLUICE_SOLVER_BASELINE);
   for (const uint64_t budget : budgets) add(budget, SLUICE_SOLVER_DEFAULT);
   return c;
+}
+
+// The same of a model file. No graph: the file is not there.
+Case CaseOf(const std::string& path, const std::vector<uint64_t>& budgets) {
+  if (!std::filesystem::exists(path)) {
+    MESSAGE("skipped: " << path << " is not there");
+    return {};
+  }
+  const Bytes file = sluice_test::ReadFile(path);
+  sluice::import::TfliteImportOptions options;
+  options.name = "model";
+  return PlansOf(sluice::import::ImportTflite(file.data(), file.size(), options).graph,
+                 budgets);
 }
 
 std::string Shared(const std::string& model) {
@@ -99,6 +107,30 @@ TEST_CASE("targets: anomaly detection on Gemmini") {
   CheckCase(CaseOf(Shared("ad01_int8"), {65536, 32768, 16384}), 2);
 }
 
+TEST_CASE("targets: a block of a transformer on Gemmini") {
+  sluice::zoo::ZooOptions options;
+  options.blocks = 1;
+  const Case c = PlansOf(sluice::zoo::MakeZooGraph("vit_b_16", options), {});
+  const BoardResult result = RunBoard(c.graph, c.plans[0], 1, Late::kStores);
+  REQUIRE_MESSAGE(result.error.empty(), result.error);
+  CHECK(result.output_fnv1a == Expected(c.graph, 1));
+  CHECK(result.counts.host_macs == 0);
+}
+
+// By hand: SLUICE_TARGET_NETWORKS="resnet50 mobilenet_v1 vit_b_16"
+TEST_CASE("targets: whole networks of the zoo on Gemmini") {
+  const char* names = std::getenv("SLUICE_TARGET_NETWORKS");
+  if (names == nullptr) {
+    MESSAGE("skipped in part: SLUICE_TARGET_NETWORKS names no networks");
+    return;
+  }
+  std::istringstream list(names);
+  for (std::string name; list >> name;) {
+    CAPTURE(name);
+    CheckCase(PlansOf(sluice::zoo::MakeZooGraph(name, {}), {}), 1);
+  }
+}
+
 TEST_CASE("targets: what the lowering has wrong, the model of Gemmini notices") {
   const Case c = OwnModel();
   REQUIRE(!c.graph.empty());
@@ -120,6 +152,18 @@ TEST_CASE("targets: what the lowering has wrong, the model of Gemmini notices") 
   faults.push_back({Fault::kFlipRs1, 0, 9, 1});
   faults.push_back({Fault::kFlipRs1, 0, 16, 1});
   faults.push_back({Fault::kFlipRs2, 0, 2, 1});
+  // As many again that nobody chose: a bit of an address of some commands.
+  std::mt19937 random(20);
+  const Fault kinds[] = {
+      {Fault::kFlipRs1, 1}, {Fault::kFlipRs1, 2}, {Fault::kFlipRs1, 3},
+      {Fault::kFlipRs1, 4}, {Fault::kFlipRs1, 6}, {Fault::kFlipRs2, 1},
+      {Fault::kFlipRs2, 2}, {Fault::kFlipRs2, 3}, {Fault::kFlipRs2, 6}};
+  for (size_t chosen = faults.size(); chosen > 0; --chosen) {
+    Fault fault = kinds[random() % 9];
+    fault.bit = random() % 7;
+    fault.every = 1 + random() % 5;
+    faults.push_back(fault);
+  }
   for (const Fault& fault : faults) {
     CAPTURE(fault.kind);
     CAPTURE(fault.funct);
