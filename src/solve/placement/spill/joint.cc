@@ -22,7 +22,9 @@ constexpr uint32_t kWideBeam = 64;
 constexpr uint32_t kBeamEvictions = 12;
 constexpr uint64_t kSharedNodes = 1 << 12;  // for the addresses of their plans
 constexpr int kSharedReserves[] = {0, 1, 2, 4};
-constexpr uint64_t kBoundStates = 1 << 17;  // where the exact search follows
+constexpr int kFirstReserves[] = {0, 6, 10, 14};  // until there is a plan
+constexpr int kSharedRepairs = 8;                 // for each of them
+constexpr uint64_t kBoundStates = 1 << 17;        // where the exact search follows
 // Windows between near cuts, for graphs too large to solve at once.
 constexpr size_t kWindowFrom = 24;  // operators; below, the exact search is as fast
 struct WindowShape {
@@ -284,38 +286,85 @@ void Remember(Joint* self) {
             self->least.fetch.begin());
 }
 
-// The cheapest order of a beam, with addresses; if there are none, at lower targets.
-Status Shared(Joint* self, uint32_t width) {
-  if (self->graph.operators.size() < kWindowFrom || !self->options.fixed_order.empty())
-    return Status::kOk;
-  for (int reserve : kSharedReserves) {
+// One beam, and addresses for its cheapest order.
+struct SharedTry {
+  uint32_t width;
+  int reserve;  // parts of the capacity left free
+  int repairs;
+};
+
+enum class Shown : uint8_t {  // of a try
+  kNone,                      // no order below the best
+  kUnplaced,                  // an order without addresses
+  kRepaired,                  // addresses, after more departures
+  kWhole                      // addresses as it is
+};
+
+Status ShareAt(Joint* self, const SharedTry& attempt, Shown* shown) {
+  *shown = Shown::kNone;
+  OrderOptions order;
+  order.charge = self->options.charge;
+  order.capacity = self->options.capacity;
+  order.target =
+      self->options.capacity - self->options.capacity / kReserveParts * attempt.reserve;
+  order.give_up = self->best;
+  order.width = attempt.width;
+  SLUICE_TRY(
+      ChooseOrder(self->graph, order, WorkWith(*self, self->budget), &self->trial));
+  self->plan->states += self->trial.states;
+  if (!self->trial.found) return Status::kOk;
+  std::swap(self->decisions, self->trial);
+  const int64_t bytes = self->decisions.bytes;
+  Remember(self);
+  if (attempt.reserve == 0) {
+    self->bound = Max(self->bound, self->decisions.lower_bound);
+    self->unplaced = Min(self->unplaced, bytes);
+  }
+  bool placed = false;
+  SLUICE_TRY(AdoptDecisions(self, kSharedNodes, attempt.repairs, &placed));
+  *shown = placed ? Shown::kRepaired : Shown::kUnplaced;
+  if (!placed || self->plan->bytes() != bytes) return Status::kOk;
+  *shown = Shown::kWhole;
+  if (attempt.reserve == 0) self->unplaced = INT64_MAX;
+  return Status::kOk;
+}
+
+// A first plan by a beam: few repairs, then more and more of the capacity left free. In
+// a large network, repairs at one target take longer than beams at several.
+Status ShareFirst(Joint* self, Shown* shown) {
+  for (int reserve : kFirstReserves) {
     if (self->budget->Exhausted()) break;
-    OrderOptions order;
-    order.charge = self->options.charge;
-    order.capacity = self->options.capacity;
-    order.target =
-        self->options.capacity - self->options.capacity / kReserveParts * reserve;
-    order.give_up = self->best;
-    order.width = width;
-    SLUICE_TRY(
-        ChooseOrder(self->graph, order, WorkWith(*self, self->budget), &self->trial));
-    self->plan->states += self->trial.states;
-    if (!self->trial.found) break;
-    std::swap(self->decisions, self->trial);
-    const int64_t bytes = self->decisions.bytes;
-    Remember(self);
-    if (reserve == 0) {
-      self->bound = Max(self->bound, self->decisions.lower_bound);
-      self->unplaced = Min(self->unplaced, bytes);
-    }
-    bool placed = false;
-    SLUICE_TRY(AdoptDecisions(self, kSharedNodes, kRepairs, &placed));
-    if (placed && self->plan->bytes() == bytes) {
-      if (reserve == 0) self->unplaced = INT64_MAX;
-      break;
+    SLUICE_TRY(ShareAt(self, {kOrderWidth, reserve, kSharedRepairs}, shown));
+    // Nothing was left to improve on, or the next target is for those without a plan.
+    if (self->plan->placed || *shown == Shown::kNone) {
+      if (reserve != 0) *shown = Shown::kNone;
+      return Status::kOk;
     }
   }
+  *shown = Shown::kNone;
   return Status::kOk;
+}
+
+// The cheapest order of a beam, with addresses; if there are none, at lower targets.
+// done: what the try for the whole capacity has shown.
+Status Shared(Joint* self, uint32_t width, Shown done) {
+  if (done == Shown::kWhole) return Status::kOk;
+  for (int reserve : kSharedReserves) {
+    if (self->budget->Exhausted()) break;
+    if (reserve == 0 && done != Shown::kNone) continue;
+    Shown shown = Shown::kNone;
+    SLUICE_TRY(ShareAt(self, {width, reserve, kRepairs}, &shown));
+    if (shown == Shown::kNone || shown == Shown::kWhole) break;
+  }
+  return Status::kOk;
+}
+
+Status ByBeams(Joint* self, uint32_t width) {
+  if (self->graph.operators.size() < kWindowFrom || !self->options.fixed_order.empty())
+    return Status::kOk;
+  Shown done = Shown::kNone;
+  if (!self->plan->placed) SLUICE_TRY(ShareFirst(self, &done));
+  return Shared(self, width, done);
 }
 
 // The seeds' orders, each with its cheapest spills.
@@ -481,7 +530,7 @@ Status Run(Joint* self) {
   SLUICE_TRY(Unspilled(self));
   if (self->plan->placed && self->plan->bytes() == 0) return Conclude(self);
   self->in_time = true;
-  SLUICE_TRY(Shared(self, kOrderWidth));
+  SLUICE_TRY(ByBeams(self, kOrderWidth));
   if (IsDone(*self)) return Conclude(self);
   SLUICE_TRY(FindSeeds(self));
   SLUICE_TRY(BySeeds(self));
@@ -491,7 +540,7 @@ Status Run(Joint* self) {
   if (IsDone(*self)) return Conclude(self);
   SLUICE_TRY(BoundByWindows(self));
   if (IsDone(*self)) return Conclude(self);
-  SLUICE_TRY(Shared(self, kWideBeam));
+  SLUICE_TRY(ByBeams(self, kWideBeam));
   if (IsDone(*self)) return Conclude(self);
   if (self->options.exact && self->options.fixed_order.empty() &&
       self->decisions.found) {
