@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Which sources of a program one compiler call may take together.
+
+  joined_sources.py ROOT SOURCE...      prints a line "GROUP SOURCE" for each source in a group
+  joined_sources.py --self-test
+
+Most of the time to compile a test goes into headers and into the inline functions that each
+source makes again. Sources in one call share both. Two sources share a call only if no name
+that one of them defines outside of functions occurs in the other one, or in a header of the
+project that the other one includes: such a name would be defined twice, or mean another thing.
+Headers with different types, or functions of tests, of one name are kept apart too. A source with
+a macro of its own, `using namespace` or a struct of the C interface stays alone.
+"""
+import functools
+import os
+import re
+import sys
+
+MOST = 8  # sources per call, so that several processors have work
+ALONE = re.compile(r"^\s*#\s*(?:define|undef|pragma)\b|^\s*using namespace\b|^int main\(|^struct sluice_", re.M)
+# clang-format puts what stands in a namespace at the beginning of a line.
+TYPE = re.compile(r"^(?:template\s*<.*>\s*)?(?:struct|class|enum class|enum|union|namespace)\s+(\w+)")
+ALIAS = re.compile(r"^using\s+(?:[\w:]+::)?(\w+)\s*(?:=|;)")
+OTHER = re.compile(r"^[A-Za-z_][\w:<>,&*\s]*?[\s&*>](\w+)\s*(?:\(|=|\{|\[|;)")
+NAMED = re.compile(r"^(\w+)\(")  # a function whose type stands on the line before
+BODY = re.compile(r"^(?:template\s*<.*>\s*)?(?:struct|class|enum class|enum|union)\s+(\w+)[^;]*\{")
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+TEST = re.compile(r"^(?:TEST_CASE|TEST_SUITE|TYPE_TO_STRING|REGISTER_|DOCTEST_|SCENARIO)")
+SHARED = {"sluice", "sluice_test", "sluice_sim", "sluice_cli", "sluice_import"}
+
+
+def without_comments(text):
+    return re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.S)
+
+
+def defined(text):
+    names = set()
+    for line in without_comments(text).split("\n"):
+        if TEST.match(line) or line[:1] in "#}":
+            continue
+        for pattern in (TYPE, ALIAS, OTHER, NAMED):
+            found = pattern.match(line)
+            if found:
+                names.add(found.group(1))
+                break
+    return names - SHARED
+
+
+@functools.lru_cache(maxsize=None)
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+@functools.lru_cache(maxsize=None)
+def words(path):
+    return frozenset(re.findall(r"[A-Za-z_]\w*", without_comments(read(path))))
+
+
+@functools.lru_cache(maxsize=None)
+def included(root, path):
+    found = []
+    for name in INCLUDE.findall(read(path)):
+        for folder in (os.path.dirname(path), root, root + "/tests", root + "/src",
+                       root + "/include"):
+            header = os.path.normpath(os.path.join(folder, name))
+            if os.path.isfile(header):
+                found.append(header)
+                break
+    return tuple(found)
+
+
+@functools.lru_cache(maxsize=None)
+def made_in(root, path):
+    """What a header defines that may stand in another header too."""
+    if path.startswith(root + "/tests/"):
+        return frozenset(defined(read(path)))
+    lines = map(BODY.match, without_comments(read(path)).split("\n"))
+    return frozenset(found.group(1) for found in lines if found)
+
+
+def spoken(root, path):
+    """All words of a source and of the project's headers that it includes; (name, header) of what
+    these headers define."""
+    seen, waiting = {path}, [path]
+    result, places = set(), {}
+    while waiting:
+        at = waiting.pop()
+        result |= words(at)
+        if at != path:
+            places.update(dict.fromkeys(made_in(root, at), at))
+        for header in included(root, at):
+            if header not in seen:
+                seen.add(header)
+                waiting.append(header)
+    return result, places
+
+
+def agree(ours, theirs):
+    return all(theirs.get(name, place) == place for name, place in ours.items())
+
+
+def groups(root, sources):
+    made = []  # of [sources, names, words, places of what headers define]
+    for path in sorted(sources):
+        text = read(path)
+        if ALONE.search(text):
+            continue
+        names, (said, places) = defined(text), spoken(root, path)
+        for group in made:
+            if (len(group[0]) < MOST and not names & group[2] and not group[1] & said
+                    and agree(places, group[3])):
+                break
+        else:
+            group = [[], set(), set(), {}]
+            made.append(group)
+        group[0].append(path)
+        group[1] |= names
+        group[2] |= said
+        group[3].update(places)
+    return [group[0] for group in made if len(group[0]) > 1]
+
+
+def self_test():
+    names = defined("namespace {\nstruct A {\n  int b;\n};\nusing C = int;\nconstexpr int kD = 1;\n"
+                    "std::vector<int> E(int f) {\n  return g(f);\n}\nTEST_CASE(\"h\") {\n"
+                    "LongType\nI(int a) {\n// int J;\n")
+    assert names == {"A", "C", "kD", "E", "I"}, names
+    assert ALONE.search("#define X 1") and ALONE.search("using namespace sluice;")
+    assert not ALONE.search("#include <vector>\nusing sluice::Span;\n")
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        self_test()
+        return
+    for number, group in enumerate(groups(sys.argv[1], sys.argv[2:])):
+        for path in group:
+            print(f"joined{number} {path}")
+
+
+main()
