@@ -5,6 +5,7 @@
 #include "model/core_array.h"
 #include "model/engines.h"
 #include "model/host.h"
+#include "model/reuse_bound.h"
 #include "model/room_bound.h"
 #include "model/tile_cycles.h"
 
@@ -274,6 +275,11 @@ Status FindBound(const Graph& graph, const Hardware& hardware, PricedBy prices,
     const LayerBound layer = BoundOfLayer(graph, hardware, needs, l, prices);
     compute = Sum(compute, layer.cycles);
     energy += layer.energy_pj;
+  }
+  if (prices == PricedBy::kMachine) {
+    double again = 0;
+    SLUICE_TRY(EnergyOfReuse(graph, hardware, needs, scratch, &again));
+    energy += again;
   }
   const HostWork host = HostWorkOf(graph, hardware, needs);
   FillCycles(hardware, compute, host, bound);

@@ -4,6 +4,7 @@
 #include "base/checked.h"
 #include "verify/ability.h"
 #include "verify/op_rules.h"
+#include "verify/reuse.h"
 
 namespace sluice {
 namespace judge {
@@ -458,8 +459,10 @@ Status FindLeastCosts(const Judge& judge, const VerifiedCounts& counts,
                          &cycles));
   cycles = Max(cycles, LeastCycles(judge, counts, all.cycles, moved));
   least->cycles = static_cast<uint64_t>(Min(cycles, kMost));
+  double again = 0;
+  SLUICE_TRY(FindReuse(judge, &again));
   least->energy_pj =
-      all.energy +
+      all.energy + again +
       kBits *
           (moved.read * (h.dram().read_pj_per_bit + h.scratchpad().write_pj_per_bit) +
            moved.written *

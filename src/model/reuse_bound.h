@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lower bound on the energy of transfers beyond the compulsory ones, from how often a
+// matrix product can use what its scratchpad holds.
+//
+// Layers: FULLY_CONNECTED, BATCH_MATMUL and convolutions of 1x1 windows without pads,
+// with operands A and B, P MACs, S bytes of scratchpad (and 16 for an element at a
+// border). Of the tiles of a plan, those count that make each output for the first time.
+// So P MACs count, and each sum is begun once. A MAC needs an element of A, one of B and
+// a sum in the scratchpad, and any two of these name the MAC. By Loomis and Whitney,
+// a, b and c elements allow at most sqrt(a b c) MACs.
+//
+// An element enters when it is loaded, made or, a sum, begun. Give each entering byte of
+// A, B and sums the weights x^2, y^2 and z^2, all at most 1. Cut the plan into phases in
+// which bytes of weight 2 S enter. In a phase, what lies in the scratchpad at its begin
+// and what enters have weight 3 S at most, so its MACs are at most
+// S^1.5 / (x y z sqrt(bytes of an element of A times B times a sum)). Hence the bytes
+// that enter weigh at least 2 P x y z sqrt(elements' bytes / S) - 2 S. All weights of
+// this form are true; some of those that give the most are taken.
+//
+// Each element enters once without cost here: its compulsory load, its first making, the
+// begin of its sum. Any further time it is loaded, or made again by the MACs of its
+// producer. So a weight is at most the energy of these MACs over that of the load, and
+// making it again does not undercut the bound. Sums that come back are loaded.
+//
+// An element behind element-wise or row-wise layers, reshapes and transposes is made
+// from one element at least of the tensor in front of them, which was there. So the
+// walk goes back to an input, a constant or the result of a layer with MACs: the root.
+// Elements have the bytes of the smallest on this way. Whatever is loaded of a root's
+// way counts for one layer alone; sums count for their own layer. Other roots (gathers,
+// states, slices, joins, resizes) give no bound.
+//
+// Input    a graph fitted to a machine of one node whose tiles work on the scratchpad;
+//          its needs.
+// Output   pJ of loads, or of MACs instead of them.
+// Errors   kOutOfMemory.
+// Cost     layers times the length of ways; scratch a byte per tensor.
+// Source   J. Hong and H. T. Kung, "I/O complexity: the red-blue pebble game", STOC 1981;
+//          L. H. Loomis and H. Whitney, 1949. Weights and makings: own.
+#ifndef SLUICE_MODEL_REUSE_BOUND_H_
+#define SLUICE_MODEL_REUSE_BOUND_H_
+
+#include "model/hardware.h"
+#include "model/needs.h"
+
+namespace sluice {
+
+Status EnergyOfReuse(const Graph& graph, const Hardware& hardware, const Needs& needs,
+                     Arena* scratch, double* pj);
+
+}  // namespace sluice
+
+#endif  // SLUICE_MODEL_REUSE_BOUND_H_

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The judge's own bound on what matrix products load again because the scratchpad does
+// not hold them.
+//
+// A product of P MACs in S bytes, whose operands take BA and BB bytes in elements of WA
+// and WB bytes and whose N outputs take one byte each at least, lets in
+// 2 P sqrt(U V W WA WB / S) - 2 S - U BA - V BB - W N weighted bytes beyond those that
+// come in once, for all weights U, V, W of at most 1. An operand that another layer sums
+// may be summed again instead: then its weight is at most the energy of these MACs over
+// that of loading an element. model/reuse_bound.h has the proof.
+//
+// Input    the judge's graph and machine.
+// Output   pJ beyond compulsory traffic and work; 0 for meshes, mapped tiles, machines
+//          that take no energy for loads.
+// Errors   kOutOfMemory.
+// Cost     layers times tensors on the way to their operands; a byte per tensor.
+// Source   as model/reuse_bound.h; shares no code with it.
+#ifndef SLUICE_VERIFY_REUSE_H_
+#define SLUICE_VERIFY_REUSE_H_
+
+#include "verify/stream_view.h"
+
+namespace sluice {
+namespace judge {
+
+Status FindReuse(const Judge& judge, double* pj);
+
+}  // namespace judge
+}  // namespace sluice
+
+#endif  // SLUICE_VERIFY_REUSE_H_

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The judge's own count of what products load again, compared with a value by hand.
+#include "verify/reuse.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "support/read_graph.h"
+#include "verify/stream_view.h"
+
+namespace sluice_test {
+namespace {
+
+constexpr uint8_t kI8 = SLUICE_DTYPE_INT8, kI32 = SLUICE_DTYPE_INT32;
+constexpr int32_t kSide = 96;
+
+// A convolution of 96 pixels by one row and column, or by three with pads.
+GraphSpec Product(int32_t pad) {
+  const int32_t filter = 1 + 2 * pad;
+  GraphSpec g;
+  g.tensors = {{{1, 12, 8, kSide}, kI8, 1},
+               {{kSide, filter, filter, kSide}, kI8, 3, 3, 1},
+               {{kSide, 3}, kI32, 3, 3, 2},
+               {{1, 12, 8, kSide}, kI8, 2}};
+  g.layers.push_back(
+      {SLUICE_OP_CONV, {0, 1, 2}, {3}, {1, 1, 1, 1, pad, pad, pad, pad}});
+  return g;
+}
+
+double ReuseOf(const GraphSpec& spec, int64_t room, uint32_t columns = 1) {
+  HardwareSpec h;
+  h.scratchpad_bytes = static_cast<uint64_t>(room);
+  Nouns n(spec, h);
+  n.hardware.node_cols = columns;
+  sluice::Plan plan = {};
+  const sluice::judge::Judge judge = {
+      n.graph, n.hardware,       plan, &n.arena, &n.diagnostic,
+      {},      int64_t{1} << 40, {},   false};
+  double pj = -1;
+  REQUIRE(sluice::judge::FindReuse(judge, &pj) == sluice::Status::kOk);
+  return pj / (8 * (n.hardware.dram().read_pj_per_bit +
+                    n.hardware.scratchpad().write_pj_per_bit));
+}
+
+TEST_CASE("reuse: a 1x1 convolution loads again what a product does") {
+  const double side = kSide, room = 1024 + 16;
+  const double by_hand =
+      2 * side * side * side / std::sqrt(room) - 2 * room - 3 * side * side;
+  CHECK(ReuseOf(Product(0), 1024) == doctest::Approx(by_hand));
+  CHECK(ReuseOf(Product(0), 1 << 20) == 0);
+  CHECK(ReuseOf(Product(0), 1024, 2) == 0);
+  CHECK(ReuseOf(Product(1), 1024) == 0);
+}
+
+}  // namespace
+}  // namespace sluice_test
