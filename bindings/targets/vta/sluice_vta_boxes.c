@@ -125,7 +125,7 @@ static int load_row(state_t* s, const job_t* j, const part_t* a, const window_t*
       }
     }
   }
-  s->counts->packed_bytes += v->w * a->cn * 16u;
+  s->counts->packed_bytes += (uint64_t)v->w * a->cn * 16;
   vta_load(s, KIND_INP, sram, at / 16, 1, v->w * a->cn, v->w * a->cn);
   return SLUICE_VTA_OK;
 }
@@ -252,7 +252,7 @@ int vta_need_weight(state_t* s, const job_t* j, const part_t* a, const box_t** b
             return fail(s, SLUICE_VTA_PORT, "a write failed");
           }
         }
-  s->counts->packed_bytes += count * 256u;
+  s->counts->packed_bytes += (uint64_t)count * 256;
   vta_load(s, KIND_WGT, (*box)->first, at / 256, 1, count, count);
   return SLUICE_VTA_OK;
 }

@@ -113,8 +113,8 @@ int vta_micro_ops(state_t* s, uint32_t first, const uint32_t* list, uint32_t cou
   unsigned char bytes[16];
   needs_t n = {{0, 0, 0}};
   const uint32_t at = s->staged;
-  if (memcmp(s->uop + first, list, count * 4u) == 0) return SLUICE_VTA_OK;
-  memcpy(s->uop + first, list, count * 4u);
+  if (memcmp(s->uop + first, list, count * sizeof *list) == 0) return SLUICE_VTA_OK;
+  memcpy(s->uop + first, list, count * sizeof *list);
   (void)vta_stage(s, count * 4);
   if (s->port->write(s->port->user, s->input->staging + at, list, count * 4) != 0) {
     return fail(s, SLUICE_VTA_PORT, "a write failed");
@@ -124,7 +124,7 @@ int vta_micro_ops(state_t* s, uint32_t first, const uint32_t* list, uint32_t cou
   (void)vta_emit(s, COMPUTE, bytes, &n);
   ++s->counts->loads;
   s->counts->uops += count;
-  s->counts->uop_bytes += count * 4u;
+  s->counts->uop_bytes += (uint64_t)count * 4;
   return SLUICE_VTA_OK;
 }
 

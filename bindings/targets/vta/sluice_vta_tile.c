@@ -134,7 +134,7 @@ static int add_rows(state_t* s, const job_t* j, uint32_t acc, uint32_t pixels) {
     vta_memory_bits(bytes, KIND_ACC, BIAS_FIRST, at / 64, 1, count, count);
     (void)vta_emit(s, COMPUTE, bytes, &n);
     ++s->counts->loads;
-    s->counts->bias_bytes += count * 64u;
+    s->counts->bias_bytes += (uint64_t)count * 64;
     l.outer = pixels;
     l.inner = count;
     l.dst_outer = pixels == 1 ? 0 : j->kb;
@@ -243,7 +243,7 @@ static int drain(state_t* s, const job_t* j, const part_t* a) {
     number = vta_emit(s, STORE, bytes, &n);
     for (i = a->acc; i < a->acc + entries; ++i) s->out_read[i] = number;
     ++s->counts->stores;
-    s->counts->sum_bytes += entries * 16u;
+    s->counts->sum_bytes += (uint64_t)entries * 16;
   }
   code = vta_flush(s);
   if (code != SLUICE_VTA_OK) return code;
