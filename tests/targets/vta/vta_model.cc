@@ -2,6 +2,7 @@
 #include "targets/vta/vta_model.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 namespace vta_test {
@@ -20,7 +21,7 @@ constexpr int kPushes[3][2] = {{-1, 0}, {1, 2}, {3, -1}};
 
 uint64_t Field(const Instruction& i, int low, int width) {
   uint64_t word;
-  std::memcpy(&word, i.data() + ptrdiff_t{low / 64} * 8, 8);
+  std::memcpy(&word, i.data() + std::ptrdiff_t{low / 64} * 8, 8);
   return word >> (low % 64) & ((uint64_t{1} << width) - 1);
 }
 
@@ -283,7 +284,7 @@ void Model::Result(uint32_t dst) {
 void Model::Gemm(bool reset, uint32_t dst, uint32_t src, uint32_t wgt) {
   if (reset) {
     if (!Write(kCompute, &acc_at_, dst, "ACC")) return;
-    std::fill_n(acc_.begin() + ptrdiff_t{dst} * 16, 16, 0);
+    std::fill_n(acc_.begin() + std::ptrdiff_t{dst} * 16, 16, 0);
     return Result(dst);
   }
   if (!Read(kCompute, &inp_at_, src, "INP") || !Read(kCompute, &wgt_at_, wgt, "WGT") ||
