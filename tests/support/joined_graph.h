@@ -3,6 +3,8 @@
 #ifndef SLUICE_TESTS_SUPPORT_JOINED_GRAPH_H_
 #define SLUICE_TESTS_SUPPORT_JOINED_GRAPH_H_
 
+#include <vector>
+
 #include "model/lowering.h"
 #include "solve/space/problem.h"
 #include "solve/space/segment.h"
@@ -56,6 +58,19 @@ struct MakerCase : SpaceCase {
   sluice::Arena arena{&memory};
   sluice::SegmentMaker maker;
 };
+
+// Layers in a row, each of which changes the scale of all elements; tensor 0 is the input.
+inline GraphSpec RowGraph(uint32_t layers, const std::vector<int32_t>& dims) {
+  GraphSpec g;
+  for (uint32_t t = 0; t <= layers; ++t) {
+    const uint8_t kind = t == 0 ? 1 : t == layers ? 2 : 0;
+    g.tensors.push_back({dims, SLUICE_DTYPE_INT8, kind});
+    if (t == 0) continue;
+    g.layers.push_back(
+        {SLUICE_OP_REQUANTIZE, {t - 1}, {t}, {0, 1 << 30, 1, 0, -128, 127}});
+  }
+  return g;
+}
 
 // input 0 -> a pointwise convolution of 4 to 16 channels -> 3 -> 4 -> output.
 inline GraphSpec PointwiseGraph() {

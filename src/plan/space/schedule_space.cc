@@ -47,6 +47,8 @@ SpaceCall CallOf(PlanCall* call, const sluice_report_t& scale, Budget* budget) {
   SpaceSearch search;
   search.goal.per_pj = exponents.energy / scale.energy_pj;
   search.goal.per_cycle = exponents.delay / static_cast<double>(scale.latency_cycles);
+  search.goal.energy_exponent = exponents.energy;
+  search.goal.delay_exponent = exponents.delay;
   search.budget = budget;
   return {call->graph,    call->hardware, call->plain.lowering,
           call->capacity, call->coster,   search};
@@ -153,6 +155,12 @@ Status SpaceSchedule::Find(Diagnostic* diagnostic) {
   // If images do not fit, slack is added where they did not, and the search begins
   // again: in the first rounds for the segments there alone, then for all segments.
   constexpr int kNear = 8, kRounds = kNear + 4;
+  if (call_.known != nullptr) {
+    for (size_t p = 0; p < known_.size(); ++p) {
+      known_[p] = call_.known->segment[p];
+      problem_.slack[p] = call_.known->leave[p];
+    }
+  }
   const Arena::Mark begin = memory_->mark();
   for (int round = 0;; ++round) {
     memory_->Rewind(begin);
@@ -188,6 +196,7 @@ void SpaceSchedule::KeepElsewhere() {
 Status SpaceSchedule::Search() {
   SpaceSearch search = call_.search;
   search.known = known_;
+  if (search.notes != nullptr) search.found = &found_;
   for (size_t p = 0; p < leave_.size(); ++p) leave_[p] = problem_.slack[p];
   Status found = SearchSpace(problem_, search, memory_, memory_, &plan_);
   if (found == Status::kOutOfMemory) {
@@ -235,6 +244,13 @@ Status SpaceSchedule::Place(int order, uint64_t search_bytes) {
   return Status::kOk;
 }
 
+Status SpaceSchedule::NoteFound(KnownPlan* out) const {
+  out->segment = found_;
+  SLUICE_TRY(call_.search.notes->Allocate(leave_.size(), &out->leave));
+  for (size_t p = 0; p < leave_.size(); ++p) out->leave[p] = leave_[p];
+  return Status::kOk;
+}
+
 int64_t SpaceSchedule::most_iterations() const {
   int64_t most = 1;
   for (const SpaceSegment& s : plan_.segments) {
@@ -276,6 +292,25 @@ Status SpaceSchedule::Write(int order, Candidate* out) {
                         &out->program);
 }
 
+namespace {
+
+// Takes the plan as it was before the search's last changes, if it is better: what
+// changes gain is a prediction.
+Status TakeUnchanged(PlanCall* call, const SpaceCall& changed, const KnownPlan& known) {
+  SpaceCall of = changed;
+  of.known = &known;
+  of.search.improving = 0;
+  of.search.notes = nullptr;
+  of.search.most_iterations = INT64_MAX;
+  Arena memory(call->scratch->memory());
+  Diagnostic ignored = {};
+  SpaceSchedule space(of, &memory);
+  if (space.Find(&ignored) != Status::kOk) return TakeFound(call, false, nullptr);
+  return TakeOrders(call, &space, &memory);
+}
+
+}  // namespace
+
 Status TakeFromSpace(PlanCall* call) {
   if (call->on_many_nodes() || call->options.solver != SLUICE_SOLVER_DEFAULT ||
       !call->costs->quick()) {
@@ -287,6 +322,8 @@ Status TakeFromSpace(PlanCall* call) {
                         call->options.deadline_ns != 0 ? &call->search : &endless);
   constexpr int64_t kFewer = 2;
   const Memory& used = *call->scratch->memory();
+  Arena notes(call->scratch->memory());
+  of.search.notes = &notes;
   const double before = call->best_cost;
   for (;;) {
     Arena memory(call->scratch->memory());
@@ -299,7 +336,10 @@ Status TakeFromSpace(PlanCall* call) {
     const uint64_t refusals = used.refusals();
     call->too_large = false;
     of.search.most_iterations = space.most_iterations() / kFewer;
+    KnownPlan unchanged;
+    SLUICE_TRY(space.NoteFound(&unchanged));
     SLUICE_TRY(TakeOrders(call, &space, &memory));
+    if (!unchanged.segment.empty()) SLUICE_TRY(TakeUnchanged(call, of, unchanged));
     // A plan that does not fit the memory, or that takes the judge more work than it
     // does, is searched again with fewer tiles.
     const bool taken = call->has_plan() && call->best_cost != before;

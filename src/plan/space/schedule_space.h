@@ -18,6 +18,12 @@
 
 namespace sluice {
 
+// Segments to take as they are, and the bytes to leave empty, by position.
+struct KnownPlan {
+  Span<KnownSegment> segment;
+  Span<int64_t> leave;
+};
+
 struct SpaceCall {
   const Graph& graph;
   const Hardware& hardware;
@@ -25,7 +31,8 @@ struct SpaceCall {
   int64_t scratchpad_bytes;
   const TileCoster& coster;
   SpaceSearch search;
-  CarriedFrom from = {};  // an earlier plan whose valid segments are kept
+  CarriedFrom from = {};             // an earlier plan whose valid segments are kept
+  const KnownPlan* known = nullptr;  // or a plan of the same problem
 };
 
 class SpaceSchedule {
@@ -43,7 +50,10 @@ class SpaceSchedule {
   // false.
   Status Write(int order, Candidate* out);
   Span<const SpaceSegment> segments() const { return plan_.segments; }
-  int64_t most_iterations() const;                 // of a segment's loops
+  int64_t most_iterations() const;  // of a segment's loops
+  // The plan before segments were changed at the end; empty if none was. Lives in
+  // search.notes of the call.
+  Status NoteFound(KnownPlan* out) const;
   uint32_t kept() const { return carried_.kept; }  // segments of the earlier plan
 
  private:
@@ -58,6 +68,7 @@ class SpaceSchedule {
   SpaceProblem problem_;
   CarriedSegments carried_;
   Span<KnownSegment> known_;  // by position: segments that the search takes as they are
+  Span<KnownSegment> found_;  // by position: before segments were changed, or empty
   int64_t more_ = 0;          // bytes that are added to slack where images do not fit
   SpacePlan plan_;
   Span<int64_t> leave_;             // by position: problem_.slack as the search saw it

@@ -15,6 +15,11 @@
 
 namespace sluice {
 
+struct PlanTotal {
+  double energy_pj;
+  int64_t cycles;
+};
+
 class Prices {
  public:
   Prices(const SpaceProblem& problem, const SpaceGoal& goal)
@@ -125,6 +130,13 @@ class Prices {
     if (ends) cycles = Max(cycles, n->stored);
     n->cost = CostOf(energy, cycles);
     n->hidden = ends ? n->cost : CostOf(energy, loaded);
+  }
+
+  // What a whole plan costs.
+  PlanTotal Total(const SpaceNode& end) const {
+    const int64_t cycles = Max(Max(end.compute, end.dma), end.stored);
+    const double leak = static_cast<double>(cycles) * p_.hardware->leakage_pj_per_cycle;
+    return {end.energy_pj + leak, cycles};
   }
 
   // Whether segments of several layers may end at a border: at most half more bytes

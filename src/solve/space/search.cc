@@ -2,6 +2,7 @@
 #include "solve/space/search.h"
 
 #include "base/checked.h"
+#include "solve/space/improve.h"
 #include "solve/space/memo.h"
 #include "solve/space/prices.h"
 #include "solve/space/segment.h"
@@ -158,19 +159,6 @@ LoopChoice PieceLoops(int64_t capacity, int32_t images) {
   return loops;
 }
 
-// The segments that the caller gives.
-struct KnownSegments {
-  Span<const KnownSegment> at;  // by position, or empty
-  uint32_t layers;
-
-  bool Is(uint32_t p) const { return !at.empty() && at[p].last != 0; }
-  // The position of the first known segment from p on, or the end.
-  uint32_t Next(uint32_t p) const {
-    while (p < layers && !Is(p)) ++p;
-    return p;
-  }
-};
-
 // The position of the layer that computes most of layers that all compute, or kNone.
 uint32_t ComputesMost(const SpaceProblem& problem, uint32_t first, uint32_t end) {
   uint32_t most = kNone;
@@ -222,6 +210,7 @@ class Trier {
   uint32_t at(uint32_t from) const { return node(from).last; }
   const SpaceCost& cost() const { return segments_.cost(); }  // of the last that fitted
   const Prices& prices() const { return prices_; }
+  SegmentMemo* segments() { return &segments_; }
   SegmentMaker* maker() { return &maker_; }
 
   bool Fits(uint32_t from, uint32_t end, const LoopChoice& loops) {
@@ -456,6 +445,34 @@ void TryImages(const SpaceProblem& p, uint32_t from, uint32_t end, Trier* trier)
   }
 }
 
+// Changes segments of the plan that ends with *best as long as it gets cheaper and there
+// is memory. improver: its results live in `arena`.
+Status Improve(Improver* improver, Arena* arena, States* states, uint32_t* best) {
+  const Arena::Mark mark = arena->mark();
+  Status status = improver->Init(states->nodes(), *best);
+  if (status == Status::kOk) status = improver->Run();
+  if (status == Status::kOutOfMemory) arena->Rewind(mark);
+  if (status != Status::kOk || improver->kept() == 0) {
+    return status == Status::kOutOfMemory ? Status::kOk : status;
+  }
+  uint32_t last = 0;  // the node before all layers
+  for (const PlanLink& link : improver->links()) {
+    SpaceNode next = link.node;
+    next.before = last;
+    if (states->Add(next, &last) != Status::kOk) return Status::kOk;
+  }
+  *best = last;
+  return Status::kOk;
+}
+
+// Lists the segments of a plan by position.
+void Note(const Sequence<SpaceNode>& nodes, uint32_t last,
+          Span<KnownSegment> segments) {
+  for (uint32_t i = last; nodes[i].before != kNone; i = nodes[i].before) {
+    segments[nodes[i].first] = {nodes[i].last, nodes[i].loops};
+  }
+}
+
 class Search {
  public:
   Search(const SpaceProblem& problem, const SpaceSearch& search, Arena* arena)
@@ -471,7 +488,8 @@ class Search {
     return states_.Init(p_.layer.size() + 1, search_.states);
   }
 
-  Status Run(uint32_t* best) {
+  // *found: as the passes found it; *best: after changes.
+  Status Run(uint32_t* found, uint32_t* best) {
     const uint32_t n = static_cast<uint32_t>(p_.layer.size());
     SLUICE_TRY(Pass());
     if (states_.count(n) == 0) return Status::kInfeasible;
@@ -479,8 +497,15 @@ class Search {
     const Status late = SecondPass();
     const bool ended = late == Status::kStopped || late == Status::kOutOfMemory;
     if (late != Status::kOk && !ended) return late;
-    *best = states_.node(n, 0);
-    return Status::kOk;
+    *best = *found = states_.node(n, 0);
+    if (search_.improving == 0 || ended) return Status::kOk;
+    Arena rest(arena_->memory());
+    if (SetAside(&rest) != Status::kOk) return Status::kOk;
+    Improver improver(
+        {p_, search_.goal, trier_.segments(), trier_.prices(), known_,
+         search_.most_iterations, search_.improving * p_.layer.size(), search_.budget},
+        arena_);
+    return Improve(&improver, arena_, &states_, best);
   }
 
   const Sequence<SpaceNode>& nodes() const { return states_.nodes(); }
@@ -489,11 +514,15 @@ class Search {
  private:
   const SpaceNode& node(uint32_t i) const { return states_.nodes()[i]; }
 
-  // Sets memory aside for the final plan, then runs the second pass.
+  // Sets memory aside for the final plan.
+  Status SetAside(Arena* rest) {
+    Span<uint8_t> plan;
+    return rest->Allocate(kPlanBytes * p_.layer.size(), &plan);
+  }
+
   Status SecondPass() {
     Arena rest(arena_->memory());
-    Span<uint8_t> plan;
-    SLUICE_TRY(rest.Allocate(kPlanBytes * p_.layer.size(), &plan));
+    SLUICE_TRY(SetAside(&rest));
     late_ = true;
     trier_.BeginSecondPass();
     return Pass();
@@ -650,8 +679,15 @@ Status SearchSpace(const SpaceProblem& problem, const SpaceSearch& search,
   Arena memory(scratch->memory());
   Search run(problem, search, &memory);
   SLUICE_TRY(run.Init());
-  uint32_t best = 0;
-  SLUICE_TRY(run.Run(&best));
+  uint32_t found = 0, best = 0;
+  SLUICE_TRY(run.Run(&found, &best));
+  if (search.found != nullptr) {
+    *search.found = {};
+    if (found != best) {
+      SLUICE_TRY(search.notes->Allocate(problem.layer.size(), search.found));
+      Note(run.nodes(), found, *search.found);
+    }
+  }
   return UnrollNodes(problem, run.nodes(), best, run.maker(), arena, plan);
 }
 

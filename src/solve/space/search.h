@@ -9,7 +9,8 @@
 // cost counts the roots that later layers need and that are not on chip as if they were
 // loaded at once. Several layers form a segment only where the tensors between them
 // would fill much of the scratchpad. Long segments are tried last, from the best state
-// of each border, while their plans may be kept beside the others.
+// of each border, while their plans may be kept beside the others. At the end segments
+// of the whole plan are changed as long as that makes it cheaper (improve.h).
 //
 // Input    a problem; weights of energy and time; segments that are known.
 // Output   layers, loops, segments and images, without offsets; lives in `arena`.
@@ -19,28 +20,27 @@
 #define SLUICE_SOLVE_SPACE_SEARCH_H_
 
 #include "base/budget.h"
+#include "solve/space/known.h"
 #include "solve/space/problem.h"
 #include "solve/space/tiles.h"
 
 namespace sluice {
-
-// A segment that the caller gives; it begins at the position of its entry. last 0:
-// there is none.
-struct KnownSegment {
-  uint32_t last;
-  LoopChoice choice;
-};
 
 struct SpaceSearch {
   SpaceGoal goal;
   // By position, or empty. Known segments do not overlap. The layers between them are
   // searched, and so are the layers of a known segment that does not fit.
   Span<const KnownSegment> known = {};
-  uint32_t states = 6;                  // per border
-  uint32_t longest = 50;                // layers of a segment
-  uint64_t most_work = 4000;            // layers of segments tried from one border
+  uint32_t states = 6;        // per border
+  uint32_t longest = 50;      // layers of a segment
+  uint64_t most_work = 4000;  // layers of segments tried from one border
+  uint64_t improving = 40;    // layers of segments to change at the end, for each layer
   int64_t most_iterations = INT64_MAX;  // of a segment's loops
   Budget* budget = nullptr;
+  // If not NULL: gets the segments, by position, before they were changed at the end;
+  // empty if none was. They live in `notes`.
+  Span<KnownSegment>* found = nullptr;
+  Arena* notes = nullptr;
 };
 
 Status SearchSpace(const SpaceProblem& problem, const SpaceSearch& search,

@@ -106,7 +106,12 @@ bool SegmentMaker::Describe(Span<const Held> held, const LoopChoice& loops) {
   for (uint32_t p = first_; p < last_; ++p) {
     const Layer& layer = p_.at(p);
     const uint32_t root = p_.root_of[layer.outputs[0]];
-    layers_[p].leaves = KindOf(layer.op) == LayerKind::kAppend || Leaves(root);
+    const bool append = KindOf(layer.op) == LayerKind::kAppend;
+    layers_[p].leaves = append || Leaves(root);
+    // A frame that is read on both sides of an append would lack the appended rows
+    // behind it.
+    const Use* use = use_of_[root] == 0 ? nullptr : &uses_[use_of_[root] - 1];
+    if (append && use != nullptr && use->from < p && use->to > p) return false;
   }
   if (!TakeSum(loops)) return false;
   TakeSlices(loops);

@@ -15,6 +15,17 @@
 
 namespace sluice {
 
+// Whether the same roots are held, in any order.
+inline bool SameHeld(Span<const Held> a, Span<const Held> b) {
+  if (a.size() != b.size()) return false;
+  for (const Held& x : a) {
+    bool found = false;
+    for (const Held& y : b) found = found || (x.root == y.root && x.stored == y.stored);
+    if (!found) return false;
+  }
+  return true;
+}
+
 // A partial plan that was tried, with what it holds.
 struct Tried {
   SpaceNode node = {};
@@ -59,6 +70,12 @@ class States {
     return states_[size_t{at} * most_ + i];
   }
   const Sequence<SpaceNode>& nodes() const { return nodes_; }
+  // Adds a node that is no state of a border; what it holds lives with the caller.
+  Status Add(const SpaceNode& plan, uint32_t* node) {
+    *node = static_cast<uint32_t>(nodes_.size());
+    SLUICE_TRY(room_.Push({}));
+    return nodes_.Push(plan);
+  }
 
   // Whether a plan of that cost may be a state of a border.
   bool Wants(uint32_t at, double cost) const {
@@ -146,17 +163,6 @@ class States {
     all[to] = node;
     count_[at] = count;
     return gone;
-  }
-
-  static bool SameHeld(Span<const Held> a, Span<const Held> b) {
-    if (a.size() != b.size()) return false;
-    for (const Held& x : a) {
-      bool found = false;
-      for (const Held& y : b)
-        found = found || (x.root == y.root && x.stored == y.stored);
-      if (!found) return false;
-    }
-    return true;
   }
 
   Arena* arena_;

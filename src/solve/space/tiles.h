@@ -16,6 +16,8 @@ namespace sluice {
 // Weights of energy and time.
 struct SpaceGoal {
   double per_pj, per_cycle;  // cost of a plan: per_pj x energy + per_cycle x cycles
+  // The objective of a whole plan is energy^energy_exponent x cycles^delay_exponent.
+  uint32_t energy_exponent = 1, delay_exponent = 1;
 };
 
 // Numbers of parts to cut an extent into, each with another part size: all numbers up

@@ -50,24 +50,12 @@ TEST_CASE("space search: an output is stored in pieces while the rest is compute
   CHECK(plan.layers[2].loop != kNone);
 }
 
-// Layers in a row, each of which changes the scale of all elements; tensor 0 is the input.
-sluice_test::GraphSpec Row(uint32_t layers, const std::vector<int32_t>& dims) {
-  sluice_test::GraphSpec g;
-  for (uint32_t t = 0; t <= layers; ++t) {
-    const uint8_t kind = t == 0 ? 1 : t == layers ? 2 : 0;
-    g.tensors.push_back({dims, SLUICE_DTYPE_INT8, kind});
-    if (t == 0) continue;
-    g.layers.push_back(
-        {SLUICE_OP_REQUANTIZE, {t - 1}, {t}, {0, 1 << 30, 1, 0, -128, 127}});
-  }
-  return g;
-}
-
 // Twelve layers whose results are eight times as large as the scratchpad: a loop over rows
 // runs through all of them, and no result between them is stored.
 TEST_CASE("space search: a segment of many layers is found after the short ones") {
   constexpr uint32_t kLayers = 12;
-  const sluice_test::SpaceCase c(Row(kLayers, {1, 64, 8, 64}), 1 << 12);
+  const sluice_test::SpaceCase c(sluice_test::RowGraph(kLayers, {1, 64, 8, 64}),
+                                 1 << 12);
   sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
   Arena arena(&memory);
   const SpacePlan plan = Find(c, &arena);
@@ -108,7 +96,7 @@ TEST_CASE("space search: layers that wait for large weights load them in parts")
 
 // Everything fits, but nothing can be computed while all of a large input is loaded.
 TEST_CASE("space search: the first layers begin before all of their input is there") {
-  const sluice_test::SpaceCase c(Row(12, {1, 64, 64, 16}), 1 << 20);
+  const sluice_test::SpaceCase c(sluice_test::RowGraph(12, {1, 64, 64, 16}), 1 << 20);
   sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
   Arena arena(&memory);
   const SpacePlan plan = Find(c, &arena);
@@ -120,7 +108,8 @@ TEST_CASE("space search: the first layers begin before all of their input is the
 // layers than the segments that are tried from every border have.
 TEST_CASE("space search: images pass all of a long network one after the other") {
   constexpr uint32_t kLayers = 100;
-  const sluice_test::SpaceCase c(Row(kLayers, {8, 8, 8, 16}), 1 << 12);
+  const sluice_test::SpaceCase c(sluice_test::RowGraph(kLayers, {8, 8, 8, 16}),
+                                 1 << 12);
   sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
   Arena arena(&memory);
   const SpacePlan plan = Find(c, &arena);

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/space/improve.h"
+
+#include "base/checked.h"
+#include "solve/space/states.h"
+
+namespace sluice {
+namespace {
+
+// The moves of a segment, by number: four for each loop that change its parts, one for
+// each loop that drops it, one for each axis that cuts it, three places to divide the
+// segment, each with the loops for both halves or for one of them, and four with the
+// next segment.
+constexpr int kTrips = 4;
+constexpr int kDrop = kMaxLoops * kTrips;
+constexpr int kAdd = kDrop + kMaxLoops;
+constexpr int kDivide = kAdd + kAxes;
+constexpr int kNext = kDivide + 9;
+constexpr int kMoves = kNext + 4;
+
+void Drop(int k, LoopChoice* loops) {
+  for (--loops->count; k < loops->count; ++k) {
+    loops->cut[k] = loops->cut[k + 1];
+    loops->trips[k] = loops->trips[k + 1];
+  }
+}
+
+// Cuts an axis in two by one more loop, the innermost around all layers. False if it is
+// cut already.
+bool Cut(int axis, LoopChoice* loops) {
+  int at = loops->count;
+  if (at == kMaxLoops) return false;
+  for (int k = 0; k < at; ++k) {
+    if (loops->cut[k] == axis) return false;
+  }
+  if (at > 0 && loops->cut[at - 1] == kSumCut) {
+    loops->cut[at] = kSumCut;
+    loops->trips[at] = loops->trips[at - 1];
+    --at;
+  }
+  loops->cut[at] = static_cast<uint8_t>(axis);
+  loops->trips[at] = 2;
+  ++loops->count;
+  return true;
+}
+
+}  // namespace
+
+Status Improver::Init(const Sequence<SpaceNode>& nodes, uint32_t last) {
+  SLUICE_TRY(arena_->Allocate(of_.problem.layer.size(), &links_));
+  SLUICE_TRY(arena_->Allocate(of_.problem.layer.size(), &tried_));
+  uint32_t i = last;
+  for (; nodes[i].before != kNone; i = nodes[i].before) ++count_;
+  start_ = nodes[i];
+  i = last;
+  for (size_t k = count_; k-- > 0; i = nodes[i].before) links_[k].node = nodes[i];
+  for (size_t k = 0; k < count_; ++k) {
+    const SpaceNode& node = links_[k].node;
+    if (!of_.segments->Make({Before(k).held, node.first, node.last, node.loops})) {
+      return Status::kInternal;
+    }
+    links_[k].cost = of_.segments->cost();
+  }
+  return Status::kOk;
+}
+
+Status Improver::Run() {
+  // Once around without a change is the end.
+  size_t since = 0;
+  for (size_t i = 0; since <= count_; i = i + 1 < count_ ? i + 1 : 0) {
+    ++since;
+    for (int move = 0; move < kMoves; ++move) {
+      if (work_ >= of_.work || of_.budget->Tick()) return Status::kOk;
+      Change change;
+      if (!Draft(i, move, &change)) continue;
+      size_t count = 0;
+      ArenaScope scope(&held_);
+      if (!Try(i, change, &count)) continue;
+      SLUICE_TRY(Keep(i, count));
+      since = 0;
+    }
+  }
+  return Status::kOk;
+}
+
+// Describes a move of segment i; false if there is no such move.
+bool Improver::Draft(size_t i, int move, Change* out) const {
+  if (IsFixed(i)) return false;
+  const SpaceNode& node = links_[i].node;
+  LoopChoice* loops = out->loops;
+  loops[0] = loops[1] = node.loops;
+  out->border[0] = node.first;
+  out->border[1] = out->border[2] = node.last;
+  if (move >= kNext) return DraftNext(i, move - kNext, out);
+  if (move < kDrop) {
+    const int k = move / kTrips;
+    if (k >= loops->count) return false;
+    const int32_t trips = loops->trips[k];
+    const int32_t other[kTrips] = {trips + 1, trips - 1, trips * 2, (trips + 1) / 2};
+    loops->trips[k] = other[move % kTrips];
+  } else if (move < kAdd) {
+    if (move - kDrop >= loops->count) return false;
+    Drop(move - kDrop, loops);
+  } else if (move < kDivide) {
+    if (!Cut(move - kAdd, loops)) return false;
+  } else {
+    const int place = (move - kDivide) / 3, bare = (move - kDivide) % 3;
+    const uint32_t at[] = {node.first + 1, (node.first + node.last) / 2, node.last - 1};
+    out->border[1] = at[place];
+    if (bare != 0) loops[bare - 1] = LoopChoice{};
+    out->made = 2;
+    // The places of short segments are one.
+    if (place > 0 && at[place] <= at[place - 1]) return false;
+    return at[place] > node.first && at[place] < node.last;
+  }
+  return true;
+}
+
+// A segment and the next one: joined, or with another border between them.
+bool Improver::DraftNext(size_t i, int move, Change* out) const {
+  if (i + 1 == count_ || IsFixed(i + 1)) return false;
+  const SpaceNode& next = links_[i + 1].node;
+  out->replaced = 2;
+  out->border[2] = next.last;
+  if (move < 2) {
+    out->border[1] = next.last;
+    if (move == 1) out->loops[0] = next.loops;
+    return true;
+  }
+  out->made = 2;
+  out->loops[1] = next.loops;
+  out->border[1] += move == 2 ? 1u : ~0u;
+  return out->border[1] > out->border[0] && out->border[1] < next.last;
+}
+
+// Makes loops valid for these layers: no more parts than there are to cut.
+void Improver::Fit(uint32_t first, uint32_t last, LoopChoice* loops) const {
+  const SpaceProblem& p = of_.problem;
+  const Tensor& out = p.graph->tensors[p.at(last - 1).outputs[0]];
+  for (int k = loops->count; k-- > 0;) {
+    int32_t trips = loops->trips[k];
+    if (loops->cut[k] == kSumCut) {
+      const uint32_t at = SummedOf(p, first, last);
+      const bool may = at != kNone && loops->slice == 0 && loops->piece == 0;
+      trips = may ? PartsOfSum(p, at, trips) : 1;
+    } else {
+      // Parts of a size; no part is empty.
+      const int32_t extent = out.extent[loops->cut[k]];
+      trips =
+          trips < 1 ? 1 : CeilDivide(extent, CeilDivide(extent, Min(trips, extent)));
+    }
+    loops->trips[k] = trips;
+    if (trips <= 1) Drop(k, loops);
+  }
+}
+
+// Continues the plan that ends with `link` by a segment. False if it does not fit.
+bool Improver::Make(PlanLink* link, uint32_t first, uint32_t last,
+                    const LoopChoice& loops) {
+  work_ += last - first;
+  SpaceNode* node = &link->node;
+  if (!of_.segments->Make({node->held, first, last, loops})) return false;
+  const Span<const Held> held = of_.segments->held();
+  Span<Held> room;
+  if (held_.Allocate(held.size(), &room) != Status::kOk) return false;
+  for (size_t h = 0; h < held.size(); ++h) room[h] = held[h];
+  link->cost = of_.segments->cost();
+  of_.prices.Advance(link->cost, node);
+  node->first = first;
+  node->last = last;
+  node->loops = loops;
+  node->held = room;
+  return true;
+}
+
+// Whether the plan is cheaper with a change of segments from i on; then the segments
+// from i on are in tried_.
+bool Improver::Try(size_t i, const Change& change, size_t* count) {
+  PlanLink at = {Before(i), {}};
+  for (size_t k = 0; k < change.made; ++k) {
+    LoopChoice loops = change.loops[k];
+    Fit(change.border[k], change.border[k + 1], &loops);
+    if (loops.Iterations() > of_.most_iterations ||
+        !Make(&at, change.border[k], change.border[k + 1], loops)) {
+      return false;
+    }
+    tried_[(*count)++] = at;
+  }
+  bool same = false;
+  const size_t end = i + change.replaced;
+  for (size_t k = end; k < count_; ++k) {
+    const SpaceNode& was = links_[k].node;
+    if (!same) {
+      const SpaceNode& before = Before(k);
+      same = SameHeld(at.node.held, before.held);
+      const bool behind = at.node.energy_pj >= before.energy_pj &&
+                          at.node.compute >= before.compute &&
+                          at.node.dma >= before.dma;
+      if (same ? behind : k - end > kFar) return false;
+    }
+    if (!same) {
+      if (!Make(&at, was.first, was.last, was.loops)) return false;
+    } else {
+      at.cost = links_[k].cost;
+      of_.prices.Advance(at.cost, &at.node);
+      at.node.first = was.first;
+      at.node.last = was.last;
+      at.node.loops = was.loops;
+      at.node.held = was.held;
+    }
+    tried_[(*count)++] = at;
+  }
+  return IsCheaper(at.node);
+}
+
+bool Improver::IsCheaper(const SpaceNode& end) const {
+  const PlanTotal now = of_.prices.Total(links_[count_ - 1].node);
+  const PlanTotal then = of_.prices.Total(end);
+  const double energy = then.energy_pj / now.energy_pj;
+  const double time =
+      static_cast<double>(then.cycles) / static_cast<double>(now.cycles);
+  double ratio = 1;
+  for (uint32_t n = 0; n < of_.goal.energy_exponent; ++n) ratio *= energy;
+  for (uint32_t n = 0; n < of_.goal.delay_exponent; ++n) ratio *= time;
+  return ratio < 1 - kLeast;
+}
+
+// Takes the links that were tried in the place of those from i on.
+Status Improver::Keep(size_t i, size_t count) {
+  ++kept_;
+  for (size_t k = 0; k < count; ++k) {
+    const Span<const Held> held = tried_[k].node.held;
+    Span<Held> room;
+    SLUICE_TRY(arena_->Allocate(held.size(), &room));
+    for (size_t h = 0; h < held.size(); ++h) room[h] = held[h];
+    links_[i + k] = tried_[k];
+    links_[i + k].node.held = room;
+  }
+  count_ = i + count;
+  return Status::kOk;
+}
+
+}  // namespace sluice

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Improves a whole plan by small changes of its segments: other numbers of parts, a
+// loop more or less, two segments joined, one divided, a border moved by a layer. A
+// change is kept if the whole plan costs less by the objective itself; the search
+// before compares partial plans, by a sum of energy and time, and tries few cuts.
+//
+// Segments behind a change cost what they did as soon as the same roots are on chip
+// again. So a change is priced by the segments that it touches, and by clocks that run
+// over the others.
+//
+// Input    a problem; the nodes of a plan; segments that must stay.
+// Output   the same plan, or a cheaper one.
+// Errors   kOutOfMemory.
+// Cost     at most `work` layers of segments made.
+#ifndef SLUICE_SOLVE_SPACE_IMPROVE_H_
+#define SLUICE_SOLVE_SPACE_IMPROVE_H_
+
+#include "base/budget.h"
+#include "solve/space/known.h"
+#include "solve/space/memo.h"
+#include "solve/space/prices.h"
+
+namespace sluice {
+
+// A segment of a plan: the node that ends with it, and its cost.
+struct PlanLink {
+  SpaceNode node;
+  SpaceCost cost;
+};
+
+class Improver {
+ public:
+  struct Call {
+    const SpaceProblem& problem;
+    const SpaceGoal& goal;
+    SegmentMemo* segments;
+    const Prices& prices;
+    KnownSegments known;      // these stay
+    int64_t most_iterations;  // of a segment's loops
+    uint64_t work;            // layers of segments to make at most
+    Budget* budget;
+  };
+  Improver(const Call& call, Arena* arena)
+      : of_(call), arena_(arena), held_(arena->memory()) {}
+
+  // last: the node at the end of the plan.
+  Status Init(const Sequence<SpaceNode>& nodes, uint32_t last);
+  // If the budget ends, the result so far stands.
+  Status Run();
+  Span<const PlanLink> links() const { return {links_.begin(), count_}; }
+  uint64_t kept() const { return kept_; }  // changes that were kept
+
+ private:
+  // Segments that replace segments of the plan from one on.
+  struct Change {
+    uint32_t border[3];  // the layers of the first one, then of the second, if any
+    LoopChoice loops[2];
+    size_t made = 1, replaced = 1;
+  };
+  static constexpr double kLeast = 1e-5;  // smaller gains are none
+  // A change is given up where so many segments behind it find other roots on chip.
+  static constexpr size_t kFar = 8;
+
+  const SpaceNode& Before(size_t i) const {
+    return i == 0 ? start_ : links_[i - 1].node;
+  }
+  bool IsFixed(size_t i) const {
+    const uint32_t at = links_[i].node.first;
+    return of_.known.Is(at) || of_.problem.alone[at] != 0;
+  }
+  bool Draft(size_t i, int move, Change* out) const;
+  bool DraftNext(size_t i, int move, Change* out) const;
+  void Fit(uint32_t first, uint32_t last, LoopChoice* loops) const;
+  bool Make(PlanLink* link, uint32_t first, uint32_t last, const LoopChoice& loops);
+  bool Try(size_t i, const Change& change, size_t* count);
+  bool IsCheaper(const SpaceNode& end) const;
+  Status Keep(size_t i, size_t count);
+
+  const Call of_;
+  Arena* arena_;
+  Arena held_;  // of the links being tried
+  SpaceNode start_ = {};
+  Span<PlanLink> links_, tried_;
+  size_t count_ = 0;
+  uint64_t work_ = 0, kept_ = 0;
+};
+
+}  // namespace sluice
+
+#endif  // SLUICE_SOLVE_SPACE_IMPROVE_H_
