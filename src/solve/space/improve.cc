@@ -145,9 +145,10 @@ void Improver::Fit(uint32_t first, uint32_t last, LoopChoice* loops) const {
       trips = may ? PartsOfSum(p, at, trips) : 1;
     } else {
       // Parts of a size; no part is empty.
-      const int32_t extent = out.extent[loops->cut[k]];
-      trips =
-          trips < 1 ? 1 : CeilDivide(extent, CeilDivide(extent, Min(trips, extent)));
+      const int64_t extent = out.extent[loops->cut[k]];
+      const int64_t part =
+          CeilDivide(extent, Max<int64_t>(Min<int64_t>(trips, extent), 1));
+      trips = static_cast<int32_t>(CeilDivide(extent, part));
     }
     loops->trips[k] = trips;
     if (trips <= 1) Drop(k, loops);
