@@ -52,6 +52,7 @@ Status Improver::Init(const Sequence<SpaceNode>& nodes, uint32_t last) {
   uint32_t i = last;
   for (; nodes[i].before != kNone; i = nodes[i].before) ++count_;
   start_ = nodes[i];
+  first_ = nodes[last];
   i = last;
   for (size_t k = count_; k-- > 0; i = nodes[i].before) links_[k].node = nodes[i];
   for (size_t k = 0; k < count_; ++k) {
@@ -211,19 +212,19 @@ bool Improver::Try(size_t i, const Change& change, size_t* count) {
     }
     tried_[(*count)++] = at;
   }
-  return IsCheaper(at.node);
+  return Ratio(links_[count_ - 1].node, at.node) < 1 - kLeast;
 }
 
-bool Improver::IsCheaper(const SpaceNode& end) const {
-  const PlanTotal now = of_.prices.Total(links_[count_ - 1].node);
-  const PlanTotal then = of_.prices.Total(end);
+// The cost of a plan over that of another one.
+double Improver::Ratio(const SpaceNode& before, const SpaceNode& after) const {
+  const PlanTotal now = of_.prices.Total(before), then = of_.prices.Total(after);
   const double energy = then.energy_pj / now.energy_pj;
   const double time =
       static_cast<double>(then.cycles) / static_cast<double>(now.cycles);
   double ratio = 1;
   for (uint32_t n = 0; n < of_.goal.energy_exponent; ++n) ratio *= energy;
   for (uint32_t n = 0; n < of_.goal.delay_exponent; ++n) ratio *= time;
-  return ratio < 1 - kLeast;
+  return ratio;
 }
 
 // Takes the links that were tried in the place of those from i on.

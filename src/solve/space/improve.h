@@ -49,6 +49,8 @@ class Improver {
   Status Run();
   Span<const PlanLink> links() const { return {links_.begin(), count_}; }
   uint64_t kept() const { return kept_; }  // changes that were kept
+  // The part of the plan's cost that all changes save.
+  double gain() const { return 1 - Ratio(first_, links_[count_ - 1].node); }
 
  private:
   // Segments that replace segments of the plan from one on.
@@ -73,13 +75,14 @@ class Improver {
   void Fit(uint32_t first, uint32_t last, LoopChoice* loops) const;
   bool Make(PlanLink* link, uint32_t first, uint32_t last, const LoopChoice& loops);
   bool Try(size_t i, const Change& change, size_t* count);
-  bool IsCheaper(const SpaceNode& end) const;
+  double Ratio(const SpaceNode& before, const SpaceNode& after) const;
   Status Keep(size_t i, size_t count);
 
   const Call of_;
   Arena* arena_;
   Arena held_;  // of the links being tried
   SpaceNode start_ = {};
+  SpaceNode first_ = {};  // the end of the plan before all changes
   Span<PlanLink> links_, tried_;
   size_t count_ = 0;
   uint64_t work_ = 0, kept_ = 0;

@@ -41,7 +41,9 @@ constexpr int kCutsAtOutput = 6;
 constexpr int kFailures = 3;         // segment ends in a row where no cut fits
 constexpr size_t kPlanBytes = 1024;  // set aside for the plan, for each layer
 constexpr uint32_t kFarther = 32;    // layers between borders of the longest segments
-constexpr int kMisses = 6;           // long segments in a row that are not kept
+// Changes of the whole plan that save a smaller part are not worth a second plan.
+constexpr double kWorth = 1.0 / 512;
+constexpr int kMisses = 6;  // long segments in a row that are not kept
 
 // Limits how many cuts are tried beside the coarsest one that fits.
 class Patience {
@@ -452,7 +454,7 @@ Status Improve(Improver* improver, Arena* arena, States* states, uint32_t* best)
   Status status = improver->Init(states->nodes(), *best);
   if (status == Status::kOk) status = improver->Run();
   if (status == Status::kOutOfMemory) arena->Rewind(mark);
-  if (status != Status::kOk || improver->kept() == 0) {
+  if (status != Status::kOk || improver->gain() < kWorth) {
     return status == Status::kOutOfMemory ? Status::kOk : status;
   }
   uint32_t last = 0;  // the node before all layers
