@@ -88,20 +88,21 @@ Status Improver::Run() {
 bool Improver::Draft(size_t i, int move, Change* out) const {
   if (IsFixed(i)) return false;
   const SpaceNode& node = links_[i].node;
+  // Most segments have few loops or layers, so most moves end here.
+  const int on = move < kDrop ? move / kTrips : move - kDrop;
+  if (move < kAdd && on >= node.loops.count) return false;
+  if (move >= kDivide && move < kNext && node.last - node.first < 2) return false;
   LoopChoice* loops = out->loops;
   loops[0] = loops[1] = node.loops;
   out->border[0] = node.first;
   out->border[1] = out->border[2] = node.last;
   if (move >= kNext) return DraftNext(i, move - kNext, out);
   if (move < kDrop) {
-    const int k = move / kTrips;
-    if (k >= loops->count) return false;
-    const int32_t trips = loops->trips[k];
+    const int32_t trips = loops->trips[on];
     const int32_t other[kTrips] = {trips + 1, trips - 1, trips * 2, (trips + 1) / 2};
-    loops->trips[k] = other[move % kTrips];
+    loops->trips[on] = other[move % kTrips];
   } else if (move < kAdd) {
-    if (move - kDrop >= loops->count) return false;
-    Drop(move - kDrop, loops);
+    Drop(on, loops);
   } else if (move < kDivide) {
     if (!Cut(move - kAdd, loops)) return false;
   } else {
