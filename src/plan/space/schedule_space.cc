@@ -337,9 +337,11 @@ Status TakeFromSpace(PlanCall* call) {
     call->too_large = false;
     of.search.most_iterations = space.most_iterations() / kFewer;
     KnownPlan unchanged;
-    SLUICE_TRY(space.NoteFound(&unchanged));
+    const bool noted = space.NoteFound(&unchanged) == Status::kOk;
     SLUICE_TRY(TakeOrders(call, &space, &memory));
-    if (!unchanged.segment.empty()) SLUICE_TRY(TakeUnchanged(call, of, unchanged));
+    if (noted && !unchanged.segment.empty()) {
+      SLUICE_TRY(TakeUnchanged(call, of, unchanged));
+    }
     // A plan that does not fit the memory, or that takes the judge more work than it
     // does, is searched again with fewer tiles.
     const bool taken = call->has_plan() && call->best_cost != before;

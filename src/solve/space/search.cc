@@ -685,9 +685,11 @@ Status SearchSpace(const SpaceProblem& problem, const SpaceSearch& search,
   SLUICE_TRY(run.Run(&found, &best));
   if (search.found != nullptr) {
     *search.found = {};
-    if (found != best) {
-      SLUICE_TRY(search.notes->Allocate(problem.layer.size(), search.found));
-      Note(run.nodes(), found, *search.found);
+    Span<KnownSegment> notes;
+    if (found != best &&
+        search.notes->Allocate(problem.layer.size(), &notes) == Status::kOk) {
+      Note(run.nodes(), found, notes);
+      *search.found = notes;
     }
   }
   return UnrollNodes(problem, run.nodes(), best, run.maker(), arena, plan);

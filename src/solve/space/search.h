@@ -38,7 +38,7 @@ struct SpaceSearch {
   int64_t most_iterations = INT64_MAX;  // of a segment's loops
   Budget* budget = nullptr;
   // If not NULL: gets the segments, by position, before they were changed at the end;
-  // empty if none was. They live in `notes`.
+  // empty if none was, or if there is no memory for them. They live in `notes`.
   Span<KnownSegment>* found = nullptr;
   Arena* notes = nullptr;
 };
