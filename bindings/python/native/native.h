@@ -85,6 +85,7 @@ typedef struct sluice_native_text {
   const char* text; /* NULL: error says why */
   size_t size;
   const char* error;
+  const char* error_code; /* the simulator's, where it refused the plan */
 } sluice_native_text_t;
 
 /* Plans, side by side, as one page of HTML: `sluice report`. */

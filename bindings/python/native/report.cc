@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/failure.h"
 #include "cli/plan_page.h"
 #include "cli/plan_trace.h"
 #include "native.h"
@@ -16,7 +17,7 @@ using sluice::cli::Bytes;
 using sluice::cli::PlanFiles;
 
 struct Text : sluice_native_text_t {
-  std::string text_held, error_held;
+  std::string text_held, error_held, code_held;
 };
 
 Bytes Copied(const void* bytes, size_t size) {
@@ -27,6 +28,12 @@ Bytes Copied(const void* bytes, size_t size) {
 PlanFiles FilesOf(const sluice_native_files_t& given) {
   return {Copied(given.plan, given.plan_size), Copied(given.graph, given.graph_size),
           Copied(given.hardware, given.hardware_size), "graph", given.hardware_name};
+}
+
+std::string CodeOf(const std::exception& error) {
+  const auto* failure = dynamic_cast<const sluice::cli::Failure*>(&error);
+  if (failure == nullptr || !failure->details().contains("error")) return "";
+  return failure->details()["error"].value("code", "");
 }
 
 // Returns the text of `write`, or the message of its exception.
@@ -43,8 +50,10 @@ sluice_native_text_t* TextOf(Write write) try {
     text->text = nullptr;
     text->size = 0;
     text->error_held = error.what();
+    text->code_held = CodeOf(error);
   }
   text->error = text->error_held.c_str();
+  text->error_code = text->code_held.c_str();
   return text.release();
 } catch (const std::bad_alloc&) {
   return nullptr;

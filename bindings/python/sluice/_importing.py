@@ -53,6 +53,7 @@ def import_model(cls: Any, model: Any, format: str, dims: Mapping[str, int],
     if not isinstance(model, (bytes, bytearray, memoryview)):
         path = pathlib.Path(model)
         folder, model = path.parent, path.read_bytes()
+        name = path.stem if name is None else name  # as `sluice import` names it
     options = struct("sluice_import_options_t",
                      format=choose(format, "MODEL", "format"), **fields)
     if name is not None:

@@ -8,6 +8,7 @@ its objects go: Python may collect an object on any thread.
 from __future__ import annotations
 
 import dataclasses
+import numbers
 import pathlib
 import threading
 from contextlib import contextmanager
@@ -46,6 +47,9 @@ def struct(kind: str, /, **fields: Any) -> Any:
             setattr(made, name, value)
         except OverflowError as error:
             raise ValueError(f"{name}: {value!r} is out of range") from error
+        except TypeError as error:
+            raise TypeError(f"{name}: a {type(value).__name__} does not fit: {value!r}"
+                            ) from error
     return made
 
 
@@ -125,10 +129,18 @@ def _constants() -> Dict[str, int]:
 
 @lru_cache(maxsize=None)
 def enum(prefix: str) -> Dict[str, int]:
-    """{"name": value} of the C constants SLUICE_PREFIX_NAME."""
+    """{"name": value} of the C constants SLUICE_PREFIX_NAME; not how many there are."""
     start = f"SLUICE_{prefix}_"
     return {name[len(start):].lower(): value for name, value in _constants().items()
-            if name.startswith(start)}
+            if name.startswith(start) and name != start + "COUNT"}
+
+
+# Constants of several enums begin alike: a mapper's solvers, and lengths of arrays.
+_CHOICES = {
+    ("MAP", "solver"): ("best", "exact", "greedy", "cosa", "search", "kapla"),
+    ("GEMM", "solver"): ("exact", "cosa"),
+    ("GEMM", "objective"): ("energy", "edp", "latency"),
+}
 
 
 def choose(value: Any, prefix: str, what: str) -> int:
@@ -136,10 +148,17 @@ def choose(value: Any, prefix: str, what: str) -> int:
     if isinstance(value, int):
         return value
     known = enum(prefix)
-    try:
-        return known[value.lower()]
-    except KeyError:
-        raise ValueError(f"{what}: {value!r} is none of {', '.join(known)}") from None
+    names = _CHOICES.get((prefix, what), tuple(known))
+    if not isinstance(value, str) or value.lower() not in names:
+        raise ValueError(f"{what}: {value!r} is none of {', '.join(names)}")
+    return known[value.lower()]
+
+
+def same_length(count: int, **lists: Any) -> None:
+    """Refuses lists of another length: C reads as many values as its struct says."""
+    for name, values in lists.items():
+        if len(values) != count:
+            raise ValueError(f"{name}: {len(values)} values instead of {count}")
 
 
 class Cancel:
@@ -176,8 +195,9 @@ def nanoseconds(seconds: Optional[float]) -> int:
     """Nanoseconds of a deadline; None: no deadline."""
     if seconds is None:
         return 0
-    if seconds <= 0:
-        raise ValueError("a deadline is above zero; None for none")
+    if not isinstance(seconds, numbers.Real) or not 0 < seconds < 1e9:
+        raise ValueError(f"deadline: {seconds!r} is no number of seconds above zero; None for "
+                         "none")
     return max(1, round(seconds * 1e9))
 
 

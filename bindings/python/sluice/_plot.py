@@ -67,8 +67,9 @@ def heat_map(sweep: "Sweep", value: str, x: str, y: str, ax: Any = None) -> Any:
     columns, rows = (sorted(sweep.frame[name].unique()) for name in (x, y))
     least = sweep.ok.groupby([y, x])[value].min()
     cells = numpy.full((len(rows), len(columns)), numpy.nan)
-    for (row, column), found in least.items():
-        cells[rows.index(row), columns.index(column)] = found
+    for pair, found in least.items():
+        place: Any = pair
+        cells[rows.index(place[0]), columns.index(place[1])] = found
     image = ax.imshow(cells, aspect="auto", origin="lower", cmap="viridis_r")
     ax.set_xticks(range(len(columns)), [f"{c:g}" for c in columns], rotation=45)
     ax.set_yticks(range(len(rows)), [f"{r:g}" for r in rows])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, List, Sequence
 
 from ._library import ffi, lib, text
-from .errors import OutOfMemory, SluiceError
+from .errors import OutOfMemory
+from .simulate import refuse
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -32,7 +33,7 @@ def _text(made: Any) -> str:
         raise OutOfMemory("no memory for the text")
     held = ffi.gc(made, lib.sluice_native_text_destroy)
     if held.text == ffi.NULL:
-        raise SluiceError(text(held.error))
+        refuse(text(held.error_code), text(held.error))
     return text(held.text, held.size)
 
 

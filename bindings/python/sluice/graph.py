@@ -261,6 +261,9 @@ def graph_of(value: Union[Graph, Path]) -> Graph:
     if isinstance(value, Graph):
         return value
     if isinstance(value, (str, os.PathLike)):
+        if value in zoo_names() and not os.path.exists(value):
+            raise FileNotFoundError(f"no file is called {value}; the known network of this name "
+                                    f"is Graph.zoo({value!r})")
         return Graph.load(value)
     raise TypeError(f"graph: {type(value).__name__} is no Graph and no file's name")
 

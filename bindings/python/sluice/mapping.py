@@ -83,8 +83,11 @@ def map_layers(graph: Union[Graph, Path], machine: Any, layers: Optional[Sequenc
                      tile_channels=tile_channels, resident=resident,
                      deadline_ns=nanoseconds(deadline))
     for name, values in (("tile", tile), ("top_tile", top_tile)):
+        room = getattr(options, name)
+        if len(values) > len(room):
+            raise ValueError(f"{name}: {len(values)} values; there are {len(room)} at most")
         for i, value in enumerate(values):
-            getattr(options, name)[i] = value
+            room[i] = value
     out, why = ffi.new("sluice_layer_mapping_t[]", max(len(chosen), 1)), diagnostic()
     out[0].struct_size = ffi.sizeof("sluice_layer_mapping_t")
     with interruptible(cancel) as word:

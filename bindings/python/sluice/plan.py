@@ -146,7 +146,8 @@ class Plan:
     def tensor(self, index: int) -> TensorPlace:
         """Where tensor `index` of the graph lies in DRAM."""
         place = struct("sluice_tensor_place_t")
-        check(lib.sluice_plan_tensor(self._handle, index, place))
+        if index < 0 or lib.sluice_plan_tensor(self._handle, index, place) != 0:
+            raise IndexError(f"the plan has no tensor {index}")
         return TensorPlace(None if place.region == 255 else place.region, place.offset,
                            tuple(place.stride))
 
@@ -235,7 +236,7 @@ class Plan:
         return simulate(self, inputs, **options)
 
     def plot(self, ax: Any = None) -> Any:
-        """Engines over time and DRAM traffic, by matplotlib; the axes."""
+        """Engines over time, the DMA queues among them, by matplotlib; the axes."""
         from ._plot import plot
 
         return plot(self, ax)

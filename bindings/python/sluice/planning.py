@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from concurrent.futures import Executor
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import TypedDict, Union
 
 from ._library import Cancel, check, choose, context, diagnostic, exponents, ffi, interruptible
-from ._library import lib, nanoseconds, own, record, struct
+from ._library import lib, nanoseconds, own, record, same_length, struct
 from .graph import Graph, Path, graph_of
 from .machine import Machine, machine_of
 from .plan import Plan
@@ -17,12 +18,42 @@ Objective = Union[str, Tuple[int, int]]
 # or (cycles, energy_pj, scratchpad_pj); None: not known.
 TileCost = Callable[[int, Tuple[int, int, int, int], int], Any]
 Progress = Callable[[int, float], Any]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .cache import PlanCache
+
+
+class ScheduleOptions(TypedDict, total=False):
+    """The options that the planning functions share; schedule() explains them."""
+
+    solver: Union[str, int]
+    scratchpad_bytes: Optional[int]
+    deadline: Optional[float]
+    max_iterations: Optional[int]
+    seed: int
+    objective: Optional[Objective]
+    granularity: str
+    max_block_cycles: Optional[int]
+    resume: Optional[Plan]
+    tile_cost: Optional[TileCost]
+    tile_rows: Optional[Mapping[Tuple[Any, ...], Any]]
+    progress: Union[bool, Progress, None]
+    executor: Optional[Executor]
+
+
+def known_options(given: Mapping[str, Any]) -> None:
+    """Refuses options that there are not."""
+    unknown = [name for name in given if name not in ScheduleOptions.__annotations__]
+    if unknown:
+        raise TypeError(f"there is no option {', '.join(map(repr, unknown))}; there are "
+                        f"{', '.join(ScheduleOptions.__annotations__)}")
 
 
 class Options:
     """sluice_schedule_options_t, with the objects that its callbacks use during a call."""
 
-    def __init__(self, *, solver: Union[str, int] = "default",
+    def __init__(self, solver: Union[str, int] = "default",
                  scratchpad_bytes: Optional[int] = None, deadline: Optional[float] = None,
                  max_iterations: Optional[int] = None, seed: int = 0,
                  objective: Optional[Objective] = "edp", granularity: str = "tile",
@@ -30,7 +61,8 @@ class Options:
                  tile_cost: Optional[TileCost] = None,
                  tile_rows: Optional[Mapping[Tuple, Any]] = None,
                  progress: Union[bool, Progress, None] = None,
-                 executor: Optional[Executor] = None) -> None:
+                 executor: Optional[Executor] = None, **unknown: Any) -> None:
+        known_options(unknown)
         n, m = (0, 0) if objective is None else exponents(objective)
         self.struct = struct(
             "sluice_schedule_options_t", solver=choose(solver, "SOLVER", "solver"),
@@ -95,8 +127,11 @@ class Options:
 
     def _set_rows(self, rows: Mapping[Tuple, Any]) -> None:
         array = ffi.new("sluice_tile_row_t[]", len(rows))
-        for row, ((layer, extent, channels), answer) in zip(array, rows.items()):
-            row.layer, row.extent, row.channels = layer, list(extent), channels
+        for row, (key, answer) in zip(array, rows.items()):
+            if len(key) != 3 or len(key[1]) != 4:
+                raise ValueError(f"tile_rows: {key!r} is not of the form "
+                                 "(layer, (n, h, w, k), channels)")
+            row.layer, row.extent, row.channels = key[0], list(key[1]), key[2]
             _fill(ffi.addressof(row, "cost"), answer)
         self._keep.append(array)
         self.struct.tile_rows, self.struct.tile_row_count = array, len(rows)
@@ -132,7 +167,8 @@ def _fill(out: Any, answer: Any) -> None:
 
 
 def schedule(graph: Union[Graph, Path], machine: Any, *, cancel: Optional[Cancel] = None,
-             cache: Any = None, memory_bytes: int = 0, **options: Any) -> Plan:
+             cache: "Union[PlanCache, Path, None]" = None, memory_bytes: int = 0,
+             **options: "Unpack[ScheduleOptions]") -> Plan:
     """Plans a graph on a machine; the plan has been judged valid. The GIL is released.
 
     graph        a Graph, or a model's file
@@ -146,15 +182,19 @@ def schedule(graph: Union[Graph, Path], machine: Any, *, cancel: Optional[Cancel
     resume       a plan of the same graph and machine to go on from
     tile_cost    f(layer, (n, h, w, k), channels) -> cycles, or (cycles, energy_pj), or None
     tile_rows    the same as a dictionary: {(layer, (n, h, w, k), channels): cost}
-    cache        a PlanCache; calls with tile costs, resume or a deadline pass it by
+    cache        a PlanCache, or its folder; calls with tile costs, resume or a deadline pass
+                 it by
     memory_bytes cap of the call's memory; 0: none
     executor     a thread pool that anneals from several starts at a time
     """
+    from .cache import PlanCache
+
     graph, machine = graph_of(graph), machine_of(machine)
+    store = cache if cache is None or isinstance(cache, PlanCache) else PlanCache(cache)
     with Options(**options) as asked:
-        key = cache.key_of(graph, machine, asked) if cache is not None else None
-        if key is not None:
-            found = cache.get(key, graph, machine)
+        key = store.key_of(graph, machine, asked) if store is not None else None
+        if store is not None and key is not None:
+            found = store.get(key, graph, machine)
             if found is not None:
                 return found
         out, why = ffi.new("sluice_plan_t**"), diagnostic()
@@ -163,8 +203,9 @@ def schedule(graph: Union[Graph, Path], machine: Any, *, cancel: Optional[Cancel
             status = lib.sluice_schedule(context(memory_bytes), graph._handle, machine._handle,
                                          asked.struct, out, why)
         plan = _plan(asked, status, why, out, graph, machine)
-        if key is not None and plan.report.stop_reason in ("complete", "iterations", "proved"):
-            cache.put(key, plan)
+        if store is not None and key is not None and plan.report.stop_reason in (
+                "complete", "iterations", "proved"):
+            store.put(key, plan)
         return plan
 
 
@@ -194,7 +235,8 @@ class Change:
 
 def reschedule(previous: Plan, graph: Union[Graph, Path], machine: Any, *,
                minimise_changes: bool = False, cancel: Optional[Cancel] = None,
-               memory_bytes: int = 0, **options: Any) -> Tuple[Plan, Change]:
+               memory_bytes: int = 0, **options: "Unpack[ScheduleOptions]"
+               ) -> Tuple[Plan, Change]:
     """Plans a changed graph, machine or scratchpad, starting from an earlier plan.
     Options: those of schedule, without cache."""
     graph, machine = graph_of(graph), machine_of(machine)
@@ -211,7 +253,8 @@ def reschedule(previous: Plan, graph: Union[Graph, Path], machine: Any, *,
         return _plan(asked, status, why, out, graph, machine), record(Change, change)
 
 
-def memory_bound(graph: Union[Graph, Path], machine: Any, **options: Any) -> int:
+def memory_bound(graph: Union[Graph, Path], machine: Any,
+                 **options: "Unpack[ScheduleOptions]") -> int:
     """The most memory that schedule with these options takes."""
     bound, why = ffi.new("uint64_t*"), diagnostic()
     with Options(**options) as asked:
@@ -264,6 +307,7 @@ def evaluate(graph: Union[Graph, Path], machine: Any, order: Sequence[int], tile
     import numpy
 
     count = len(order)
+    same_length(count, tiles=tiles, cuts=cuts or tiles)
     kinds = [choose(cut, "CUT", "cut") for cut in (cuts or ["dram"] * count)]
     arrays = [ffi.new("uint32_t[]", list(order)), ffi.new("uint8_t[]", kinds),
               ffi.new("int32_t[]", list(tiles))]

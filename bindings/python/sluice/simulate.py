@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NoReturn, Optional, Sequence, Union
 
 from ._library import ffi, lib, text
 from .errors import BadInput, Diagnostic, OutOfMemory, Rejected
@@ -44,9 +44,11 @@ def _arrays(graph: Graph, inputs: Any) -> Optional[List[bytes]]:
     if inputs is None:
         return None
     if isinstance(inputs, Mapping):
-        unknown = set(inputs) - {port.name for port in graph.inputs}
-        if unknown:
-            raise ValueError(f"the graph has no inputs {sorted(unknown)}")
+        names = {port.name for port in graph.inputs}
+        for kind, wrong in (("no inputs", set(inputs) - names),
+                            ("further inputs", names - set(inputs))):
+            if wrong:
+                raise ValueError(f"the graph has {kind} {sorted(wrong)}")
         inputs = [inputs[port.name] for port in graph.inputs]
     elif isinstance(inputs, numpy.ndarray):
         inputs = [inputs]
@@ -91,13 +93,16 @@ def _run(graph: Graph, plan: Optional["Plan"], inputs: Optional[List[bytes]],
 
 
 def _check(result: Any) -> None:
-    if result.ok:
-        return
-    code, sentence = text(result.error_code), text(result.error)
-    kind = (BadInput if code in ("graph", "hardware", "plan", "input")
-            else OutOfMemory if code == "memory" else Rejected)
-    raise kind(f"the simulator says no: {sentence}",
-               Diagnostic(status=0, stage="simulate", rule=code, message=sentence))
+    if not result.ok:
+        refuse(text(result.error_code), "the simulator says no: " + text(result.error))
+
+
+def refuse(code: str, sentence: str) -> NoReturn:
+    """Raises what an answer of the simulator means."""
+    kind, status = ((BadInput, -2) if code in ("graph", "hardware", "plan", "input")
+                    else (OutOfMemory, -4) if code == "memory" else (Rejected, 3))
+    raise kind(sentence, Diagnostic(status=status, stage="simulate", rule=code,
+                                    message=sentence))
 
 
 def simulate(plan: "Plan", inputs: Union[Sequence, Mapping, None] = None, *,

@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple, Union
 
 from ._library import Cancel, check, choose, context, diagnostic, enum, ffi, interruptible, lib
-from ._library import nanoseconds, own, record, struct
+from ._library import nanoseconds, own, record, same_length, struct
 from .graph import Graph, Path, graph_of
 from .machine import machine_of
 from .plan import Plan
@@ -53,6 +53,7 @@ def coschedule(graphs: Sequence[Union[Graph, Path]], machine: Any, *, share: str
     """Plans models together. share: "auto", "partition" or "time"; reserved: (offset, bytes)
     of each model, (0, 0) where the call decides."""
     known, machine = [graph_of(graph) for graph in graphs], machine_of(machine)
+    same_length(len(known), weights=weights or known, reserved=reserved or known)
     models = ffi.new("sluice_model_t[]", len(known))
     for i, graph in enumerate(known):
         models[i].graph = graph._handle

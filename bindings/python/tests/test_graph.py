@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import pickle
+import subprocess
 
 import numpy
 import pytest
@@ -9,12 +10,22 @@ from conftest import MODEL, ROOT
 
 
 def test_a_model_is_read_from_a_path_and_from_bytes(graph):
-    again = sluice.Graph.from_tflite(MODEL.read_bytes())
+    again = sluice.Graph.from_tflite(MODEL.read_bytes(), name=MODEL.stem)
     assert again.hash == graph.hash
     assert graph.import_report.numbers == "exact"
     assert [port.shape for port in graph.inputs] == [(1, 32, 32, 3)]
     assert graph.layers[0].op == "conv" and graph.layers[0].inputs[0] == 0
     assert graph.tensors[0].dtype == "int8"
+
+
+def test_a_model_s_file_is_the_graph_that_the_tool_makes(graph, tool, tmp_path):
+    subprocess.run([tool, "import", MODEL, "-o", tmp_path / "g.slg"], check=True,
+                   stdout=subprocess.DEVNULL)
+    assert (tmp_path / "g.slg").read_bytes() == graph.to_bytes()
+    page = sluice.schedule(graph, "mcu-256k").to_html()
+    assert f'"title":"{MODEL.stem} on mcu-256k"' in page
+    assert '"title":"mine on' in sluice.schedule(
+        sluice.Graph.from_tflite(MODEL, name="mine"), "mcu-256k").to_html()
 
 
 def test_an_onnx_model_is_read_where_the_build_reads_them():

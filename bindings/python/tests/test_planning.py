@@ -189,6 +189,7 @@ def test_threads_share_graphs_machines_and_plans(graph, plan):
 def test_a_cache_gives_the_same_plan_and_no_other(graph, plan, tmp_path):
     cache = sluice.PlanCache(tmp_path / "plans")
     first = sluice.schedule(graph, "mcu-256k", cache=cache)
+    assert sluice.schedule(graph, "mcu-256k", cache=cache.folder).to_bytes() == first.to_bytes()
     again = sluice.schedule(graph, "mcu-256k", cache=cache)
     assert first.to_bytes() == again.to_bytes() == plan.to_bytes()
     assert (cache.hits, cache.misses) == (1, 1)
@@ -250,7 +251,33 @@ def test_a_model_s_file_stands_for_its_graph(plan, graph):
     (lambda g: sluice.schedule(g, "mcu-256k", scratchpad_bytes=-5), "scratchpad_bytes: -5"),
     (lambda g: sluice.schedule(g, "mcu-256k", seed=1 << 64), "seed: 18446744073709551616"),
     (lambda g: sluice.schedule(g, "vta-1x16x16").preemption_points(), "one queue"),
+    (lambda g: sluice.schedule(g, "mcu-256k", scratchpad_bytes="64K"), "scratchpad_bytes: a str"),
+    (lambda g: sluice.schedule(g, "mcu-256k", deadline="1s"), "deadline: '1s'"),
+    (lambda g: sluice.schedule(g, "mcu-256k", deadline=float("nan")), "deadline: nan"),
+    (lambda g: sluice.schedule(g, "mcu-256k", deadline=float("inf")), "deadline: inf"),
+    (lambda g: sluice.schedule(g, "mcu-256k", solver=None), "solver: None"),
+    (lambda g: sluice.schedule(g, "mcu-256k", scratchpad=1), "'scratchpad'.*scratchpad_bytes"),
+    (lambda g: sluice.schedule(g, "mcu-256k", tile_rows={(0, (1, 1), 3): 5}), "tile_rows"),
+    (lambda g: sluice.schedule(g, "mcu-256k", tile_rows={(0, (1, 1, 1, 1)): 5}), "tile_rows"),
+    (lambda g: sluice.evaluate(g, "mcu-256k", [0, 1], [1]), "tiles: 1 values instead of 2"),
+    (lambda g: sluice.evaluate(g, "mcu-256k", [0], [1], ["dram"] * 2), "cuts: 2 values"),
+    (lambda g: sluice.coschedule([g, g], "mcu-256k", weights=[1]), "weights: 1 values"),
+    (lambda g: sluice.coschedule([g, g], "mcu-256k", reserved=[(0, 0)]), "reserved: 1 values"),
+    (lambda g: sluice.map_layers(g, "kapla-edge", [0], tile=range(9)), "tile: 9 values"),
+    (lambda g: sluice.map_layers(g, "kapla-edge", [0], solver="levels"), "solver: 'levels'"),
+    (lambda g: sluice.map_gemm("eyeriss-like", 8, 8, 8, solver="energy"), "solver: 'energy'"),
+    (lambda g: sluice.map_gemm("eyeriss-like", 8, 8, 8, objective="cosa"), "objective: 'cosa'"),
+    (lambda g: sluice.GraphBuilder().input([1], "count"), "dtype: 'count'"),
+    (lambda g: sluice.schedule(g, "mcu-256k").simulate({}), "further inputs"),
 ])
 def test_a_call_that_cannot_be_says_what_is_wrong(graph, call, words):
     with pytest.raises((TypeError, ValueError, sluice.Unsupported), match=words):
         call(graph)
+
+
+def test_what_is_not_there_is_named(plan):
+    for index in (-1, 9999):
+        with pytest.raises(IndexError, match=f"tensor {index}"):
+            plan.tensor(index)
+    with pytest.raises(FileNotFoundError, match="Graph.zoo"):
+        sluice.schedule("resnet50", "mcu-256k")
