@@ -186,7 +186,8 @@ void AddLower(CLI::App* app, LowerCommand* command) {
   CLI::App* sub = app->add_subcommand("lower", "a plan as commands of a real machine");
   sub->add_option("plan", command->plan, "plan file")->required();
   sub->add_option("--graph", command->graph, "graph file")->required();
-  sub->add_option("--target", command->target, "the machine: gemmini")->required();
+  sub->add_option("--target", command->target, "the machine: gemmini or vta")
+      ->required();
   sub->add_option(
       "-o,--output", command->output,
       "file of its commands, one per line; FILE.bin: three words of 64 bits "

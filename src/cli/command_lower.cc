@@ -59,7 +59,8 @@ void Run(const LowerCommand& command) {
   Bytes out;
   const bool binary = FileExtension(command.output) == ".bin";
   const bool keep = !command.output.empty();
-  const Json counts = target->lower(walker, [&](const TargetCommand& c) {
+  const LoweredPlan plan = {walker, session.graph()};
+  const Json counts = target->lower(plan, [&](const TargetCommand& c) {
     if (keep) Append(c, binary, &out);
   });
   if (keep) WriteFile(command.output, out.data(), out.size());

@@ -69,6 +69,7 @@ class Session {
   Owned<sluice_cohort_t> Coschedule(std::vector<sluice_model_t> models,
                                     const sluice_coschedule_options_t& options);
 
+  const sluice_graph_t* graph() const { return graph_.get(); }
   const sluice_plan_t* plan() const { return plan_.get(); }
   sluice_report_t Report() const;
   std::vector<sluice_layer_cost_t> Layers() const;

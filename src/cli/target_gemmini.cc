@@ -65,7 +65,8 @@ Json AsJson(const sluice_gemmini_counts& c) {
 
 }  // namespace
 
-Json LowerToGemmini(const sluice_walker_t& walker, const CommandSink& sink) {
+Json LowerToGemmini(const LoweredPlan& plan, const CommandSink& sink) {
+  const sluice_walker_t& walker = plan.walker;
   std::vector<sluice_walk_cursor_t> cursors(walker.engines);
   sluice_gemmini_input input = {};
   uint64_t at = 0;

@@ -6,6 +6,7 @@ namespace {
 
 constexpr Target kTargets[] = {
     {"gemmini", LowerToGemmini},
+    {"vta", LowerToVta},
 };
 
 }  // namespace

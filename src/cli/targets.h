@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The machines that `sluice lower` knows: a row each.
 //
-// Input    an opened stream
+// Input    an opened stream and the graph that it was made for
 // Output   commands in program order, and counts by name
 // Errors   Failure(kRejected): the target does not do what the stream has
 #ifndef SLUICE_CLI_TARGETS_H_
@@ -13,6 +13,7 @@
 
 #include "cli/failure.h"
 #include "firmware-sim/walker.h"
+#include "sluice/sluice.h"
 
 namespace sluice::cli {
 
@@ -23,18 +24,25 @@ struct TargetCommand {
 };
 using CommandSink = std::function<void(const TargetCommand&)>;
 
+// What is lowered. The graph has what tiles do not tell: channels of a layer.
+struct LoweredPlan {
+  const sluice_walker_t& walker;
+  const sluice_graph_t* graph;
+};
+
 struct Target {
   const char* name;
   // Lowers the stream; answers its counts. Addresses: the regions in their order, each
-  // from the next multiple of 64 on, then the target's own range.
-  Json (*lower)(const sluice_walker_t& walker, const CommandSink& sink);
+  // from the next multiple of 64 (VTA: 256) on, then the target's own range.
+  Json (*lower)(const LoweredPlan& plan, const CommandSink& sink);
 };
 
 // nullptr: no such target.
 const Target* FindTarget(const std::string& name);
 std::vector<std::string> TargetNames();
 
-Json LowerToGemmini(const sluice_walker_t& walker, const CommandSink& sink);
+Json LowerToGemmini(const LoweredPlan& plan, const CommandSink& sink);
+Json LowerToVta(const LoweredPlan& plan, const CommandSink& sink);
 
 }  // namespace sluice::cli
 

@@ -13,10 +13,10 @@ static int transfer(state_t* s, const sluice_walk_visit_t* visit,
   sluice_walk_operand_t dst, src;
   uint32_t i[4], bytes, run = 1;
   int code = SLUICE_VTA_OK;
-  sluice_walk_transfer(&s->walker, visit->instance, n->descriptor, &t);
+  sluice_walk_transfer(s->walker, visit->instance, n->descriptor, &t);
   if (t.index != SLUICE_NONE) return fail(s, SLUICE_VTA_UNSUPPORTED, "an indexed load");
-  sluice_walk_operand(&s->walker, visit, t.src, &src);
-  sluice_walk_operand(&s->walker, visit, t.dst, &dst);
+  sluice_walk_operand(s->walker, visit, t.src, &src);
+  sluice_walk_operand(s->walker, visit, t.dst, &dst);
   bytes = size_of[src.dtype];
   if (is_load) {
     vta_forget(s, dst.offset, dst.offset + dst.span);
@@ -89,8 +89,8 @@ static int compute_tile(state_t* s, const sluice_walk_visit_t* v,
   job_t j;
   int code;
   memset(&j, 0, sizeof j);
-  sluice_walk_tile(&s->walker, v, n->descriptor, &j.tile);
-  sluice_walk_kernel(&s->walker, v->instance, j.tile.kernel, &j.kernel);
+  sluice_walk_tile(s->walker, v, n->descriptor, &j.tile);
+  sluice_walk_kernel(s->walker, v->instance, j.tile.kernel, &j.kernel);
   s->layer = j.kernel.layer;
   j.flags = n->flags;
   if (j.kernel.op != SLUICE_OP_CONV && j.kernel.op != SLUICE_OP_DEPTHWISE_CONV &&
@@ -101,17 +101,17 @@ static int compute_tile(state_t* s, const sluice_walk_visit_t* v,
   if (j.kernel.layer >= s->input->layer_count) {
     return fail(s, SLUICE_VTA_BAD_STREAM, "a layer without channels");
   }
-  sluice_walk_operand(&s->walker, v, j.tile.input0, &j.in);
-  sluice_walk_operand(&s->walker, v, j.tile.weight, &j.weight);
+  sluice_walk_operand(s->walker, v, j.tile.input0, &j.in);
+  sluice_walk_operand(s->walker, v, j.tile.weight, &j.weight);
   if (j.tile.parameters != SLUICE_NONE) {
-    sluice_walk_operand(&s->walker, v, j.tile.parameters, &j.parameters);
+    sluice_walk_operand(s->walker, v, j.tile.parameters, &j.parameters);
   }
   if (j.tile.accumulator != SLUICE_NONE) {
-    sluice_walk_operand(&s->walker, v, j.tile.accumulator, &j.sum);
+    sluice_walk_operand(s->walker, v, j.tile.accumulator, &j.sum);
   }
   j.out = j.sum; /* without LAST: the extents alone count */
   if (j.tile.output != SLUICE_NONE)
-    sluice_walk_operand(&s->walker, v, j.tile.output, &j.out);
+    sluice_walk_operand(s->walker, v, j.tile.output, &j.out);
   w = &j.weight;
   j.k = j.out.extent[3];
   j.c = j.in.extent[3];
@@ -149,15 +149,15 @@ static int host_call(state_t* s, const sluice_walk_visit_t* v,
   sluice_host_call_t call;
   uint32_t i;
   int code = vta_flush(s);
-  sluice_walk_host_call(&s->walker, v->instance, n->descriptor, &call);
+  sluice_walk_host_call(s->walker, v->instance, n->descriptor, &call);
   for (i = 0; i < call.outputs && code == SLUICE_VTA_OK; ++i) {
     sluice_walk_operand_t o;
-    sluice_walk_operand(&s->walker, v, call.first_operand + call.inputs + i, &o);
+    sluice_walk_operand(s->walker, v, call.first_operand + call.inputs + i, &o);
     code = vta_protect(s, address(s, &o), address(s, &o) + o.span);
   }
   if (code != SLUICE_VTA_OK) return code;
   ++s->counts->host_calls;
-  if (s->port->host(s->port->user, &s->walker, v, &call) != 0) {
+  if (s->port->host(s->port->user, s->walker, v, &call) != 0) {
     return fail(s, SLUICE_VTA_PORT, "the host failed");
   }
   return SLUICE_VTA_OK;
@@ -185,19 +185,19 @@ static int walk(state_t* s) {
   do {
     before = done;
     ended = 0;
-    for (e = 0; e < s->walker.engines; ++e) {
+    for (e = 0; e < s->walker->engines; ++e) {
       sluice_instruction_t n;
-      while (sluice_walk_next(&s->walker, s->cursor, e, &n)) {
+      while (sluice_walk_next(s->walker, s->cursor, e, &n)) {
         int code;
-        if (!sluice_walk_waits_hold(&s->walker, s->cursor, e, NULL)) break;
+        if (!sluice_walk_waits_hold(s->walker, s->cursor, e, NULL)) break;
         if ((code = execute(s, e, &n)) != SLUICE_VTA_OK) return code;
-        sluice_walk_complete(&s->walker, s->cursor, e);
+        sluice_walk_complete(s->walker, s->cursor, e);
         ++done;
       }
-      if (!sluice_walk_next(&s->walker, s->cursor, e, &n)) ++ended;
+      if (!sluice_walk_next(s->walker, s->cursor, e, &n)) ++ended;
     }
   } while (done != before);
-  if (ended != s->walker.engines)
+  if (ended != s->walker->engines)
     return fail(s, SLUICE_VTA_BAD_STREAM, "the stream stands still");
   return vta_flush(s);
 }
@@ -212,23 +212,19 @@ int sluice_vta_lower(const struct sluice_vta_input* input,
   memset(input->home, 0xff, input->home_count * sizeof *input->home);
   s->layer = SLUICE_NONE;
   s->input = input;
+  s->walker = input->walker;
   s->port = port;
   s->counts = counts;
   s->staged = ZERO_ROWS;
   s->inp.entries = SLUICE_VTA_INP;
   s->wgt.entries = SLUICE_VTA_WGT;
-  if (sluice_walk_open(&s->walker, input->stream, input->stream_bytes, NULL) !=
-      SLUICE_WALK_OK) {
-    return fail(s, SLUICE_VTA_BAD_STREAM, "the walker refuses the stream");
-  }
-  if (s->walker.header.node_cols * s->walker.header.node_rows != 1 ||
-      s->walker.engines > SLUICE_VTA_ENGINES) {
+  if (s->walker->header.node_cols * s->walker->header.node_rows != 1 ||
+      s->walker->engines > SLUICE_VTA_ENGINES) {
     return fail(s, SLUICE_VTA_UNSUPPORTED, "several nodes");
   }
-  if (sluice_walk_region_bytes(&s->walker, SLUICE_REGION_GBUF) > input->home_count) {
+  if (sluice_walk_region_bytes(s->walker, SLUICE_REGION_GBUF) > input->home_count) {
     return fail(s, SLUICE_VTA_TOO_LARGE, "the scratchpad is larger than `home`");
   }
-  sluice_walk_set_parameters(&s->walker, input->parameters, input->parameter_count);
-  sluice_walk_start(&s->walker, s->cursor);
+  sluice_walk_start(s->walker, s->cursor);
   return walk(s);
 }

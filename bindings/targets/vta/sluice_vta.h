@@ -2,7 +2,8 @@
 /* From a stream of sluice to VTA: 16-byte instructions with dependence tokens, micro-ops,
  * and the work of the host between runs. C99, on the walker alone: no heap, no C++ runtime.
  *
- * Input    a stream for one node, DRAM as one byte range below 4 GiB, channels per layer
+ * Input    a stream for one node that the walker has opened, DRAM as one byte range below
+ *          4 GiB, channels per layer
  * Output   everything leaves through the port, in the order in which VTA's runtime would
  *          push it; counts
  * Errors   SLUICE_VTA_ codes; `why` and `layer` of the state say what cannot be done and where
@@ -21,7 +22,7 @@ extern "C" {
 
 enum {
   SLUICE_VTA_OK = 0,
-  SLUICE_VTA_BAD_STREAM = 1,  /* the walker refuses it, or it stands still */
+  SLUICE_VTA_BAD_STREAM = 1,  /* it stands still, or what belongs to it is missing */
   SLUICE_VTA_UNSUPPORTED = 2, /* VTA cannot do this layer */
   SLUICE_VTA_TOO_LARGE = 3,   /* a tile, the scratchpad or a region does not fit */
   SLUICE_VTA_PORT = 4         /* a function of the port answered other than 0 */
@@ -62,10 +63,7 @@ struct sluice_vta_port {
 };
 
 struct sluice_vta_input {
-  const void* stream;
-  size_t stream_bytes;
-  const int32_t* parameters; /* of the graph; may be NULL */
-  uint32_t parameter_count;
+  const sluice_walker_t* walker; /* opened, parameters set */
   uint32_t layer_count;
   const struct sluice_vta_layer* layers; /* by index of the graph's layer */
   uint32_t
@@ -115,7 +113,7 @@ struct sluice_vta_state {
   const struct sluice_vta_input* input;
   const struct sluice_vta_port* port;
   struct sluice_vta_counts* counts;
-  sluice_walker_t walker;
+  const sluice_walker_t* walker;
   sluice_walk_cursor_t cursor[SLUICE_VTA_ENGINES];
   unsigned char queue[SLUICE_VTA_QUEUE][16];
   unsigned char module[SLUICE_VTA_QUEUE];

@@ -72,7 +72,7 @@ static inline uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 static inline uint32_t blocks(uint32_t n) { return (n + 15) / 16; }
 
 static inline int32_t attribute(const state_t* s, const job_t* j, uint32_t i) {
-  return sluice_walk_attribute(&s->walker, &j->kernel, i);
+  return sluice_walk_attribute(s->walker, &j->kernel, i);
 }
 
 /* sluice_vta_queue.c */

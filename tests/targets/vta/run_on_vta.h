@@ -72,8 +72,7 @@ class VtaRun {
                         layer.outputs.empty() ? 0 : channels(layer.outputs[0])});
     }
     const auto state = std::make_unique<sluice_vta_state>();
-    input.stream = plan_.image;
-    input.stream_bytes = plan_.image_size;
+    input.walker = &walker;
     input.layers = layers.data();
     input.layer_count = static_cast<uint32_t>(layers.size());
     input.home = home.data();

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "bindings/targets/vta/sluice_vta.h"
+#include "cli/targets.h"
+
+namespace sluice::cli {
+namespace {
+
+// First words of a binary's lines: an instruction (its two words follow), a micro-op (DRAM
+// address, value), a run of the machine, a layer of the host (index).
+constexpr uint64_t kInstruction = 0, kMicroOp = 1, kRun = 2, kHost = 3;
+
+struct Listing {
+  const CommandSink& sink;
+  uint32_t staging;            // address
+  std::vector<uint8_t> bytes;  // there, as the lowering wrote them
+};
+
+Listing* Self(void* user) { return static_cast<Listing*>(user); }
+
+uint64_t Field(uint64_t word, int low, int width) {
+  return word >> low & ((uint64_t{1} << width) - 1);
+}
+
+// The micro-ops that a LOAD finds in DRAM: the lowering has just written them.
+void ListMicroOps(const Listing& to, uint64_t first, uint64_t count) {
+  for (uint64_t at = first * 4; at < (first + count) * 4; at += 4) {
+    uint32_t op = 0;
+    std::memcpy(&op, &to.bytes[at - to.staging], 4);
+    char line[96];
+    std::snprintf(line, sizeof line, "  uop 0x%08" PRIx64 " dst %u src %u wgt %u", at,
+                  op & 2047, op >> 11 & 2047, op >> 22);
+    to.sink({line, {kMicroOp, at, op}});
+  }
+}
+
+std::string Tokens(uint64_t low) {
+  std::string text;
+  const char* const names[] = {" pop_prev", " pop_next", " push_prev", " push_next"};
+  for (int bit = 0; bit < 4; ++bit) {
+    if (Field(low, 3 + bit, 1) != 0) text += names[bit];
+  }
+  return text;
+}
+
+std::string Transfer(uint64_t low, uint64_t high) {
+  const char* const memories[] = {"uop", "wgt", "inp", "acc", "out"};
+  char line[128];
+  std::snprintf(line, sizeof line,
+                "%s %s %" PRIu64 " dram 0x%08" PRIx64 " %" PRIu64 " x %" PRIu64
+                " stride %" PRIu64,
+                Field(low, 0, 3) == 0 ? "load" : "store", memories[Field(low, 7, 3)],
+                Field(low, 10, 16), Field(low, 26, 32), Field(high, 0, 16),
+                Field(high, 16, 16), Field(high, 32, 16));
+  return line;
+}
+
+std::string Loops(uint64_t low, uint64_t high) {
+  const bool gemm = Field(low, 0, 3) == 2;
+  const char* const operations[] = {"min", "max", "add", "shr"};
+  char line[192];
+  std::snprintf(line, sizeof line,
+                "%s uops %" PRIu64 "..%" PRIu64 " loops %" PRIu64 " x %" PRIu64
+                " dst %" PRIu64 " %" PRIu64 " src %" PRIu64 " %" PRIu64,
+                !gemm                   ? operations[Field(high, 44, 2)]
+                : Field(low, 7, 1) != 0 ? "reset"
+                                        : "gemm",
+                Field(low, 8, 13), Field(low, 21, 14), Field(low, 35, 14),
+                Field(low, 49, 14), Field(high, 0, 11), Field(high, 11, 11),
+                Field(high, 22, 11), Field(high, 33, 11));
+  std::string text = line;
+  if (gemm) {
+    return text + " wgt " + std::to_string(Field(high, 44, 10)) + " " +
+           std::to_string(Field(high, 54, 10));
+  }
+  if (Field(high, 47, 1) == 0) return text;
+  return text + " by " + std::to_string(static_cast<int16_t>(Field(high, 48, 16)));
+}
+
+int OnInstruction(void* user, const unsigned char* bytes) {
+  const Listing& to = *Self(user);
+  uint64_t low = 0, high = 0;
+  std::memcpy(&low, bytes, 8);
+  std::memcpy(&high, bytes + 8, 8);
+  const uint64_t opcode = Field(low, 0, 3);
+  if (opcode == 0 && Field(low, 7, 3) == 0) {
+    ListMicroOps(to, Field(low, 26, 32), Field(high, 16, 16));
+  }
+  const std::string text = opcode < 2    ? Transfer(low, high)
+                           : opcode == 3 ? "finish"
+                                         : Loops(low, high);
+  to.sink({text + Tokens(low), {kInstruction, low, high}});
+  return 0;
+}
+
+int OnRun(void* user) {
+  Self(user)->sink({"run", {kRun, 0, 0}});
+  return 0;
+}
+
+// The bytes of the model are not known here; nothing but values depends on them.
+int OnRead(void*, uint32_t, void* to, uint32_t bytes) {
+  std::memset(to, 0, bytes);
+  return 0;
+}
+
+int OnWrite(void* user, uint32_t address, const void* from, uint32_t bytes) {
+  Listing* const to = Self(user);
+  if (address >= to->staging && address - to->staging + bytes <= to->bytes.size()) {
+    std::memcpy(&to->bytes[address - to->staging], from, bytes);
+  }
+  return 0;
+}
+
+int OnHost(void* user, const sluice_walker_t* walker, const sluice_walk_visit_t* visit,
+           const sluice_host_call_t* call) {
+  sluice_kernel_t kernel;
+  sluice_walk_kernel(walker, visit->instance, call->kernel, &kernel);
+  Self(user)->sink(
+      {"host layer " + std::to_string(kernel.layer), {kHost, kernel.layer, 0}});
+  return 0;
+}
+
+std::vector<sluice_vta_layer> Channels(const sluice_graph_t* graph) {
+  sluice_graph_counts_t counts = {};
+  counts.struct_size = sizeof counts;
+  (void)sluice_graph_count(graph, &counts);
+  std::vector<sluice_vta_layer> layers(counts.layers);
+  const auto channels = [&](const uint32_t* tensors, uint32_t count) -> uint32_t {
+    sluice_tensor_info_t tensor = {};
+    tensor.struct_size = sizeof tensor;
+    if (count == 0 || tensors[0] == SLUICE_NO_INDEX ||
+        sluice_graph_tensor(graph, tensors[0], &tensor) != SLUICE_OK) {
+      return 0;
+    }
+    return static_cast<uint32_t>(tensor.extent[3]);
+  };
+  for (uint32_t l = 0; l < counts.layers; ++l) {
+    sluice_layer_info_t layer = {};
+    layer.struct_size = sizeof layer;
+    (void)sluice_graph_layer(graph, l, &layer);
+    layers[l] = {channels(layer.inputs, layer.input_count),
+                 channels(layer.outputs, layer.output_count)};
+  }
+  return layers;
+}
+
+Json AsJson(const sluice_vta_counts& c) {
+  const Json instructions = {{"load", c.loads},
+                             {"store", c.stores},
+                             {"gemm", c.gemms},
+                             {"alu", c.alus},
+                             {"finish", c.finishes}};
+  return {{"instructions", instructions}, {"micro_ops", c.uops},
+          {"gemm_cycles", c.gemm_cycles}, {"alu_cycles", c.alu_cycles},
+          {"input_bytes", c.input_bytes}, {"weight_bytes", c.weight_bytes},
+          {"bias_bytes", c.bias_bytes},   {"uop_bytes", c.uop_bytes},
+          {"sum_bytes", c.sum_bytes},     {"tiles", c.tiles},
+          {"host_calls", c.host_calls},   {"packed_bytes", c.packed_bytes},
+          {"requantised", c.requantised}, {"copied_bytes", c.copied_bytes}};
+}
+
+}  // namespace
+
+Json LowerToVta(const LoweredPlan& plan, const CommandSink& sink) {
+  const std::vector<sluice_vta_layer> layers = Channels(plan.graph);
+  const auto state = std::make_unique<sluice_vta_state>();
+  sluice_vta_input input = {};
+  uint64_t at = 0;
+  for (uint32_t r = 0; r < SLUICE_REGION_COUNT; ++r) {
+    input.region[r] = static_cast<uint32_t>(at);
+    at += (sluice_walk_region_bytes(&plan.walker, r) + 255) / 256 * 256;
+  }
+  if (at + SLUICE_VTA_STAGING > UINT32_MAX) {
+    throw Failure(kRejected, "vta: the regions need more than 4 GiB");
+  }
+  std::vector<uint32_t> home(
+      static_cast<size_t>(sluice_walk_region_bytes(&plan.walker, SLUICE_REGION_GBUF)));
+  input.walker = &plan.walker;
+  input.layers = layers.data();
+  input.layer_count = static_cast<uint32_t>(layers.size());
+  input.staging = static_cast<uint32_t>(at);
+  input.home = home.data();
+  input.home_count = static_cast<uint32_t>(home.size());
+  input.state = state.get();
+  Listing listing = {sink, input.staging, std::vector<uint8_t>(SLUICE_VTA_STAGING)};
+  const sluice_vta_port port = {&listing, OnInstruction, OnRun,
+                                OnRead,   OnWrite,       OnHost};
+  sluice_vta_counts counts;
+  if (sluice_vta_lower(&input, &port, &counts) != SLUICE_VTA_OK) {
+    std::string text = std::string("vta: ") + state->why;
+    if (state->layer != SLUICE_NONE) text += ", layer " + std::to_string(state->layer);
+    throw Failure(kRejected, text);
+  }
+  return AsJson(counts);
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// `sluice lower`: what a listing and a binary hold is what the counts say.
+#include "cli/targets.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "cli/run_tool.h"
+
+namespace sluice::cli {
+namespace {
+
+std::string Temporary(const std::string& name) {
+  return (std::filesystem::temp_directory_path() /
+          ("sluice_targets_" + std::to_string(getpid()) + name))
+      .string();
+}
+
+// How often each first word begins a line.
+std::map<std::string, uint64_t> FirstWords(const std::string& path) {
+  std::ifstream in(path);
+  std::map<std::string, uint64_t> words;
+  for (std::string line; std::getline(in, line);) {
+    std::string word;
+    std::istringstream(line) >> word;
+    ++words[word];
+    ++words[""];
+  }
+  return words;
+}
+
+// A plan of a network on a machine, and its files until the end of the test.
+class Planned {
+ public:
+  Planned(const std::string& make_graph, const std::string& hardware) {
+    std::string text;
+    REQUIRE(RunTool(make_graph + " -o " + graph_, kWithComplaints, &text) == 0);
+    const std::string schedule =
+        "schedule " + graph_ + " --hw " + hardware + " --solver baseline -o " + plan_;
+    REQUIRE(RunTool(schedule, kWithComplaints, &text) == 0);
+  }
+  Planned(const Planned&) = delete;
+  Planned& operator=(const Planned&) = delete;
+  ~Planned() {
+    for (const std::string& path : {graph_, plan_, listing_, binary_}) {
+      std::filesystem::remove(path);
+    }
+  }
+  int Lower(const std::string& target, const std::string& output, std::string* text) {
+    return RunTool(
+        "lower " + plan_ + " --graph " + graph_ + " --target " + target + output,
+        kWithComplaints, text);
+  }
+  // Lowered to both kinds of file; the counts.
+  Json Files(const std::string& target) {
+    std::string text, again;
+    REQUIRE(Lower(target, " --json -o " + listing_, &text) == 0);
+    REQUIRE(Lower(target, " --json -o " + binary_, &again) == 0);
+    CHECK(text == again);
+    const uint64_t lines = FirstWords(listing_)[""];
+    CHECK(lines > 0);
+    CHECK(std::filesystem::file_size(binary_) == lines * 24);
+    return Json::parse(text);
+  }
+  const std::string& listing() const { return listing_; }
+
+ private:
+  std::string graph_ = Temporary(".slg"), plan_ = Temporary(".slp"),
+              listing_ = Temporary(".txt"), binary_ = Temporary(".bin");
+};
+
+const std::string kOwn = "import \"" SLUICE_TESTS "/models/residual_cnn_int8.tflite\"";
+
+}  // namespace
+
+TEST_CASE("lower: VTA's listing has the instructions and micro-ops that are counted") {
+  for (const std::string& network : {kOwn, std::string("zoo mobilenet_v1")}) {
+    INFO(network);
+    Planned planned(network, "vta-1x16x16");
+    const Json counts = planned.Files("vta");
+    std::map<std::string, uint64_t> words = FirstWords(planned.listing());
+    CHECK(words["load"] == counts["instructions"]["load"]);
+    CHECK(words["store"] == counts["instructions"]["store"]);
+    CHECK(words["gemm"] + words["reset"] == counts["instructions"]["gemm"]);
+    CHECK(words["add"] + words["shr"] == counts["instructions"]["alu"]);
+    CHECK(words["finish"] == counts["instructions"]["finish"]);
+    CHECK(words["run"] == words["finish"]);
+    CHECK(words["uop"] == counts["micro_ops"]);
+    CHECK(words["host"] == counts["host_calls"]);
+    CHECK(counts["uop_bytes"] == 4 * counts["micro_ops"].get<uint64_t>());
+  }
+}
+
+TEST_CASE("lower: Gemmini's listing has the commands that are counted") {
+  Planned planned(kOwn, "gemmini-16x16");
+  const Json counts = planned.Files("gemmini");
+  std::map<std::string, uint64_t> words = FirstWords(planned.listing());
+  for (const char* word : {"config", "mvin", "mvin2", "preload", "mvout", "fence"}) {
+    INFO(std::string(word));
+    CHECK(words[word] > 0);
+    CHECK(words[word] == counts["commands"][word]);
+  }
+  CHECK(words["compute_preloaded"] == counts["commands"]["compute_preloaded"]);
+}
+
+TEST_CASE(
+    "lower: what a target cannot do names the layer, what is no target the targets") {
+  Planned planned(kOwn, "mcu-256k");  // its plans compute ADD in tiles
+  std::string text;
+  CHECK(planned.Lower("vta", "", &text) == kRejected);
+  CHECK(text.find("operator") != std::string::npos);
+  CHECK(text.find("layer") != std::string::npos);
+  CHECK(planned.Lower("abacus", "", &text) == kUsage);
+  for (const std::string& name : TargetNames()) {
+    CHECK(FindTarget(name) != nullptr);
+    CHECK(text.find(name) != std::string::npos);
+  }
+  CHECK(TargetNames().size() == 2);
+}
+
+}  // namespace sluice::cli
