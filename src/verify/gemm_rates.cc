@@ -31,10 +31,6 @@ struct RateCheck {
   double macs;
 };
 
-Status Reject(Diagnostic* diagnostic, const char* rule, const char* text) {
-  return Fail(diagnostic, Status::kRejected, "verify").Rule(rule).Text(text);
-}
-
 Value ValueOf(const RateCheck& k, double energy_pj, double cycles) {
   if (k.claim->objective == kClaimEnergy) return {energy_pj, cycles};
   if (k.claim->objective == kClaimEnergyDelay) {
@@ -269,19 +265,6 @@ void SetParts(RateCheck* k) {
       k->part[i].read_pj[m] = k->part[i].write_pj[m] = m + 1 == i ? 1 : 0;
     }
   }
-}
-
-Status ListDivisors(int64_t n, Arena* arena, Span<const int64_t>* out) {
-  Vector<int64_t> list(arena);
-  for (int64_t i = 1; i * i <= n; ++i) {
-    if (n % i == 0) SLUICE_TRY(list.Push(i));
-  }
-  for (size_t i = list.size(); i > 0; --i) {
-    const int64_t low = list[i - 1];
-    if (low * low != n) SLUICE_TRY(list.Push(n / low));
-  }
-  *out = list.span();
-  return Status::kOk;
 }
 
 Status CheckClaim(RateCheck* k, Diagnostic* diagnostic) {

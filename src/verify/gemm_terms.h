@@ -37,24 +37,38 @@ inline bool Fit(const int64_t tile[3], uint8_t holds, int64_t words) {
 
 // --- Energy per MAC of one datum, equations (10)-(27). ---
 
-// Eq. (25). kept: outer loop trips during which a fill of the middle memory stays.
-inline double FillMiddle(const ClaimedGemm& c, int d, int64_t l1, int64_t kept) {
-  const double per_mac = 1.0 / (Real(l1) * Real(kept));
-  if (d != 2) return per_mac * (c.read_pj[0] + c.write_pj[kMiddle]);
-  const double visits = Real(c.extent[2]) / (Real(l1) * Real(kept));
-  const double rho = 1.0 - 1.0 / visits;
-  return per_mac * (c.write_pj[0] + rho * c.read_pj[0] + rho * c.write_pj[kMiddle]);
+// What a fill costs falls with the length of the tile: per_tile / length + always.
+struct Fill {
+  double per_tile;
+  double always;
+};
+
+// Eq. (25).
+inline Fill MiddleFill(const ClaimedGemm& c, int d) {
+  const double fetch = c.read_pj[0] + c.write_pj[kMiddle];
+  if (d != 2) return {fetch, 0};
+  return {c.write_pj[0] + fetch, -fetch / Real(c.extent[2])};
 }
 
-// Eq. (26). kept: loop trips during which a fill of the inner memory stays.
+// Eq. (26).
+inline Fill InnerFill(const ClaimedGemm& c, int d, int source, int64_t s) {
+  const double read = c.read_pj[source] / Real(s);
+  const double fetch = c.write_pj[kInner] + read;
+  if (d != 2) return {fetch, 0};
+  return {fetch + c.write_pj[source] / Real(s), -fetch * Real(s) / Real(c.extent[2])};
+}
+
+// kept: outer loop trips during which a fill of the middle memory stays.
+inline double FillMiddle(const ClaimedGemm& c, int d, int64_t l1, int64_t kept) {
+  const Fill fill = MiddleFill(c, d);
+  return fill.per_tile / (Real(l1) * Real(kept)) + fill.always;
+}
+
+// kept: loop trips during which a fill of the inner memory stays.
 inline double FillInner(const ClaimedGemm& c, int d, int source, int64_t s, int64_t l3,
                         int64_t kept) {
-  const double per_mac = 1.0 / (Real(l3) * Real(kept));
-  if (d != 2) return per_mac * (c.write_pj[kInner] + c.read_pj[source] / Real(s));
-  const double visits = Real(c.extent[2]) / (Real(s) * Real(l3) * Real(kept));
-  const double rho = 1.0 - 1.0 / visits;
-  const double upper = c.write_pj[source] + rho * c.read_pj[source];
-  return per_mac * (rho * c.write_pj[kInner] + upper / Real(s));
+  const Fill fill = InnerFill(c, d, source, s);
+  return fill.per_tile / (Real(l3) * Real(kept)) + fill.always;
 }
 
 // Eq. (27).
@@ -66,6 +80,11 @@ inline double FeedMac(const ClaimedGemm& c, int d, int source, bool in_inner,
   const double rho = 1.0 - Real(s) / Real(c.extent[2]);
   return share * (c.write_pj[from] + rho * c.read_pj[from]);
 }
+
+// Ascending.
+Status ListDivisors(int64_t n, Arena* arena, Span<const int64_t>* out);
+
+Status Reject(Diagnostic* diagnostic, const char* rule, const char* text);
 
 // Loop trips during which the datum of axis d stays; loops in `orders`, inner first.
 inline int64_t Kept(const int64_t* const trips[], const uint8_t* const orders[],

@@ -2,7 +2,9 @@
 #include "verify/gemm_certificate.h"
 
 #include <doctest/doctest.h>
+#include <time.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -240,6 +242,43 @@ TEST_CASE("gemm_certificate accepts the language model layers on all templates")
     }
   }
   CHECK(accepted == 768);
+}
+
+double CpuMs() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return 1e3 * static_cast<double>(now.tv_sec) +
+         1e-6 * static_cast<double>(now.tv_nsec);
+}
+
+// Extents with as many divisors as there are: loops over all of them take seconds.
+TEST_CASE("gemm_certificate is checked in a few times what the solve takes") {
+  const GemmShape shape = {{720720, 720720, 720720}};
+  const GemmMachine machine = {165888, 424,   256,   {0, 0, 0}, 64, 64, 4.56,
+                               4.56,   0.498, 0.498, 0.25,      0,  0};
+  for (int i = 0; i < 2; ++i) {
+    GemmExactOptions options;
+    options.pe_use = i == 0 ? GemmPeUse::kAtMost : GemmPeUse::kExact;
+    ArenaMemory memory;
+    Budget budget;
+    Diagnostic diagnostic = {};
+    GemmSolution solution;
+    GemmClaim claim = Claim(shape, machine, options);
+    double solve = 1e9, check = 1e9;
+    for (int run = 0; run < 5; ++run) {
+      const double start = CpuMs();
+      CHECK(SolveGemmExact({shape, machine, options}, &memory.arena, &budget, &solution,
+                           &diagnostic) == Status::kOk);
+      const double solved = CpuMs();
+      CHECK(claim.Check(&memory.arena, &diagnostic) == Status::kOk);
+      solve = std::min(solve, solved - start);
+      check = std::min(check, CpuMs() - solved);
+    }
+    MESSAGE("solve " << solve << " ms, check " << check << " ms");
+#ifdef NDEBUG  // as the library is shipped
+    CHECK(check < 4 * solve);
+#endif
+  }
 }
 
 }  // namespace
