@@ -2,7 +2,7 @@
 #include "verify/gemm_rates.h"
 
 #include "base/checked.h"
-#include "verify/gemm_terms.h"
+#include "verify/gemm_bounds.h"
 
 namespace sluice {
 namespace {
@@ -10,7 +10,6 @@ namespace {
 using namespace gemm_terms;
 
 constexpr int kParts = 4;  // energy, and the words of three memories
-constexpr double kNever = 1e300;
 
 struct Value {
   double first;
@@ -26,7 +25,7 @@ struct RateCheck {
   const ClaimedRates* rates;
   Budget* budget;
   ClaimedGemm part[kParts];  // whose energy per MAC is that part
-  Span<const int64_t> divisors[3];
+  GemmBounds bounds[kParts];
   Value claimed;
   double macs;
 };
@@ -59,196 +58,160 @@ bool IsBetter(const Value& a, const Value& b) {
   return a.first <= b.first && a.second < b.second * slack;
 }
 
+bool Beats(const RateCheck& k, const Parts& parts, int64_t pes) {
+  return IsBetter(ValueOfParts(k, parts, pes), k.claimed);
+}
+
+// What the parts cost along each axis of a tile.
+struct Fills {
+  Fill of[kParts][3];
+};
+
+// Lists the tiles: all multiples of `step` up to `bound` along the axes where some part
+// falls.
+void ListTiles(RateCheck* k, const Fills& fills, const int64_t step[3],
+               const int64_t bound[3], AxisCosts axes[3]) {
+  for (int d = 0; d < 3; ++d) {
+    Fill any = {0, 0};
+    for (const Fill(&part)[3] : fills.of) any.per_tile += part[d].per_tile;
+    ListLengths(k->bounds[0].divisors[d], step[d], bound[d], any, &axes[d]);
+  }
+}
+
+// Adds what a tile costs along an axis.
+Parts With(const Parts& parts, const Fills& fills, int d, int64_t length) {
+  Parts more = parts;
+  for (int i = 0; i < kParts; ++i) {
+    more.of[i] += fills.of[i][d].per_tile / Real(length);
+  }
+  return more;
+}
+
+// Calls visit(tile, parts) for the listed tiles that may beat the claim, longest first,
+// because parts rise as tiles shorten, until it returns true.
+template <typename Visit>
+bool AnyTile(const RateCheck& k, const AxisCosts axes[3], const Fills& fills,
+             const Parts& fixed, int64_t pes, const Visit& visit) {
+  const AxisCosts &x = axes[0], &y = axes[1], &z = axes[2];
+  const int64_t longest_y = y.length[y.count - 1], longest_z = z.length[z.count - 1];
+  int64_t tile[3];
+  for (size_t a = x.count; a > 0; --a) {
+    const Parts parts_x = With(fixed, fills, 0, tile[0] = x.length[a - 1]);
+    const Parts least = With(With(parts_x, fills, 1, longest_y), fills, 2, longest_z);
+    if (!Beats(k, least, pes)) return false;
+    for (size_t b = y.count; b > 0; --b) {
+      const Parts parts_y = With(parts_x, fills, 1, tile[1] = y.length[b - 1]);
+      if (!Beats(k, With(parts_y, fills, 2, longest_z), pes)) break;
+      for (size_t e = z.count; e > 0; --e) {
+        const Parts parts = With(parts_y, fills, 2, tile[2] = z.length[e - 1]);
+        if (!Beats(k, parts, pes)) break;
+        if (visit(tile, parts)) return true;
+      }
+    }
+  }
+  return false;
+}
+
 // A way to hold data, and a split with the PEs that it uses.
 struct Node {
   const Way& way;
   int64_t spatial[3];
   int64_t pes;
+  Fills inner;
+  Fills middle;
 };
 
-int SourceOf(const Way& way, int d) { return In(way.middle, d) ? kMiddle : 0; }
-
-// What does not depend on tiles.
-double FixedPart(const ClaimedGemm& c, const Node& node, int d) {
-  const Way& way = node.way;
-  double sum = FeedMac(c, d, SourceOf(way, d), In(way.inner, d), node.spatial[d]);
-  if (way.merged && d == way.p) {
-    sum += FillInner(c, d, 0, node.spatial[d], 1, c.extent[d] / node.spatial[d]);
-  }
-  return sum;
-}
-
-bool InnerMoves(const Way& way, int d) {
-  if (way.merged) return d != way.p && (In(way.inner, d) || In(way.middle, d));
-  return In(way.inner, d) && d != way.q;
-}
-
-double InnerPart(const ClaimedGemm& c, const Node& node, int d, int64_t length) {
-  const Way& way = node.way;
-  if (!InnerMoves(way, d)) return 0;
-  const int64_t s = node.spatial[d];
-  double sum = 0;
-  if (way.merged && In(way.middle, d)) sum += FillMiddle(c, d, s * length, 1);
-  if (In(way.inner, d)) {
-    sum += FillInner(c, d, way.merged ? 0 : SourceOf(way, d), s, length, 1);
-  }
-  return sum;
-}
-
-bool MiddleMoves(const Way& way, int d) {
-  if (way.merged) return false;
-  return (In(way.middle, d) && d != way.p) || (In(way.inner, d) && d == way.q);
-}
-
-// step: the array's tile along the axis.
-double MiddlePart(const ClaimedGemm& c, const Node& node, int d, int64_t step,
-                  int64_t length) {
-  const Way& way = node.way;
-  if (way.merged) return 0;
-  const int64_t s = node.spatial[d];
-  double sum = 0;
-  if (In(way.middle, d)) {
-    sum += FillMiddle(c, d, length, d == way.p ? c.extent[d] / length : 1);
-  }
-  if (In(way.inner, d) && d == way.q) {
-    sum += FillInner(c, d, SourceOf(way, d), s, step / s, length / step);
-  }
-  return sum;
-}
-
-// The least of a part along one axis over middle tiles, with the others at their steps.
-double LeastMiddle(const RateCheck& k, const ClaimedGemm& c, const Node& node,
-                   const int64_t step[3], int d) {
-  double least = kNever;
-  for (const int64_t length : k.divisors[d]) {
-    if (length % step[d] != 0 || (length != step[d] && !MiddleMoves(node.way, d))) {
-      continue;
-    }
-    int64_t tile[3] = {step[0], step[1], step[2]};
-    tile[d] = length;
-    if (!Fit(tile, node.way.middle, c.middle_words)) continue;
-    least = Min(least, MiddlePart(c, node, d, step[d], length));
-  }
-  return least;
-}
-
-double LeastInner(const RateCheck& k, const ClaimedGemm& c, const Node& node, int d) {
-  if (!InnerMoves(node.way, d)) return 0;
-  double least = kNever;
-  for (const int64_t length : k.divisors[d]) {
-    if (c.extent[d] / node.spatial[d] % length != 0) continue;
-    int64_t tile[3] = {1, 1, 1};
-    tile[d] = length;
-    if (!Fit(tile, node.way.inner, c.inner_words)) continue;
-    least = Min(least, InnerPart(c, node, d, length));
-  }
-  return least;
-}
-
-// True if tiles of the node may beat the claim: with the least cost of every part along
-// every axis.
-bool IsOpen(const RateCheck& k, const Node& node) {
-  Parts parts;
-  for (int i = 0; i < kParts; ++i) {
-    for (int d = 0; d < 3; ++d) {
-      parts.of[i] += FixedPart(k.part[i], node, d) + LeastInner(k, k.part[i], node, d) +
-                     LeastMiddle(k, k.part[i], node, node.spatial, d);
-    }
-  }
-  return IsBetter(ValueOfParts(k, parts, node.pes), k.claimed);
-}
-
-// Whether some middle tile above this inner tile is better than the claim.
-bool MiddleBeats(const RateCheck& k, const Node& node, const Parts& below,
-                 const int64_t step[3]) {
+// Adds the least of every part over middle tiles that are multiples of `step`.
+Parts WithLeastMiddle(RateCheck* k, const Node& node, const int64_t step[3],
+                      const Parts& below) {
   Parts least = below;
   for (int i = 0; i < kParts; ++i) {
-    for (int d = 0; d < 3; ++d) {
-      least.of[i] += LeastMiddle(k, k.part[i], node, step, d);
-    }
+    least.of[i] += LeastMiddle(&k->bounds[i], node.way, step, node.spatial, true);
   }
-  if (!IsBetter(ValueOfParts(k, least, node.pes), k.claimed)) return false;
-  const auto allowed = [&](int d, int64_t length) {
-    return length % step[d] == 0 && (length == step[d] || MiddleMoves(node.way, d));
-  };
-  const auto with = [&](const Parts& parts, int d, int64_t length) {
-    Parts more = parts;
-    for (int i = 0; i < kParts; ++i) {
-      more.of[i] += MiddlePart(k.part[i], node, d, step[d], length);
-    }
-    return more;
-  };
-  int64_t tile[3];
-  for (const int64_t x : k.divisors[0]) {
-    if (!allowed(0, tile[0] = x)) continue;
-    const Parts parts_x = with(below, 0, x);
-    for (const int64_t y : k.divisors[1]) {
-      if (!allowed(1, tile[1] = y)) continue;
-      const Parts parts_y = with(parts_x, 1, y);
-      for (const int64_t z : k.divisors[2]) {
-        if (!allowed(2, tile[2] = z)) continue;
-        if (!Fit(tile, node.way.middle, k.claim->middle_words)) break;
-        const Parts parts = with(parts_y, 2, z);
-        if (IsBetter(ValueOfParts(k, parts, node.pes), k.claimed)) return true;
-      }
-    }
-  }
-  return false;
+  return least;
 }
 
-bool NodeBeats(const RateCheck& k, const Node& node) {
-  if (!IsOpen(k, node)) return false;
-  Parts fixed;
+// Whether some middle tile above this inner tile is better than the claim. below: all
+// but what falls with the middle tile; always: what does not fall with it.
+bool MiddleBeats(RateCheck* k, const Node& node, const Parts& below,
+                 const Parts& always, const int64_t step[3]) {
+  if (!Beats(*k, WithLeastMiddle(k, node, step, below), node.pes)) return false;
+  Parts fixed = below;
+  for (int i = 0; i < kParts; ++i) fixed.of[i] += always.of[i];
+  AxisCosts* const axes = k->bounds[0].middle;
+  ListTiles(k, node.middle, step, k->claim->extent, axes);
+  return AnyTile(*k, axes, node.middle, fixed, node.pes,
+                 [&](const int64_t tile[3], const Parts&) {
+                   return Fit(tile, node.way.middle, k->claim->middle_words);
+                 });
+}
+
+bool NodeBeats(RateCheck* k, Node node) {
+  const ClaimedGemm& c = *k->claim;
+  const Way& way = node.way;
+  const int64_t* s = node.spatial;
+  Parts feed, always, least;
   for (int i = 0; i < kParts; ++i) {
-    for (int d = 0; d < 3; ++d) fixed.of[i] += FixedPart(k.part[i], node, d);
-  }
-  const auto allowed = [&](int d, int64_t length) {
-    if (!InnerMoves(node.way, d)) return length == 1;
-    return k.claim->extent[d] / node.spatial[d] % length == 0;
-  };
-  int64_t tile[3], step[3];
-  for (const int64_t x : k.divisors[0]) {
-    if (!allowed(0, tile[0] = x)) continue;
-    for (const int64_t y : k.divisors[1]) {
-      if (!allowed(1, tile[1] = y)) continue;
-      for (const int64_t z : k.divisors[2]) {
-        if (!allowed(2, tile[2] = z)) continue;
-        if (!Fit(tile, node.way.inner, k.claim->inner_words)) break;
-        if (k.budget->Tick()) return false;
-        Parts parts = fixed;
-        for (int d = 0; d < 3; ++d) {
-          step[d] = node.spatial[d] * tile[d];
-          for (int i = 0; i < kParts; ++i) {
-            parts.of[i] += InnerPart(k.part[i], node, d, tile[d]);
-          }
-        }
-        if (!Fit(step, node.way.middle, k.claim->middle_words)) continue;
-        if (MiddleBeats(k, node, parts, step)) return true;
-      }
+    const ClaimedGemm& part = k->part[i];
+    feed.of[i] = least.of[i] = FeedOf(part, way, s);
+    least.of[i] += LeastInner(&k->bounds[i], way, s);
+    for (int d = 0; d < 3; ++d) {
+      node.inner.of[i][d] = InnerFillOf(part, way, d, s[d]);
+      feed.of[i] += node.inner.of[i][d].always;
+      if (way.merged) continue;
+      node.middle.of[i][d] = MiddleFillOf(part, way, d, s[d], true);
+      always.of[i] += node.middle.of[i][d].always;
     }
   }
-  return false;
+  Parts middle;
+  if (!way.merged) {
+    middle = WithLeastMiddle(k, node, s, middle);
+    for (int i = 0; i < kParts; ++i) least.of[i] += middle.of[i];
+  }
+  if (!Beats(*k, least, node.pes)) return false;
+  const int64_t one[3] = {1, 1, 1};
+  const int64_t trips[3] = {c.extent[0] / s[0], c.extent[1] / s[1], c.extent[2] / s[2]};
+  AxisCosts* const axes = k->bounds[0].inner;
+  ListTiles(k, node.inner, one, trips, axes);
+  Parts fixed = feed;
+  for (int i = 0; i < kParts; ++i) fixed.of[i] += middle.of[i];
+  return AnyTile(*k, axes, node.inner, fixed, node.pes,
+                 [&](const int64_t tile[3], const Parts& parts) {
+                   int64_t step[3];
+                   for (int d = 0; d < 3; ++d) step[d] = s[d] * tile[d];
+                   if (k->budget->Tick() || !Fit(tile, way.inner, c.inner_words) ||
+                       !Fit(step, way.middle, c.middle_words)) {
+                     return false;
+                   }
+                   Parts below = parts;
+                   for (int i = 0; i < kParts; ++i) below.of[i] -= middle.of[i];
+                   return way.merged || MiddleBeats(k, node, below, always, step);
+                 });
 }
 
-// Calls visit(spatial, PEs) for every split that the arrays allow.
-template <typename Visit>
-void ForSplits(const RateCheck& k, int64_t least, const Visit& visit) {
-  const ClaimedGemm& c = *k.claim;
-  const auto within = [&](int d, int64_t s) {
-    return s <= c.pe_count && (c.fanout_limit[d] == 0 || s <= c.fanout_limit[d]);
-  };
-  for (const int64_t x : k.divisors[0]) {
-    if (!within(0, x)) break;
-    for (const int64_t y : k.divisors[1]) {
-      if (!within(1, y) || x * y > c.pe_count) break;
-      for (const int64_t z : k.divisors[2]) {
-        const int64_t pes = x * y * z;
-        if (!within(2, z) || pes > c.pe_count) break;
-        const int64_t spatial[3] = {x, y, z};
-        if (pes >= least) visit(spatial, pes);
-      }
-    }
+// Whether a split of the way beats the claim.
+Status CheckWay(RateCheck* k, const Way& way, int64_t least_pes, bool* beaten) {
+  WayBounds bounds[kParts];
+  for (int i = 0; i < kParts; ++i) {
+    SLUICE_TRY(BoundsOfWay(&k->bounds[i], way, &bounds[i]));
   }
+  const Span<const int64_t>* unrolls = k->bounds[0].unrolls;
+  ForSplits(
+      k->bounds[0], least_pes, k->claim->pe_count,
+      [&](size_t x, size_t y, size_t z, int64_t pes) {
+        const size_t at[3] = {x, y, z};
+        Parts parts;
+        for (int i = 0; i < kParts; ++i) {
+          parts.of[i] = BoundOfSplit(&k->bounds[i], way, bounds[i], at);
+        }
+        *beaten =
+            *beaten ||
+            (Beats(*k, parts, pes) &&
+             NodeBeats(
+                 k, {way, {unrolls[0][x], unrolls[1][y], unrolls[2][z]}, pes, {}, {}}));
+        return !*beaten && !k->budget->Tick();
+      });
+  return Status::kOk;
 }
 
 // The claimed mapping's own parts.
@@ -300,26 +263,23 @@ Status CheckGemmRates(const ClaimedGemm& claim, const ClaimedRates& rates, Arena
   SLUICE_TRY(CheckGemmProblem(claim, diagnostic));
   k.macs = Real(claim.extent[0]) * Real(claim.extent[1]) * Real(claim.extent[2]);
   SLUICE_TRY(CheckClaim(&k, diagnostic));
-  for (int d = 0; d < 3; ++d) {
-    SLUICE_TRY(ListDivisors(claim.extent[d], arena, &k.divisors[d]));
+  for (int i = 0; i < kParts; ++i) {
+    SLUICE_TRY(PrepareBounds(k.part[i], arena, &k.bounds[i]));
   }
   int64_t least = claim.at_most ? 1 : claim.pe_count;
   if (claim.objective == kClaimDelay && !claim.at_most) {
     least = 1;
-    ForSplits(k, 1, [&](const int64_t*, int64_t pes) { least = Max(least, pes); });
+    ForSplits(k.bounds[0], 1, claim.pe_count, [&](size_t, size_t, size_t, int64_t pes) {
+      least = Max(least, pes);
+      return true;
+    });
     if (claim.spatial[0] * claim.spatial[1] * claim.spatial[2] != least) {
       return Reject(diagnostic, "mapping", "the mapping does not use the most PEs");
     }
   }
   bool beaten = false;
-  SLUICE_TRY(ForWays(claim, [&](const Way& way) {
-    ForSplits(k, least, [&](const int64_t spatial[3], int64_t pes) {
-      if (beaten || budget->Tick()) return;
-      if (!Fit(spatial, way.middle, claim.middle_words)) return;
-      beaten = NodeBeats(k, {way, {spatial[0], spatial[1], spatial[2]}, pes});
-    });
-    return Status::kOk;
-  }));
+  SLUICE_TRY(ForWays(
+      claim, [&](const Way& way) { return CheckWay(&k, way, least, &beaten); }));
   if (beaten) return Reject(diagnostic, "better", "another mapping is better");
   if (!budget->Exhausted()) return Status::kOk;
   return Fail(diagnostic, Status::kStopped, "verify")

@@ -81,9 +81,6 @@ inline double FeedMac(const ClaimedGemm& c, int d, int source, bool in_inner,
   return share * (c.write_pj[from] + rho * c.read_pj[from]);
 }
 
-// Ascending.
-Status ListDivisors(int64_t n, Arena* arena, Span<const int64_t>* out);
-
 Status Reject(Diagnostic* diagnostic, const char* rule, const char* text);
 
 // Loop trips during which the datum of axis d stays; loops in `orders`, inner first.

@@ -65,6 +65,45 @@ TEST_CASE("gemm rates, judged: optima are accepted, all else is refused") {
   CHECK(refused > 60);
 }
 
+// The best mapping of a poorer problem, which is often nearly the best of this one.
+TEST_CASE("gemm rates, judged: mappings that are nearly the best are refused") {
+  Rng rng(43);
+  int refused[3] = {};
+  for (int i = 0; i < 1200; ++i) {
+    CAPTURE(i);
+    RateCase random = RandomRateCase(&rng);
+    random.options.form = GemmForm::kReuse;
+    RateCase poorer = random;
+    const int kind = i % 3;
+    if (kind == 0) poorer.options.form = GemmForm::kPaper;  // nothing stays in the PEs
+    if (kind == 1) poorer.machine.middle_words = random.machine.middle_words * 3 / 4;
+    if (kind == 2) poorer.machine.inner_words = random.machine.inner_words * 3 / 4;
+    sluice_tests::ArenaMemory memory;
+    Budget budget;
+    Diagnostic diagnostic = {};
+    GemmSolution best, near;
+    bool limited = false;
+    const auto solve = [&](const RateCase& one, GemmSolution* solution) {
+      return SolveGemmRates({one.shape, one.machine, one.options}, &memory.arena,
+                            &budget, solution, &limited, &diagnostic) == Status::kOk;
+    };
+    if (!solve(random, &best) || !solve(poorer, &near)) continue;
+    const GemmCost cost =
+        EvaluateGemm(random.shape, random.machine, near.mapping, random.options.form);
+    const RateValue value = ValueOfCost(random.options, cost);
+    const RateValue least = ValueOfCost(random.options, best.cost);
+    const bool worse =
+        value.first > least.first * (1 + 1e-9) ||
+        (value.first == least.first && value.second > least.second * (1 + 1e-9));
+    if (!worse) continue;
+    CHECK(Verdict(RateClaimOf(random, near.mapping)) == "better");
+    ++refused[kind];
+  }
+  CHECK(refused[0] > 5);
+  CHECK(refused[1] > 20);
+  CHECK(refused[2] > 20);
+}
+
 TEST_CASE("gemm rates, judged: a bandwidth out of range is bad input") {
   RateCase some;
   some.shape = {{4, 4, 4}};
