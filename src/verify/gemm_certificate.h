@@ -8,7 +8,8 @@
 //          order), "split", "tile" (an open one is missing), "bound" (claims more than
 //          can be shown), "excess" (lines left over). kBadInput, kStopped,
 //          kOutOfMemory.
-// Cost     a few ms: plain loops over divisors; the order of the search is not trusted.
+// Cost     about twice the search, whose order is not trusted: 0.1 ms for layers of
+//          language models, 0.6 s at most for extents of 240 divisors.
 // Source   GOMA equations (10)-(30), one datum at a time, and four facts:
 //   1. Walking along an axis whose datum the level does not hold never costs less.
 //   2. Energy falls as a tile grows along an axis that occurs in some term. It does not

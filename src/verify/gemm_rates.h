@@ -8,7 +8,7 @@
 //          less energy (1e-12 relative, for rounding)
 // Errors   kRejected with the rule: "mapping", "value", "better" (one is). kBadInput,
 //          kStopped, kOutOfMemory
-// Cost     0.1 to some seconds: all ways, splits and tiles, but those whose parts at
+// Cost     less than the search: all ways, splits and tiles, but those whose parts at
 //          their best are no better than the claim
 // Source   gemm_certificate.h; words through a memory are its energy with 1 pJ per
 //          word. Every fact there holds for each memory's words as for the energy
