@@ -151,18 +151,23 @@ std::vector<sluice_vta_layer> Channels(const sluice_graph_t* graph) {
 }
 
 Json AsJson(const sluice_vta_counts& c) {
-  const Json instructions = {{"load", c.loads},
-                             {"store", c.stores},
-                             {"gemm", c.gemms},
-                             {"alu", c.alus},
-                             {"finish", c.finishes}};
-  return {{"instructions", instructions}, {"micro_ops", c.uops},
-          {"gemm_cycles", c.gemm_cycles}, {"alu_cycles", c.alu_cycles},
-          {"input_bytes", c.input_bytes}, {"weight_bytes", c.weight_bytes},
-          {"bias_bytes", c.bias_bytes},   {"uop_bytes", c.uop_bytes},
-          {"sum_bytes", c.sum_bytes},     {"tiles", c.tiles},
-          {"host_calls", c.host_calls},   {"packed_bytes", c.packed_bytes},
-          {"requantised", c.requantised}, {"copied_bytes", c.copied_bytes}};
+  const char* const opcodes[] = {"load", "store", "gemm", "finish", "alu"};
+  const char* const memories[] = {"uop_bytes", "weight_bytes", "input_bytes",
+                                  "bias_bytes", "sum_bytes"};
+  Json instructions = Json::object(), moved = Json::object();
+  for (int i = 0; i < SLUICE_VTA_OPCODES; ++i)
+    instructions[opcodes[i]] = c.instructions[i];
+  for (int i = 0; i < SLUICE_VTA_MEMORIES; ++i) moved[memories[i]] = c.moved[i];
+  return {{"instructions", instructions},
+          {"dram", moved},
+          {"micro_ops", c.moved[SLUICE_VTA_OF_UOP] / 4},
+          {"gemm_cycles", c.gemm_cycles},
+          {"alu_cycles", c.alu_cycles},
+          {"tiles", c.tiles},
+          {"host_calls", c.host_calls},
+          {"packed_bytes", c.packed_bytes},
+          {"requantised", c.requantised},
+          {"copied_bytes", c.copied_bytes}};
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ TEST_CASE("lower: VTA's listing has the instructions and micro-ops that are coun
     CHECK(words["run"] == words["finish"]);
     CHECK(words["uop"] == counts["micro_ops"]);
     CHECK(words["host"] == counts["host_calls"]);
-    CHECK(counts["uop_bytes"] == 4 * counts["micro_ops"].get<uint64_t>());
+    CHECK(counts["dram"]["uop_bytes"] == 4 * counts["micro_ops"].get<uint64_t>());
   }
 }
 

@@ -34,11 +34,29 @@ enum {                          /* VTA's default buffers, in entries */
        SLUICE_VTA_ACC = 2048,   /* of 16 int32; OUT alike, of 16 int8 */
        SLUICE_VTA_UOPS = 8192,  /* of 32 bits */
        SLUICE_VTA_QUEUE = 8192, /* instructions of one run at most */
-       SLUICE_VTA_BOXES = 64, /* boxes that the lowering remembers in INP, and in WGT */
-       SLUICE_VTA_SUMS = 64,  /* accumulators that are not finished */
+       SLUICE_VTA_BOXES = 64,   /* that the lowering remembers in each buffer */
+       SLUICE_VTA_SUMS = 64,    /* accumulators that are not finished */
        SLUICE_VTA_ENGINES = 16, /* of the stream */
        SLUICE_VTA_STAGING =
            1 << 20 /* bytes of DRAM that the lowering needs for itself */
+};
+enum {
+  SLUICE_VTA_LOAD,
+  SLUICE_VTA_STORE,
+  SLUICE_VTA_GEMM,
+  SLUICE_VTA_FINISH,
+  SLUICE_VTA_ALU,
+  SLUICE_VTA_OPCODES
+};
+/* Memories, as instructions name them: micro-ops, weights, inputs, sums (biases are loaded
+ * there), bytes of sums. */
+enum {
+  SLUICE_VTA_OF_UOP,
+  SLUICE_VTA_OF_WGT,
+  SLUICE_VTA_OF_INP,
+  SLUICE_VTA_OF_ACC,
+  SLUICE_VTA_OF_OUT,
+  SLUICE_VTA_MEMORIES
 };
 
 /* Channels of a layer's first input and of its output, which a tile does not tell. */
@@ -76,35 +94,34 @@ struct sluice_vta_input {
 };
 
 struct sluice_vta_counts {
-  uint64_t loads, stores, gemms, alus, finishes; /* instructions; runs = finishes */
-  uint64_t uops;                                 /* micro-ops loaded */
-  uint64_t input_bytes, weight_bytes, bias_bytes, uop_bytes,
-      sum_bytes;                    /* DRAM, by VTA */
-  uint64_t gemm_cycles, alu_cycles; /* one micro-op each */
+  uint64_t instructions[SLUICE_VTA_OPCODES]; /* runs: as many as FINISH */
+  uint64_t moved[SLUICE_VTA_MEMORIES];       /* bytes between DRAM and each, by VTA */
+  uint64_t gemm_cycles, alu_cycles;          /* one micro-op each */
   uint64_t tiles, host_calls;
   uint64_t packed_bytes; /* inputs and weights that the host lays out for VTA */
   uint64_t requantised;  /* output elements that the host makes of sums */
-  uint64_t copied_bytes; /* that the host copies for STOREs */
+  uint64_t copied_bytes; /* STOREs: the host copies, results are made in DRAM */
 };
 
-/* What lies in a part of INP or WGT: a box of the scratchpad and the part of it. */
+/* What entries of a buffer hold. */
 struct sluice_vta_box {
-  uint64_t begin, end; /* bytes of the scratchpad; begin = end: nothing */
-  uint32_t key[12];
-  uint32_t first, count; /* entries */
+  uint32_t key[14];          /* of what */
+  uint64_t begin[2], end[2]; /* DRAM from which it came; ends equal: not to be found */
+  uint32_t first, count;     /* entries */
+  uint64_t written, read;    /* by which instructions last; number + 1 */
+};
+
+/* A ring of boxes. */
+struct sluice_vta_buffer {
+  struct sluice_vta_box box[SLUICE_VTA_BOXES];
+  uint32_t next_box, next, first, end; /* entries */
+  uint64_t read;                       /* last instruction that read what is gone */
 };
 
 /* Sums from FIRST to LAST: entries of ACC. */
 struct sluice_vta_sums {
   uint64_t offset;       /* of the accumulator in the scratchpad */
   uint32_t first, count; /* count 0: free */
-};
-
-/* One buffer: its boxes, where the next goes, who wrote and read each entry last. */
-struct sluice_vta_buffer {
-  struct sluice_vta_box box[SLUICE_VTA_BOXES];
-  uint32_t next_box, next_entry, entries;
-  uint64_t written[SLUICE_VTA_ACC], read[SLUICE_VTA_ACC]; /* instruction + 1 */
 };
 
 struct sluice_vta_state {
@@ -116,19 +133,16 @@ struct sluice_vta_state {
   const sluice_walker_t* walker;
   sluice_walk_cursor_t cursor[SLUICE_VTA_ENGINES];
   unsigned char queue[SLUICE_VTA_QUEUE][16];
-  unsigned char module[SLUICE_VTA_QUEUE];
   uint32_t queued;
   uint64_t run_start;  /* number of the queue's first instruction */
   uint64_t seen[3][3]; /* [a][b]: module a starts after all of b below this */
   uint64_t last[3];    /* last instruction of each module + 1 */
   uint32_t pushes;     /* tokens of this run */
   uint32_t staged;     /* bytes of staging in use */
-  struct sluice_vta_buffer inp, wgt;
-  uint64_t out_read[SLUICE_VTA_ACC], out_written[SLUICE_VTA_ACC];
+  struct sluice_vta_buffer
+      buffer[SLUICE_VTA_OF_OUT]; /* by memory; ACC: rows of biases */
   struct sluice_vta_sums sums[SLUICE_VTA_SUMS];
   uint32_t uop[SLUICE_VTA_UOPS]; /* what the machine's micro-op buffer holds */
-  uint32_t uop_known;            /* of the list at 0 */
-  uint32_t list[SLUICE_VTA_UOPS];
 };
 
 /* Lowers and, through the port, runs a stream. */

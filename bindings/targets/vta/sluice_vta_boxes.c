@@ -1,258 +1,357 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What INP and WGT hold, and how it gets there. */
+/* Where the scratchpad's bytes lie in DRAM, and how they get into the buffers. */
 #include "sluice_vta_internal.h"
 
-/* ---- INP and WGT: boxes of the scratchpad that they hold -------------------------------- */
-
-static box_t* find(struct sluice_vta_buffer* b, const uint32_t key[12]) {
-  uint32_t i;
-  for (i = 0; i < SLUICE_VTA_BOXES; ++i) {
-    box_t* x = &b->box[i];
-    if (x->begin != x->end && memcmp(x->key, key, sizeof x->key) == 0) return x;
+int vta_get(state_t* s, uint64_t at, uint32_t bytes, void* to) {
+  const uint32_t* home = s->input->home + at;
+  uint32_t done = 0, n;
+  int code = SLUICE_VTA_OK;
+  for (; done < bytes && code == SLUICE_VTA_OK; done += n) {
+    for (n = 1; done + n < bytes && home[done + n] == home[done] + n;) ++n;
+    code = vta_read(s, home[done], (unsigned char*)to + done, n);
   }
-  return NULL;
+  return code;
 }
 
-/* A ring: the next entries, whatever lay there. */
-static box_t* take(struct sluice_vta_buffer* b, const uint32_t key[12], uint32_t count,
-                   const sluice_walk_operand_t* o) {
-  box_t* x = &b->box[b->next_box];
+/* What buffers hold of DRAM [begin, end) is no longer true. */
+static void forget(state_t* s, uint64_t begin, uint64_t end) {
+  uint32_t memory, i, k;
+  for (memory = SLUICE_VTA_OF_WGT; memory <= SLUICE_VTA_OF_ACC; ++memory)
+    for (i = 0; i < SLUICE_VTA_BOXES; ++i)
+      for (k = 0; k < 2; ++k) {
+        box_t* x = &s->buffer[memory].box[i];
+        if (x->begin[k] < end && begin < x->end[k]) x->end[0] = x->begin[0];
+      }
+}
+
+int vta_put(state_t* s, uint64_t at, uint32_t bytes, const void* from) {
+  const uint32_t image = s->input->region[SLUICE_REGION_GBUF] + (uint32_t)at;
   uint32_t i;
-  if (b->next_entry + count > b->entries) b->next_entry = 0;
-  for (i = 0; i < SLUICE_VTA_BOXES; ++i) {
-    box_t* old = &b->box[i];
-    if (old->first < b->next_entry + count && b->next_entry < old->first + old->count) {
-      old->end = old->begin;
-    }
+  forget(s, image, (uint64_t)image + bytes);
+  for (i = 0; i < bytes; ++i) s->input->home[at + i] = image + i;
+  return vta_write(s, image, from, bytes);
+}
+
+int vta_change(state_t* s, const sluice_walk_operand_t* o) {
+  const uint64_t begin = s->input->region[o->region] + o->offset, end = begin + o->span;
+  uint32_t i;
+  int code = SLUICE_VTA_OK;
+  for (i = 0; i < s->input->home_count && code == SLUICE_VTA_OK; ++i) {
+    unsigned char byte;
+    if (s->input->home[i] < begin || s->input->home[i] >= end) continue;
+    code = vta_get(s, i, 1, &byte);
+    if (code == SLUICE_VTA_OK) code = vta_put(s, i, 1, &byte);
   }
-  b->next_box = (b->next_box + 1) % SLUICE_VTA_BOXES;
-  x->begin = o->offset;
-  x->end = o->offset + o->span;
-  memcpy(x->key, key, sizeof x->key);
-  x->first = b->next_entry;
-  x->count = count;
-  b->next_entry += count;
-  return x;
+  forget(s, begin, end);
+  return code;
+}
+
+/* Whether bytes of the scratchpad lie in DRAM as a box: where it begins and its strides. */
+static int place(const state_t* s, uint64_t at, const uint32_t extent[4],
+                 const uint32_t stride[4], uint32_t to[5]) {
+  const uint32_t* home = s->input->home + at;
+  uint32_t i[4], a;
+  to[0] = home[0];
+  for (a = 0; a < 4; ++a) to[a + 1] = extent[a] > 1 ? home[stride[a]] - home[0] : 0;
+  for (i[0] = 0; i[0] < extent[0]; ++i[0])
+    for (i[1] = 0; i[1] < extent[1]; ++i[1])
+      for (i[2] = 0; i[2] < extent[2]; ++i[2]) {
+        const uint32_t row = to[0] + i[0] * to[1] + i[1] * to[2] + i[2] * to[3];
+        const uint32_t* const from = home + (uint64_t)i[0] * stride[0] +
+                                     (uint64_t)i[1] * stride[1] +
+                                     (uint64_t)i[2] * stride[2];
+        for (i[3] = 0; i[3] < extent[3]; ++i[3]) {
+          if (from[(uint64_t)i[3] * stride[3]] != row + i[3] * to[4]) return 0;
+        }
+      }
+  return 1;
+}
+
+/* The box depends on these bytes of DRAM. Strides that go back: it is not found again. */
+static void depend(box_t* x, uint32_t k, const uint32_t to[5],
+                   const uint32_t extent[4]) {
+  uint32_t a;
+  x->begin[k] = to[0];
+  x->end[k] = (uint64_t)to[0] + 1;
+  for (a = 0; a < 4; ++a) x->end[k] += (uint64_t)(extent[a] - 1) * to[a + 1];
+  if (x->end[k] > UINT32_MAX) x->end[0] = x->begin[0];
+}
+
+/* ---- inputs --------------------------------------------------------------------------- */
+
+/* A part's input: rows and columns of the window, of them inside the operand. */
+typedef struct {
+  uint32_t h, w, top, left, hn, wn, channels;
+  uint64_t at;      /* in the scratchpad, of the first inside */
+  uint32_t home[5]; /* in DRAM, if it lies there as a box */
+} window_t;
+
+/* `count` rows or columns from `first` on: how many in front of the operand, and inside. */
+static void inside(int64_t first, uint32_t count, uint32_t extent, uint32_t* before,
+                   uint32_t* within) {
+  const int64_t from = first < 0 ? 0 : first, end = first + count;
+  *before = (uint32_t)(from - first);
+  *within = 0;
+  if (end > from && from < extent) {
+    *within = (uint32_t)((end < (int64_t)extent ? end : (int64_t)extent) - from);
+  }
 }
 
 /* Entries that hold the padding: one vector in DRAM, read again and again. */
-static int load_zeros(state_t* s, const job_t* j, uint32_t first, uint32_t count) {
-  const uint32_t at = s->input->staging + (uint32_t)(j->input_zero & 255) * 16;
+static int load_zeros(state_t* s, const job_t* j, box_t* x, uint32_t* at,
+                      uint32_t count) {
+  const uint32_t zero = (uint32_t)j->input_zero & 255;
+  const uint32_t from = s->input->staging + zero * 16;
   unsigned char row[16];
   if (count == 0) return SLUICE_VTA_OK;
-  memset(row, j->input_zero & 255, 16);
-  if (s->port->write(s->port->user, at, row, 16) != 0) {
-    return fail(s, SLUICE_VTA_PORT, "a write failed");
-  }
-  vta_load(s, KIND_INP, first, at / 16, count, 1, 0);
-  return SLUICE_VTA_OK;
+  memset(row, (int)zero, 16);
+  vta_move(s, SLUICE_VTA_OF_INP, *at, from, count, 1, 0, x);
+  *at += count;
+  return vta_write(s, from, row, 16);
 }
 
-/* The part's input in rows and columns of the tile's operand, some of them padding. */
-typedef struct {
-  int64_t h0, w0;
-  uint32_t h, w;
-} window_t;
-
-static uint64_t pixel(const job_t* j, uint32_t n, int64_t h, int64_t w, uint32_t c) {
-  return j->in.offset + (uint64_t)n * j->in.stride[0] + (uint64_t)h * j->in.stride[1] +
-         (uint64_t)w * j->in.stride[2] + c;
-}
-
-/* Bytes from pixel to pixel of a row that VTA can load as it lies, 0 if it cannot. */
-static uint32_t pitch(const state_t* s, const job_t* j, const part_t* a, int64_t h,
-                      int64_t w0, uint32_t count) {
-  const uint32_t* home = s->input->home;
-  const uint64_t first = pixel(j, a->n, h, w0, a->c0 * 16);
-  uint32_t step = a->cn * 16, w, c;
-  if (j->in.dtype != SLUICE_DTYPE_INT8 || (a->c0 + a->cn) * 16 > j->c ||
-      home[first] % 16 != 0)
-    return 0;
-  if (count > 1) step = home[pixel(j, a->n, h, w0 + 1, a->c0 * 16)] - home[first];
-  if (step % 16 != 0 || step < a->cn * 16 || step / 16 > 65535) return 0;
-  for (w = 0; w < count; ++w) {
-    const uint64_t at = pixel(j, a->n, h, w0 + w, a->c0 * 16);
-    for (c = 0; c < a->cn * 16; ++c) {
-      if (home[at + c] != home[first] + w * step + c) return 0;
-    }
-  }
-  return step;
-}
-
-/* One row without its padding, or the whole row laid out by the host. */
-static int load_row(state_t* s, const job_t* j, const part_t* a, const window_t* v,
-                    uint32_t row, uint32_t sram) {
-  const int64_t h = v->h0 + row;
-  const int64_t from = v->w0 < 0 ? 0 : v->w0, end = v->w0 + v->w;
-  const int64_t to = end < (int64_t)j->in.extent[2] ? end : (int64_t)j->in.extent[2];
-  const uint32_t left = (uint32_t)(from - v->w0);
-  const uint32_t count = to > from ? (uint32_t)(to - from) : 0;
-  uint32_t step, w, at, i;
-  int code;
-  if (h < 0 || h >= (int64_t)j->in.extent[1] || count == 0) {
-    return load_zeros(s, j, sram, v->w * a->cn);
-  }
-  step = pitch(s, j, a, h, from, count);
-  if (step != 0) {
-    const uint32_t dram = s->input->home[pixel(j, a->n, h, from, a->c0 * 16)] / 16;
-    code = load_zeros(s, j, sram, left * a->cn);
-    if (step == a->cn * 16) {
-      vta_load(s, KIND_INP, sram + left * a->cn, dram, 1, count * a->cn, count * a->cn);
+/* Rows as they lie, with padding between them. */
+static int load_rows(state_t* s, const job_t* j, const part_t* a, const window_t* v,
+                     box_t* x) {
+  const uint32_t dh = v->hn > 1 ? v->home[2] : 0, right = v->w - v->left - v->wn;
+  const uint32_t dw = v->wn > 1 ? v->home[3] : a->cn * 16;
+  const uint32_t whole = dw == a->cn * 16; /* pixels without a gap */
+  uint32_t at = x->first, h = 0, zeros = v->top * v->w * a->cn, rows = 1;
+  int code = SLUICE_VTA_OK;
+  if (v->wn == v->w && dh / 16 <= UINT16_MAX &&
+      (whole ? dh >= v->wn * dw : dh == v->wn * dw))
+    rows = v->hn;
+  for (; h < v->hn && code == SLUICE_VTA_OK; h += rows) {
+    const uint32_t from = v->home[0] + h * dh;
+    code = load_zeros(s, j, x, &at, zeros + v->left * a->cn);
+    if (whole) {
+      vta_move(s, SLUICE_VTA_OF_INP, at, from, rows, v->wn * a->cn,
+               rows > 1 ? dh / 16 : v->wn * a->cn, x);
     } else {
-      vta_load(s, KIND_INP, sram + left * a->cn, dram, count, a->cn, step / 16);
+      vta_move(s, SLUICE_VTA_OF_INP, at, from, rows * v->wn, a->cn, dw / 16, x);
     }
-    if (code != SLUICE_VTA_OK) return code;
-    return load_zeros(s, j, sram + (left + count) * a->cn,
-                      (v->w - left - count) * a->cn);
+    at += rows * v->wn * a->cn;
+    zeros = right * a->cn;
   }
-  at = vta_stage(s, v->w * a->cn * 16);
-  for (w = 0; w < v->w; ++w) {
-    for (i = 0; i < a->cn; ++i) {
-      unsigned char block[16];
-      const uint32_t c = (a->c0 + i) * 16;
-      uint32_t b;
-      memset(block, j->input_zero & 255, 16);
-      if (w >= left && w < left + count) {
-        code =
-            vta_get(s, pixel(j, a->n, h, v->w0 + w, c), smaller(16, j->c - c), block);
-        if (code != SLUICE_VTA_OK) return code;
-        for (b = 0; b < smaller(16, j->c - c); ++b) {
-          if (j->in.dtype == SLUICE_DTYPE_UINT8) block[b] ^= 128;
+  if (code != SLUICE_VTA_OK) return code;
+  return load_zeros(s, j, x, &at, x->first + x->count - at);
+}
+
+/* The window laid out by the host. */
+static int pack_input(state_t* s, const job_t* j, const part_t* a, const window_t* v,
+                      box_t* x) {
+  const uint32_t at = vta_stage(s, x->count * 16);
+  uint32_t h, w, i, b;
+  int code = SLUICE_VTA_OK;
+  for (h = 0; h < v->h; ++h)
+    for (w = 0; w < v->w; ++w)
+      for (i = 0; i < a->cn && code == SLUICE_VTA_OK; ++i) {
+        const uint32_t count = smaller(16, v->channels - i * 16);
+        unsigned char block[16];
+        memset(block, j->input_zero & 255, 16);
+        if (h - v->top < v->hn && w - v->left < v->wn) {
+          code = vta_get(s,
+                         v->at + (uint64_t)(h - v->top) * j->in.stride[1] +
+                             (uint64_t)(w - v->left) * j->in.stride[2] + i * 16,
+                         count, block);
+          for (b = 0; b < count && j->in.dtype == SLUICE_DTYPE_UINT8; ++b)
+            block[b] ^= 128;
+        }
+        if (code == SLUICE_VTA_OK) {
+          code = vta_write(s, at + ((h * v->w + w) * a->cn + i) * 16, block, 16);
         }
       }
-      if (s->port->write(s->port->user, at + (w * a->cn + i) * 16, block, 16) != 0) {
-        return fail(s, SLUICE_VTA_PORT, "a write failed");
-      }
-    }
-  }
-  s->counts->packed_bytes += (uint64_t)v->w * a->cn * 16;
-  vta_load(s, KIND_INP, sram, at / 16, 1, v->w * a->cn, v->w * a->cn);
-  return SLUICE_VTA_OK;
+  s->counts->packed_bytes += (uint64_t)x->count * 16;
+  vta_move(s, SLUICE_VTA_OF_INP, x->first, at, 1, x->count, x->count, x);
+  return code;
 }
 
-int vta_need_input(state_t* s, const job_t* j, const part_t* a, const box_t** box) {
-  window_t v;
-  uint32_t key[12], row;
-  v.h0 = (int64_t)a->p0 * j->stride_h - j->tile.pad[0];
-  v.w0 = (int64_t)a->q0 * j->stride_w - j->tile.pad[1];
-  v.h = (a->pn - 1) * j->stride_h + (j->rows - 1) * j->dilation_h + 1;
-  v.w = a->in_cols;
-  key[0] = (uint32_t)j->in.offset;
-  key[1] = j->in.stride[0];
-  key[2] = j->in.stride[1];
-  key[3] = j->in.stride[2];
-  key[4] = (uint32_t)v.h0;
-  key[5] = (uint32_t)v.w0;
-  key[6] = v.h;
-  key[7] = v.w;
-  key[8] = a->c0 << 16 | a->cn;
-  key[9] = j->in.extent[1] << 16 | j->in.extent[2];
-  key[10] = a->n << 16 | (uint32_t)(j->input_zero & 255) << 4 | j->in.dtype;
-  key[11] = j->c;
-  *box = find(&s->inp, key);
+int vta_need_input(state_t* s, const job_t* j, const part_t* a, box_t** box) {
+  const int64_t h0 = (int64_t)a->p0 * j->stride_h - j->tile.pad[0];
+  const int64_t w0 = (int64_t)a->q0 * j->stride_w - j->tile.pad[1];
+  window_t v = {a->in_rows, a->in_cols, 0, 0, 0, 0, 0, 0, {0}};
+  uint32_t extent[4] = {1, 0, 0, 0}, key[14] = {0};
+  int is_box, as_it_lies;
+  inside(h0, v.h, j->in.extent[1], &v.top, &v.hn);
+  inside(w0, v.w, j->in.extent[2], &v.left, &v.wn);
+  if (v.hn == 0 || v.wn == 0) v.hn = v.wn = 0;
+  v.channels = smaller(a->cn * 16, j->c - a->c0 * 16);
+  v.at = j->in.offset + (uint64_t)a->n * j->in.stride[0] +
+         (uint64_t)(h0 < 0 ? 0 : h0) * j->in.stride[1] +
+         (uint64_t)(w0 < 0 ? 0 : w0) * j->in.stride[2] + a->c0 * 16;
+  extent[1] = v.hn;
+  extent[2] = v.wn;
+  extent[3] = v.channels;
+  is_box = v.hn != 0 && place(s, v.at, extent, j->in.stride, v.home);
+  memcpy(key, v.home, sizeof v.home);
+  key[5] = v.top << 16 | v.left;
+  key[6] = v.h << 16 | v.w;
+  key[7] = v.hn << 16 | v.wn;
+  key[8] = a->cn << 16 | v.channels;
+  key[9] = (uint32_t)(j->input_zero & 255) << 8 | j->in.dtype;
+  *box = is_box ? vta_find(&s->buffer[SLUICE_VTA_OF_INP], key) : NULL;
   if (*box != NULL) return SLUICE_VTA_OK;
-  *box = take(&s->inp, key, v.h * v.w * a->cn, &j->in);
-  for (row = 0; row < v.h; ++row) {
-    const int code = load_row(s, j, a, &v, row, (*box)->first + row * v.w * a->cn);
-    if (code != SLUICE_VTA_OK) return code;
-  }
-  return SLUICE_VTA_OK;
+  *box = vta_take(&s->buffer[SLUICE_VTA_OF_INP], key, v.h * v.w * a->cn);
+  if (is_box) depend(*box, 0, v.home, extent);
+  as_it_lies = is_box && j->in.dtype == SLUICE_DTYPE_INT8 && v.channels == a->cn * 16 &&
+               (v.home[0] | v.home[2] | v.home[3]) % 16 == 0 &&
+               (v.wn == 1 || (v.home[3] >= a->cn * 16 && v.home[3] / 16 <= UINT16_MAX));
+  if (as_it_lies || v.hn == 0) return load_rows(s, j, a, &v, *box);
+  return pack_input(s, j, a, &v, *box);
 }
 
-/* Input channels [*low, *high) of the tile's input that output channel k sums over. */
-void vta_reach(const job_t* j, uint32_t k, uint32_t* low, uint32_t* high) {
-  uint32_t g;
+/* ---- weights -------------------------------------------------------------------------- */
+
+/* Input channels [*low, *low + count) of the tile that output channel k sums over. */
+static uint32_t channels_of(const job_t* j, uint32_t k, uint32_t* low) {
   *low = 0;
-  *high = j->c;
-  if (j->per == 0) return;
-  g = (j->tile.origin[3] + k) / j->per - j->group;
-  *low = g * j->width;
-  *high = *low + j->width;
+  if (j->per == 0) return j->c;
+  *low = ((j->tile.origin[3] + k) / j->per - j->group) * j->width;
+  return j->width;
 }
 
-/* First input block of an output block; *count: how many it reads. */
-uint32_t vta_reach_block(const job_t* j, uint32_t kb, uint32_t* count) {
-  uint32_t low, high, first, unused;
-  vta_reach(j, kb * 16, &first, &unused);
-  vta_reach(j, smaller(kb * 16 + 15, j->k - 1), &low, &high);
-  *count = (high - 1) / 16 + 1 - first / 16;
+uint32_t vta_reach(const job_t* j, uint32_t kb, uint32_t* count) {
+  uint32_t first, last;
+  const uint32_t width = channels_of(j, smaller(kb * 16 + 15, j->k - 1), &last);
+  (void)channels_of(j, kb * 16, &first);
+  *count = (last + width - 1) / 16 + 1 - first / 16;
   return first / 16;
 }
 
-/* First input block that the weights of an output block of the part begin with. */
 uint32_t vta_first_block(const job_t* j, const part_t* a, uint32_t kb) {
-  uint32_t count, first;
-  if (j->per == 0) return a->c0;
-  first = vta_reach_block(j, kb, &count);
-  return smaller(first, a->c0 + a->cn - a->cw);
+  uint32_t count;
+  return j->per == 0 ? a->c0 : smaller(vta_reach(j, kb, &count), a->c0 + a->cn - a->cw);
 }
 
-int32_t vta_signed_weight(const job_t* j, unsigned char byte) {
-  return (j->weight.dtype == SLUICE_DTYPE_UINT8 ? (int32_t)byte
-                                                : (int32_t)(signed char)byte) -
-         j->weight_zero;
+/* Whether the filters of some output channels lie in DRAM as a box, as a key; all input
+ * channels that they have, or those of the part. */
+static int place_filters(const state_t* s, const job_t* j, const part_t* a,
+                         uint32_t extent[4], uint32_t key[14]) {
+  uint32_t low = a->c0 * 16;
+  extent[0] = smaller(a->kn * 16, j->k - a->k0 * 16);
+  extent[1] = j->rows;
+  extent[2] = j->cols;
+  extent[3] = smaller(a->cn * 16, j->c - low);
+  if (j->per != 0) {
+    extent[3] = channels_of(j, a->k0 * 16, &low);
+    key[10] = (j->tile.origin[3] + a->k0 * 16) % j->per;
+    key[11] = low - a->c0 * 16;
+    low = 0;
+  }
+  key[5] = extent[0];
+  key[6] = extent[1] << 16 | extent[2];
+  key[7] = extent[3];
+  key[8] = (uint32_t)j->weight_zero << 8 | j->weight.dtype;
+  key[9] = j->per;
+  return place(s,
+               j->weight.offset + (uint64_t)a->k0 * 16 * j->filter[0] +
+                   (uint64_t)low * j->filter[3],
+               extent, j->filter, key);
 }
 
-/* 16 channels by 16 weights of one filter position, minus their zero point, of one pass. */
-static int pack_block(state_t* s, const job_t* j, uint32_t kb, uint32_t cb, uint64_t at,
-                      uint32_t pass, signed char block[256]) {
-  uint32_t k, c, low, high;
-  memset(block, 0, 256);
-  for (k = 0; k < 16 && kb * 16 + k < j->k; ++k) {
-    vta_reach(j, kb * 16 + k, &low, &high);
-    for (c = 0; c < 16; ++c) {
-      unsigned char byte;
+/* The weight of output channel k and the input channel c of its filter, at one position,
+ * minus its zero point. */
+static int weight(state_t* s, const job_t* j, uint32_t k, uint32_t tap, uint32_t c,
+                  int32_t* value) {
+  unsigned char byte = 0;
+  const int code =
+      vta_get(s,
+              j->weight.offset + (uint64_t)k * j->filter[0] +
+                  (uint64_t)(tap / j->cols) * j->filter[1] +
+                  (uint64_t)(tap % j->cols) * j->filter[2] + (uint64_t)c * j->filter[3],
+              1, &byte);
+  *value = j->weight.dtype == SLUICE_DTYPE_UINT8 ? (int32_t)byte : (signed char)byte;
+  *value -= j->weight_zero;
+  return code;
+}
+
+/* 16 channels by 16 weights of one filter position, of one pass. */
+static int pack_block(state_t* s, const job_t* j, uint32_t kb, uint32_t cb,
+                      uint32_t tap, uint32_t pass, uint32_t to) {
+  signed char block[256] = {0};
+  uint32_t k, c, low;
+  int code = SLUICE_VTA_OK;
+  for (k = kb * 16; k < smaller(kb * 16 + 16, j->k); ++k) {
+    const uint32_t count = channels_of(j, k, &low);
+    for (c = 0; c < 16 && code == SLUICE_VTA_OK; ++c) {
       int32_t w, most;
-      int code;
-      if (cb * 16 + c < low || cb * 16 + c >= high) continue;
-      code = vta_get(s,
-                     at + (uint64_t)(kb * 16 + k) * j->k_stride +
-                         (uint64_t)(cb * 16 + c - low) * j->c_stride,
-                     1, &byte);
-      if (code != SLUICE_VTA_OK) return code;
-      w = vta_signed_weight(j, byte);
+      if (cb * 16 + c - low >= count) continue;
+      code = weight(s, j, k, tap, cb * 16 + c - low, &w);
       most = w > 127 ? 127 : w < -128 ? -128 : w;
-      block[k * 16 + c] = (signed char)(pass == 0 ? most : w - most);
+      block[k % 16 * 16 + c] = (signed char)(pass == 0 ? most : w - most);
     }
   }
-  return SLUICE_VTA_OK;
+  return code != SLUICE_VTA_OK ? code : vta_write(s, to, block, 256);
 }
 
-int vta_need_weight(state_t* s, const job_t* j, const part_t* a, const box_t** box) {
-  const uint32_t taps = j->rows * j->cols, count = j->passes * a->kn * taps * a->cw;
-  uint32_t key[12] = {0}, at, i, pass, kb, tap, cb, n = 0;
-  key[0] = (uint32_t)j->weight.offset;
-  key[1] = j->k_stride;
-  key[2] = j->r_stride;
-  key[3] = j->s_stride;
-  key[4] = j->rows << 16 | j->cols;
-  key[5] = a->k0 << 16 | a->kn;
-  key[6] = a->c0 << 16 | a->cn;
-  key[7] = a->cw;
-  key[8] = j->k;
-  key[9] = j->c;
-  key[10] = (uint32_t)j->weight_zero;
-  key[11] = j->per;
-  *box = find(&s->wgt, key);
+int vta_need_weight(state_t* s, const job_t* j, const part_t* a, box_t** box) {
+  const uint32_t per_block = j->taps * a->cw, count = j->passes * a->kn * per_block;
+  uint32_t key[14] = {0}, extent[4], at, i;
+  const int is_box = place_filters(s, j, a, extent, key);
+  int code = SLUICE_VTA_OK;
+  key[12] = a->cn << 16 | a->cw;
+  *box = is_box ? vta_find(&s->buffer[SLUICE_VTA_OF_WGT], key) : NULL;
   if (*box != NULL) return SLUICE_VTA_OK;
-  *box = take(&s->wgt, key, count, &j->weight);
+  *box = vta_take(&s->buffer[SLUICE_VTA_OF_WGT], key, count);
+  if (is_box) depend(*box, 0, key, extent);
   at = vta_stage(s, count * 256);
-  for (pass = 0; pass < j->passes; ++pass)
-    for (kb = a->k0; kb < a->k0 + a->kn; ++kb)
-      for (tap = 0; tap < taps; ++tap)
-        for (i = 0, cb = vta_first_block(j, a, kb); i < a->cw; ++i, ++cb, ++n) {
-          signed char block[256];
-          const int code =
-              pack_block(s, j, kb, cb,
-                         j->weight.offset + (uint64_t)(tap / j->cols) * j->r_stride +
-                             (uint64_t)(tap % j->cols) * j->s_stride,
-                         pass, block);
-          if (code != SLUICE_VTA_OK) return code;
-          if (s->port->write(s->port->user, at + n * 256, block, 256) != 0) {
-            return fail(s, SLUICE_VTA_PORT, "a write failed");
-          }
-        }
+  for (i = 0; i < count && code == SLUICE_VTA_OK; ++i) {
+    const uint32_t kb = a->k0 + i / per_block % a->kn;
+    code = pack_block(s, j, kb, vta_first_block(j, a, kb) + i % a->cw,
+                      i / a->cw % j->taps, i / (per_block * a->kn), at + i * 256);
+  }
   s->counts->packed_bytes += (uint64_t)count * 256;
-  vta_load(s, KIND_WGT, (*box)->first, at / 256, 1, count, count);
-  return SLUICE_VTA_OK;
+  vta_move(s, SLUICE_VTA_OF_WGT, (*box)->first, at, 1, count, count, *box);
+  return code;
+}
+
+/* ---- biases --------------------------------------------------------------------------- */
+
+static int bias_row(state_t* s, const job_t* j, uint32_t kb, uint32_t to) {
+  uint32_t row[16] = {0}, k, tap, c, low;
+  int code = SLUICE_VTA_OK;
+  for (k = kb * 16; k < smaller(kb * 16 + 16, j->k); ++k) {
+    const uint32_t count = channels_of(j, k, &low);
+    uint32_t sum = 0, bias = 0;
+    for (tap = 0; tap < j->taps && j->input_zero != 0; ++tap)
+      for (c = 0; c < count && code == SLUICE_VTA_OK; ++c) {
+        int32_t w;
+        code = weight(s, j, k, tap, c, &w);
+        sum += (uint32_t)w;
+      }
+    if (code == SLUICE_VTA_OK && j->last) {
+      code = vta_get(s, j->parameters.offset + (uint64_t)k * j->parameters.stride[2], 4,
+                     &bias);
+    }
+    if (code != SLUICE_VTA_OK) return code;
+    row[k % 16] = bias - sum * (uint32_t)j->input_zero;
+  }
+  return vta_write(s, to, row, 64);
+}
+
+int vta_need_bias(state_t* s, const job_t* j, uint32_t k0, uint32_t kn, box_t** box) {
+  const part_t all = {0, 0, 0, 0, 0, k0, kn, 0, j->cb, 0, 0, 0, 0, 0, 0};
+  const uint32_t strides[4] = {0, 0, j->parameters.stride[2], 1};
+  uint32_t key[14] = {0}, extent[4], bias[4] = {1, 1, 0, 4}, home[5] = {0}, at, i;
+  int is_box = place_filters(s, j, &all, extent, key), code = SLUICE_VTA_OK;
+  bias[2] = extent[0];
+  if (j->last) {
+    is_box = place(s, j->parameters.offset + (uint64_t)k0 * 16 * strides[2], bias,
+                   strides, home) &&
+             is_box;
+  }
+  key[11] = (uint32_t)j->input_zero << 1 | (uint32_t)j->last;
+  key[12] = home[0];
+  key[13] = home[3];
+  *box = is_box ? vta_find(&s->buffer[SLUICE_VTA_OF_ACC], key) : NULL;
+  if (*box != NULL) return SLUICE_VTA_OK;
+  *box = vta_take(&s->buffer[SLUICE_VTA_OF_ACC], key, kn);
+  if (is_box) depend(*box, 0, key, extent);
+  if (is_box && j->last) depend(*box, 1, home, bias);
+  at = vta_stage(s, kn * 64);
+  for (i = 0; i < kn && code == SLUICE_VTA_OK; ++i) {
+    code = bias_row(s, j, k0 + i, at + i * 64);
+  }
+  vta_move(s, SLUICE_VTA_OF_ACC, (*box)->first, at, 1, kn, kn, *box);
+  return code;
 }

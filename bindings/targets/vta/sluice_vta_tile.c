@@ -2,147 +2,149 @@
 /* One tile: parts, products, bias, sums to bytes. */
 #include "sluice_vta_internal.h"
 
-/* ---- a tile ------------------------------------------------------------------------------ */
+/* ---- products --------------------------------------------------------------------------- */
 
-/* One GEMM instruction: micro-ops are the part's sums, loops the filter. */
-static int gemm(state_t* s, const job_t* j, const part_t* a, const box_t* in,
-                const box_t* w, uint32_t src, uint32_t wgt, loops_t* l) {
-  unsigned char bytes[16];
-  needs_t n = {{0, 0, 0}};
-  uint32_t p, q, k, count = 0, i, low = SLUICE_VTA_ACC, high = 0;
-  uint64_t number;
-  int code;
-  for (p = 0; p < a->pn; ++p)
-    for (q = 0; q < a->qn; ++q)
-      for (k = 0; k < a->kn; ++k) {
-        const uint32_t dst = a->acc + p * a->row + q * a->pixel + a->k0 + k;
-        const uint32_t from = in->first + src + vta_first_block(j, a, a->k0 + k) -
-                              a->c0 +
-                              (p * j->stride_h * a->in_cols + q * j->stride_w) * a->cn;
-        const uint32_t to = w->first + wgt + k * j->rows * j->cols * a->cw;
-        s->list[count++] = dst | from << 11 | to << 22;
-        low = smaller(low, dst);
-        high = dst >= high ? dst + 1 : high;
-      }
-  code = vta_micro_ops(s, 0, s->list, count);
-  if (code != SLUICE_VTA_OK) return code;
-  l->last = count;
-  vta_loop_bits(bytes, OP_GEMM, l);
-  vta_put_bits(bytes, 108, 10, l->wgt_outer);
-  vta_put_bits(bytes, 118, 10, l->wgt_inner);
-  for (i = in->first; i < in->first + in->count; ++i)
-    vta_need(&n, LOAD, s->inp.written[i]);
-  for (i = w->first; i < w->first + w->count; ++i)
-    vta_need(&n, LOAD, s->wgt.written[i]);
-  vta_compute(s, bytes, &n, low, high - low);
-  number = s->last[COMPUTE];
-  for (i = in->first; i < in->first + in->count; ++i) s->inp.read[i] = number;
-  for (i = w->first; i < w->first + w->count; ++i) s->wgt.read[i] = number;
-  ++s->counts->gemms;
-  s->counts->gemm_cycles += (uint64_t)count * l->outer * l->inner;
-  return SLUICE_VTA_OK;
+/* An axis of a part's products: how far the indices of each buffer move along it. */
+typedef struct {
+  uint32_t extent, dst, src, wgt;
+  int sums;      /* along a reduction: the same sums again */
+  int irregular; /* output blocks whose input blocks differ by no fixed step */
+} axis_t;
+
+/* The axes with more than one step, reductions first, joined where steps agree. */
+static uint32_t axes_of(const job_t* j, const part_t* a, axis_t* x) {
+  const uint32_t column = j->stride_w * a->cn, row = a->in_cols * a->cn;
+  axis_t all[6] = {{j->rows, 0, j->dilation_h * row, j->cols * a->cw, 1, 0},
+                   {j->cols, 0, j->dilation_w * a->cn, a->cw, 1, 0},
+                   {a->cw, 0, 1, 1, 1, 0},
+                   {a->pn, a->row, j->stride_h * row, 0, 0, 0},
+                   {a->qn, a->pixel, column, 0, 0, 0},
+                   {a->kn, 1, 0, j->taps * a->cw, 0, 0}};
+  const uint32_t first = vta_first_block(j, a, a->k0);
+  uint32_t i, n = 0;
+  if (a->kn > 1) all[5].src = vta_first_block(j, a, a->k0 + 1) - first;
+  for (i = 0; i < a->kn; ++i) {
+    if (vta_first_block(j, a, a->k0 + i) - first != i * all[5].src)
+      all[5].irregular = 1;
+  }
+  for (i = 0; i < 6; ++i) {
+    const axis_t* y = &all[i];
+    axis_t* last = &x[n > 0 ? n - 1 : 0];
+    if (y->extent == 1) continue;
+    if (n > 0 && last->sums == y->sums && !y->irregular &&
+        last->dst == y->extent * y->dst && last->src == y->extent * y->src &&
+        last->wgt == y->extent * y->wgt) {
+      const uint32_t extent = last->extent * y->extent;
+      *last = *y;
+      last->extent = extent;
+    } else {
+      x[n++] = *y;
+    }
+  }
+  memset(x + n, 0, 2 * sizeof *x); /* for instructions with fewer loops */
+  x[n].extent = x[n + 1].extent = 1;
+  return n;
 }
 
+/* Which two axes are loops of the instruction: the fewest micro-ops, unless a sum would be
+ * added to again at once. */
+static void choose_loops(const axis_t* x, uint32_t n, uint32_t* outer,
+                         uint32_t* inner) {
+  uint32_t o, i, k, best = UINT32_MAX;
+  for (o = 0; o < n + 2; ++o)
+    for (i = 0; i < n + 2; ++i) {
+      uint32_t ops = 1, sums = 1, all = 1, near = 1;
+      if (o == i || x[o].irregular || x[i].irregular) continue;
+      for (k = 0; k < n; ++k) {
+        if (!x[k].sums) all *= x[k].extent;
+        if (k == o || k == i) continue;
+        ops *= x[k].extent;
+        if (x[k].sums) near = 0;
+        if (!x[k].sums) sums *= x[k].extent;
+      }
+      if (near && !x[i].sums) sums *= x[i].extent; /* the inner loop is no reduction */
+      if (sums < smaller(all, 4)) ops += MOST_UOPS;
+      if (ops >= best) continue;
+      best = ops;
+      *outer = o;
+      *inner = i;
+    }
+}
+
+/* All products of a part: one instruction, twice with weights of nine bits. */
 static int multiply(state_t* s, const job_t* j, const part_t* a) {
-  const box_t *in, *w;
-  uint32_t pass, r;
+  uint32_t list[MOST_UOPS], n, o = 0, i = 0, k, u, count = 1, pass;
+  axis_t x[8];
+  loops_t l;
+  box_t *in, *w;
   int code = vta_reserve(s);
   if (code == SLUICE_VTA_OK) code = vta_need_weight(s, j, a, &w);
   if (code == SLUICE_VTA_OK) code = vta_need_input(s, j, a, &in);
+  if (code != SLUICE_VTA_OK) return code;
+  n = axes_of(j, a, x);
+  choose_loops(x, n, &o, &i);
+  for (k = 0; k < n; ++k) count *= k == o || k == i ? 1 : x[k].extent;
+  if (count > MOST_UOPS) return fail(s, SLUICE_VTA_TOO_LARGE, "too many micro-ops");
+  l.outer = x[o].extent;
+  l.inner = x[i].extent;
+  l.dst_outer = x[o].dst;
+  l.dst_inner = x[i].dst;
+  l.src_outer = x[o].src;
+  l.src_inner = x[i].src;
+  l.wgt_outer = x[o].wgt;
+  l.wgt_inner = x[i].wgt;
   for (pass = 0; pass < j->passes && code == SLUICE_VTA_OK; ++pass) {
-    const uint32_t row = j->dilation_h * a->in_cols * a->cn,
-                   column = j->dilation_w * a->cn;
-    const uint32_t first = pass * a->kn * j->rows * j->cols * a->cw;
-    if (a->cw == a->cn &&
-        j->dilation_w == 1) { /* columns and channels lie side by side */
-      loops_t l = {0, 0, 0, 0, 0, 0, 0, 1, 0, 1};
-      l.outer = j->rows;
-      l.inner = j->cols * a->cw;
-      l.src_outer = row;
-      l.wgt_outer = j->cols * a->cw;
-      if (j->rows == 1) l.src_outer = l.wgt_outer = 0;
-      code = gemm(s, j, a, in, w, 0, first, &l);
-      continue;
+    for (u = 0; u < count; ++u) {
+      uint32_t rest = u, dst = a->acc, src = in->first;
+      uint32_t wgt = w->first + pass * a->kn * j->taps * a->cw, base = 0;
+      for (k = n; k-- > 0;) {
+        uint32_t step;
+        if (k == o || k == i) continue;
+        step = rest % x[k].extent;
+        rest /= x[k].extent;
+        dst += step * x[k].dst;
+        wgt += step * x[k].wgt;
+        if (x[k].irregular) {
+          base = step;
+        } else {
+          src += step * x[k].src;
+        }
+      }
+      src += vta_first_block(j, a, a->k0 + base) - a->c0;
+      list[u] = dst | src << 11 | wgt << 22;
     }
-    for (r = 0; r < j->rows && code == SLUICE_VTA_OK; ++r) {
-      loops_t l = {0, 0, 0, 0, 0, 0, 0, 1, 0, 1};
-      l.outer = j->cols;
-      l.inner = a->cw;
-      l.src_outer = j->cols == 1 ? 0 : column;
-      l.wgt_outer = j->cols == 1 ? 0 : a->cw;
-      code = gemm(s, j, a, in, w, r * row, first + r * j->cols * a->cw, &l);
-    }
+    code = vta_gemm(s, list, count, &l, in, w);
   }
   return code;
 }
 
-/* What the sums of a block lack: minus the zero point's share, with LAST plus the bias. */
-static int bias_row(state_t* s, const job_t* j, uint32_t kb, int32_t row[16]) {
-  uint32_t k, r, q, c, low, high;
-  memset(row, 0, 64);
-  for (k = 0; k < 16 && kb * 16 + k < j->k; ++k) {
-    uint32_t sum = 0;
-    int code = SLUICE_VTA_OK;
-    vta_reach(j, kb * 16 + k, &low, &high);
-    for (r = 0; r < j->rows && j->input_zero != 0; ++r)
-      for (q = 0; q < j->cols; ++q)
-        for (c = 0; c < high - low && code == SLUICE_VTA_OK; ++c) {
-          unsigned char byte = 0;
-          code = vta_get(s,
-                         j->weight.offset + (uint64_t)(kb * 16 + k) * j->k_stride +
-                             (uint64_t)r * j->r_stride + (uint64_t)q * j->s_stride +
-                             (uint64_t)c * j->c_stride,
-                         1, &byte);
-          sum += (uint32_t)vta_signed_weight(j, byte);
-        }
-    sum *= (uint32_t)-j->input_zero;
-    if (code == SLUICE_VTA_OK && (j->flags & SLUICE_FLAG_LAST) != 0) {
-      int32_t bias = 0;
-      code = vta_get(
-          s, j->parameters.offset + (uint64_t)(kb * 16 + k) * j->parameters.stride[2],
-          4, (unsigned char*)&bias);
-      sum += (uint32_t)bias;
-    }
-    if (code != SLUICE_VTA_OK) return code;
-    row[k] = (int32_t)sum;
-  }
-  return SLUICE_VTA_OK;
+/* ---- sums to bytes ---------------------------------------------------------------------- */
+
+static int clear(state_t* s, const part_t* a) {
+  loops_t l = {1, 0, 0, 1, 0, 0, 0, 0};
+  const int code = vta_reserve(s);
+  l.inner = a->pn * a->qn * a->kn;
+  return code != SLUICE_VTA_OK ? code : vta_gemm(s, &a->acc, 1, &l, NULL, NULL);
 }
 
-/* Adds these rows to sums at `acc`: `pixels` of them, j->kb entries each. */
-static int add_rows(state_t* s, const job_t* j, uint32_t acc, uint32_t pixels) {
-  uint32_t k0, i;
-  if (j->input_zero == 0 && (j->flags & SLUICE_FLAG_LAST) == 0) return SLUICE_VTA_OK;
-  for (k0 = 0; k0 < j->kb; k0 += BIAS_ROWS) {
-    const uint32_t count = smaller(BIAS_ROWS, j->kb - k0);
-    loops_t l = {0, 0, 0, 0, 0, 1, 0, 1, 0, 0};
-    unsigned char bytes[16];
-    needs_t n = {{0, 0, 0}};
-    uint32_t at;
-    int code = vta_reserve(s);
+/* Adds what the sums of a part lack. */
+static int add_biases(state_t* s, const job_t* j, const part_t* a) {
+  uint32_t k, count;
+  int code = SLUICE_VTA_OK;
+  if (j->input_zero == 0 && !j->last) return code;
+  for (k = 0; k < a->kn && code == SLUICE_VTA_OK; k += count) {
+    loops_t l = {0, 0, 0, 1, 0, 1, 0, 0};
+    box_t* x;
+    count = smaller(BIAS_ROWS, a->kn - k);
+    code = vta_reserve(s);
+    if (code == SLUICE_VTA_OK) code = vta_need_bias(s, j, a->k0 + k, count, &x);
     if (code != SLUICE_VTA_OK) return code;
-    at = vta_stage(s, count * 64);
-    for (i = 0; i < count && code == SLUICE_VTA_OK; ++i) {
-      int32_t row[16];
-      code = bias_row(s, j, k0 + i, row);
-      if (code == SLUICE_VTA_OK &&
-          s->port->write(s->port->user, at + i * 64, row, 64) != 0) {
-        code = fail(s, SLUICE_VTA_PORT, "a write failed");
-      }
-    }
-    if (code != SLUICE_VTA_OK) return code;
-    vta_memory_bits(bytes, KIND_ACC, BIAS_FIRST, at / 64, 1, count, count);
-    (void)vta_emit(s, COMPUTE, bytes, &n);
-    ++s->counts->loads;
-    s->counts->bias_bytes += (uint64_t)count * 64;
-    l.outer = pixels;
+    l.outer = a->pn * a->qn;
     l.inner = count;
-    l.dst_outer = pixels == 1 ? 0 : j->kb;
-    code = vta_alu(s, ALU_ADD, UOP_ADD, (acc + k0) | (uint32_t)BIAS_FIRST << 11, &l, 0,
-                   acc, pixels * j->kb);
-    if (code != SLUICE_VTA_OK) return code;
+    l.dst_outer = a->kn;
+    code = vta_alu(s, ALU_ADD, (a->acc + k) | x->first << 11, &l, 0);
   }
-  return SLUICE_VTA_OK;
+  return code;
 }
 
 /* TFLite's two roundings, and the single one. */
@@ -176,236 +178,242 @@ static int requantise(state_t* s, const job_t* j, const part_t* a, uint32_t plan
   const int32_t least = attribute(s, j, SLUICE_CONV_ACT_MIN);
   const int32_t most = attribute(s, j, SLUICE_CONV_ACT_MAX);
   const int32_t zero = attribute(s, j, SLUICE_CONV_OUTPUT_ZERO);
-  uint32_t p, q, k, b, i;
-  for (k = 0; k < j->k; k += 16) {
-    const uint32_t count = smaller(16, j->k - k);
-    int32_t row[16][3];
-    for (i = 0; i < count; ++i) {
-      const int code =
-          vta_get(s, j->parameters.offset + (uint64_t)(k + i) * j->parameters.stride[2],
-                  12, (unsigned char*)row[i]);
-      if (code != SLUICE_VTA_OK) return code;
-    }
-    for (p = 0; p < a->pn; ++p)
-      for (q = 0; q < a->qn; ++q) {
-        const uint32_t entry = (p * a->qn + q) * j->kb + k / 16;
-        const uint64_t to = j->out.offset + (uint64_t)a->n * j->out.stride[0] +
-                            (uint64_t)(a->p0 + p) * j->out.stride[1] +
-                            (uint64_t)(a->q0 + q) * j->out.stride[2] + k;
-        unsigned char plane[PLANES][16], made[16];
-        int code;
-        for (b = 0; b < PLANES; ++b) {
-          if (s->port->read(s->port->user, planes + (b * entries + entry) * 16,
-                            plane[b], 16)) {
-            return fail(s, SLUICE_VTA_PORT, "a read failed");
-          }
-        }
-        for (i = 0; i < count; ++i) {
-          const uint32_t sum = plane[0][i] | (uint32_t)plane[1][i] << 8 |
-                               (uint32_t)plane[2][i] << 16 |
-                               (uint32_t)plane[3][i] << 24;
-          int32_t v = scale((int32_t)sum, row[i][1], row[i][2], once) + zero;
-          if (v < least) v = least;
-          if (v > most) v = most;
-          made[i] = (unsigned char)v;
-        }
-        code = vta_put(s, to, count, made);
-        if (code != SLUICE_VTA_OK) return code;
-        s->counts->requantised += count;
-      }
-  }
-  return SLUICE_VTA_OK;
-}
-
-/* Sums leave VTA byte by byte: OUT takes the low eight bits, then they are shifted. */
-static int drain(state_t* s, const job_t* j, const part_t* a) {
-  const uint32_t entries = a->pn * a->qn * j->kb;
-  loops_t l = {0, 0, 1, 0, 0, 1, 0, 1, 0, 0};
-  uint32_t plane, planes, i;
-  int code = add_rows(s, j, a->acc, a->pn * a->qn);
-  if (code == SLUICE_VTA_OK) code = vta_reserve(s);
-  if (code != SLUICE_VTA_OK) return code;
-  planes = vta_stage(s, PLANES * entries * 16);
-  l.inner = entries;
-  for (plane = 0; plane < PLANES; ++plane) {
-    unsigned char bytes[16];
-    needs_t n = {{0, 0, 0}};
-    uint64_t number;
-    if (plane != 0) {
-      code =
-          vta_alu(s, ALU_SHR, UOP_SHIFT, a->acc | a->acc << 11, &l, 8, a->acc, entries);
-      if (code != SLUICE_VTA_OK) return code;
-    }
-    vta_memory_bits(bytes, KIND_OUT, a->acc, (planes + plane * entries * 16) / 16, 1,
-                    entries, entries);
-    for (i = a->acc; i < a->acc + entries; ++i)
-      vta_need(&n, COMPUTE, s->out_written[i]);
-    number = vta_emit(s, STORE, bytes, &n);
-    for (i = a->acc; i < a->acc + entries; ++i) s->out_read[i] = number;
-    ++s->counts->stores;
-    s->counts->sum_bytes += (uint64_t)entries * 16;
-  }
-  code = vta_flush(s);
-  if (code != SLUICE_VTA_OK) return code;
-  return requantise(s, j, a, planes, entries);
-}
-
-/* All products of the part: output blocks and input blocks in pieces that fit. */
-static int products(state_t* s, const job_t* j, part_t* a) {
-  const uint32_t taps = j->rows * j->cols * j->passes;
-  const uint32_t in_rows =
-      (a->pn - 1) * j->stride_h + (j->rows - 1) * j->dilation_h + 1;
-  const uint32_t room = SLUICE_VTA_INP / (in_rows * a->in_cols);
-  uint32_t k, c, kn = j->kb;
+  uint32_t entry, k, b, i;
   int code = SLUICE_VTA_OK;
-  for (k = 0; k < j->kb && code == SLUICE_VTA_OK; k += kn) {
-    uint32_t low = 0, high = blocks(j->c), width = high, i, count;
-    kn = smaller(kn, j->kb - k);
-    if (j->per != 0) { /* groups: the input blocks that these output blocks read */
-      for (;; kn = (kn + 1) / 2) {
-        low = vta_reach_block(j, k, &width);
-        for (i = k; i < k + kn; ++i) {
-          high = vta_reach_block(j, i, &count) + count;
-          width = count > width ? count : width;
-        }
-        if (kn == 1 || (high - low <= room && kn * taps * width <= SLUICE_VTA_WGT / 2))
-          break;
-      }
-      if (high - low > room || kn * taps * width > SLUICE_VTA_WGT) {
-        return fail(s, SLUICE_VTA_TOO_LARGE, "a group does not fit INP or WGT");
-      }
-    } else {
-      while (kn > 1 && kn * taps > SLUICE_VTA_WGT / 2) kn = (kn + 1) / 2;
-      width = smaller(smaller(width, room), SLUICE_VTA_WGT / 2 / (kn * taps));
-      if (width == 0) return fail(s, SLUICE_VTA_TOO_LARGE, "a filter does not fit WGT");
+  for (k = 0; k < a->kn; ++k) {
+    const uint32_t from = (a->k0 + k) * 16, count = smaller(16, j->k - from);
+    int32_t row[16][3];
+    for (i = 0; i < count && code == SLUICE_VTA_OK; ++i) {
+      code = vta_get(
+          s, j->parameters.offset + (uint64_t)(from + i) * j->parameters.stride[2], 12,
+          row[i]);
     }
-    for (c = low; c < high && code == SLUICE_VTA_OK; c += a->cn) {
-      a->k0 = k;
-      a->kn = kn;
-      a->c0 = c;
-      a->cn = j->per != 0 ? high - low : smaller(width, high - c);
-      a->cw = j->per != 0 ? width : a->cn;
-      code = multiply(s, j, a);
+    for (entry = k; entry < entries && code == SLUICE_VTA_OK; entry += a->kn) {
+      const uint32_t p = a->p0 + entry / a->kn / a->qn;
+      const uint32_t q = a->q0 + entry / a->kn % a->qn;
+      unsigned char plane[PLANES][16], made[16];
+      for (b = 0; b < PLANES && code == SLUICE_VTA_OK; ++b) {
+        code = vta_read(s, planes + (b * entries + entry) * 16, plane[b], 16);
+      }
+      if (code != SLUICE_VTA_OK) return code;
+      for (i = 0; i < count; ++i) {
+        const uint32_t sum = plane[0][i] | (uint32_t)plane[1][i] << 8 |
+                             (uint32_t)plane[2][i] << 16 | (uint32_t)plane[3][i] << 24;
+        int32_t v = scale((int32_t)sum, row[i][1], row[i][2], once) + zero;
+        if (v < least) v = least;
+        if (v > most) v = most;
+        made[i] = (unsigned char)v;
+      }
+      code = vta_put(s,
+                     j->out.offset + (uint64_t)a->n * j->out.stride[0] +
+                         (uint64_t)p * j->out.stride[1] +
+                         (uint64_t)q * j->out.stride[2] + from,
+                     count, made);
+      s->counts->requantised += count;
     }
   }
   return code;
 }
 
-/* The largest run of entries of ACC that no unfinished sums hold, or the first of `count`. */
-static uint32_t gap(const state_t* s, uint32_t count, uint32_t* first) {
-  uint32_t best = 0, at = 0;
+/* Sums of a part are complete, or what this tile adds to them. They leave VTA byte by byte:
+ * OUT takes the low eight bits, then they are shifted. */
+static int finish(state_t* s, const job_t* j, const part_t* a) {
+  const uint32_t entries = a->pn * a->qn * a->kn;
+  loops_t l = {1, 0, 0, 1, 0, 1, 0, 0};
+  uint32_t plane, planes;
+  int code = add_biases(s, j, a);
+  if (code != SLUICE_VTA_OK || !j->last) return code;
+  if ((code = vta_reserve(s)) != SLUICE_VTA_OK) return code;
+  planes = vta_stage(s, PLANES * entries * 16);
+  l.inner = entries;
+  for (plane = 0; plane < PLANES && code == SLUICE_VTA_OK; ++plane) {
+    if (plane != 0) code = vta_alu(s, ALU_SHR, a->acc | a->acc << 11, &l, 8);
+    vta_move(s, SLUICE_VTA_OF_OUT, a->acc, planes + plane * entries * 16, 1, entries,
+             entries, NULL);
+  }
+  if (code == SLUICE_VTA_OK) code = vta_flush(s);
+  return code != SLUICE_VTA_OK ? code : requantise(s, j, a, planes, entries);
+}
+
+/* ---- a tile in parts --------------------------------------------------------------------- */
+
+/* How a tile is cut, and in which order its parts run. */
+typedef struct {
+  uint32_t pn, qn, kn, cn, cw;
+  int k_inside; /* all blocks of output channels of a window, then the next window */
+  uint64_t bytes;
+} cut_t;
+
+static uint32_t span_of(uint32_t outputs, uint32_t stride, uint32_t taps,
+                        uint32_t dilation) {
+  return (outputs - 1) * stride + (taps - 1) * dilation + 1;
+}
+
+/* Input blocks that parts of c->kn output blocks read together, and one of them. */
+static void reach_of(const job_t* j, cut_t* c) {
+  uint32_t k, i, count;
+  c->cn = c->cw = j->cb;
+  if (j->per == 0) return;
+  c->cn = c->cw = 0;
+  for (k = 0; k < j->kb; k += c->kn) {
+    const uint32_t low = vta_reach(j, k, &count);
+    for (i = k; i < smaller(k + c->kn, j->kb); ++i) {
+      const uint32_t end = vta_reach(j, i, &count) + count;
+      if (end - low > c->cn) c->cn = end - low;
+      if (count > c->cw) c->cw = count;
+    }
+  }
+}
+
+/* What VTA loads with this cut, in bytes; more than anything if it does not fit. */
+static void measure(const job_t* j, uint32_t room, cut_t* c) {
+  const uint32_t windows =
+      pieces(j->out.extent[1], c->pn) * pieces(j->out.extent[2], c->qn);
+  const uint32_t parts = pieces(j->kb, c->kn), taps = j->taps * j->passes;
+  const uint64_t area = (uint64_t)span_of(c->pn, j->stride_h, j->rows, j->dilation_h) *
+                        span_of(c->qn, j->stride_w, j->cols, j->dilation_w);
+  const uint64_t input = area * c->cn, filters = (uint64_t)c->kn * taps * c->cw;
+  uint64_t inside, outside;
+  c->bytes = UINT64_MAX;
+  if ((uint64_t)c->pn * c->qn * c->kn > room) return;
+  if (input > SLUICE_VTA_INP || filters > SLUICE_VTA_WGT) {
+    /* Input channels in slices: one is loaded while the other is multiplied. */
+    const uint64_t a = SLUICE_VTA_INP / 2 / area, w = SLUICE_VTA_WGT / 2 / taps / c->kn;
+    const uint32_t most = (uint32_t)(a < w ? a : w);
+    if (most == 0 || j->per != 0) return;
+    c->cn = c->cw = pieces(j->cb, pieces(j->cb, most));
+  }
+  inside = windows * input * 16 * (input <= SLUICE_VTA_INP ? 1 : parts) +
+           parts * filters * 256 * (parts * filters <= SLUICE_VTA_WGT ? 1 : windows);
+  outside = windows * input * 16 * (windows * input <= SLUICE_VTA_INP ? 1 : parts) +
+            parts * filters * 256 * (filters <= SLUICE_VTA_WGT ? 1 : windows);
+  c->k_inside = inside <= outside;
+  c->bytes = (c->k_inside ? inside : outside) + (uint64_t)windows * parts * 512;
+}
+
+/* The cut that loads least, among halves of halves. */
+static cut_t choose_cut(const job_t* j, uint32_t room) {
+  cut_t best, c;
+  best.bytes = UINT64_MAX;
+  for (c.pn = j->out.extent[1]; c.pn != 0; c.pn = c.pn > 1 ? (c.pn + 1) / 2 : 0)
+    for (c.qn = j->out.extent[2]; c.qn != 0; c.qn = c.qn > 1 ? (c.qn + 1) / 2 : 0)
+      for (c.kn = j->kb; c.kn != 0; c.kn = c.kn > 1 ? (c.kn + 1) / 2 : 0) {
+        reach_of(j, &c);
+        measure(j, room, &c);
+        if (c.bytes < best.bytes) best = c;
+      }
+  return best;
+}
+
+/* The largest run of entries of ACC that no unfinished sums hold. */
+static uint32_t gap(const state_t* s, uint32_t* first) {
+  uint32_t best = 0, at = 0, i;
   *first = 0;
   while (at < BIAS_FIRST) {
-    uint32_t end = BIAS_FIRST, next = BIAS_FIRST, i;
+    uint32_t end = BIAS_FIRST, next = BIAS_FIRST;
     for (i = 0; i < SLUICE_VTA_SUMS; ++i) {
       const struct sluice_vta_sums* u = &s->sums[i];
-      if (u->count == 0 || u->first + u->count <= at) continue;
-      if (u->first < end) {
-        end = u->first;
-        next = u->first + u->count;
-      }
+      if (u->count == 0 || u->first + u->count <= at || u->first >= end) continue;
+      end = u->first;
+      next = u->first + u->count;
     }
     if (end > at && end - at > best) {
       best = end - at;
       *first = at;
-      if (count != 0 && best >= count) return best;
     }
     at = next;
   }
   return best;
 }
 
-/* The entries of the tile's sums: new ones with FIRST. */
-static int place_sums(state_t* s, job_t* j, struct sluice_vta_sums** at) {
+/* The entries of unfinished sums: new ones with FIRST. */
+static int place_sums(state_t* s, const job_t* j, struct sluice_vta_sums** at) {
   const uint32_t count = j->out.extent[0] * j->out.extent[1] * j->out.extent[2] * j->kb;
   uint32_t i, first;
-  *at = NULL;
   for (i = 0; i < SLUICE_VTA_SUMS; ++i) {
     struct sluice_vta_sums* u = &s->sums[i];
-    if ((j->flags & SLUICE_FLAG_FIRST) != 0
-            ? u->count == 0
-            : u->count == count && u->offset == j->sum.offset) {
+    if (j->first ? u->count == 0 : u->count == count && u->offset == j->sum.offset) {
       *at = u;
     }
   }
   if (*at == NULL) return fail(s, SLUICE_VTA_BAD_STREAM, "sums that no tile began");
-  if ((j->flags & SLUICE_FLAG_FIRST) != 0) {
-    if (gap(s, count, &first) < count) {
-      return fail(s, SLUICE_VTA_TOO_LARGE, "unfinished sums do not fit ACC");
-    }
-    (*at)->offset = j->sum.offset;
-    (*at)->first = first;
-    (*at)->count = count;
+  if (!j->first) return SLUICE_VTA_OK;
+  if (gap(s, &first) < count) {
+    return fail(s, SLUICE_VTA_TOO_LARGE, "unfinished sums do not fit ACC");
   }
-  j->acc = (*at)->first;
+  (*at)->offset = j->sum.offset;
+  (*at)->first = first;
+  (*at)->count = count;
   return SLUICE_VTA_OK;
 }
 
-static int run_part(state_t* s, const job_t* j, part_t* a) {
+/* All input channels of a part. */
+static int run_part(state_t* s, const job_t* j, const cut_t* c, part_t* a) {
   int code = SLUICE_VTA_OK;
-  a->row = a->qn * j->kb;
-  a->pixel = j->kb;
-  a->in_cols = (a->qn - 1) * j->stride_w + (j->cols - 1) * j->dilation_w + 1;
-  if ((j->flags & SLUICE_FLAG_FIRST) != 0) {
-    code = vta_reserve(s);
-    if (code == SLUICE_VTA_OK) code = vta_clear(s, a->acc, a->pn * a->qn * j->kb);
+  uint32_t count, i;
+  a->in_rows = span_of(a->pn, j->stride_h, j->rows, j->dilation_h);
+  a->in_cols = span_of(a->qn, j->stride_w, j->cols, j->dilation_w);
+  if (j->per == 0) {
+    for (a->c0 = 0; a->c0 < j->cb && code == SLUICE_VTA_OK; a->c0 += c->cn) {
+      a->cn = a->cw = smaller(c->cn, j->cb - a->c0);
+      code = multiply(s, j, a);
+    }
+    return code;
   }
-  if (code == SLUICE_VTA_OK) code = products(s, j, a);
-  if (code != SLUICE_VTA_OK) return code;
-  if ((j->flags & SLUICE_FLAG_LAST) != 0) return drain(s, j, a);
-  return add_rows(s, j, a->acc, a->pn * a->qn);
+  a->c0 =
+      vta_reach(j, a->k0, &count); /* the input blocks that these output blocks read */
+  a->cn = a->cw = 0;
+  for (i = a->k0; i < a->k0 + a->kn; ++i) {
+    a->cn = vta_reach(j, i, &count) + count - a->c0;
+    if (count > a->cw) a->cw = count;
+  }
+  return multiply(s, j, a);
 }
 
-/* Cuts the tile into parts whose sums and inputs fit. */
-int vta_run_tile(state_t* s, job_t* j) {
-  const sluice_walk_operand_t* o = &j->out;
+int vta_run_tile(state_t* s, const job_t* j) {
+  const uint32_t p = j->out.extent[1], q = j->out.extent[2];
   struct sluice_vta_sums* sums = NULL;
-  const uint32_t p = o->extent[1], q = o->extent[2];
-  uint32_t pn = p, qn = q, room = 0, cols, wanted = blocks(j->c);
-  part_t a;
+  uint32_t first = 0, n, t;
   int code = SLUICE_VTA_OK;
-  if (j->tile.accumulator != SLUICE_NONE) {
-    code = place_sums(s, j, &sums);
-    if (code != SLUICE_VTA_OK) return code;
-  } else {
-    room = smaller(gap(s, 0, &j->acc), SLUICE_VTA_ACC / 2);
-    if (room < j->kb)
-      return fail(s, SLUICE_VTA_TOO_LARGE, "a tile's sums do not fit ACC");
+  cut_t c;
+  if (j->tile.accumulator != SLUICE_NONE) code = place_sums(s, j, &sums);
+  if (code != SLUICE_VTA_OK) return code;
+  c = choose_cut(j, sums != NULL ? SLUICE_VTA_ACC : gap(s, &first));
+  if (c.bytes == UINT64_MAX) {
+    return fail(s, SLUICE_VTA_TOO_LARGE,
+                "a window, a filter or a group does not fit INP, WGT or ACC");
   }
-  if (j->per == 0) wanted = smaller(wanted, 8);
-  if (j->per != 0) wanted = 1;
-  for (;;) {
-    const uint32_t rows = (pn - 1) * j->stride_h + (j->rows - 1) * j->dilation_h + 1;
-    cols = (qn - 1) * j->stride_w + (j->cols - 1) * j->dilation_w + 1;
-    if (rows * cols * wanted <= SLUICE_VTA_INP / 2 && (sums || pn * qn * j->kb <= room))
-      break;
-    if (pn > 1) {
-      pn = (pn + 1) / 2;
-    } else if (wanted > 1) {
-      wanted = (wanted + 1) / 2;
-    } else if (qn > 1) {
-      qn = (qn + 1) / 2;
-    } else if (rows * cols <= SLUICE_VTA_INP && (sums || pn * qn * j->kb <= room)) {
-      break;
-    } else {
-      return fail(s, SLUICE_VTA_TOO_LARGE, "a window does not fit INP");
-    }
-  }
-  memset(&a, 0, sizeof a);
-  for (a.n = 0; a.n < o->extent[0]; ++a.n)
-    for (a.p0 = 0; a.p0 < p; a.p0 += pn)
-      for (a.q0 = 0; a.q0 < q; a.q0 += qn) {
-        a.pn = smaller(pn, p - a.p0);
-        a.qn = smaller(qn, q - a.q0);
-        a.acc = j->acc;
-        if (sums != NULL && (qn != q || pn != p)) {
-          return fail(s, SLUICE_VTA_TOO_LARGE,
-                      "an unfinished tile's input does not fit INP");
-        }
-        if (sums != NULL) a.acc += a.n * p * q * j->kb;
-        code = run_part(s, j, &a);
-        if (code != SLUICE_VTA_OK) return code;
+  for (n = 0; n < j->out.extent[0] && code == SLUICE_VTA_OK; ++n) {
+    const uint32_t columns = pieces(q, c.qn), windows = pieces(p, c.pn) * columns;
+    const uint32_t parts = pieces(j->kb, c.kn);
+    part_t all = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    all.n = n;
+    all.pn = p;
+    all.qn = q;
+    all.kn = j->kb;
+    all.acc = sums != NULL ? sums->first + n * p * q * j->kb : first;
+    if (sums != NULL && j->first) code = clear(s, &all);
+    for (t = 0; t < windows * parts && code == SLUICE_VTA_OK; ++t) {
+      const uint32_t window = c.k_inside ? t / parts : t % windows;
+      part_t a = all;
+      a.p0 = window / columns * c.pn;
+      a.q0 = window % columns * c.qn;
+      a.k0 = (c.k_inside ? t % parts : t / windows) * c.kn;
+      a.pn = smaller(c.pn, p - a.p0);
+      a.qn = smaller(c.qn, q - a.q0);
+      a.kn = smaller(c.kn, j->kb - a.k0);
+      a.pixel = sums != NULL ? j->kb : a.kn;
+      a.row = sums != NULL ? q * j->kb : a.qn * a.kn;
+      if (sums != NULL) {
+        a.acc += a.p0 * a.row + a.q0 * a.pixel + a.k0;
+      } else {
+        code = clear(s, &a);
       }
-  if (sums != NULL && (j->flags & SLUICE_FLAG_LAST) != 0) sums->count = 0;
-  return SLUICE_VTA_OK;
+      if (code == SLUICE_VTA_OK) code = run_part(s, j, &c, &a);
+      if (code == SLUICE_VTA_OK && sums == NULL) code = finish(s, j, &a);
+    }
+    if (sums != NULL && code == SLUICE_VTA_OK) code = finish(s, j, &all);
+  }
+  if (sums != NULL && j->last) sums->count = 0;
+  return code;
 }
