@@ -7,6 +7,7 @@
 #include "cli/hardware_files.h"
 #include "cli/notation_json.h"
 #include "cli/report.h"
+#include "cli/segment_notation.h"
 #include "cli/session.h"
 
 namespace sluice::cli {
@@ -122,9 +123,58 @@ std::string AsText(const Evaluated& v, const std::string& heading,
   return report.Text();
 }
 
+// Makes the plan that the segments describe; nothing is searched.
+void EvaluateSegments(const EvaluateCommand& command, Session* session,
+                      const SegmentNotation& notation, const Bytes& graph) {
+  sluice_schedule_options_t schedule = {};
+  schedule.struct_size = sizeof schedule;
+  schedule.scratchpad_bytes = command.budget_bytes;
+  schedule.solver = SLUICE_SOLVER_BASELINE;
+  session->Schedule(schedule);  // knows the hashes of the layers
+  session->LoadPlan(PlanOfSegments(notation, session->PlanBytes()));
+  schedule.solver = SLUICE_SOLVER_DEFAULT;
+  sluice_reschedule_options_t options = {};
+  options.struct_size = sizeof options;
+  options.schedule = &schedule;
+  session->Reschedule(options);
+  const sluice_report_t r = session->Report();
+  if (!command.output.empty()) {
+    const std::string json =
+        SegmentsToText(SegmentsOfPlan(session->PlanBytes()), graph);
+    WriteFile(command.output, json.data(), json.size());
+  }
+  if (command.json) {
+    std::cout << Json{{"ok", true},
+                      {"latency_cycles", r.latency_cycles},
+                      {"energy_pj", r.energy_pj},
+                      {"edp", r.energy_pj * static_cast<double>(r.latency_cycles)},
+                      {"dram_read_bytes", r.dram_read_bytes},
+                      {"dram_write_bytes", r.dram_write_bytes},
+                      {"spill_bytes", r.spill_bytes},
+                      {"peak_buffer_bytes", r.peak_buffer_bytes},
+                      {"segments", r.groups},
+                      {"tiles", r.tiles},
+                      {"instructions", r.instructions}}
+                     .dump(1)
+              << "\n";
+    return;
+  }
+  Report report(command.schedule);
+  report.Line("latency", Grouped(r.latency_cycles) + " cycles");
+  report.Line("energy", EnergyText(r.energy_pj));
+  report.Line("DRAM read", BytesText(r.dram_read_bytes));
+  report.Line("DRAM write", BytesText(r.dram_write_bytes),
+              BytesText(r.spill_bytes) + " of it intermediate tensors");
+  report.Line("scratchpad", BytesText(r.peak_buffer_bytes), "peak");
+  report.Line("plan", Grouped(r.groups) + " segments, " + Grouped(r.tiles) +
+                          " tiles, " + Grouped(r.instructions) + " instructions");
+  std::cout << report.Text();
+  if (!command.output.empty()) std::cout << "  written to " << command.output << "\n";
+}
+
 }  // namespace
 
-std::string EvaluateHelp() { return kNotationHelp; }
+std::string EvaluateHelp() { return kNotationHelp + std::string("\n") + kSegmentHelp; }
 
 void Run(const EvaluateCommand& command) {
   const Bytes graph = ReadFile(command.graph);
@@ -132,8 +182,13 @@ void Run(const EvaluateCommand& command) {
   Session session(0);
   session.LoadHardware(hardware);
   session.LoadGraph(graph);
-  const Bytes text = ReadFile(command.schedule);
-  Notation notation = NotationFromJson(std::string(text.begin(), text.end()), graph);
+  const Bytes bytes = ReadFile(command.schedule);
+  const std::string text(bytes.begin(), bytes.end());
+  if (HasSegments(text)) {
+    EvaluateSegments(command, &session, SegmentsFromJson(text, graph), graph);
+    return;
+  }
+  Notation notation = NotationFromJson(text, graph);
   const Evaluated v = Evaluate(&session, notation.AsStruct(), command.budget_bytes);
   notation.dram = v.dram;
   if (!command.output.empty()) {

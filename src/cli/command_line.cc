@@ -107,6 +107,12 @@ void AddSchedule(CLI::App* app, ScheduleCommand* command) {
   sub->add_option(
       "--layers", command->layers,
       "CSV file to write: what each layer takes, what limits it, and its bound");
+  sub->add_flag("--explain", command->explain,
+                "say for each segment what was chosen, what limits it, and what the "
+                "plan would cost with the next best choice");
+  sub->add_option("--notation", command->notation,
+                  "JSON file to write: the plan's segments, to change and to give to "
+                  "sluice evaluate");
   sub->add_flag("--progress", command->progress,
                 "show the search on stderr, also where that is no terminal");
   sub->add_option("--max-block", command->max_block_cycles,
@@ -355,7 +361,7 @@ void AddSegments(CLI::App* app, SegmentsCommand* command) {
 }
 
 void AddEvaluate(CLI::App* app, EvaluateCommand* command) {
-  CLI::App* sub = app->add_subcommand("evaluate", "what a given fused schedule costs");
+  CLI::App* sub = app->add_subcommand("evaluate", "what a given schedule costs");
   sub->add_option("graph", command->graph, "graph file")->required();
   AddHw(sub, &command->hardware);
   sub->add_option("--schedule", command->schedule, "SCHEDULE.json")->required();

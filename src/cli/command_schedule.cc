@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "cli/commands.h"
+#include "cli/explain.h"
 #include "cli/failure.h"
 #include "cli/graph_names.h"
 #include "cli/hardware_files.h"
@@ -193,9 +194,19 @@ std::string AsText(const Measured& m, const std::string& heading,
   return report.Text();
 }
 
-void Print(const ScheduleCommand& command, const Bytes& graph, const Bytes& hardware,
-           const Session& session, const Measured& m) {
-  const HardwareFacts facts = FactsOf(hardware);
+struct Made {
+  const Bytes& graph;
+  const Bytes& hardware;
+  const Session& session;
+  const Measured& measured;
+  std::vector<ExplainedSegment> explained;
+};
+
+void Print(const ScheduleCommand& command, const Made& made) {
+  const Bytes& graph = made.graph;
+  const Session& session = made.session;
+  const Measured& m = made.measured;
+  const HardwareFacts facts = FactsOf(made.hardware);
   LayerTable layers = {graph, facts, m.report, session.Machine().nodes, {}};
   try {
     layers.rows = session.Layers();
@@ -213,6 +224,9 @@ void Print(const ScheduleCommand& command, const Bytes& graph, const Bytes& hard
     report["interrupted"] = Interruption::came();
     report["gap_in_words"] = GapSentence(layers);
     if (!command.layers.empty()) report["by_layer"] = LayersAsJson(layers);
+    if (command.explain) {
+      report["by_segment"] = ExplainedAsJson(made.explained, graph);
+    }
     std::cout << report.dump(1) << "\n";
     return;
   }
@@ -224,6 +238,7 @@ void Print(const ScheduleCommand& command, const Bytes& graph, const Bytes& hard
   for (const std::string& doubt : session.MachineDoubts()) {
     std::cout << "  warning: " << doubt << "\n";
   }
+  if (command.explain) std::cout << ExplainedAsText(made.explained, graph);
   if (!command.output.empty()) std::cout << "  written to " << command.output << "\n";
 }
 
@@ -281,7 +296,17 @@ void Run(const ScheduleCommand& command) {
     const Bytes plan = session.PlanBytes();
     WriteFile(command.output, plan.data(), plan.size());
   }
-  Print(command, graph, hardware, session, m);
+  if (!command.notation.empty()) {
+    const std::string json = SegmentsToText(SegmentsOfPlan(session.PlanBytes()), graph);
+    WriteFile(command.notation, json.data(), json.size());
+  }
+  Made made = {graph, hardware, session, m, {}};
+  if (command.explain) {
+    const Interruption interruption;
+    const Working working("making other plans to compare");
+    made.explained = Explain({graph, hardware, session.PlanBytes(), options});
+  }
+  Print(command, made);
   TellOfInterruption();
 }
 

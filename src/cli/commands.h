@@ -37,7 +37,7 @@ struct HardwareCommand {
 void Run(const HardwareCommand& command);
 
 struct ScheduleCommand {
-  std::string graph, hardware, output, resume, layers;
+  std::string graph, hardware, output, resume, layers, notation;
   uint64_t budget_bytes = 0;
   uint64_t deadline_ns = 0;
   uint64_t iterations = 0;
@@ -47,6 +47,7 @@ struct ScheduleCommand {
   std::string objective = "edp";
   std::string solver = "default";
   std::string granularity = "tile";
+  bool explain = false;
   bool progress = false;
   bool json = false;
 };

@@ -20,7 +20,8 @@ constexpr Example kExamples[] = {
     {"schedule",
      R"(  sluice schedule model.slg --hw mcu-256k -o plan.slp
   sluice schedule model.slg --hw my.json --deadline 50ms
-  sluice schedule model.slg --hw mcu-256k --budget 128K --layers layers.csv)"},
+  sluice schedule model.slg --hw mcu-256k --budget 128K --layers layers.csv
+  sluice schedule model.slg --hw mcu-256k --explain --notation segments.json)"},
     {"reschedule",
      R"(  sluice reschedule plan.slp --graph model.slg --hw mcu-256k --budget 200K)"},
     {"verify", R"(  sluice verify plan.slp --graph model.slg --hw mcu-256k)"},
@@ -47,7 +48,8 @@ constexpr Example kExamples[] = {
     {"place",
      R"(  sluice place buffers.csv --capacity 64K -o offsets.csv --svg places.svg)"},
     {"evaluate",
-     R"(  sluice evaluate model.slg --hw mcu-256k --schedule schedule.json)"},
+     R"(  sluice evaluate model.slg --hw mcu-256k --schedule schedule.json
+  sluice evaluate model.slg --hw mcu-256k --schedule segments.json -o plan.json)"},
     {"curve", R"(  sluice curve model.slg --hw mcu-256k --points 4 -o curve.svg)"},
     {"coschedule",
      R"(  sluice coschedule model.slg model.slg --hw soma-edge --points 3 -o both)"},

@@ -67,7 +67,8 @@ bool MakeShare(const CoreArray& array, const Work& w, const uint8_t dims[2], Sha
   s->cut[dims[1]] = array.columns;
   for (int d = 0; d < kCoreDims; ++d) {
     const int64_t unit = d == kC ? array.vector : d == kK ? array.lane : 1;
-    s->part[d] = CeilDivide(w.size[d], unit * s->cut[d]);
+    const int64_t steps = unit * s->cut[d];
+    s->part[d] = steps == 1 ? w.size[d] : CeilDivide(w.size[d], steps);
   }
   s->input_fit = array.input_bytes / s->part[kC];
   const int64_t k_most = array.weight_bytes / (w.r * w.s * s->part[kC]);
@@ -77,10 +78,19 @@ bool MakeShare(const CoreArray& array, const Work& w, const uint8_t dims[2], Sha
   return true;
 }
 
-// Cost with the ofmap pixels of each core cut into h_rounds x w_rounds.
-bool Candidate(const CoreArray& a, const Work& w, const Share& s, int64_t h_rounds,
-               int64_t w_rounds, CoreCost* out) {
-  const int64_t h_chunks = (w_rounds == 1 ? 1 : h_rounds) * s.cut[kH];
+// The ofmap pixels of each core are cut into h x w parts, made one after another.
+struct Rounds {
+  int64_t h, w;
+};
+
+struct Best {  // energy x time of the cost, if there is one
+  double product = 0;
+  CoreCost cost = {};
+};
+
+bool Candidate(const CoreArray& a, const Work& w, const Share& s, Rounds rounds,
+               CoreCost* out) {
+  const int64_t h_chunks = (rounds.w == 1 ? 1 : rounds.h) * s.cut[kH];
   const int64_t rows = w.size[kH] + (w.r - w.stride_h) * (h_chunks - 1);
   const int64_t columns = w.size[kW] + (w.s - w.stride_w) * (s.cut[kW] - 1);
   if (rows < 0 || columns < 0) return false;
@@ -92,7 +102,7 @@ bool Candidate(const CoreArray& a, const Work& w, const Share& s, int64_t h_roun
   const int64_t input_writes = ifmap * s.k_rounds * s.cut[kK];
   const int64_t input_reads = w.ops / w.size[kK] * s.part[kK] * s.cut[kK];
   const int64_t weight_writes = weights * weight_copies;
-  const int64_t weight_reads = weight_writes * w_rounds * h_rounds * s.part[kB];
+  const int64_t weight_reads = weight_writes * rounds.w * rounds.h * s.part[kB];
   const int64_t output_writes = w.ops / w.size[kC] * s.part[kC] * s.cut[kC];
   const int64_t output_reads = output_writes + s.cut[kC] * ofmap;
   const double groups = static_cast<double>(w.groups);
@@ -118,29 +128,48 @@ bool Candidate(const CoreArray& a, const Work& w, const Share& s, int64_t h_roun
   return true;
 }
 
-// Tries all pixel tilings of one partitioning; keeps the one with the least energy x
-// time.
-void TryShare(const CoreArray& a, const Work& w, const Share& s, double* best_cost,
-              CoreCost* best) {
-  const int64_t fit_w = (s.input_fit / w.r - w.s) / w.stride_w + 1;
-  const int64_t most_w = Min(Min(fit_w, int64_t{a.output_bytes}), s.part[kW]);
-  int64_t last_h = 0;
-  for (int64_t w1 = most_w; w1 >= 1; --w1) {
-    const int64_t input_w = (w1 - 1) * w.stride_w + w.s;
-    const int64_t h1 =
-        Min(Min(a.output_bytes / w1, (s.input_fit / input_w - w.r) / w.stride_h + 1),
-            s.part[kH]);
+// Takes a tiling into h_rounds x w_rounds if its energy x time is less than all before.
+void Consider(const CoreArray& a, const Work& w, const Share& s, Rounds rounds,
+              Best* best) {
+  CoreCost cost;
+  if (!Candidate(a, w, s, rounds, &cost)) return;
+  const double product = cost.energy_pj * static_cast<double>(cost.cycles);
+  if (best->cost.cycles != 0 && product >= best->product) return;
+  best->product = product;
+  best->cost = cost;
+}
+
+// a / b, rounded up; both at least 1. Divisions of 64 bits would take most of the time.
+int32_t RoundsOf(int32_t a, int32_t b) { return (a - 1) / b + 1; }
+
+// Tries all pixel tilings of one partitioning.
+void TryShare(const CoreArray& a, const Work& w, const Share& s, Best* best) {
+  // Where windows do not leave out rows, more rounds never cost less. Then nothing
+  // costs less than one round, and of all tilings with as many rounds along W the
+  // narrowest tiles leave most room for rows.
+  const bool grows = w.r >= w.stride_h;
+  if (grows && best->cost.cycles != 0) {
+    Best least = *best;
+    Consider(a, w, s, {1, 1}, &least);
+    if (least.product >= best->product) return;
+  }
+  const int32_t fit = static_cast<int32_t>(s.input_fit);
+  const int32_t r = static_cast<int32_t>(w.r), taps = static_cast<int32_t>(w.s);
+  const int32_t step_h = static_cast<int32_t>(w.stride_h);
+  const int32_t step_w = static_cast<int32_t>(w.stride_w);
+  const int32_t part_h = static_cast<int32_t>(s.part[kH]);
+  const int32_t part_w = static_cast<int32_t>(s.part[kW]);
+  const int32_t fit_w = (fit / r - taps) / step_w + 1;
+  int32_t last_h = 0;
+  for (int32_t w1 = Min(Min(fit_w, a.output_bytes), part_w); w1 >= 1; --w1) {
+    const int32_t w_rounds = RoundsOf(part_w, w1);
+    if (grows) w1 = RoundsOf(part_w, w_rounds);
+    const int32_t input_w = (w1 - 1) * step_w + taps;
+    const int32_t h1 =
+        Min(Min(a.output_bytes / w1, (fit / input_w - r) / step_h + 1), part_h);
     if (h1 == last_h || h1 < 1) continue;
     last_h = h1;
-    CoreCost cost;
-    if (!Candidate(a, w, s, CeilDivide(s.part[kH], h1), CeilDivide(s.part[kW], w1),
-                   &cost)) {
-      continue;
-    }
-    const double product = cost.energy_pj * static_cast<double>(cost.cycles);
-    if (best->cycles != 0 && product >= *best_cost) continue;
-    *best_cost = product;
-    *best = cost;
+    Consider(a, w, s, {RoundsOf(part_h, h1), w_rounds}, best);
   }
 }
 
@@ -163,13 +192,13 @@ bool CoreArrayCost(const CoreArray& array, const CoreLayer& layer,
     return true;
   }
   const Work work = MakeWork(array, layer, extent);
-  double best_cost = 0;
-  *out = CoreCost{};
+  Best best;
   for (const uint8_t(&dims)[2] : kPartitions) {
     Share share;
     if (!MakeShare(array, work, dims, &share)) continue;
-    TryShare(array, work, share, &best_cost, out);
+    TryShare(array, work, share, &best);
   }
+  *out = best.cost;
   return out->cycles != 0;
 }
 

@@ -75,6 +75,9 @@ struct PlanNotation {
 };
 
 struct Plan {
+  // Without a stream a plan is its notation alone: one to be made.
+  bool is_made() const { return !stream.empty(); }
+
   uint64_t graph_hash;
   uint64_t hardware_hash;
   Span<const uint8_t> stream;  // image of stream.h, 4-byte aligned; not yet trusted

@@ -104,6 +104,14 @@ struct LoopChoice {
   }
 };
 
+inline bool SameLoops(const LoopChoice& a, const LoopChoice& b) {
+  bool same = a.count == b.count && a.slice == b.slice && a.piece == b.piece;
+  for (int i = 0; same && i < a.count; ++i) {
+    same = a.cut[i] == b.cut[i] && a.trips[i] == b.trips[i];
+  }
+  return same;
+}
+
 struct SpaceSegment {
   uint32_t first, last;    // positions [first, last)
   uint32_t images_begin;   // its first image; they end at the next segment's

@@ -117,6 +117,12 @@ Status TakeSame(PlanCall* call) {
 Status TakeRemade(PlanCall* call) {
   SLUICE_TRY(TakeCarried(call));
   if (call->request.before == nullptr) return Status::kOk;
+  if (!call->before->is_made()) {
+    if (call->has_plan()) return Status::kOk;
+    return Fail(call->diagnostic, Status::kRejected, "notation")
+        .Text("the segments are not legal on this graph and machine, or what they keep "
+              "does not fit the scratchpad");
+  }
   if (IsSameTask(*call)) {
     const bool whole =
         !call->has_plan() && call->options.granularity == SLUICE_GRANULARITY_TILE;

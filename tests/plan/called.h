@@ -32,6 +32,10 @@ struct Called {
                   const sluice::Plan* before = nullptr,
                   const GraphSpec& graph = PairOfLayers(),
                   const HardwareSpec& hardware = {})
+      : Called(GraphBytes(graph), HardwareBytes(hardware), given, resume, before) {}
+  Called(const Bytes& graph, const Bytes& hardware,
+         const sluice_schedule_options_t& given = {},
+         const sluice::Plan* resume = nullptr, const sluice::Plan* before = nullptr)
       : n(graph, hardware), options(given), request{n.graph, n.hardware, options,
                                                     resume,  0,          before} {
     call.fitted = n.graph;

@@ -64,6 +64,53 @@ TEST_CASE("pipeline: a search keeps between layers what the plain plan stores") 
   CHECK(again.bytes == best.bytes);
 }
 
+// Without a stream an earlier plan says what to make: these segments, or none.
+TEST_CASE("pipeline: a plan is made of exactly the segments of one without a stream") {
+  Made found;
+  REQUIRE(found.Run() == Status::kOk);
+  REQUIRE(found.plan.notation.segment.size() == 1);
+  REQUIRE(!found.plan.notation.loop.empty());
+  Plan wish = found.plan;
+  wish.stream = {};
+  const auto make = [&](Made* made) {
+    made->request.before = &wish;
+    return made->Run();
+  };
+  Made same;
+  REQUIRE(make(&same) == Status::kOk);
+  CHECK(same.plan.report.latency_cycles == found.plan.report.latency_cycles);
+  CHECK(same.plan.report.energy_pj == found.plan.report.energy_pj);
+  // Dearer than what a search finds.
+  PlanLoop finest = found.plan.notation.loop[0];
+  finest.trips = 16;
+  PlanSegment both = found.plan.notation.segment[0];
+  both.loops = 1;
+  wish.notation.loop = {&finest, 1};
+  wish.notation.segment = {&both, 1};
+  Made dear;
+  REQUIRE(make(&dear) == Status::kOk);
+  REQUIRE(dear.plan.notation.loop.size() == 1);
+  CHECK(dear.plan.notation.loop[0].trips == 16);
+  CHECK(dear.plan.report.latency_cycles > found.plan.report.latency_cycles);
+  // More parts than there are rows, and a layer that is in no segment.
+  finest.trips = 17;
+  Made illegal;
+  CHECK(make(&illegal) == Status::kRejected);
+  CHECK(std::string(illegal.n.diagnostic.stage) == "notation");
+  finest.trips = 16;
+  both.layers = 1;
+  Made partial;
+  CHECK(make(&partial) == Status::kRejected);
+  // What stays on chip between segments does not fit.
+  const PlanSegment each[] = {{1, 0, 0, 0}, {1, 0, 0, 0}};
+  wish.notation.segment = {each, 2};
+  wish.notation.loop = {};
+  sluice_schedule_options_t small = {};
+  small.scratchpad_bytes = 600;
+  Made tight(small);
+  CHECK(make(&tight) == Status::kRejected);
+}
+
 TEST_CASE("pipeline: a plan to go on from is never lost") {
   Made first;
   REQUIRE(first.Run() == Status::kOk);

@@ -20,9 +20,9 @@ struct Nouns {
   sluice::Hardware hardware = {};
   sluice::Diagnostic diagnostic = {};
 
-  explicit Nouns(const GraphSpec& spec, const HardwareSpec& hw = HardwareSpec()) {
-    const Bytes g = GraphBytes(spec);
-    const Bytes h = HardwareBytes(hw);
+  explicit Nouns(const GraphSpec& spec, const HardwareSpec& hw = HardwareSpec())
+      : Nouns(GraphBytes(spec), HardwareBytes(hw)) {}
+  Nouns(const Bytes& g, const Bytes& h) {
     const sluice::Status read =
         sluice::ReadGraph(g.data(), g.size(), &arena, &graph, &diagnostic);
     INFO(diagnostic.message);

@@ -181,9 +181,9 @@ Status PlaceByAge(const SpacePlan& plan, const PlaceCall& call, Arena* scratch) 
 }
 
 // The position from which the bytes of image i at an offset are free up to its first
-// position; kNone if they are not free during its life.
+// position; kNone if they are not free during its life, or not before `most`.
 uint32_t TouchedAt(const SpacePlan& plan, const PlaceCall& call, uint32_t i,
-                   int64_t offset, Span<const uint32_t> held) {
+                   int64_t offset, Span<const uint32_t> held, uint32_t most) {
   const SpaceImage& image = plan.images[i];
   const int64_t end = offset + BytesOf(image);
   if (offset < 0 || end > call.capacity) return kNone;
@@ -193,6 +193,7 @@ uint32_t TouchedAt(const SpacePlan& plan, const PlaceCall& call, uint32_t i,
     if (other.offset >= end || other.offset + BytesOf(other) <= offset) continue;
     if (other.last >= image.first) return kNone;
     touched = Max(touched, other.last + 1);
+    if (touched >= most) return kNone;
   }
   return touched;
 }
@@ -205,23 +206,29 @@ Status LoadEarlier(const SpacePlan& plan, const PlaceCall& call, Arena* scratch)
     if (segment.alone_bytes != 0) return Status::kInfeasible;
   }
   ArenaScope scope(scratch);
-  Vector<uint32_t> near(scratch);
+  Vector<uint32_t> near(scratch), live(scratch);
   constexpr uint32_t kFar = 40;  // positions; bytes unused for longer gain nothing
   for (uint32_t i = 0; i < plan.images.size(); ++i) {
     SpaceImage* image = &plan.images[i];
     if (!IsPassing(*image)) continue;
     if (call.budget->Exhausted()) return Status::kStopped;
     near.Truncate(0);
+    live.Truncate(0);
     for (uint32_t k = 0; k < plan.images.size(); ++k) {
       const SpaceImage& other = plan.images[k];
       const bool before = other.last + kFar < image->first;
       if (k == i || before || other.first > image->last) continue;
       SLUICE_TRY(near.Push(k));
+      if (other.last >= image->first) SLUICE_TRY(live.Push(k));
     }
-    uint32_t best = TouchedAt(plan, call, i, image->offset, near.span());
+    // Images that live beside this one forbid most offsets, so they are asked first.
+    for (const uint32_t k : near.span()) {
+      if (plan.images[k].last < image->first) SLUICE_TRY(live.Push(k));
+    }
+    uint32_t best = TouchedAt(plan, call, i, image->offset, live.span(), kNone);
     int64_t at = image->offset;
     const auto consider = [&](int64_t offset) {
-      const uint32_t touched = TouchedAt(plan, call, i, offset, near.span());
+      const uint32_t touched = TouchedAt(plan, call, i, offset, live.span(), best);
       if (touched >= best) return;
       best = touched;
       at = offset;

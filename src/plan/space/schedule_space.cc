@@ -167,7 +167,8 @@ Status SpaceSchedule::Find(Diagnostic* diagnostic) {
     SLUICE_TRY(Search());
     more_ = call_.scratchpad_bytes / 32 << Min(round / 2, 2);
     const Status placed = PlaceAll();
-    if (placed != Status::kInfeasible || round == kRounds) return placed;
+    const bool again = placed == Status::kInfeasible && round < kRounds;
+    if (!again || call_.exactly) return placed;
     for (KnownSegment& known : known_) known.last = 0;
     if (round < kNear) KeepElsewhere();
     // In the last rounds every position gets slack.
@@ -249,6 +250,16 @@ Status SpaceSchedule::NoteFound(KnownPlan* out) const {
   SLUICE_TRY(call_.search.notes->Allocate(leave_.size(), &out->leave));
   for (size_t p = 0; p < leave_.size(); ++p) out->leave[p] = leave_[p];
   return Status::kOk;
+}
+
+bool SpaceSchedule::IsCarried() const {
+  bool same = carried_.all && plan_.segments.size() == carried_.kept;
+  for (size_t s = 0; same && s < plan_.segments.size(); ++s) {
+    const SpaceSegment& segment = plan_.segments[s];
+    const KnownSegment& known = carried_.known[segment.first];
+    same = known.last == segment.last && SameLoops(known.choice, segment.choice);
+  }
+  return same;
 }
 
 int64_t SpaceSchedule::most_iterations() const {
@@ -361,13 +372,14 @@ Status TakeCarriedSpace(PlanCall* call, const Alignment& alignment) {
   Diagnostic ignored = {};
   SpaceCall of = CallOf(call, call->before->report,
                         call->options.deadline_ns != 0 ? &call->search : &endless);
-  of.from = {&call->before->notation, &alignment, call->minimise};
+  of.exactly = !call->before->is_made();
+  of.from = {&call->before->notation, &alignment, call->minimise || of.exactly};
   SpaceSchedule space(of, &memory);
   // If fewer than half of the segments are valid, a plan from scratch is better.
-  if (space.Find(&ignored) != Status::kOk ||
-      uint64_t{2} * space.kept() < space.segments().size()) {
-    return TakeFound(call, false, nullptr);
-  }
+  const bool found = space.Find(&ignored) == Status::kOk;
+  const bool kept = of.exactly ? space.IsCarried()
+                               : 2 * size_t{space.kept()} >= space.segments().size();
+  if (!found || !kept) return TakeFound(call, false, nullptr);
   call->spaced = true;
   call->estimated = true;  // there is no plain plan to compare with
   const Status status = TakeOrders(call, &space, &memory);

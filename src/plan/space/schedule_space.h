@@ -33,6 +33,7 @@ struct SpaceCall {
   SpaceSearch search;
   CarriedFrom from = {};             // an earlier plan whose valid segments are kept
   const KnownPlan* known = nullptr;  // or a plan of the same problem
+  bool exactly = false;              // that plan or none
 };
 
 class SpaceSchedule {
@@ -55,6 +56,7 @@ class SpaceSchedule {
   // search.notes of the call.
   Status NoteFound(KnownPlan* out) const;
   uint32_t kept() const { return carried_.kept; }  // segments of the earlier plan
+  bool IsCarried() const;  // the earlier plan's segments, and no others
 
  private:
   Status Search();

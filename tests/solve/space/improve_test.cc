@@ -10,11 +10,14 @@
 namespace sluice {
 namespace {
 
-// A row of layers whose tensors are larger than the scratchpad, as a plan of one segment
-// for each layer.
+// Layers as a plan of one segment for each; by default a row of layers whose tensors are
+// larger than the scratchpad.
 struct RowCase : sluice_test::MakerCase {
   explicit RowCase(uint32_t layers, int32_t rows)
-      : MakerCase(sluice_test::RowGraph(layers, {1, 64, 8, 64}), 1 << 12) {
+      : RowCase(sluice_test::RowGraph(layers, {1, 64, 8, 64}), rows, 1 << 12) {}
+  RowCase(const sluice_test::GraphSpec& graph, int32_t rows, int64_t bytes)
+      : MakerCase(graph, bytes) {
+    const uint32_t layers = static_cast<uint32_t>(problem.layer.size());
     REQUIRE(memo.Init(&arena) == Status::kOk);
     REQUIRE(prices.Init(&arena) == Status::kOk);
     SpaceNode node = {};
@@ -27,6 +30,7 @@ struct RowCase : sluice_test::MakerCase {
 
   void Push(uint32_t first, uint32_t last, const LoopChoice& loops) {
     SpaceNode next = nodes[nodes.size() - 1];
+    memo.Forget();
     REQUIRE(memo.Make({next.held, first, last, loops}));
     prices.Advance(memo.cost(), &next);
     next.before = static_cast<uint32_t>(nodes.size() - 1);
@@ -130,6 +134,37 @@ TEST_CASE("improve: known segments stay as they are") {
   }
   CHECK(found);
   CheckPrices(&c, links);
+}
+
+// a is read by b and, at the end, with d: a change decides whether it stays on chip for
+// the segments behind it, which then cost something else.
+sluice_test::GraphSpec ReadAgain(int32_t rows) {
+  sluice_test::GraphSpec g = sluice_test::RowGraph(5, {1, rows, 8, 16});
+  g.tensors.back().kind = 0;
+  g.tensors.push_back({{1, rows, 8, 32}, SLUICE_DTYPE_INT8, 0});
+  g.layers.push_back({SLUICE_OP_CONCAT, {1, 5}, {6}, {3}});
+  g.tensors.push_back({{1, rows, 8, 32}, SLUICE_DTYPE_INT8, 2});
+  g.layers.push_back({SLUICE_OP_REQUANTIZE, {6}, {7}, {0, 1 << 30, 1, 0, -128, 127}});
+  return g;
+}
+
+TEST_CASE(
+    "improve: what segments behind a change cost follows from what stays on chip") {
+  uint64_t kept = 0;
+  for (int64_t bytes = 2304; bytes <= 5120; bytes += 128) {
+    // Ended early, while there are many segments.
+    for (uint64_t work = 0; work <= 200; work += 8) {
+      CAPTURE(work);
+      CAPTURE(bytes);
+      RowCase c(ReadAgain(16), 16, bytes);
+      const double before = c.CostOf(c.nodes[c.nodes.size() - 1]);
+      const std::vector<PlanLink> links = c.Improve(work);
+      CHECK(c.CostOf(links.back().node) <= before);
+      CheckPrices(&c, links);
+      kept += c.kept;
+    }
+  }
+  CHECK(kept > 20);
 }
 
 TEST_CASE("improve: work ends it with a valid plan that is no worse") {
