@@ -242,16 +242,8 @@ void Print(const ScheduleCommand& command, const Made& made) {
   if (!command.output.empty()) std::cout << "  written to " << command.output << "\n";
 }
 
-}  // namespace
-
-void Run(const ScheduleCommand& command) {
-  const Bytes graph = ReadFile(command.graph);
-  const Bytes hardware = LoadHardware(command.hardware);
-  Session session(command.memory_bytes);
-  session.LoadHardware(hardware);
-  session.LoadGraph(graph);
-
-  const Exponents exponents = ExponentsOf(command.objective);
+sluice_schedule_options_t OptionsOf(const ScheduleCommand& command,
+                                    const Exponents& exponents) {
   sluice_schedule_options_t options = {};
   options.struct_size = sizeof options;
   if (!FindSolver(command.solver, &options.solver)) {
@@ -266,6 +258,20 @@ void Run(const ScheduleCommand& command) {
                                                           : SLUICE_GRANULARITY_TILE;
   options.energy_exponent = exponents.energy;
   options.delay_exponent = exponents.delay;
+  return options;
+}
+
+}  // namespace
+
+void Run(const ScheduleCommand& command) {
+  const Bytes graph = ReadFile(command.graph);
+  const Bytes hardware = LoadHardware(command.hardware);
+  Session session(command.memory_bytes);
+  session.LoadHardware(hardware);
+  session.LoadGraph(graph);
+
+  const Exponents exponents = ExponentsOf(command.objective);
+  sluice_schedule_options_t options = OptionsOf(command, exponents);
   if (!command.resume.empty()) {
     session.LoadPlan(ReadFile(command.resume));
     options.resume = session.plan();

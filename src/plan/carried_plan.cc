@@ -57,8 +57,8 @@ Status TakeCarried(PlanCall* call) {
     if (made && IsSameTask(*call)) return Status::kOk;  // it is taken whole
     // Another machine or scratchpad suits other segments, which a search finds in
     // milliseconds.
-    const bool keeps = !made || IsSamePlace(*call) || call->minimise ||
-                       call->options.deadline_ns != 0;
+    const bool keeps =
+        !made || IsSamePlace(*call) || call->minimise || call->options.deadline_ns != 0;
     if (!keeps) return Status::kOk;
   }
   SLUICE_TRY(of_segments ? TakeCarriedSpace(call, alignment)

@@ -120,8 +120,9 @@ Status TakeRemade(PlanCall* call) {
   if (!call->before->is_made()) {
     if (call->has_plan()) return Status::kOk;
     return Fail(call->diagnostic, Status::kRejected, "notation")
-        .Text("the segments are not legal on this graph and machine, or what they keep "
-              "does not fit the scratchpad");
+        .Text(
+            "the segments are not legal on this graph and machine, or what they keep "
+            "does not fit the scratchpad");
   }
   if (IsSameTask(*call)) {
     const bool whole =
