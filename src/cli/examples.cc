@@ -26,8 +26,7 @@ constexpr Example kExamples[] = {
      R"(  sluice reschedule plan.slp --graph model.slg --hw mcu-256k --budget 200K)"},
     {"verify", R"(  sluice verify plan.slp --graph model.slg --hw mcu-256k)"},
     {"lower",
-     R"(  sluice lower plan.slp --graph model.slg --target gemmini -o commands.txt
-  sluice lower plan.slp --graph model.slg --target vta --json)"},
+     R"(  sluice lower plan.slp --graph model.slg --target gemmini -o commands.txt)"},
     {"simulate",
      R"(  sluice simulate plan.slp --graph model.slg --hw mcu-256k --functional
   sluice simulate plan.slp --graph model.slg --hw mcu-256k --trace t.json  # for Perfetto)"},

@@ -74,7 +74,7 @@ foreach(file ${files})
          AND NOT (folder STREQUAL "bindings"
                   AND include MATCHES "^firmware-sim/(device|walker)\\.h$")
          AND NOT (file MATCHES "^bindings/python/" 
-                  AND include MATCHES "^(firmware-sim/sim|cli/plan_(page|trace))\\.h$")
+                  AND include MATCHES "^(firmware-sim/sim|cli/(plan_(page|trace)|failure))\\.h$")
          AND NOT (file MATCHES "^bindings/tflite/"
                   AND include MATCHES
                       "^(import/(error|tflite/(fold_constants|import_tflite|tflite_model))|tensorflow/lite/.*)\\.h$")
