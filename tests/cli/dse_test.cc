@@ -175,6 +175,8 @@ TEST_CASE("table: other columns, broken rows and full disks are refused") {
     return result;
   };
   CHECK(code("key,other\n") == kBadInput);
+  CHECK(code("key,other\na,1\nhalf of a line") == kBadInput);
+  CHECK(code("{\"key\": \"a file without a line\"}") == kBadInput);
   CHECK(code("key,value\na\n") == kBadInput);
   CHECK(code("key,value\n\"a,b\n") == kBadInput);
   CHECK(code("key,value\na,b\n") == kDone);

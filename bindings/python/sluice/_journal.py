@@ -5,22 +5,47 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import warnings
 import weakref
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 
+_BEGIN = b'{"key": "'
+
+
+def _entry(line: bytes) -> Optional[Tuple[str, Dict[str, Any]]]:
+    """(key, result) of a line; None: it is none that a sweep has written."""
+    try:
+        entry = json.loads(line)
+        key, result = entry["key"], entry["result"]
+        good = isinstance(key, str) and (
+            result["status"] == "infeasible"
+            or result["status"] == "ok" and isinstance(result["latency_cycles"], int))
+    except (ValueError, KeyError, TypeError):
+        return None
+    return (key, result) if good else None
+
+
 def read(path: pathlib.Path) -> Tuple[Dict[str, Dict[str, Any]], int]:
     """{key: result} of the complete lines of a journal, and their bytes. An incomplete last line
-    is left by a run that was killed."""
+    is left by a run that was killed. Damaged lines, as a failing disk leaves them, are told and
+    passed over; a file without one good line is somebody else's."""
     found: Dict[str, Dict[str, Any]] = {}
-    data = path.read_bytes() if path.exists() else b""
+    data = path.read_bytes()
     whole = data.rfind(b"\n") + 1
+    damaged = []
     for number, line in enumerate(data[:whole].splitlines(), 1):
-        try:
-            entry = json.loads(line)
-            found[entry["key"]] = entry["result"]
-        except (ValueError, KeyError, TypeError):
-            raise ValueError(f"{path}, line {number}: this is no result of a sweep") from None
+        entry = _entry(line)
+        if entry is None:
+            damaged.append(number)
+        else:
+            found[entry[0]] = entry[1]
+    tail = data[whole:]
+    if not found and (damaged or tail[:len(_BEGIN)] != _BEGIN[:len(tail)]):
+        raise ValueError(f"{path}, line {(damaged or [1])[0]}: this is no result of a sweep")
+    if damaged:
+        warnings.warn(f"{path}: {len(damaged)} damaged lines (the first is line {damaged[0]}); "
+                      "their points are planned again", stacklevel=5)
     return found, whole
 
 
@@ -42,20 +67,21 @@ class Journal:
     def __init__(self, paths: Sequence[Any]) -> None:
         self.known: Dict[str, Dict[str, Any]] = {}
         self._file: Optional[int] = None
-        for path in reversed([pathlib.Path(p) for p in paths]):
-            found, whole = read(path)
-            self.known.update(found)
+        for path in reversed([pathlib.Path(p) for p in paths[1:]]):
+            self.known.update(read(path)[0])
         if paths:
-            self._open(pathlib.Path(paths[0]), whole)
+            self._open(pathlib.Path(paths[0]))
 
-    def _open(self, path: pathlib.Path, whole: int) -> None:
+    def _open(self, path: pathlib.Path) -> None:
         import fcntl
 
         self._file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            found, whole = read(path)  # nobody else writes it any more
+            self.known.update(found)
             os.ftruncate(self._file, whole)
-        except OSError as error:
+        except (OSError, ValueError) as error:
             self.close()
             if isinstance(error, BlockingIOError):
                 raise BlockingIOError(f"{path} is in use by another sweep") from None

@@ -18,6 +18,9 @@ from typing import Any, Callable, Deque, Dict, List, Optional, Sequence
 
 
 _LOOK_SECONDS = 1.0  # how often a sweep that waits looks whether its pool still lives
+# Of an executor whose workers nobody counts: bytes of graphs in jobs, and jobs in any case.
+_FLYING_BYTES = 1 << 28
+_LEAST_FLYING = 256
 
 
 @dataclasses.dataclass
@@ -105,22 +108,30 @@ def executor_of(given: Any, workers: Optional[int]) -> "tuple[Executor, Any, boo
 class Running:
     """Gives out jobs until each point has a result.
 
-    submit(executor, points) -> future of a list of results
+    submit(executor, points) -> future of a list of results; a job has about job_bytes
     done(points, results)    is called for each finished job
     lost(point, error)       is called for a point whose worker was lost too often
     """
 
     def __init__(self, executor: Any, workers: Optional[int], *, submit: Callable[..., Any],
-                 done: Callable[..., Any], lost: Callable[..., Any], retries: int) -> None:
+                 done: Callable[..., Any], lost: Callable[..., Any], retries: int,
+                 job_bytes: int = 1) -> None:
         self._submit, self._done, self._lost, self._retries = submit, done, lost, retries
         self._executor, self._make, self._ours = executor_of(executor, workers)
-        known = getattr(self._executor, "_max_workers", None)
-        # Two jobs per worker keep all busy. If the number of workers is unknown, all jobs are
-        # submitted at once, as clusters expect.
-        self._window = 2 * known if isinstance(known, int) else 1 << 30
+        self._processes = executor is None  # of this machine, started by us
+        self._began = False  # whether a job has ever come back
+        self._most = max(_LEAST_FLYING, _FLYING_BYTES // max(job_bytes, 1))
+        self._window = self._window_of_executor()
         self._alone: Deque[Job] = deque()
         self._flying: Dict[Any, Job] = {}
         self._back: "queue.SimpleQueue[Any]" = queue.SimpleQueue()
+
+    def _window_of_executor(self) -> int:
+        """Two jobs per worker keep all busy. If the number of workers is unknown, all jobs are
+        submitted at once, as clusters expect, but for graphs so large that they would fill the
+        memory of those who hand them on."""
+        known = getattr(self._executor, "_max_workers", None)
+        return 2 * known if isinstance(known, int) else self._most
 
     def run(self, jobs: Sequence[Sequence[Any]]) -> None:
         """Runs until all jobs are done. An interrupt cancels the pending ones."""
@@ -134,6 +145,9 @@ class Running:
         finally:
             for future in list(self._flying):
                 future.cancel()
+            if self._processes and not ended:  # nobody will read what they compute
+                for process in list((getattr(self._executor, "_processes", None) or {}).values()):
+                    process.terminate()
             if self._ours:
                 if ended and not getattr(self._executor, "_broken", False):
                     self._executor.shutdown(wait=True)
@@ -182,8 +196,20 @@ class Running:
                                  "with a journal the sweep goes on when it is started again")
         let_go(self._executor)
         self._executor = self._make()
-        known = getattr(self._executor, "_max_workers", None)
-        self._window = 2 * known if isinstance(known, int) else 1 << 30
+        self._window = self._window_of_executor()
+        if self._processes and not self._began:
+            self._try_out()
+
+    def _try_out(self) -> None:
+        """Tells processes that end before they begin from points that end them."""
+        try:
+            self._executor.submit(os.getpid).result()
+        except (BrokenExecutor, OSError) as error:
+            raise RuntimeError(
+                "the worker processes end before their first job; what they print says why. "
+                "They begin by reading the program again: it must be a file, and what starts a "
+                'sweep stands below if __name__ == "__main__":') from error
+        self._began = True
 
     def _take(self, future: Any, waiting: Deque[Job]) -> None:
         job = self._flying.pop(future)
@@ -193,6 +219,7 @@ class Running:
         else:
             error = future.exception()
         if error is None:
+            self._began = True
             self._done(job.points, future.result())
             return
         if isinstance(error, KeyboardInterrupt):

@@ -6,7 +6,7 @@ import time
 from collections import OrderedDict
 from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
-from .errors import Infeasible, SluiceError
+from .errors import Infeasible
 from .graph import Graph
 from .machine import Machine
 from .planning import schedule
@@ -58,7 +58,7 @@ def plan_points(graphs: Mapping[str, bytes], tasks: Sequence[Task]) -> List[Dict
             row = {"status": "infeasible", "message": str(why), "smallest_scratchpad_bytes":
                    why.diagnostic.smallest_scratchpad_bytes or None,
                    "plan_seconds": time.thread_time() - begin}
-        except (SluiceError, MemoryError) as why:
+        except Exception as why:  # another worker would fail as this one does
             row = {"status": "failed", "message": f"{type(why).__name__}: {why}",
                    "plan_seconds": time.thread_time() - begin}
         found.append({name: row.get(name) for name in RESULTS})

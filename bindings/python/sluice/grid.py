@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import itertools
 import json
+import os
 import pathlib
 from fractions import Fraction
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
@@ -13,6 +14,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Seque
 from ._library import lib, text
 from .graph import Graph, zoo_names
 from .machine import Machine, machine_of
+from .planning import Options
 
 GRID_KEYS = ("networks", "batch", "hardware", "dram_bytes_per_cycle", "buffer_bytes", "set",
              "solver", "objective", "iterations", "seed", "granularity", "seq", "context",
@@ -46,9 +48,19 @@ def digest(data: bytes) -> str:
 
 def key_of(graph: str, machine: str, options: Mapping[str, Any]) -> str:
     """The key from hashes of a graph and a machine, and options of schedule."""
-    said = json.dumps([text(lib.sluice_version()), graph, machine,
-                       sorted((k, v) for k, v in options.items() if v is not None)])
+    try:
+        said = json.dumps([text(lib.sluice_version()), graph, machine,
+                           sorted((k, v) for k, v in options.items() if v is not None)])
+    except TypeError as error:
+        raise TypeError(f"options of points are numbers and texts: {error}") from None
     return digest(said.encode())
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """Refuses what schedule would refuse, before there is any work."""
+    asked: Dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value
+                             for name, value in options.items() if name != "memory_bytes"}
+    Options(**asked)
 
 
 def _listed(grid: Mapping[str, Any], key: str) -> List[Any]:
@@ -60,7 +72,8 @@ def _listed(grid: Mapping[str, Any], key: str) -> List[Any]:
         value = value.tolist()
     if not isinstance(value, (list, range)):
         return [value]
-    found = list(value)
+    found: List[Any] = list(value)
+    found = [item.item() if hasattr(item, "dtype") else item for item in found]
     if not found:
         raise ValueError(f"grid: {key!r} is an empty list")
     return found
@@ -75,7 +88,7 @@ def _bytes(value: Any) -> int:
             exact = Fraction(value)
         if exact > 0 and exact.denominator == 1:
             return int(exact)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, ArithmeticError):
         pass
     raise ValueError(f"grid: buffer_bytes {value!r} is not a size")
 
@@ -86,7 +99,7 @@ def _bandwidth(value: Any) -> Fraction:
         exact = Fraction(value).limit_denominator(1 << 16)
         if exact > 0:
             return exact
-    except (ValueError, TypeError, ZeroDivisionError):
+    except (ValueError, TypeError, ArithmeticError):
         pass
     raise ValueError(f"grid: dram_bytes_per_cycle {value!r} is neither a number nor a fraction "
                      'like "25/2"')
@@ -185,18 +198,28 @@ def _machines(grid: Mapping[str, Any]) -> Iterator[Tuple[Dict[str, Any], Machine
 
 
 def _networks(grid: Mapping[str, Any]) -> Iterator[Tuple[Dict[str, Any], Graph]]:
-    batches = _listed(grid, "batch") or [1]
-    more = {key: grid[key] for key in ("seq", "context", "blocks") if grid.get(key)}
+    sizes = {key: [_whole(key, size) for size in _listed(grid, key) or [0]]
+             for key in ("seq", "context", "blocks") if key in grid}
+    sizes = {"batch": [_whole("batch", size) for size in _listed(grid, "batch") or [1]], **sizes}
     for name, value in _named(_listed(grid, "networks"), lambda _: False):
         if isinstance(value, Graph):
             yield {"network": name or f"{value.hash:016x}", "batch": 1}, value
+        elif not isinstance(value, (str, os.PathLike)):
+            raise ValueError(f"grid: networks: {value!r} is no network")
         elif value in zoo_names():
-            for batch in batches:
-                yield {"network": name, "batch": batch}, Graph.zoo(value, batch=batch, **more)
-        elif pathlib.Path(value).exists():
+            for chosen in itertools.product(*sizes.values()):
+                more: Dict[str, Any] = dict(zip(sizes, chosen))
+                yield {"network": name, **more}, Graph.zoo(str(value), **more)
+        elif pathlib.Path(value).is_file():
             yield {"network": name, "batch": 1}, Graph.load(value)
         else:
             raise ValueError(f"grid: no network is called {value}, and no file")
+
+
+def _whole(key: str, value: Any) -> int:
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and value % 1 == 0:
+        return int(value)
+    raise ValueError(f"grid: {key} {value!r} is no whole number")
 
 
 def _options(grid: Mapping[str, Any]) -> Iterator[Tuple[Dict[str, Any], Dict[str, Any]]]:
@@ -207,6 +230,8 @@ def _options(grid: Mapping[str, Any]) -> Iterator[Tuple[Dict[str, Any], Dict[str
     axes = []
     for key in names:
         values = _listed(grid, key) or ([usual[key]] if key in usual else [])
+        if key in ("iterations", "seed"):
+            values = [_whole(key, value) for value in values]
         if values:
             axes.append([(key, value) for value in values])
     for chosen in itertools.product(*axes):
@@ -217,7 +242,15 @@ def _options(grid: Mapping[str, Any]) -> Iterator[Tuple[Dict[str, Any], Dict[str
 
 
 def points_of(grid: Any) -> List[Point]:
-    """The points of a grid, in its order: networks outermost, then batch, machines, options."""
+    """The points of a grid, in its order: networks outermost, then batch, machines, options.
+    Wrong options are refused."""
+    found = _points_of(grid)
+    for options in {id(point.options): point.options for point in found}.values():
+        check_options(options)
+    return found
+
+
+def _points_of(grid: Any) -> List[Point]:
     if isinstance(grid, (str, pathlib.Path)):
         grid = json.loads(pathlib.Path(grid).read_text(encoding="utf-8"))
     if not isinstance(grid, Mapping):

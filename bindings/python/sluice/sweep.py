@@ -52,6 +52,7 @@ class Sweep:
     def __init__(self, rows: List[Dict[str, Any]], axes: Sequence[str], computed: int,
                  seconds: float) -> None:
         self.rows = rows
+        self.columns = _columns(axes)
         self.axes = tuple(axes)  # columns that differ from point to point or name it
         self.computed = computed  # points planned by this call; the others were known
         self.seconds = seconds
@@ -64,7 +65,7 @@ class Sweep:
         """All rows as a pandas frame."""
         import pandas
 
-        return pandas.DataFrame(self.rows)
+        return pandas.DataFrame(self.rows, columns=self.columns)
 
     @property
     def ok(self) -> "pandas.DataFrame":
@@ -74,7 +75,7 @@ class Sweep:
     def to_csv(self, path: Path) -> None:
         """A CSV file; numbers keep every digit."""
         with open(path, "w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, list(self.rows[0]), lineterminator="\n")
+            writer = csv.DictWriter(file, self.columns, lineterminator="\n")
             writer.writeheader()
             writer.writerows(self.rows)
 
@@ -83,8 +84,8 @@ class Sweep:
         import pyarrow
         from pyarrow import parquet
 
-        names = list(self.rows[0])
-        columns = {name: pyarrow.array([row[name] for row in self.rows]) for name in names}
+        columns = {name: pyarrow.array([row[name] for row in self.rows])
+                   for name in self.columns}
         parquet.write_table(pyarrow.table(columns), str(path))
 
     def pareto(self, *columns: str, by: Sequence[str] = ()) -> "pandas.DataFrame":
@@ -115,10 +116,15 @@ class Sweep:
 
         return heat_map(self, value, x, y, ax)
 
-    def best(self, column: str = "edp", by: Sequence[str] = ("network", "batch")
+    def best(self, column: str = "edp", by: Optional[Sequence[str]] = None
              ) -> "pandas.DataFrame":
-        """The row with the least of a column, for each network and batch."""
+        """The row with the least of a column, for each network and batch where points are named
+        by these."""
         found = self.ok.dropna(subset=[column])
+        if by is None:
+            by = [name for name in ("network", "batch") if name in self.axes]
+        if not by or found.empty:
+            return found.sort_values(column, kind="stable").head(1)
         return found.loc[found.groupby(list(by), sort=False)[column].idxmin()]
 
     def _counts(self) -> str:
@@ -172,16 +178,30 @@ class _Plan:
             if key not in known and key not in self.tasks:
                 self.tasks[key] = (key, graph, machine, dict(point.options))
 
-    def jobs(self, size: Optional[int], workers: int) -> List[List[Task]]:
+    def size_of_a_job(self, size: Optional[int], workers: int) -> int:
         """Few points to a job, so that little is lost with a worker and all end together;
         more where there are many, so that nobody waits for the next."""
+        return size or max(1, min(16, len(self.tasks) // (workers * 8)))
+
+    def bytes_of_a_job(self, size: int) -> int:
+        """About: a graph, and a machine for each point."""
+        some = next(iter(self.tasks.values()))
+        return max(map(len, self.graphs.values())) + size * len(some[2])
+
+    def jobs(self, size: int) -> List[List[Task]]:
+        """The points that a worker gets at a time."""
         tasks = list(self.tasks.values())
-        size = size or max(1, min(16, len(tasks) // (workers * 8)))
         return [tasks[at:at + size] for at in range(0, len(tasks), size)]
 
     def submit(self, executor: Any, tasks: Sequence[Task]) -> Any:
         graphs = {graph: self.graphs[graph] for _, graph, _, _ in tasks}
         return executor.submit(plan_points, graphs, list(tasks))
+
+
+def _columns(axes: Sequence[str]) -> List[str]:
+    """The columns of a table, in its order; those of axes first."""
+    return list(dict.fromkeys((*axes, "buffer_bytes", "dram_bytes_per_cycle", "macs_per_cycle",
+                               "nodes", "area", *RESULTS, "key")))
 
 
 def _row(point: Point, key: str, result: Mapping[str, Any], axes: Sequence[str],
@@ -215,9 +235,9 @@ def sweep(grid: Any, executor: Any = None, *, workers: Optional[int] = None,
     grid      a dictionary with the keys of `sluice dse` (a list is an axis), or its JSON file,
               or a list of Point. "networks": zoo names, files, Graphs, {"name": graph};
               "hardware": presets, files, Machines, {"name": machine}; beside these "batch",
-              "buffer_bytes", "dram_bytes_per_cycle", "set" ({"macs_per_cycle": [...],
-              "DRAM.read_pj_per_bit": [...]}), "solver", "objective", "iterations", "seed",
-              "granularity"
+              "seq", "context", "blocks", "buffer_bytes", "dram_bytes_per_cycle", "set"
+              ({"macs_per_cycle": [...], "DRAM.read_pj_per_bit": [...]}), "solver",
+              "objective", "iterations", "seed", "granularity"
     executor  None: processes of this machine, `workers` of them (all cores); any
               concurrent.futures.Executor; a Dask client; a pool with apply_async (Ray); or a
               function that makes one of the executors, which is called again when all its
@@ -233,7 +253,7 @@ def sweep(grid: Any, executor: Any = None, *, workers: Optional[int] = None,
               status is "lost"
     """
     begin, points = time.monotonic(), points_of(grid)
-    part = shard_of(shard)
+    axes, part = _axes(points), shard_of(shard)  # the columns of a shard are the grid's
     if part is not None:
         points = points[part[0] - 1::part[1]]
     paths = [journal] if isinstance(journal, (str, os.PathLike)) else list(journal or [])
@@ -243,7 +263,7 @@ def sweep(grid: Any, executor: Any = None, *, workers: Optional[int] = None,
         lost = _run(plan, book, executor, workers, progress, chunk, retries)
     finally:
         book.close()
-    axes, known = _axes(points), {**book.known, **lost}
+    known = {**book.known, **lost}
     rows = [_row(point, key, known[key], axes, area) for point, key in zip(points, plan.keys)]
     return Sweep(rows, axes, len(plan.tasks), time.monotonic() - begin)
 
@@ -271,9 +291,10 @@ def _run(plan: _Plan, book: Journal, executor: Any, workers: Optional[int],
         done([task], [found])
 
     try:
+        size = plan.size_of_a_job(chunk, workers or cores())
         running = Running(executor, workers, submit=plan.submit, done=done, lost=lost,
-                          retries=retries)
-        running.run(plan.jobs(chunk, workers or cores()))
+                          retries=retries, job_bytes=plan.bytes_of_a_job(size))
+        running.run(plan.jobs(size))
     finally:
         close()
     return others

@@ -132,14 +132,60 @@ def test_points_of_one_s_own(serial):
     ({"buffer_bytes": [{"read_pj_per_bit": 1}]}, "None"),
     ({"dram_bytes_per_cycle": ["1/0"]}, "1/0"), ({"set": {"mac_speed": 1}}, "mac_speed"),
     ({"set": {"HBM.read_pj_per_bit": 1}}, "HBM"), ({"set": [1]}, "set"),
-    ({"deadline": "1s"}, "iterations"), ({"set": {"macs_per_cycle": [-4]}}, "macs_per_cycle")])
+    ({"deadline": "1s"}, "iterations"), ({"set": {"macs_per_cycle": [-4]}}, "macs_per_cycle"),
+    ({"solver": ["baseline", "nosuch"]}, "nosuch"), ({"objective": "speed"}, "speed"),
+    ({"iterations": [1.5]}, "iterations 1.5"), ({"seed": True}, "seed True"),
+    ({"dram_bytes_per_cycle": [math.inf]}, "inf"), ({"networks": [5]}, "5 is no network"),
+    ({"networks": "tests"}, "no file")])
 def test_a_wrong_grid_is_refused_before_any_work(change, words):
-    class Never(concurrent.futures.Executor):
-        def submit(self, *_):
-            raise AssertionError("work")
-
     with pytest.raises(ValueError, match=words):
         sluice.sweep({**GRID, **change}, Never())
+
+
+class Never(concurrent.futures.Executor):
+    def submit(self, *_):
+        raise AssertionError("work")
+
+
+@pytest.mark.parametrize("options, words", [
+    ({"nosuch": 1}, "nosuch"), ({"solver": "nosuch"}, "nosuch"), ({"seed": "x"}, "seed"),
+    ({"tile_cost": lambda *_: 1}, "numbers and texts")])
+def test_wrong_options_of_a_point_are_refused_before_any_work(options, words):
+    point = sluice.Point(sluice.Graph.zoo("alexnet"), sluice.Machine.preset("soma-edge"), options)
+    with pytest.raises((TypeError, ValueError), match=words):
+        sluice.sweep([point], Never())
+
+
+def test_lengths_of_texts_are_axes_and_numbers_of_numpy_are_numbers():
+    numpy = pytest.importorskip("numpy")
+    found = sluice.sweep({"networks": "gpt2_small_prefill", "hardware": "soma-edge",
+                          "solver": "baseline", "blocks": 1, "seq": [16, numpy.int64(32)],
+                          "seed": [numpy.int64(3)]}, Serial())
+    assert [(r["seq"], r["blocks"], r["seed"]) for r in found.rows] == [(16, 1, 3), (32, 1, 3)]
+    for row in found.rows:
+        graph = sluice.Graph.zoo("gpt2_small_prefill", seq=row["seq"], blocks=1)
+        assert row["latency_cycles"] == sluice.schedule(graph, "soma-edge", solver="baseline",
+                                                        seed=3).report.latency_cycles
+
+
+def test_points_without_names_have_their_pictures():
+    pytest.importorskip("pandas")
+    point = sluice.Point(sluice.Graph.zoo("alexnet"), sluice.Machine.preset("soma-edge"),
+                         {"solver": "baseline"})
+    found = sluice.sweep([point], Serial())
+    assert len(found.best()) == 1 and str(found.rows[0]["latency_cycles"]) in found._repr_html_()
+
+
+def test_a_shard_without_points_has_the_columns_of_the_grid(serial, tmp_path):
+    pytest.importorskip("pandas")
+    empty = sluice.sweep(GRID, Never(), shard="20/24")
+    assert len(empty) == 0 and list(empty.frame.columns) == list(serial.frame.columns)
+    assert empty.ok.empty and empty.pareto().empty and empty.best().empty
+    empty.to_csv(tmp_path / "t.csv")
+    serial.to_csv(tmp_path / "s.csv")
+    assert (tmp_path / "t.csv").read_text() == (tmp_path / "s.csv").read_text().splitlines(
+        keepends=True)[0]
+    assert "0 points" in empty._repr_html_()
 
 
 def test_what_cannot_be_planned_is_a_row_with_words(tmp_path):
@@ -209,7 +255,90 @@ def test_shards_have_every_point_once_and_join(serial, tmp_path):
             sluice.sweep(GRID, Serial(), shard=wrong)
 
 
+@pytest.mark.parametrize("damage", [
+    lambda line: line[:40] + b"\0" * 20 + line[60:], lambda line: b"", lambda line: b"\xff\xfe",
+    lambda line: b'{"key": "k", "result": null}', lambda line: b'{"key": "k", "result": {}}',
+    lambda line: line.replace(b'"latency_cycles": ', b'"latency_cyc1es": ')])
+def test_a_damaged_line_of_a_journal_costs_its_point_alone(serial, tmp_path, damage):
+    path = tmp_path / "journal"
+    sluice.sweep(GRID, Serial(), journal=path, chunk=1)
+    lines = path.read_bytes().splitlines()
+    path.write_bytes(b"\n".join(lines[:3] + [damage(lines[3])] + lines[4:]) + b"\n")
+    with pytest.warns(UserWarning, match="line 4"):
+        again = sluice.sweep(GRID, Serial(), journal=path)
+    assert again.computed == 1 and same(again.rows) == same(serial.rows)
+
+
+@pytest.mark.parametrize("text", [b'{"networks": "alexnet"}', b"abc", b"\0" * 9,
+                                  b'{"key": "k", "result": null}\n'])
+def test_a_file_that_is_no_journal_stays_as_it_is(tmp_path, text):
+    (tmp_path / "j").write_bytes(text)
+    for journal in (tmp_path / "j", [tmp_path / "new", tmp_path / "j"]):
+        with pytest.raises(ValueError, match="no result of a sweep"):
+            sluice.sweep(GRID, Never(), journal=journal)
+    assert (tmp_path / "j").read_bytes() == text
+    with pytest.raises(FileNotFoundError):
+        sluice.sweep(GRID, Never(), journal=[tmp_path / "new", tmp_path / "none"])
+
+
 # ---- workers that go
+
+@pytest.mark.parametrize("how", ["no guard", "no file"])
+def test_processes_that_cannot_begin_are_told_at_once(tmp_path, how):
+    code = f"import sluice; sluice.sweep({GRID!r}, workers=2)"
+    (tmp_path / "p.py").write_text(code)
+    command = [sys.executable] + ([tmp_path / "p.py"] if how == "no guard" else ["-"])
+    ran = subprocess.run(command, input=code, capture_output=True, text=True, timeout=60)
+    assert ran.returncode == 1 and "end before their first job" in ran.stderr
+
+
+def test_an_interrupt_ends_the_workers(tmp_path):
+    """At once: they would plan what nobody reads."""
+    code = ("import sluice, multiprocessing as m, time\n"
+            "def stop(done, total):\n"
+            "    for child in m.active_children(): print(child.pid, flush=True)\n"
+            "    raise KeyboardInterrupt\n"
+            "if __name__ == '__main__':\n"
+            "    sluice.sweep({'networks': ['alexnet', 'resnet50'], 'hardware': 'soma-edge',\n"
+            "                  'solver': ['baseline', 'soma'], 'iterations': [1, 1 << 34]},\n"
+            "                 workers=2, chunk=1, progress=stop)\n")
+    (tmp_path / "p.py").write_text(code)
+    ran = subprocess.run([sys.executable, tmp_path / "p.py"], capture_output=True, text=True,
+                         timeout=60)
+    assert "KeyboardInterrupt" in ran.stderr
+    pids = [int(line) for line in ran.stdout.split()]
+    assert len(pids) == 2
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+def test_large_graphs_are_handed_to_a_cluster_a_few_at_a_time(serial, monkeypatch):
+    monkeypatch.setattr(_running, "_FLYING_BYTES", 0)
+    most = []
+
+    class Cluster(concurrent.futures.Executor):
+        """Does not say how many workers it has, and begins when it has enough."""
+
+        def __init__(self):
+            self.waiting = []
+
+        def submit(self, fn, /, *args):
+            self.waiting.append((Future(), fn, args))
+            most.append(len(self.waiting))
+            if len(self.waiting) == 3:
+                threading.Timer(0.05, self.work).start()
+            return self.waiting[-1][0]
+
+        def work(self):
+            taken, self.waiting = self.waiting, []
+            for future, fn, args in taken:
+                future.set_result(fn(*args))
+
+    monkeypatch.setattr(_running, "_LEAST_FLYING", 3)
+    assert same(sluice.sweep(GRID, Cluster(), chunk=1).rows) == same(serial.rows)
+    assert max(most) == 3 and len(most) == 12
+
 
 def die_once(mark, graphs, tasks):
     """What a worker does that is killed at its first job, by anybody's hand."""

@@ -29,6 +29,17 @@ std::string Quoted(const std::string& cell) {
   return out + "\"";
 }
 
+// Drops a half-written last line. What cannot be the beginning of a table is refused.
+void DropHalfLine(const std::string& path, const std::string& header,
+                  std::string* text) {
+  const size_t whole =
+      text->find('\n') == std::string::npos ? 0 : text->rfind('\n') + 1;
+  if (whole == 0 && header.compare(0, text->size(), *text) != 0) {
+    throw Failure(kBadInput, path + " holds no table; name another file");
+  }
+  text->resize(whole);
+}
+
 }  // namespace
 
 std::string CsvLine(const Cells& cells) {
@@ -79,16 +90,13 @@ SweepTable::SweepTable(std::string path, Cells columns, size_t keys)
       }
       const Bytes bytes = status.st_size == 0 ? Bytes() : ReadFile(path_);
       text.assign(bytes.begin(), bytes.end());
-      const size_t whole =
-          text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;
-      if (whole != text.size()) {
-        text.resize(whole);
-        if (ftruncate(descriptor_, static_cast<off_t>(whole)) != 0) {
-          FailIo("cannot write", path_);
-        }
-      }
+      DropHalfLine(path_, CsvLine(columns_), &text);
     }
     for (const Cells& row : Rows(text, path_)) rows_.insert_or_assign(KeyOf(row), row);
+    if (S_ISREG(status.st_mode) && text.size() != static_cast<size_t>(status.st_size) &&
+        ftruncate(descriptor_, static_cast<off_t>(text.size())) != 0) {
+      FailIo("cannot write", path_);
+    }
     if (text.empty()) Write(CsvLine(columns_));
   } catch (...) {
     close(descriptor_);
@@ -130,7 +138,7 @@ std::vector<Cells> SweepTable::Rows(const std::string& text,
 size_t SweepTable::Merge(const std::string& path) {
   const Bytes bytes = ReadFile(path);
   std::string text(bytes.begin(), bytes.end());
-  text.resize(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
+  DropHalfLine(path, CsvLine(columns_), &text);
   size_t taken = 0;
   for (const Cells& row : Rows(text, path)) {
     if (Find(KeyOf(row)) != nullptr) continue;
