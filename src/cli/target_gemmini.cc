@@ -56,11 +56,20 @@ Json AsJson(const sluice_gemmini_counts& c) {
   }
   commands["fence"] = c.fences;
   for (int s = 0; s < SLUICE_GEMMINI_STEPS; ++s) steps[kSteps[s]] = c.steps[s];
-  return {{"commands", commands},           {"host_steps", steps},
-          {"array_cycles", c.array_cycles}, {"array_macs", c.array_macs},
-          {"host_macs", c.host_macs},       {"host_tiles", c.host_tiles},
-          {"input_bytes", c.input_bytes},   {"weight_bytes", c.weight_bytes},
-          {"sum_bytes", c.sum_bytes},       {"copied_bytes", c.copied_bytes}};
+  return {{"commands", commands},
+          {"host_steps", steps},
+          {"array_cycles", c.array_cycles},
+          {"array_macs", c.array_macs},
+          {"host_macs", c.host_macs},
+          {"host_tiles", c.host_tiles},
+          {"input_bytes", c.input_bytes},
+          {"weight_bytes", c.weight_bytes},
+          {"output_bytes", c.output_bytes},
+          {"sum_bytes", c.sum_bytes},
+          {"bias_bytes", c.bias_bytes},
+          {"fetched_bytes", c.fetched_bytes},
+          {"spilled_bytes", c.spilled_bytes},
+          {"copied_bytes", c.copied_bytes}};
 }
 
 }  // namespace
@@ -77,6 +86,8 @@ Json LowerToGemmini(const LoweredPlan& plan, const CommandSink& sink) {
   input.walker = &walker;
   input.cursors = cursors.data();
   input.scratch = at;
+  std::vector<unsigned char> lines(SLUICE_GEMMINI_ROWS);
+  input.lines = lines.data();
   CommandSink own = sink;
   const sluice_gemmini_port port = {&own, OnCommand, OnFence, OnStep};
   sluice_gemmini_counts counts;

@@ -98,6 +98,7 @@ struct sluice_gemmini_input {
   uint64_t
       base[SLUICE_REGION_COUNT]; /* DRAM addresses; GBUF: of the scratchpad's image */
   uint64_t scratch;              /* SLUICE_GEMMINI_SCRATCH_BYTES, 16-byte aligned */
+  unsigned char* lines;          /* SLUICE_GEMMINI_ROWS of them, written here */
 };
 
 struct sluice_gemmini_counts {
@@ -108,10 +109,13 @@ struct sluice_gemmini_counts {
   uint64_t array_macs;   /* that tiles on the array ask for */
   uint64_t host_macs;    /* that tiles and calls on the host ask for */
   uint64_t host_tiles;   /* tiles that the host does, of any operator */
-  uint64_t input_bytes, weight_bytes, sum_bytes; /* that mvin and mvout move */
-  uint64_t copied_bytes;                         /* of LOADs and STOREs */
-  uint32_t layer;                                /* of an error, or SLUICE_NONE */
-  const char* reason;                            /* of an error, or NULL */
+  /* That mvin and mvout move: LOADs of inputs and of weights, STOREs, sums for the host,
+   * what the array adds to (zeros); between the image of the scratchpad and its rows. */
+  uint64_t input_bytes, weight_bytes, output_bytes, sum_bytes, bias_bytes;
+  uint64_t fetched_bytes, spilled_bytes;
+  uint64_t copied_bytes; /* of LOADs and STOREs that the host does */
+  uint32_t layer;        /* of an error, or SLUICE_NONE */
+  const char* reason;    /* of an error, or NULL */
 };
 
 /* Lowers the whole stream. */

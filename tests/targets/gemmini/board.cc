@@ -34,7 +34,7 @@ class Board {
   void Call(const sluice_gemmini_step& step);
   void Spread(const sluice_gemmini_step& step);
   void Finish(const sluice_gemmini_step& step);
-  int32_t Correction(const Tile& t, const int64_t at[4]) const;
+  int32_t Correction(const Tile& t, uint32_t layer, const int64_t at[4]);
   static int OnCommand(void* user, uint32_t funct, uint64_t rs1, uint64_t rs2);
   static int OnFence(void* user);
   static int OnStep(void* user, const sluice_gemmini_step* step);
@@ -192,24 +192,28 @@ void Board::Spread(const sluice_gemmini_step& step) {
 }
 
 // What the zero point of the first input has added to the sum of an output element: zero
-// times the weights whose input is no padding.
-int32_t Board::Correction(const Tile& t, const int64_t at[4]) const {
+// times the weights whose input is no padding. A layer's weights are constants of the
+// model, which the host has; what the scratchpad has of them it cannot read.
+int32_t Board::Correction(const Tile& t, uint32_t layer, const int64_t at[4]) {
   const bool matmul = t.op == SLUICE_OP_BATCH_MATMUL;
   const int32_t zero = matmul ? t.A(SLUICE_MATMUL_A_ZERO) : t.A(SLUICE_CONV_INPUT_ZERO);
   if (zero == 0) return 0;
   const int64_t h = at[1], w = at[2], k = at[3];
-  int32_t sum = 0;
+  uint32_t sum = 0;
   if (matmul) {
     const bool transposed = t.A(SLUICE_MATMUL_TRANSPOSE_B) != 0;
     for (int64_t c = 0; c < t.input0.extent[3]; ++c) {
-      sum += static_cast<int8_t>(transposed ? *t.input1.at(at[0], h, k, c)
-                                            : *t.input1.at(at[0], h, c, k));
+      sum += static_cast<uint32_t>(static_cast<int8_t>(
+          transposed ? *t.input1.at(at[0], h, k, c) : *t.input1.at(at[0], h, c, k)));
     }
-    return -zero * sum;
+    return static_cast<int32_t>(0u - static_cast<uint32_t>(zero) * sum);
   }
   const bool depthwise = t.op == SLUICE_OP_DEPTHWISE_CONV;
   const bool matrix = t.op == SLUICE_OP_FULLY_CONNECTED;
-  const Box f = matrix ? sluice_sim::FilterOf(t.weight) : t.weight;
+  const uint32_t tensor = graph_.layers[layer].inputs[1];
+  const Box whole = sluice_sim::DenseBox(values_[tensor].data(), SLUICE_DTYPE_INT8,
+                                         graph_.tensors[tensor].extent);
+  const Box f = matrix ? sluice_sim::FilterOf(whole) : whole;
   const auto step = [&](int attribute) {
     return matrix ? 1 : std::max(1, t.A(static_cast<size_t>(attribute)));
   };
@@ -223,13 +227,16 @@ int32_t Board::Correction(const Tile& t, const int64_t at[4]) const {
           column >= t.input0.extent[2]) {
         continue;
       }
-      const int64_t channels = depthwise ? 1 : f.extent[3];
-      const uint8_t* const row_at = depthwise ? f.at(0, r, s, k) : f.at(k, r, s, 0);
-      for (int64_t c = 0; c < channels; ++c) sum += static_cast<int8_t>(row_at[c]);
+      const int64_t channel = t.origin[3] + k;
+      const uint8_t* const from =
+          depthwise ? f.at(0, r, s, channel) : f.at(channel, r, s, t.c_begin);
+      const int64_t channels = depthwise ? 1 : t.c_end - t.c_begin;
+      for (int64_t c = 0; c < channels; ++c) {
+        sum += static_cast<uint32_t>(static_cast<int8_t>(from[c]));
+      }
     }
   }
-  return static_cast<int32_t>(0u -
-                              static_cast<uint32_t>(zero) * static_cast<uint32_t>(sum));
+  return static_cast<int32_t>(0u - static_cast<uint32_t>(zero) * sum);
 }
 
 void Board::Finish(const sluice_gemmini_step& step) {
@@ -249,8 +256,9 @@ void Board::Finish(const sluice_gemmini_step& step) {
       std::memcpy(sums.data(), machine_->dram().data() + from, 4 * sums.size());
       for (uint32_t k = 0; k < step.channels; ++k) {
         const int64_t at[4] = {step.n, step.h + h, step.w + w, step.k + k};
-        sums[k] = static_cast<int32_t>(static_cast<uint32_t>(sums[k]) +
-                                       static_cast<uint32_t>(Correction(tile, at)));
+        sums[k] = static_cast<int32_t>(
+            static_cast<uint32_t>(sums[k]) +
+            static_cast<uint32_t>(Correction(tile, step.layer, at)));
       }
       sluice_sim::FinishRow(part, sums.data(), {step.n, step.h + h, step.w + w},
                             step.channels);
@@ -309,6 +317,8 @@ BoardResult Board::Run(uint64_t seed, Late late) {
   std::vector<sluice_walk_cursor_t> cursors(walker_.engines);
   input_.walker = &walker_;
   input_.cursors = cursors.data();
+  Bytes lines(SLUICE_GEMMINI_ROWS);
+  input_.lines = lines.data();
   values_.resize(graph_.tensors.size());
   // What a fence that is missing leaves behind must not look like sums.
   std::memset(machine_->dram().data() + bytes, 0x5a, SLUICE_GEMMINI_SUM_BYTES);

@@ -45,6 +45,7 @@ std::string Machine::Configure(uint64_t rs1, uint64_t rs2) {
       if (!(rs1 & 4)) return "config_ex: output stationary is not modelled";
       if (rs1 & 0x108) return "config_ex: activations, transposed A are not modelled";
       if (rs1 >> 32 != kOne) return "config_ex: a scale other than 1 is not modelled";
+      if (rs2 >> 48 != 1) return "config_ex: rows of C are not next to each other";
       transpose_ = (rs1 & 0x200) != 0;
       a_stride_ = static_cast<uint32_t>(rs1 >> 16 & 0xffff);
       if (a_stride_ == 0) return "config_ex: the stride of A is 0";
@@ -60,7 +61,7 @@ std::string Machine::Configure(uint64_t rs1, uint64_t rs2) {
     case 2:
       if (rs1 != 2) return "config_mvout: pooling is not modelled";
       store_set_ = true;
-      store_stride_ = rs2;
+      store_stride_ = rs2 & 0xffffffffu;
       return "";
     default:
       return "config: unknown";

@@ -10,6 +10,7 @@ namespace gemmini_model {
 namespace {
 
 constexpr uint64_t kOne = uint64_t{0x3f800000u} << 32;
+constexpr uint64_t kStrideC = uint64_t{1} << 48;  // of config_ex
 constexpr uint32_t kSums = 0x80000000u, kAdd = 0x40000000u, kWide = 0x20000000u;
 
 uint64_t Local(uint32_t address, uint64_t columns, uint64_t rows) {
@@ -20,7 +21,7 @@ uint64_t Local(uint32_t address, uint64_t columns, uint64_t rows) {
 Machine Configured(Late late, uint64_t stride = 16) {
   Machine m(4096, late);
   for (size_t i = 0; i < 512; ++i) m.dram()[i] = static_cast<uint8_t>(i % 100);
-  CHECK(m.Step(0, 4 | 1 << 16 | kOne, 0).empty());
+  CHECK(m.Step(0, 4 | 1 << 16 | kOne, kStrideC).empty());
   for (uint64_t which = 0; which < 3; ++which) {
     CHECK(m.Step(0, 1 | which << 3 | 16 << 16 | kOne, stride).empty());
   }
@@ -89,8 +90,9 @@ TEST_CASE("targets: illegal addresses, strides and sizes are refused") {
              {3, 0, Local(0, 17, 1)},
              {6, Local(0, 17, 1), 0},
              {9, 0, 0},
-             {0, 4 | kOne, 0},
-             {0, 4 | 1 << 16, 0},
+             {0, 4 | kOne, kStrideC},
+             {0, 4 | 1 << 16, kStrideC},
+             {0, 4 | 1 << 16 | kOne, 0},
              {0, 1 | 3 << 3 | kOne, 0},
              {0, 3, 0}};
   for (const auto& b : bad) {

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the sources of the lowering share. */
+#ifndef SLUICE_GEMMINI_INTERNAL_H_
+#define SLUICE_GEMMINI_INTERNAL_H_
+
+#include <string.h>
+
+#include "sluice_gemmini.h"
+
+enum { DIM = SLUICE_GEMMINI_DIM, LINES = SLUICE_GEMMINI_ROWS };
+#define ALL_ONES 0xffffffffu /* an address: nothing there */
+#define SUMS 0x80000000u     /* addresses of the accumulators; written over */
+#define ADD 0x40000000u      /* added to what is there */
+#define WIDE 0x20000000u     /* read as int32 */
+#define ONE 0x3f800000u      /* 1.0f: the scale that changes nothing */
+
+/* Line i is the 16 bytes of GBUF from 16 i on. It lies in row i of the scratchpad, in the
+ * image of GBUF in DRAM, or in both. */
+enum {
+  IN_ROWS = 1,
+  IN_IMAGE = 2,
+  IN_BLOCKS = 4, /* with others a box of weights; see sluice_gemmini_load_weights */
+  IN_FRONT =
+      8 /* the first of 16 output channels of these; 4 bits above: channels - 1 */
+};
+
+enum { SCRATCH = SLUICE_REGION_COUNT }; /* a region: the lowering's own range of DRAM */
+
+typedef struct {
+  const struct sluice_gemmini_input* in;
+  const struct sluice_gemmini_port* port;
+  struct sluice_gemmini_counts* counts;
+  uint64_t config[5][2];  /* what was configured: array, three kinds of loads, stores */
+  uint32_t reads, writes; /* bits of regions, since the last fence */
+} lowering_t;
+
+/* The sum of one tile, or of one group of its channels, as a matrix product per filter
+ * position. Strides are in bytes. */
+typedef struct {
+  struct sluice_gemmini_step step;             /* of the tile */
+  sluice_walk_operand_t first, second, output; /* of the tile */
+  uint64_t a, b;                               /* GBUF offsets of the first elements */
+  uint64_t a_stride[4], b_k, b_r, b_s, b_c;
+  uint32_t n, h, w, k, c; /* extents of the output box, channels summed over */
+  uint32_t k0;            /* first channel within the tile's output */
+  uint32_t in_h, in_w;    /* of the input box */
+  uint32_t r, s, stride[2], dilation[2], pad[2];
+  int transposed;       /* b has a row per output channel */
+  int spread;           /* b is a diagonal per filter position, in the scratch range */
+  int a_stays, b_stays; /* read where the plan has put it, else moved for each part */
+} product_t;
+
+static inline uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+static inline uint32_t blocks(uint32_t n) { return (n + DIM - 1) / DIM; }
+/* A local address with the extents of what lies there. */
+static inline uint64_t local(uint32_t address, uint32_t columns, uint32_t rows) {
+  return address | (uint64_t)columns << 32 | (uint64_t)rows << 48;
+}
+
+int sluice_gemmini_command(lowering_t* l, uint32_t funct, uint64_t rs1, uint64_t rs2);
+/* A configuration (0 array, 1 to 3 loads, 4 stores) that may stand already. */
+int sluice_gemmini_configure(lowering_t* l, uint32_t which, uint64_t rs1, uint64_t rs2);
+int sluice_gemmini_config_load(lowering_t* l, uint32_t which, uint32_t block_stride,
+                               uint64_t stride);
+/* The next commands load from (store to) a region: a fence in front where only a fence
+ * orders them after the stores (loads) before. */
+int sluice_gemmini_reads(lowering_t* l, uint32_t region);
+int sluice_gemmini_writes(lowering_t* l, uint32_t region);
+int sluice_gemmini_host(lowering_t* l, const struct sluice_gemmini_step* step);
+
+/* 1 if the box is whole lines. */
+int sluice_gemmini_in_lines(const sluice_walk_operand_t* o);
+/* 1 if the box lies in blocks. */
+int sluice_gemmini_in_blocks(const lowering_t* l, const sluice_walk_operand_t* o);
+/* Moves lines of the box until all are in `place`. */
+int sluice_gemmini_hold(lowering_t* l, const sluice_walk_operand_t* o, uint8_t place);
+/* 1 if all lines of the box are in `place`. */
+int sluice_gemmini_holds(const lowering_t* l, const sluice_walk_operand_t* o,
+                         uint8_t place);
+/* The box is to be written in `place` alone. Lines that it shares with others are moved. */
+int sluice_gemmini_mark(lowering_t* l, const sluice_walk_operand_t* o, uint8_t place);
+/* A box of lines between DRAM and rows. */
+int sluice_gemmini_load(lowering_t* l, const sluice_walk_operand_t* from,
+                        const sluice_walk_operand_t* to);
+int sluice_gemmini_store(lowering_t* l, const sluice_walk_operand_t* from,
+                         const sluice_walk_operand_t* to);
+/* Weights [k, r, s, c], or a matrix [1, 1, k, c], dense, c a multiple of 16. 16 output channels at a
+ * time keep their bytes of GBUF, but in there lie blocks, one per filter position and 16
+ * input channels, of a row per output channel: as the array wants them. */
+int sluice_gemmini_load_weights(lowering_t* l, int matrix,
+                                const sluice_walk_operand_t* from,
+                                const sluice_walk_operand_t* to);
+/* Weights in blocks lie in the image then, as the stream says. */
+int sluice_gemmini_unblock(lowering_t* l, int matrix, const sluice_walk_operand_t* o);
+/* Rows for a moment, apart from the product's operands that stay. */
+int sluice_gemmini_room(lowering_t* l, const product_t* p, uint32_t rows,
+                        uint32_t* first);
+
+int sluice_gemmini_product(lowering_t* l, const product_t* p);
+
+#endif /* SLUICE_GEMMINI_INTERNAL_H_ */

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One matrix product per filter position: which rows are multiplied with which. */
+#include "sluice_gemmini_internal.h"
+
+enum {
+  kInputRows = 8192, /* that a part's input may take where it does not stay */
+  kSlotRows = 64,    /* of weights that do not stay: four blocks side by side */
+  kSlots = 4
+};
+
+/* A part of a product that the array's memories hold: output rows and columns, the input
+ * that they need, and in which rows it lies. */
+typedef struct {
+  uint32_t n, h, w, rows, columns;
+  uint32_t in_h, in_w, in_rows, in_columns;
+  uint32_t a, a_h, a_w,
+      a_c; /* row of the input box's first pixel; steps of its axes and
+                                of 16 channels */
+  uint32_t room, input,
+      slot; /* rows for what does not stay: the first, how many for the
+                                 input; slot of the next weights behind these */
+} part_t;
+
+/* Output positions [*first, *end) of `count` from `begin` whose input lies in the box, for
+ * one filter position along one axis. */
+static void valid(uint32_t begin, uint32_t count, uint32_t tap, uint32_t stride,
+                  uint32_t pad, uint32_t extent, uint32_t* first, uint32_t* end) {
+  *first = begin;
+  *end = begin + count;
+  while (*first < *end && (uint64_t)*first * stride + tap < pad) ++*first;
+  while (*end > *first &&
+         (uint64_t)(*end - 1) * stride + tap >= (uint64_t)pad + extent) {
+    --*end;
+  }
+}
+
+/* The input rows (axis 0) or columns (axis 1) that a part reads. */
+static void reach(const product_t* p, int axis, uint32_t begin, uint32_t count,
+                  uint32_t* first, uint32_t* extent) {
+  const uint32_t taps = axis == 0 ? p->r : p->s, all = axis == 0 ? p->in_h : p->in_w;
+  const uint64_t low = (uint64_t)begin * p->stride[axis];
+  const uint64_t high = (uint64_t)(begin + count - 1) * p->stride[axis] +
+                        (uint64_t)(taps - 1) * p->dilation[axis] + 1;
+  uint64_t end = high > p->pad[axis] ? high - p->pad[axis] : 0;
+  *first = low > p->pad[axis] ? (uint32_t)(low - p->pad[axis]) : 0;
+  if (end > all) end = all;
+  *extent = end > *first ? (uint32_t)(end - *first) : 0;
+}
+
+static void measure(const product_t* p, part_t* part) {
+  reach(p, 0, part->h, part->rows, &part->in_h, &part->in_rows);
+  reach(p, 1, part->w, part->columns, &part->in_w, &part->in_columns);
+}
+
+/* Rows of the input that as many output rows (columns) read at most, wherever they are. */
+static uint32_t most_of(const product_t* p, int axis, uint32_t count) {
+  const uint32_t taps = axis == 0 ? p->r : p->s, all = axis == 0 ? p->in_h : p->in_w;
+  const uint64_t rows = (uint64_t)(count - 1) * p->stride[axis] +
+                        (uint64_t)(taps - 1) * p->dilation[axis] + 1;
+  return rows < all ? (uint32_t)rows : all;
+}
+
+/* Makes a part smaller until the memories hold it, wherever it is; 0: they do not. */
+static int shrink(const product_t* p, part_t* part) {
+  for (;;) {
+    const uint64_t rows = (uint64_t)most_of(p, 0, part->rows) *
+                          most_of(p, 1, part->columns) * blocks(p->c);
+    part->input = p->a_stays ? 0 : (uint32_t)rows;
+    if ((p->a_stays || rows <= kInputRows) &&
+        (uint64_t)part->rows * part->columns <= SLUICE_GEMMINI_SUM_ROWS) {
+      return 1;
+    }
+    if (part->rows == 1 && part->columns == 1) return 0;
+    if (part->rows > 1) {
+      part->rows = (part->rows + 1) / 2;
+    } else {
+      part->columns = (part->columns + 1) / 2;
+    }
+  }
+}
+
+/* Moves the input of a part: a row of 16 channels per pixel, blocks of channels apart. */
+static int load_input(lowering_t* l, const product_t* p, const part_t* part) {
+  const uint32_t area = part->in_rows * part->in_columns;
+  uint32_t h, w, c;
+  int code = sluice_gemmini_reads(l, SLUICE_REGION_GBUF);
+  if (!code) code = sluice_gemmini_config_load(l, 0, area, p->a_stride[2]);
+  for (h = 0; !code && h < part->in_rows; ++h) {
+    for (w = 0; !code && w < part->in_columns; w += DIM) {
+      const uint32_t pixels = least(DIM, part->in_columns - w);
+      for (c = 0; !code && c < p->c; c += SLUICE_GEMMINI_COLUMNS) {
+        const uint32_t columns = least(SLUICE_GEMMINI_COLUMNS, p->c - c);
+        const uint32_t row = part->room + c / DIM * area + h * part->in_columns + w;
+        code = sluice_gemmini_command(l, SLUICE_GEMMINI_MVIN,
+                                      l->in->base[SLUICE_REGION_GBUF] + p->a +
+                                          part->n * p->a_stride[0] +
+                                          (part->in_h + h) * p->a_stride[1] +
+                                          (part->in_w + w) * p->a_stride[2] + c,
+                                      local(row, columns, pixels));
+        l->counts->fetched_bytes += (uint64_t)pixels * columns;
+      }
+    }
+  }
+  return code;
+}
+
+/* Where a part's input lies, and how its rows are fed: every stride-th pixel. */
+static int place_input(lowering_t* l, const product_t* p, part_t* part) {
+  int code = 0;
+  if (p->a_stays) {
+    part->a = (uint32_t)((p->a + part->n * p->a_stride[0]) / DIM);
+    part->a_h = (uint32_t)(p->a_stride[1] / DIM);
+    part->a_w = (uint32_t)(p->a_stride[2] / DIM);
+    part->a_c = 1;
+  } else if (part->in_rows > 0 && part->in_columns > 0) {
+    part->a_h = part->in_columns;
+    part->a_w = 1;
+    part->a_c = part->in_rows * part->in_columns;
+    part->a = part->room - part->in_h * part->a_h - part->in_w; /* wraps, and back */
+    code = load_input(l, p, part);
+  }
+  if (code) return code;
+  return sluice_gemmini_configure(
+      l, 0,
+      4u | (uint64_t)(p->transposed ? 1u : 0u) << 9 |
+          (uint64_t)(p->stride[1] * (part->a_w ? part->a_w : 1)) << 16 |
+          (uint64_t)ONE << 32,
+      (uint64_t)1 << 48);
+}
+
+/* One block of weights (k x c, one filter position) with all pixels of a part. */
+typedef struct {
+  uint32_t r, s, block, k, c, row, sums;
+  int clears; /* sums are written, not added to */
+} pass_t;
+
+/* Up to 16 pixels: rows of the input from `a`, sums from `sum`. */
+static int compute(lowering_t* l, const product_t* p, const pass_t* b, uint32_t a,
+                   uint32_t sum, uint32_t pixels, int same) {
+  const uint32_t rows = p->transposed ? b->k : b->c,
+                 columns = p->transposed ? b->c : b->k;
+  const int code = sluice_gemmini_command(
+      l, SLUICE_GEMMINI_PRELOAD,
+      same ? local(ALL_ONES, b->k, b->c) : local(b->row, columns, rows),
+      local(sum | (b->clears ? SUMS : SUMS | ADD), b->k, pixels));
+  l->counts->array_cycles += DIM;
+  return code ? code
+              : sluice_gemmini_command(
+                    l, same ? SLUICE_GEMMINI_COMPUTE_SAME : SLUICE_GEMMINI_COMPUTE,
+                    local(a, b->c, pixels), local(ALL_ONES, b->k, pixels));
+}
+
+static int run_pass(lowering_t* l, const product_t* p, const part_t* part,
+                    const pass_t* b) {
+  uint32_t h0, h1, w0, w1, h, w;
+  int same = 0, code = 0;
+  valid(part->h, part->rows, b->r * p->dilation[0], p->stride[0], p->pad[0], p->in_h,
+        &h0, &h1);
+  valid(part->w, part->columns, b->s * p->dilation[1], p->stride[1], p->pad[1], p->in_w,
+        &w0, &w1);
+  for (h = h0; !code && h < h1; ++h) {
+    const uint32_t row = h * p->stride[0] + b->r * p->dilation[0] - p->pad[0];
+    if (h == h0 && w1 - w0 == part->columns &&
+        p->stride[0] * part->a_h == part->columns * p->stride[1] * part->a_w) {
+      w1 = w0 + (h1 - h0) * part->columns; /* rows follow each other: one long row */
+      h1 = h0 + 1;
+    }
+    for (w = w0; !code && w < w1; w += DIM) {
+      const uint32_t column = w * p->stride[1] + b->s * p->dilation[1] - p->pad[1];
+      const uint32_t a =
+          part->a + b->block * part->a_c + row * part->a_h + column * part->a_w;
+      const uint32_t sum = b->sums + (h - part->h) * part->columns + w - part->w;
+      code = compute(l, p, b, a, sum, least(DIM, w1 - w), same);
+      same = 1;
+    }
+  }
+  return code;
+}
+
+/* 1 if no pixel of the part reads padding at this filter position. */
+static int whole(const product_t* p, const part_t* part, uint32_t r, uint32_t s) {
+  uint32_t h0, h1, w0, w1;
+  valid(part->h, part->rows, r * p->dilation[0], p->stride[0], p->pad[0], p->in_h, &h0,
+        &h1);
+  valid(part->w, part->columns, s * p->dilation[1], p->stride[1], p->pad[1], p->in_w,
+        &w0, &w1);
+  return h1 - h0 == part->rows && w1 - w0 == part->columns;
+}
+
+/* Moves the weights of one filter position for up to 16 output channels and up to 64 (one
+ * row per output channel) or 16 (one row per input channel) input channels. */
+static int load_weights(lowering_t* l, const product_t* p, part_t* part, pass_t* b,
+                        uint64_t at, uint32_t c) {
+  const uint32_t columns = p->transposed ? c : b->k, rows = p->transposed ? b->k : c;
+  const uint32_t region = p->spread ? (uint32_t)SCRATCH : SLUICE_REGION_GBUF;
+  const uint64_t base = p->spread ? 0 : l->in->base[SLUICE_REGION_GBUF];
+  int code = sluice_gemmini_reads(l, region);
+  if (!code) {
+    code = sluice_gemmini_config_load(l, 1, DIM, p->transposed ? p->b_k : p->b_c);
+  }
+  b->row = part->room + part->input + part->slot * kSlotRows;
+  part->slot = (part->slot + 1) % kSlots;
+  l->counts->fetched_bytes += (uint64_t)rows * columns;
+  return code ? code
+              : sluice_gemmini_command(l, SLUICE_GEMMINI_MVIN2, base + at,
+                                       local(b->row, columns, rows));
+}
+
+/* The block of weights that stay, for 16 output channels from k on. */
+static int find_weights(lowering_t* l, const product_t* p, pass_t* b, uint32_t k) {
+  const uint32_t front = (uint32_t)((p->b + k * p->b_k) / DIM);
+  const uint32_t state = l->in->lines[front], rows = (state >> 4) + 1;
+  if ((state & IN_FRONT) == 0 || rows < b->k ||
+      p->b_k != (uint64_t)p->r * p->s * p->c) {
+    l->counts->reason = "weights are read in other parts than they were loaded";
+    return SLUICE_GEMMINI_UNSUPPORTED;
+  }
+  b->row = front + ((b->r * p->s + b->s) * (p->c / DIM) + b->block) * rows;
+  return 0;
+}
+
+/* All blocks of one filter position for 16 output channels from k on. */
+static int run_position(lowering_t* l, const product_t* p, part_t* part, pass_t* b,
+                        uint32_t k) {
+  const uint32_t step = p->b_stays || !p->transposed ? DIM : SLUICE_GEMMINI_COLUMNS;
+  uint32_t c, i, row;
+  int code = 0;
+  for (c = 0; !code && c < p->c; c += step) {
+    const uint32_t wide = least(step, p->c - c);
+    b->block = c / DIM;
+    if (p->b_stays) {
+      code = find_weights(l, p, b, k);
+    } else {
+      code = load_weights(
+          l, p, part, b, p->b + k * p->b_k + b->r * p->b_r + b->s * p->b_s + c * p->b_c,
+          wide);
+    }
+    row = b->row;
+    for (i = 0; !code && i < wide; i += DIM) {
+      b->block = (c + i) / DIM;
+      b->c = least(DIM, wide - i);
+      b->row = row + i;
+      code = run_pass(l, p, part, b);
+      b->clears = 0;
+    }
+  }
+  return code;
+}
+
+/* Sums of 16 output channels for all pixels of a part, into the accumulators from `sums`
+ * on. They begin with a filter position that no padding touches; without one, with zeros. */
+static int run_channels(lowering_t* l, const product_t* p, part_t* part, uint32_t k,
+                        uint32_t sums) {
+  const uint32_t pixels = part->rows * part->columns, taps = p->r * p->s;
+  uint32_t first = 0, t;
+  pass_t b;
+  int code = 0;
+  memset(&b, 0, sizeof b);
+  b.k = least(DIM, p->k - k);
+  b.sums = sums;
+  while (first < taps && !whole(p, part, first / p->s, first % p->s)) ++first;
+  b.clears = first < taps;
+  if (!b.clears) {
+    code = sluice_gemmini_config_load(l, 2, 0, 0);
+    for (t = 0; !code && t < pixels; t += DIM) {
+      code = sluice_gemmini_command(
+          l, SLUICE_GEMMINI_MVIN3,
+          l->in->scratch + SLUICE_GEMMINI_SUM_BYTES + SLUICE_GEMMINI_SPREAD_BYTES,
+          local(SUMS | (sums + t), DIM, least(DIM, pixels - t)));
+      l->counts->bias_bytes += (uint64_t)4 * DIM * least(DIM, pixels - t);
+    }
+  }
+  for (t = 0; !code && t < taps; ++t) {
+    const uint32_t tap = first < taps ? (first + t) % taps : t;
+    b.r = tap / p->s;
+    b.s = tap % p->s;
+    code = run_position(l, p, part, &b, k);
+  }
+  return code;
+}
+
+/* Moves sums out, as a dense box [rows][columns][channels], and lets the host finish them. */
+static int finish(lowering_t* l, const product_t* p, const part_t* part, uint32_t k,
+                  uint32_t channels) {
+  const uint32_t pixels = part->rows * part->columns;
+  struct sluice_gemmini_step step = p->step;
+  uint32_t i, t;
+  int code = sluice_gemmini_writes(l, SCRATCH);
+  if (!code) {
+    code = sluice_gemmini_configure(l, 4, 2u,
+                                    (uint64_t)ONE << 32 | 4u * (uint64_t)channels);
+  }
+  for (i = 0; !code && i < channels; i += DIM) {
+    const uint32_t columns = least(DIM, channels - i);
+    for (t = 0; !code && t < pixels; t += DIM) {
+      const uint32_t rows = least(DIM, pixels - t);
+      code = sluice_gemmini_command(
+          l, SLUICE_GEMMINI_MVOUT, l->in->scratch + 4u * ((uint64_t)t * channels + i),
+          local(SUMS | WIDE | (i / DIM * pixels + t), columns, rows));
+      l->counts->sum_bytes += 4u * (uint64_t)rows * columns;
+    }
+  }
+  step.kind = SLUICE_GEMMINI_FINISH;
+  step.address = l->in->scratch;
+  step.n += part->n; /* a matrix of several: its place */
+  step.h += part->h;
+  step.w = part->w;
+  step.k = p->k0 + k;
+  step.rows = part->rows;
+  step.columns = part->columns;
+  step.channels = channels;
+  return code ? code : sluice_gemmini_host(l, &step);
+}
+
+static int run_part(lowering_t* l, const product_t* p, part_t* part) {
+  const uint32_t pixels = part->rows * part->columns;
+  const uint32_t at_once = SLUICE_GEMMINI_SUM_ROWS / pixels * DIM;
+  uint32_t k, i;
+  int code = place_input(l, p, part);
+  for (k = 0; !code && k < p->k; k += at_once) {
+    const uint32_t channels = least(at_once, p->k - k);
+    for (i = 0; !code && i < channels; i += DIM) {
+      code = run_channels(l, p, part, k + i, i / DIM * pixels);
+    }
+    if (!code) code = finish(l, p, part, k, channels);
+  }
+  return code;
+}
+
+/* All parts of a product. */
+int sluice_gemmini_product(lowering_t* l, const product_t* p) {
+  part_t part, most;
+  int code = 0;
+  memset(&part, 0, sizeof part);
+  part.rows = p->h;
+  part.columns = p->w;
+  if (!shrink(p, &part)) {
+    l->counts->reason = "the input of one output pixel is larger than the scratchpad";
+    return SLUICE_GEMMINI_UNSUPPORTED;
+  }
+  most = part;
+  if (!p->a_stays || !p->b_stays) {
+    code = sluice_gemmini_room(l, p, part.input + (p->b_stays ? 0 : kSlotRows * kSlots),
+                               &part.room);
+  }
+  for (part.n = 0; !code && part.n < p->n; ++part.n) {
+    for (part.h = 0; !code && part.h < p->h; part.h += most.rows) {
+      for (part.w = 0; !code && part.w < p->w; part.w += most.columns) {
+        part.rows = least(most.rows, p->h - part.h);
+        part.columns = least(most.columns, p->w - part.w);
+        measure(p, &part);
+        code = run_part(l, p, &part);
+      }
+    }
+  }
+  return code;
+}
