@@ -28,10 +28,10 @@ Status Contents::Init() {
   return Status::kOk;
 }
 
-void Contents::Enter(const Step& step) {
+void Contents::Enter(const Step& step, const uint32_t* clock) {
   DropReplaced();
   step_ = step;
-  clock_ = order_->ClockOf(step);
+  clock_ = clock;
   judge_->step = step;
   judge_->has_step = true;
 }

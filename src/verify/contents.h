@@ -44,9 +44,8 @@ struct PartialSum {
 
 class Contents {
  public:
-  Contents(Judge* judge, const Order* order)
+  explicit Contents(Judge* judge)
       : judge_(judge),
-        order_(order),
         pool_(judge->arena),
         found_(judge->arena),
         remaining_(judge->arena),
@@ -65,8 +64,9 @@ class Contents {
   // content.
   Status Preset(uint32_t memory, const Part& part, int64_t base, const int64_t* stride,
                 bool* fresh);
-  // Later accesses belong to this instruction.
-  void Enter(const Step& step);
+  // Later accesses belong to this instruction, which starts when what its clock counts
+  // has ended.
+  void Enter(const Step& step, const uint32_t* clock);
   // Ends the stream: every access is ordered before what follows.
   void EnterEnd() { at_end_ = true; }
 
@@ -110,7 +110,6 @@ class Contents {
   Status Conflict(const Piece& piece, const char* doing);
 
   Judge* judge_;
-  const Order* order_;
   PiecePool pool_;
   Span<MemoryMap*> writes_;
   Span<MemoryMap*> reads_;

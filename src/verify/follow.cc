@@ -84,6 +84,7 @@ Status CheckPlace(Judge* judge, uint32_t t) {
 }  // namespace
 
 Status Follower::Init() {
+  SLUICE_TRY(clocks_.Init());
   SLUICE_TRY(contents_.Init());
   const Graph& graph = judge_->graph;
   SLUICE_TRY(judge_->arena->Allocate(graph.layers.size(), &worked_for_));
@@ -276,7 +277,9 @@ Status Follower::CheckEnd() {
 }
 
 Status Follower::Follow(const Step& step) {
-  contents_.Enter(step);
+  const uint32_t* clock = nullptr;
+  SLUICE_TRY(clocks_.Next(&clock));
+  contents_.Enter(step, clock);
   ++counts_->instructions;
   const BlockView& block = BlockOf(judge_->stream, step.visit);
   const sluice_instruction_t& instruction = block.instructions[step.index];

@@ -55,7 +55,8 @@ class Follower {
       : judge_(judge),
         order_(order),
         counts_(counts),
-        contents_(judge, order),
+        clocks_(judge, order),
+        contents_(judge),
         views_(judge),
         leaves_(judge->arena),
         parts_(judge->arena),
@@ -130,6 +131,7 @@ class Follower {
   Judge* judge_;
   const Order* order_;
   VerifiedCounts* counts_;
+  Clocks clocks_;
   Contents contents_;
   Views views_;
   Vector<Leaf> leaves_;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verify/order.h"
 
+#include <string.h>
+
 #include "base/checked.h"
 
 namespace sluice {
 namespace judge {
 namespace {
 
+constexpr size_t kLink = sizeof(void*) / sizeof(uint32_t);  // behind a clock
 constexpr uint64_t kMaxWaits = uint64_t{1} << 26;
 
 struct Cursor {  // position of an engine
@@ -15,16 +18,12 @@ struct Cursor {  // position of an engine
   uint32_t index;  // in the body
   uint32_t wait;   // number of this instruction's waits known to be satisfied
   uint32_t completed;
-  size_t previous;  // number of the engine's last completed instruction
 };
 
 struct Walk {
   Judge* judge;
   Order* order;
   Span<Cursor> cursors;
-  Span<uint32_t> column;  // of each engine, kNone without work
-  // Per visit and column: number of instructions in earlier visits.
-  Span<uint32_t> before;
 };
 
 Status TooLarge(Judge* judge, const char* what) {
@@ -48,8 +47,8 @@ Status Prepare(Walk* walk) {
     waits[b] = static_cast<uint32_t>(sum);
   }
   order->visits = Span<const Visit>(s.visits.data(), s.visits.size());
-  SLUICE_TRY(judge->arena->Allocate(s.engines, &walk->column));
-  for (uint32_t& c : walk->column) c = kNone;
+  SLUICE_TRY(judge->arena->Allocate(s.engines, &order->column));
+  for (uint32_t& c : order->column) c = kNone;
   const uint64_t instructions = s.instructions;
   uint64_t wait_sum = 0;
   for (uint32_t v = 0; v < s.visits.size(); ++v) {
@@ -60,37 +59,35 @@ Status Prepare(Walk* walk) {
     return TooLarge(judge, "blocks");
   for (uint32_t e = 0; e < s.engines; ++e) {
     for (const BlockView& block : s.blocks) {
-      if (block.list[e] != block.list[e + 1]) walk->column[e] = 0;
+      if (block.list[e] != block.list[e + 1]) order->column[e] = 0;
     }
-    if (walk->column[e] == 0) walk->column[e] = order->columns++;
+    if (order->column[e] == 0) order->column[e] = order->columns++;
   }
   const uint64_t cells = (s.visits.size() + 1) * uint64_t{order->columns};
-  if (cells > kMaxWaits || instructions * order->columns > (uint64_t{1} << 30)) {
-    return TooLarge(judge, "visits or instructions for so many engines");
-  }
-  SLUICE_TRY(judge->arena->Allocate(static_cast<size_t>(cells), &walk->before));
+  if (cells > kMaxWaits) return TooLarge(judge, "visits for so many engines");
+  SLUICE_TRY(judge->arena->Allocate(static_cast<size_t>(cells), &order->before));
   SLUICE_TRY(judge->arena->Allocate(static_cast<size_t>(instructions), &order->steps));
-  SLUICE_TRY(judge->arena->Allocate(static_cast<size_t>(instructions), &order->number));
-  SLUICE_TRY(judge->arena->Allocate(order->columns + size_t{1}, &order->first));
-  return judge->arena->Allocate(static_cast<size_t>(instructions) * order->columns,
-                                &order->clocks);
+  SLUICE_TRY(judge->arena->Allocate(static_cast<size_t>(instructions), &order->listed));
+  SLUICE_TRY(judge->arena->Allocate(static_cast<size_t>(instructions), &order->needed));
+  return judge->arena->Allocate(order->columns + size_t{1}, &order->first);
 }
 
 void NumberPositions(Walk* walk) {
   const StreamView& s = walk->judge->stream;
-  const uint32_t columns = walk->order->columns;
-  const Span<uint32_t> first = walk->order->first;
+  Order* order = walk->order;
+  const uint32_t columns = order->columns;
+  const Span<uint32_t> first = order->first;
   for (uint32_t e = 0; e < s.engines; ++e) {
-    const uint32_t c = walk->column[e];
+    const uint32_t c = order->column[e];
     if (c == kNone) continue;
     walk->cursors[c].engine = e;
-    walk->order->engine[c] = e;
+    order->engine[c] = e;
     for (uint32_t v = 0; v < s.visits.size(); ++v) {
       const BlockView& block = BlockOf(s, v);
-      walk->before[(v + size_t{1}) * columns + c] =
-          walk->before[size_t{v} * columns + c] + block.list[e + 1] - block.list[e];
+      order->before[(v + size_t{1}) * columns + c] =
+          order->before[size_t{v} * columns + c] + block.list[e + 1] - block.list[e];
     }
-    first[c + 1] = first[c] + walk->before[s.visits.size() * columns + c];
+    first[c + 1] = first[c] + order->before[s.visits.size() * columns + c];
   }
 }
 
@@ -106,23 +103,6 @@ bool Settle(const StreamView& s, Cursor* cursor) {
   return false;
 }
 
-struct Target {  // the instruction that a wait refers to
-  uint32_t column;
-  uint32_t position;  // 1-based; 0: there is none, the wait always holds
-};
-
-Target TargetOf(const Walk& walk, uint32_t visit, const sluice_wait_t& wait) {
-  const uint32_t column = walk.column[wait.engine];
-  if (column == kNone) return {0, 0};
-  const uint32_t before = walk.before[size_t{visit} * walk.order->columns + column];
-  if (wait.before == 0) return {column, before + wait.count};
-  return {column, before > wait.count ? before - wait.count : 0};
-}
-
-void JoinClock(uint32_t* clock, const uint32_t* other, uint32_t columns) {
-  for (uint32_t c = 0; c < columns; ++c) clock[c] = Max(clock[c], other[c]);
-}
-
 // Completes the instruction under the cursor if all its waits are satisfied; then
 // *done.
 Status TryStart(Walk* walk, uint32_t column, size_t* emitted, bool* done) {
@@ -130,35 +110,22 @@ Status TryStart(Walk* walk, uint32_t column, size_t* emitted, bool* done) {
   Order* order = walk->order;
   const StreamView& s = judge->stream;
   Cursor& cursor = walk->cursors[column];
-  const BlockView& block = BlockOf(s, cursor.visit);
-  const sluice_instruction_t& instruction = block.instructions[cursor.index];
-  const uint32_t columns = order->columns;
   const Step step = {cursor.visit, cursor.index, column, cursor.completed + 1};
-  const size_t number = size_t{s.visits[cursor.visit].first_number} + cursor.index;
-  uint32_t* clock = order->clocks.data() + number * columns;
   judge->step = step;
   judge->has_step = true;
   *done = false;
   if (*emitted % 64 == 0 && judge->arena->memory()->Stop()) return Status::kStopped;
-  for (; cursor.wait < instruction.wait_count; ++cursor.wait) {
-    const sluice_wait_t& wait = block.waits[instruction.first_wait + cursor.wait];
-    const Target target = TargetOf(*walk, cursor.visit, wait);
+  const Span<const sluice_wait_t> waits = WaitsOf(s, cursor.visit, cursor.index);
+  for (; cursor.wait < waits.size(); ++cursor.wait) {
+    const Target target = TargetOf(*order, cursor.visit, waits[cursor.wait]);
     if (walk->cursors[target.column].completed < target.position) return Status::kOk;
-    // A clock that includes this position includes everything before it.
-    if (clock[target.column] >= target.position) continue;
-    SLUICE_TRY(Spend(judge, 1 + columns / 8));
-    const uint32_t there =
-        order->number[order->first[target.column] + target.position - 1];
-    JoinClock(clock, order->clocks.data() + size_t{there} * columns, columns);
-    clock[target.column] = target.position;
+    if (target.position != 0) {
+      ++order->needed[order->PlaceOf(target.column, target.position)];
+    }
   }
-  if (cursor.completed != 0) {
-    JoinClock(clock, order->clocks.data() + cursor.previous * columns, columns);
-    clock[column] = cursor.completed;
-  }
-  cursor.previous = number;
-  order->number[order->first[column] + cursor.completed] =
-      static_cast<uint32_t>(number);
+  if (cursor.completed != 0) ++order->needed[order->PlaceOf(column, cursor.completed)];
+  order->listed[order->first[column] + cursor.completed] =
+      static_cast<uint32_t>(*emitted);
   order->steps[(*emitted)++] = step;
   ++cursor.completed;
   ++cursor.index;
@@ -169,9 +136,66 @@ Status TryStart(Walk* walk, uint32_t column, size_t* emitted, bool* done) {
 
 }  // namespace
 
+Target TargetOf(const Order& order, uint32_t visit, const sluice_wait_t& wait) {
+  const uint32_t column = order.column[wait.engine];
+  if (column == kNone) return {0, 0};
+  const uint32_t before = order.before[size_t{visit} * order.columns + column];
+  if (wait.before == 0) return {column, before + wait.count};
+  return {column, before > wait.count ? before - wait.count : 0};
+}
+
+Span<const sluice_wait_t> WaitsOf(const StreamView& stream, uint32_t visit,
+                                  uint32_t index) {
+  const BlockView& block = BlockOf(stream, visit);
+  const sluice_instruction_t& i = block.instructions[index];
+  return Span<const sluice_wait_t>(block.waits.data() + i.first_wait, i.wait_count);
+}
+
+void Clocks::GiveBack(size_t at) {
+  memcpy(clock_[at] + order_->columns, &unused_, sizeof unused_);
+  unused_ = clock_[at];
+}
+
+Status Clocks::Next(const uint32_t** clock) {
+  const size_t columns = order_->columns;
+  const Step& step = order_->steps[at_];
+  uint32_t* mine = unused_;
+  if (mine == nullptr) {
+    Span<uint32_t> fresh;
+    SLUICE_TRY(judge_->arena->Allocate(columns + kLink, &fresh));
+    mine = fresh.data();
+  } else {
+    memcpy(&unused_, mine + columns, sizeof unused_);
+    memset(mine, 0, columns * sizeof *mine);
+  }
+  *clock = clock_[at_] = mine;
+  SLUICE_TRY(Join({step.engine, step.position - 1}, mine));
+  for (const sluice_wait_t& wait : WaitsOf(judge_->stream, step.visit, step.index)) {
+    SLUICE_TRY(Join(TargetOf(*order_, step.visit, wait), mine));
+  }
+  if (order_->needed[at_] == 0) GiveBack(at_);
+  ++at_;
+  return Status::kOk;
+}
+
+// Adds what is known once the target is completed.
+Status Clocks::Join(const Target& target, uint32_t* clock) {
+  if (target.position == 0) return Status::kOk;
+  const size_t place = order_->PlaceOf(target.column, target.position);
+  // A clock that includes this position includes everything before it.
+  if (clock[target.column] < target.position) {
+    SLUICE_TRY(Spend(judge_, 1 + order_->columns / 8));
+    const uint32_t* other = clock_[place];
+    for (uint32_t c = 0; c < order_->columns; ++c) clock[c] = Max(clock[c], other[c]);
+    clock[target.column] = target.position;
+  }
+  if (--order_->needed[place] == 0) GiveBack(place);
+  return Status::kOk;
+}
+
 Status FindOrder(Judge* judge, Preference preference, Order* order) {
   order->columns = 0;
-  Walk walk = {judge, order, {}, {}, {}};
+  Walk walk = {judge, order, {}};
   SLUICE_TRY(Prepare(&walk));
   SLUICE_TRY(judge->arena->Allocate(order->columns, &walk.cursors));
   SLUICE_TRY(judge->arena->Allocate(order->columns, &order->engine));

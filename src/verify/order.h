@@ -2,11 +2,11 @@
 // Happens-before: which instructions have completed, in every timing, when one starts.
 //
 // Input    a stream whose structure is sound.
-// Output   one linear extension, and per instruction a vector clock: how many
+// Output   one linear extension; along it, per instruction a vector clock: how many
 //          instructions of each engine are completed before it starts.
 // Errors   kRejected "deadlock" when some instruction can never start; kOutOfMemory.
 // Cost     time O((instructions + waits) * engines with work), scratch 4 bytes per
-//          instruction and engine with work.
+//          engine with work for each clock that a later instruction still needs.
 #ifndef SLUICE_VERIFY_ORDER_H_
 #define SLUICE_VERIFY_ORDER_H_
 
@@ -16,19 +16,57 @@ namespace sluice {
 namespace judge {
 
 struct Order {
-  Span<Step> steps;       // a linear extension
-  Span<uint32_t> clocks;  // columns per instruction, by number
+  Span<Step> steps;  // a linear extension
   Span<const Visit> visits;
   Span<uint32_t> engine;  // of each column
   uint32_t columns;       // engines that have any instruction
-  // Numbers of a column's instructions in its order: those of column c from
-  // number[first[c]] up to first[c + 1].
-  Span<uint32_t> number, first;
+  // Where a column's instructions are in `steps`, in their order: those of column c
+  // from listed[first[c]] up to first[c + 1].
+  Span<uint32_t> listed, first;
+  Span<uint32_t> needed;  // by place in `steps`: how many clocks follow from this one
+  Span<uint32_t> column;  // of each engine, kNone without work
+  // Per visit and column: number of instructions in earlier visits.
+  Span<uint32_t> before;
 
-  const uint32_t* ClockOf(const Step& step) const {
-    const size_t at = size_t{visits[step.visit].first_number} + step.index;
-    return clocks.data() + at * columns;
+  size_t NumberOf(const Step& step) const {
+    return size_t{visits[step.visit].first_number} + step.index;
   }
+  // The place of a column's instruction, counted from 1, in `steps`.
+  size_t PlaceOf(uint32_t c, uint32_t position) const {
+    return listed[first[c] + position - 1];
+  }
+};
+
+struct Target {  // the instruction that a wait refers to
+  uint32_t column;
+  uint32_t position;  // 1-based; 0: there is none, the wait always holds
+};
+
+Target TargetOf(const Order& order, uint32_t visit, const sluice_wait_t& wait);
+
+// The waits of an instruction of a visit.
+Span<const sluice_wait_t> WaitsOf(const StreamView& stream, uint32_t visit,
+                                  uint32_t index);
+
+// The clocks of an order's instructions, one after the other.
+class Clocks {
+ public:
+  Clocks(Judge* judge, const Order* order) : judge_(judge), order_(order) {}
+  Status Init() { return judge_->arena->Allocate(order_->steps.size(), &clock_); }
+  // The clock of the next instruction, valid until the next call.
+  Status Next(const uint32_t** clock);
+
+ private:
+  Status Join(const Target& target, uint32_t* clock);
+  // Gives back a clock that nothing to come needs; it stays as it is until the next
+  // one is made.
+  void GiveBack(size_t at);
+
+  Judge* judge_;
+  const Order* order_;
+  Span<uint32_t*> clock_;       // by place in the order
+  uint32_t* unused_ = nullptr;  // clocks given back: each points to the one before it
+  size_t at_ = 0;
 };
 
 // Which of the many linear extensions to take; the verdict does not depend on it. The

@@ -13,12 +13,15 @@ int64_t Later(int64_t at, int64_t cycles) {
   return CheckedAdd(at, cycles, &end) ? end : INT64_MAX;
 }
 
-// Replays the stream's timing. An instruction starts once as many instructions of each
-// column have ended as its vector clock says.
+// Replays the stream's timing. An instruction starts once the one before it on its
+// engine and those that it waits for have ended.
 class Timing {
  public:
   Timing(const Judge& judge, const Order& order)
-      : time_(judge.stream.time), order_(order), arena_(judge.arena) {}
+      : stream_(judge.stream),
+        time_(stream_.time),
+        order_(order),
+        arena_(judge.arena) {}
 
   Status Init() {
     SLUICE_TRY(arena_->Allocate(order_.columns, &column_));
@@ -33,7 +36,7 @@ class Timing {
       uint32_t next = kNone;
       moved_ = false;
       for (uint32_t c = 0; c < order_.columns; ++c) {
-        GoOn(c);
+        if (column_[column_[c].behind].ended >= column_[c].needed) GoOn(c);
         const int64_t arrival = column_[c].arrival;
         if (arrival >= 0 && (next == kNone || arrival < column_[next].arrival))
           next = c;
@@ -43,10 +46,10 @@ class Timing {
       // The transfer that arrived first gets the port. Transfers that have not arrived
       // yet start after one that has.
       Column* column = &column_[next];
-      port_free =
-          Later(Max(column->arrival, port_free), TimeOf(next, column->ended)->hold);
+      StepTime* time = TimeOf(StepOf(next, column->ended + 1));
+      port_free = Later(Max(column->arrival, port_free), time->hold);
       column->arrival = -1;
-      TimeOf(next, column->ended++)->before = port_free;
+      End(column, time, port_free);
     }
     int64_t last = 0;
     for (const StepTime& time : time_) last = Max(last, time.before);
@@ -56,30 +59,38 @@ class Timing {
 
  private:
   struct Column {
-    uint32_t ended;   // instructions
-    uint32_t behind;  // the column that the next one was last found to wait for
+    uint32_t ended;  // instructions
+    uint32_t wait;   // of the next one's waits, those that are known to have ended
+    int64_t start;   // the latest of their ends
+    uint32_t behind,
+        needed;       // the column whose instructions it waits for, and how many
     int64_t arrival;  // when the next one asks for the port; -1: it does not yet
   };
 
-  StepTime* TimeOf(uint32_t column, uint32_t position) {
-    return &time_[order_.number[order_.first[column] + position]];
+  const Step& StepOf(uint32_t column, uint32_t position) const {
+    return order_.steps[order_.PlaceOf(column, position)];
+  }
+  StepTime* TimeOf(const Step& step) { return &time_[order_.NumberOf(step)]; }
+
+  // True once all that the column's next instruction waits for has ended.
+  bool MayStart(const Step& step, Column* column) {
+    const Span<const sluice_wait_t> waits = WaitsOf(stream_, step.visit, step.index);
+    for (; column->wait < waits.size(); ++column->wait) {
+      const Target target = TargetOf(order_, step.visit, waits[column->wait]);
+      column->behind = target.column;
+      column->needed = target.position;
+      if (column_[target.column].ended < target.position) return false;
+      if (target.position == 0) continue;
+      const Step& other = StepOf(target.column, target.position);
+      column->start = Max(column->start, TimeOf(other)->before);
+    }
+    return true;
   }
 
-  // The cycle at which all that the column's next instruction waits for has ended; -1:
-  // not yet.
-  int64_t StartOf(uint32_t c) {
-    const size_t number = order_.number[order_.first[c] + column_[c].ended];
-    const uint32_t* clock = order_.clocks.data() + number * order_.columns;
-    if (clock[column_[c].behind] > column_[column_[c].behind].ended) return -1;
-    int64_t start = 0;
-    for (uint32_t d = 0; d < order_.columns; ++d) {
-      if (clock[d] > column_[d].ended) {
-        column_[c].behind = d;
-        return -1;
-      }
-      if (clock[d] != 0) start = Max(start, TimeOf(d, clock[d] - 1)->before);
-    }
-    return start;
+  void End(Column* column, StepTime* time, int64_t end) {
+    time->before = column->start = end;
+    column->wait = 0;
+    ++column->ended;
   }
 
   // Ends the column's instructions until one waits for another column or for the port.
@@ -87,20 +98,20 @@ class Timing {
     Column* column = &column_[c];
     while (column->arrival < 0 &&
            column->ended < order_.first[c + 1] - order_.first[c]) {
-      const int64_t start = StartOf(c);
-      if (start < 0) return;
-      StepTime* time = TimeOf(c, column->ended);
-      const int64_t end = Later(start, time->before);
+      const Step& step = StepOf(c, column->ended + 1);
+      if (!MayStart(step, column)) return;
+      StepTime* time = TimeOf(step);
+      const int64_t end = Later(column->start, time->before);
       if (time->hold >= 0) {
         column->arrival = end;
         return;
       }
-      time->before = end;
-      ++column->ended;
+      End(column, time, end);
       moved_ = true;
     }
   }
 
+  const StreamView& stream_;
   const Span<StepTime> time_;
   const Order& order_;
   Arena* arena_;

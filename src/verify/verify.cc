@@ -37,9 +37,11 @@ void Clear(VerifiedCounts* counts) {
 
 Status FollowAll(Judge* judge, judge::Preference preference, VerifiedCounts* counts) {
   Clear(counts);
+  // Clocks have an entry per engine, so that a long stream takes its share of work
+  // before it is followed, too.
+  judge->work += 4096 * static_cast<int64_t>(judge->stream.instructions);
   judge::Order order;
   SLUICE_TRY(judge::FindOrder(judge, preference, &order));
-  judge->work += 4096 * static_cast<int64_t>(order.steps.size());
   SLUICE_TRY(judge->arena->Allocate(order.steps.size(), &judge->stream.time));
   judge::Follower follower(judge, &order, counts);
   SLUICE_TRY(follower.Init());

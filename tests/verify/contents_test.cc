@@ -37,13 +37,15 @@ struct Setting {
     own.judge.stream.nodes = 1;
     own.judge.stream.visits = {&visit, 1};
     own.judge.stream.first_debug = {&first, 1};
-    order = {{}, {clocks.data(), clocks.size()}, {&visit, 1}, {}, 2, {}, {}};
   }
   OwnJudge own;
   sluice::judge::Visit visit = {};
   uint32_t first = 0;
   std::vector<uint32_t> clocks;
-  sluice::judge::Order order = {};
+  // The instruction with this index in the body begins.
+  void Enter(Contents* contents, const sluice::judge::Step& step) const {
+    contents->Enter(step, &clocks[2 * step.index]);
+  }
 };
 
 void Write(Contents* contents, const Part& part) {
@@ -54,13 +56,13 @@ void Write(Contents* contents, const Part& part) {
 
 TEST_CASE("contents: a read finds what was written last, part by part") {
   Setting s({0, 0, 1, 0, 2, 0});
-  Contents contents(&s.own.judge, &s.order);
+  Contents contents(&s.own.judge);
   REQUIRE(contents.Init() == Status::kOk);
-  contents.Enter({0, 0, 0, 1});
+  s.Enter(&contents, {0, 0, 0, 1});
   Write(&contents, Run(0, 100, 64, 0));
-  contents.Enter({0, 1, 0, 2});
+  s.Enter(&contents, {0, 1, 0, 2});
   Write(&contents, Run(1, 5, 16, 16));
-  contents.Enter({0, 2, 0, 3});
+  s.Enter(&contents, {0, 2, 0, 3});
   sluice::Vector<Part> parts(&s.own.arena);
   REQUIRE(contents.Read(0, Span(8, 48), false, &parts) == Status::kOk);
   std::set<std::tuple<uint32_t, int64_t, int64_t, int64_t>> found;
@@ -82,15 +84,15 @@ Status ReadAfter(const Part& second, int64_t at, std::vector<Part>* found) {
   Box box = Box::At(0, 0, 1);
   box.Add(4, 4, 4);
   box.Add(4, 1, 1);
-  Contents contents(&s.own.judge, &s.order);
+  Contents contents(&s.own.judge);
   REQUIRE(contents.Init() == Status::kOk);
   const Part parts[] = {Square(), second};
   for (uint32_t i = 0; i < 2; ++i) {
-    contents.Enter({0, i, 0, i + 1});
+    s.Enter(&contents, {0, i, 0, i + 1});
     REQUIRE(contents.Overwrite(0, box, false) == Status::kOk);
     REQUIRE(contents.Put(0, parts[i]) == Status::kOk);
   }
-  contents.Enter({0, 2, 0, 3});
+  s.Enter(&contents, {0, 2, 0, 3});
   sluice::Vector<Part> read(&s.own.arena);
   const Status status = contents.Read(0, Span(at, 1), false, &read);
   for (const Part& part : read) found->push_back(part);
@@ -133,14 +135,14 @@ TEST_CASE("contents: of a buffer that is written again, less than all may be sto
 
 TEST_CASE("contents: bytes that nobody wrote, and elements that are cut in two") {
   Setting s({0, 0, 1, 0});
-  Contents contents(&s.own.judge, &s.order);
+  Contents contents(&s.own.judge);
   REQUIRE(contents.Init() == Status::kOk);
-  contents.Enter({0, 0, 0, 1});
+  s.Enter(&contents, {0, 0, 0, 1});
   Box words = Box::At(0, 0, 4);
   words.Add(8, 4, 4);
   REQUIRE(contents.Overwrite(0, words, false) == Status::kOk);
   REQUIRE(contents.Put(0, {0, 4, {}, {1, 1, 1, 8}, 0, {0, 0, 0, 4}}) == Status::kOk);
-  contents.Enter({0, 1, 0, 2});
+  s.Enter(&contents, {0, 1, 0, 2});
   sluice::Vector<Part> parts(&s.own.arena);
   CHECK(contents.Read(0, Span(64, 4), false, &parts) == Status::kRejected);
   CHECK(std::string(s.own.d.rule) == "content");
@@ -155,11 +157,11 @@ TEST_CASE("contents: a read must know that the write is done") {
   for (const uint32_t known : {0u, 1u}) {
     CAPTURE(known);
     Setting s({0, 0, known, 0});  // what the compute instruction knows
-    Contents contents(&s.own.judge, &s.order);
+    Contents contents(&s.own.judge);
     REQUIRE(contents.Init() == Status::kOk);
-    contents.Enter({0, 0, 0, 1});
+    s.Enter(&contents, {0, 0, 0, 1});
     Write(&contents, Run(0, 0, 16, 0));
-    contents.Enter({0, 1, 1, 1});
+    s.Enter(&contents, {0, 1, 1, 1});
     sluice::Vector<Part> parts(&s.own.arena);
     const Status status = contents.Read(0, Span(0, 16), false, &parts);
     CHECK(status == (known == 1 ? Status::kOk : Status::kRejected));
@@ -183,14 +185,13 @@ TEST_CASE("contents: a read counts in full again after a part was overwritten") 
   // knows that both tiles are done, or the first alone.
   const auto last_load = [&](uint32_t tiles_known) {
     uint32_t clocks[] = {0, 0, 0, 1, 1, 1, 1, tiles_known};
-    sluice::judge::Order order = {{}, {clocks, 8}, {&visit, 1}, {}, 2, {}, {}};
-    sluice::judge::Contents contents(&judge, &order);
+    sluice::judge::Contents contents(&judge);
     REQUIRE(contents.Init() == sluice::Status::kOk);
     const Box whole = Box::At(0, 0, 64), half = Box::At(0, 0, 32);
     for (uint32_t turn = 0; turn < 2; ++turn) {
-      contents.Enter({0, 2 * turn, 1, turn + 1});
+      contents.Enter({0, 2 * turn, 1, turn + 1}, clocks + 4 * turn);
       REQUIRE(contents.Record(0, whole) == sluice::Status::kOk);
-      contents.Enter({0, 2 * turn + 1, 0, turn + 1});
+      contents.Enter({0, 2 * turn + 1, 0, turn + 1}, clocks + 4 * turn + 2);
       const sluice::Status status = contents.Overwrite(0, half, false);
       if (turn == 1) return status;
       REQUIRE(status == sluice::Status::kOk);
@@ -204,7 +205,7 @@ TEST_CASE("contents: a read counts in full again after a part was overwritten") 
 
 TEST_CASE("contents: what is there from the start may overlap nothing, nor itself") {
   Setting s({0, 0});
-  Contents contents(&s.own.judge, &s.order);
+  Contents contents(&s.own.judge);
   REQUIRE(contents.Init() == Status::kOk);
   const int64_t stride[4] = {0, 0, 0, 1}, standing[4] = {0, 0, 0, 0};
   const auto fresh = [&](int64_t at, const int64_t* step) {
@@ -220,7 +221,7 @@ TEST_CASE("contents: what is there from the start may overlap nothing, nor itsel
 
 TEST_CASE("contents: a partial sum of the same ranges is the same root") {
   Setting s({0, 0});
-  Contents contents(&s.own.judge, &s.order);
+  Contents contents(&s.own.judge);
   REQUIRE(contents.Init() == Status::kOk);
   const auto root = [&](uint32_t layer, int32_t begin, int32_t end) {
     const PartialSum sum = {layer, 1, {begin}, {end}};

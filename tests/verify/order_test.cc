@@ -2,6 +2,8 @@
 // Which instructions are done when one starts, for every timing.
 #include "verify/order.h"
 
+#include <set>
+
 #include "cases.h"
 #include "judged_case.h"
 
@@ -9,6 +11,7 @@ namespace sluice_test {
 namespace {
 
 using sluice::Status;
+using sluice::judge::Clocks;
 using sluice::judge::FindOrder;
 using sluice::judge::Order;
 using sluice::judge::Preference;
@@ -21,10 +24,17 @@ constexpr Preference kPreferences[] = {Preference::kAny, Preference::kFirstEngin
 struct Known {
   uint32_t dma, compute;
 };
-void CheckKnown(const Order& order, uint32_t number, const Known& want) {
+void CheckKnown(OwnJudge* own, const Order& order, uint32_t number, const Known& want) {
   CAPTURE(number);
-  CHECK(order.clocks[2 * number] == want.dma);
-  CHECK(order.clocks[2 * number + 1] == want.compute);
+  Clocks clocks(&own->judge, &order);
+  REQUIRE(clocks.Init() == Status::kOk);
+  const uint32_t* clock = nullptr;
+  for (const sluice::judge::Step& step : order.steps) {
+    REQUIRE(clocks.Next(&clock) == Status::kOk);
+    if (order.NumberOf(step) == number) break;
+  }
+  CHECK(clock[0] == want.dma);
+  CHECK(clock[1] == want.compute);
 }
 
 TEST_CASE("order: waits and the engine's own order, carried on") {
@@ -38,14 +48,14 @@ TEST_CASE("order: waits and the engine's own order, carried on") {
     CHECK(order.engine[1] == kCompute);
     CHECK(order.steps.size() == 14);
     // The body has the DMA's ten instructions first, then the tiles.
-    CheckKnown(order, 3, {3, 0});   // the fourth load
-    CheckKnown(order, 4, {4, 1});   // output 0, stored after tile 0
-    CheckKnown(order, 5, {5, 1});   // the load behind it knows as much
-    CheckKnown(order, 9, {9, 4});   // the last store
-    CheckKnown(order, 10, {3, 0});  // tile 0 waits for the third load
-    CheckKnown(order, 11, {4, 1});
-    CheckKnown(order, 12, {6, 2});  // the sixth is input 2
-    CheckKnown(order, 13, {8, 3});
+    CheckKnown(&own, order, 3, {3, 0});   // the fourth load
+    CheckKnown(&own, order, 4, {4, 1});   // output 0, stored after tile 0
+    CheckKnown(&own, order, 5, {5, 1});   // the load behind it knows as much
+    CheckKnown(&own, order, 9, {9, 4});   // the last store
+    CheckKnown(&own, order, 10, {3, 0});  // tile 0 waits for the third load
+    CheckKnown(&own, order, 11, {4, 1});
+    CheckKnown(&own, order, 12, {6, 2});  // the sixth is input 2
+    CheckKnown(&own, order, 13, {8, 3});
   }
 }
 
@@ -58,9 +68,25 @@ TEST_CASE("order: what a visit waits for in those before it is known there") {
   Order order = {};
   REQUIRE(FindOrder(&own.judge, Preference::kAny, &order) == Status::kOk);
   CHECK(order.visits[1].first_number == 4);
-  CheckKnown(order, 3, {2, 0});
-  CheckKnown(order, 7, {3, 1});  // the store of instance 0, and so its tile
-  CheckKnown(order, 6, {5, 2});  // the store of instance 1
+  CheckKnown(&own, order, 3, {2, 0});
+  CheckKnown(&own, order, 7, {3, 1});  // the store of instance 0, and so its tile
+  CheckKnown(&own, order, 6, {5, 2});  // the store of instance 1
+}
+
+TEST_CASE("order: clocks take no more memory than those that are still needed") {
+  OwnJudge own(AddCase());
+  REQUIRE(ReadStream(&own.judge) == Status::kOk);
+  Order order = {};
+  REQUIRE(FindOrder(&own.judge, Preference::kAny, &order) == Status::kOk);
+  Clocks clocks(&own.judge, &order);
+  REQUIRE(clocks.Init() == Status::kOk);
+  std::set<const uint32_t*> used;
+  for (size_t i = 0; i < order.steps.size(); ++i) {
+    const uint32_t* clock = nullptr;
+    REQUIRE(clocks.Next(&clock) == Status::kOk);
+    used.insert(clock);
+  }
+  CHECK(used.size() < order.steps.size());
 }
 
 TEST_CASE("order: engines that wait for each other are a deadlock") {
