@@ -185,6 +185,73 @@ def test_long_names_of_layers_stay_inside_their_plan(browser, plan, graph, tmp_p
     assert browser.get_log("browser") == []
 
 
+NAME = "FeatureExtractor/MobilenetV2/expanded_conv_{}/project/add_fold_of_the_layer (conv)"
+
+
+@pytest.fixture
+def named(browser, plan, tmp_path):
+    """A page whose layers have the names of a TensorFlow Lite model."""
+    def rename(html):
+        head, rest = html.split('id="data">')
+        data, tail = rest.split("</script>", 1)
+        plans = json.loads(data)
+        for row in plans[0]["layers"]:
+            row["name"] = NAME.format(row["layer"])
+        return f'{head}id="data">{json.dumps(plans)}</script>{tail}'
+
+    (tmp_path / "named.html").write_text(rename(plan.to_html()))
+    browser.get(f"file://{tmp_path}/named.html")
+    yield browser
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert browser.get_log("browser") == []
+
+
+def test_names_that_begin_alike_are_told_apart(named):
+    cells = named.find_elements("css selector", "section table:first-of-type td.name")
+    seen = named.execute_script(
+        "return arguments[0].map((c) => c.scrollWidth <= c.clientWidth && c.textContent)", cells)
+    assert False not in seen[:10] and len(set(seen[:10])) == 10
+    assert cells[0].get_attribute("title") == NAME.format(0)
+
+
+def test_the_printed_table_keeps_a_layer_to_two_lines(named):
+    named.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    named.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                          {"width": 720, "height": 1000, "deviceScaleFactor": 1, "mobile": False})
+    heights = named.execute_script(
+        "return [...document.querySelectorAll('tbody tr')].slice(0, 8).map((r) => r.offsetHeight)")
+    assert max(heights) < 40
+    box = named.execute_script("const s = document.querySelector('.scroll'); "
+                               "return s.scrollHeight <= s.clientHeight + 1")
+    assert box  # all rows are on paper
+
+
+def test_headings_stay_and_one_key_passes_the_table(browser, graph, tmp_path):
+    from selenium.webdriver import ActionChains, Keys
+
+    large = sluice.schedule(sluice.Graph.zoo("googlenet"), "soma-edge", solver="baseline")
+    large.to_html(tmp_path / "large.html")
+    browser.get(f"file://{tmp_path}/large.html")
+    there = browser.execute_script(
+        "const s = document.querySelector('.scroll'); s.scrollTop = s.scrollHeight;"
+        "return [s.scrollTop, s.querySelector('th').getBoundingClientRect().top"
+        " - s.getBoundingClientRect().top]")
+    assert there[0] > 300 and abs(there[1]) < 4
+    rows = browser.find_elements("css selector", "section table:first-of-type tbody tr")
+    assert len([r for r in rows if r.get_attribute("tabindex") == "0"]) == 1
+    browser.execute_script("arguments[0].focus()", rows[0])
+    before = shown(browser)
+    ActionChains(browser).send_keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ENTER).perform()
+    assert browser.execute_script("return document.activeElement === arguments[0]", rows[2])
+    assert "lit" in rows[2].get_attribute("class") and shown(browser) != before
+    browser.execute_script("arguments[0].focus()", rows[2])
+    ActionChains(browser).send_keys(Keys.TAB).perform()
+    assert not browser.execute_script(
+        "return document.querySelector('tbody').contains(document.activeElement)")
+    assert browser.get_log("browser") == []
+
+
 def test_two_plans_stand_side_by_side(browser, plan, graph, tmp_path):
     other = sluice.schedule(graph, "mcu-256k", scratchpad_bytes=48 << 10, solver="baseline")
     html = plan.to_html(tmp_path / "two.html", against=other)
@@ -192,4 +259,10 @@ def test_two_plans_stand_side_by_side(browser, plan, graph, tmp_path):
     browser.get(f"file://{tmp_path}/two.html")
     assert "Two plans" in browser.find_element("tag name", "main").text
     assert len(browser.find_elements("css selector", "canvas")) == 2
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                            {"width": 1265, "height": 800, "deviceScaleFactor": 1, "mobile": False})
+    tops = browser.execute_script(
+        "return [...document.querySelectorAll('section')].map((s) => s.getBoundingClientRect().top)")
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert tops[0] == tops[1]  # in a window as wide as a small laptop's
     assert browser.get_log("browser") == []
