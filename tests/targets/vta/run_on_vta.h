@@ -17,6 +17,7 @@
 
 #include "bindings/targets/vta/sluice_vta.h"
 #include "firmware-sim/reference.h"
+#include "firmware-sim/sim.h"
 #include "firmware-sim/wire.h"
 #include "sluice/lowering.h"
 #include "targets/vta/vta_model.h"
@@ -45,7 +46,8 @@ class VtaRun {
     }
   }
 
-  Run Execute(uint64_t seed, uint64_t order, const Change& change = nullptr) {
+  Run Execute(uint64_t seed, uint64_t order, const Change& change = nullptr,
+              size_t depth = 255) {
     if (!result_.error.empty()) return result_;
     change_ = change;
     sluice_walker_t walker;
@@ -54,13 +56,15 @@ class VtaRun {
       result_.error = "the walker refuses the stream";
       return result_;
     }
+    sluice_walk_set_parameters(&walker, graph_.parameter_min.data(),
+                               static_cast<uint32_t>(graph_.parameter_min.size()));
     sluice_vta_input input{};
     const uint32_t size = Place(walker, &input);
     // Bytes that nothing writes differ from run to run.
     const sluice_sim::Bytes garbage = sluice_sim::SeededBytes(order + 77, size);
     dram_.assign(garbage.begin(), garbage.end());
     if (result_.error = Fill(seed); !result_.error.empty()) return result_;
-    model_ = std::make_unique<Model>(&dram_, order);
+    model_ = std::make_unique<Model>(&dram_, order, depth);
     std::vector<uint32_t> home(
         static_cast<size_t>(sluice_walk_region_bytes(&walker, SLUICE_REGION_GBUF)));
     std::vector<sluice_vta_layer> layers;
@@ -119,8 +123,15 @@ class VtaRun {
     if (error.empty()) error = sluice_sim::FillInputs(graph_, seed, nullptr, &values);
     for (size_t t = 0; error.empty() && t < values.size(); ++t) {
       const int kind = graph_.tensors[t].kind;
-      if (kind != sluice_sim::kInput && kind != sluice_sim::kConstant) continue;
+      if (kind != sluice_sim::kInput && kind != sluice_sim::kConstant &&
+          kind != sluice_sim::kState) {
+        continue;
+      }
       if (plan_.places[t].region == 255) continue;
+      if (kind == sluice_sim::kState) {
+        error = sluice_sim::FillFromSource(graph_, t, ".", &values[t]);
+        if (!error.empty()) break;
+      }
       const sluice_sim::Box to = At(t);
       sluice_sim::CopyBox(sluice_sim::DenseBox(values[t].data(), to.dtype, to.extent),
                           to);
@@ -211,6 +222,15 @@ class VtaRun {
   Change change_;
   uint32_t base_[SLUICE_REGION_COUNT]{};
 };
+
+// The outputs' hash of the untiled run.
+inline uint64_t Expected(const std::vector<uint8_t>& graph, uint64_t seed) {
+  sluice_sim::SimulateOptions options;
+  options.graph = graph.data();
+  options.graph_size = graph.size();
+  options.seed = seed;
+  return sluice_sim::RunReference(options).output_fnv1a;
+}
 
 }  // namespace vta_test
 

@@ -15,14 +15,6 @@ namespace {
 
 using sluice_test::Bytes;
 
-uint64_t Expected(const Bytes& graph, uint64_t seed) {
-  sluice_sim::SimulateOptions options;
-  options.graph = graph.data();
-  options.graph_size = graph.size();
-  options.seed = seed;
-  return sluice_sim::RunReference(options).output_fnv1a;
-}
-
 void CheckGraph(const Bytes& graph, const std::vector<uint64_t>& budgets) {
   sluice_test::NetworkPlan n(graph, "vta-1x16x16");
   REQUIRE(n.ok);

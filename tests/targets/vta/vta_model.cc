@@ -25,8 +25,9 @@ uint64_t Field(const Instruction& i, int low, int width) {
   return word >> (low % 64) & ((uint64_t{1} << width) - 1);
 }
 
-Model::Model(std::vector<uint8_t>* dram, uint64_t seed)
+Model::Model(std::vector<uint8_t>* dram, uint64_t seed, size_t depth)
     : dram_(*dram),
+      depth_(depth),
       random_(seed),
       inp_(kInp * 16),
       wgt_(kWgt * 256),
@@ -101,6 +102,11 @@ bool Model::Ready(int module) const {
     if (Field(list_[module].front(), 3 + side, 1) == 0) continue;
     const int queue = kPops[module][side];
     if (queue >= 0 && tokens_[queue].empty()) return false;
+  }
+  for (int side = 0; side < 2 && depth_ < kDepth; ++side) {
+    if (Field(list_[module].front(), 5 + side, 1) == 0) continue;
+    const int queue = kPushes[module][side];
+    if (queue >= 0 && tokens_[queue].size() >= depth_) return false;
   }
   return true;
 }

@@ -8,7 +8,9 @@
 //          that nothing wrote, indices, sizes and addresses outside, tokens that lack or
 //          remain, accesses that no token orders (by vector clocks, so in every run)
 // Cost     the instructions' work
-// Source   TVM's VTA hardware guide, arXiv 1807.04188
+// Source   TVM's VTA hardware guide; arXiv 1807.04188; facts of the public headers
+//          hw_spec.h (widths and order of an instruction's fields, opcodes, memories) and
+//          vta_config.json (sizes of the buffers), both of apache/tvm-vta
 #ifndef SLUICE_TESTS_TARGETS_VTA_VTA_MODEL_H_
 #define SLUICE_TESTS_TARGETS_VTA_VTA_MODEL_H_
 
@@ -34,7 +36,9 @@ struct Touch {
 
 class Model {
  public:
-  Model(std::vector<uint8_t>* dram, uint64_t seed);
+  // Queues hold `depth` tokens. At 255, as in hardware, a token more is lost: it ends the
+  // run. Queues of fewer tokens make the module that pushes wait.
+  Model(std::vector<uint8_t>* dram, uint64_t seed, size_t depth = 255);
   void Push(const Instruction& instruction) { fetched_.push_back(instruction); }
   // Runs what was pushed, in an order drawn from the seed that tokens allow. "" or why not.
   std::string Run();
@@ -63,6 +67,7 @@ class Model {
   void Result(uint32_t dst);
 
   std::vector<uint8_t>& dram_;
+  size_t depth_;
   std::mt19937_64 random_;
   std::vector<Instruction> fetched_;
   std::deque<Instruction> list_[3];

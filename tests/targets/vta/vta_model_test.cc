@@ -108,6 +108,25 @@ TEST_CASE("a pair of tokens that lacks is a race in every order") {
   }
 }
 
+TEST_CASE("a queue that is full makes the module wait that pushes, or loses a token") {
+  // Nine loads give a token each before compute, which loads until then, takes them.
+  std::vector<Instruction> list(9, Move(kPushNext, 2, 0, 0, 1));
+  for (int i = 0; i < 9; ++i) list.push_back(Move(kPopPrev, 0, 0, 128, 1));
+  list.push_back(Finish(0));
+  std::vector<uint8_t> dram = Memory();
+  for (size_t depth : {1, 8, 255}) {
+    Model model(&dram, 3, depth);
+    for (const Instruction& i : list) model.Push(i);
+    CHECK(model.Run() == "");
+  }
+  list.assign(256, Move(kPushNext, 2, 0, 0, 1));
+  list.push_back(Finish(0));
+  CHECK(RunAll(list, &dram, 1).find("overflows") != std::string::npos);
+  Model waits(&dram, 1, 8);
+  for (const Instruction& i : list) waits.Push(i);
+  CHECK(waits.Run().find("never comes") != std::string::npos);
+}
+
 TEST_CASE("what nothing wrote is not read") {
   for (size_t at : {0u, 2u, 3u}) {
     std::vector<Instruction> list = Product();

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers one by one: products, groups, cuts and tokens that whole models do not have.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <sstream>
+
+#include "support/network_plan.h"
+#include "support/random_graph.h"
+#include "targets/vta/run_on_vta.h"
+#include "zoo/zoo.h"
+
+namespace vta_test {
+namespace {
+
+using sluice_test::Bytes;
+
+struct Conv {
+  uint16_t op;
+  std::vector<int32_t> input, weight, output;
+  int32_t stride, dilation, pad, groups, input_zero;
+  uint8_t dtype = SLUICE_DTYPE_INT8;
+  int32_t weight_zero = 0;
+};
+
+Bytes Graph(const Conv& c) {
+  sluice_test::GraphSpec spec;
+  const int32_t channels = c.output.back();
+  spec.tensors.push_back({c.input, c.dtype, 1});
+  spec.tensors.push_back({c.weight, c.dtype, 3, 3, 5});
+  std::vector<int32_t> rows;
+  for (int32_t k = 0; k < channels; ++k) {
+    // A bias, and a multiplier of about 2^-10 that differs by channel.
+    rows.insert(rows.end(), {k * 777 - 4000, (1 << 30) + k * 12345, -9});
+  }
+  spec.tensors.push_back(spec.Inline({channels, 3}, SLUICE_DTYPE_INT32, rows));
+  spec.tensors.push_back({c.output, c.dtype, 2});
+  std::vector<int32_t> a(SLUICE_CONV_ATTRIBUTES);
+  if (c.op != SLUICE_OP_FULLY_CONNECTED) {
+    a[SLUICE_CONV_STRIDE_H] = a[SLUICE_CONV_STRIDE_W] = c.stride;
+    a[SLUICE_CONV_DILATION_H] = a[SLUICE_CONV_DILATION_W] = c.dilation;
+    a[SLUICE_CONV_PAD_TOP] = a[SLUICE_CONV_PAD_LEFT] = c.pad;
+    a[SLUICE_CONV_PAD_BOTTOM] = a[SLUICE_CONV_PAD_RIGHT] = c.pad;
+    a[SLUICE_CONV_GROUPS] = c.groups;
+  }
+  const bool is_signed = c.dtype == SLUICE_DTYPE_INT8;
+  a[SLUICE_CONV_INPUT_ZERO] = c.input_zero;
+  a[SLUICE_CONV_WEIGHT_ZERO] = c.weight_zero;
+  a[SLUICE_CONV_OUTPUT_ZERO] = is_signed ? -3 : 121;
+  a[SLUICE_CONV_ACT_MIN] = is_signed ? -128 : 0;
+  a[SLUICE_CONV_ACT_MAX] = is_signed ? 127 : 255;
+  spec.layers.push_back({c.op, {0, 1, 2}, {3}, a});
+  return sluice_test::GraphBytes(spec);
+}
+
+// Runs a graph's plan; the counts.
+sluice_vta_counts RunPlan(const Bytes& graph, const sluice_test::NetworkPlan& plan,
+                          uint64_t seed, size_t depth = 255) {
+  const Bytes bytes = plan.PlanBytes();
+  const Run run = VtaRun(graph.data(), graph.size(), bytes.data(), bytes.size())
+                      .Execute(seed, seed * 3, nullptr, depth);
+  INFO(run.error);
+  CHECK(run.code == 0);
+  CHECK(run.counts_hold);
+  CHECK(run.hash == Expected(graph, seed));
+  return run.counts;
+}
+
+// Default and baseline plans, each with this budget (0: all).
+sluice_vta_counts Check(const Bytes& graph, uint64_t budget) {
+  sluice_vta_counts counts{};
+  for (uint32_t solver : {SLUICE_SOLVER_DEFAULT, SLUICE_SOLVER_BASELINE}) {
+    sluice_test::NetworkPlan plan(graph, "vta-1x16x16");
+    REQUIRE(plan.ok);
+    const sluice_status_t status = plan.Schedule(solver, budget);
+    REQUIRE_MESSAGE(status == SLUICE_OK, plan.diagnostic.message);
+    counts = RunPlan(graph, plan, 1);
+  }
+  return counts;
+}
+
+}  // namespace
+
+// With the stream's waits alone, a machine whose loads and stores only tokens order gave
+// wrong bytes of this layer.
+TEST_CASE("vta: a product of 256 x 256 x 256") {
+  const Bytes graph = Graph({SLUICE_OP_FULLY_CONNECTED,
+                             {1, 1, 256, 256},
+                             {256, 256},
+                             {1, 1, 256, 256},
+                             0,
+                             0,
+                             0,
+                             0,
+                             0});
+  for (uint64_t budget : {0, 24576, 16384, 8192}) {
+    CAPTURE(budget);
+    const sluice_vta_counts counts = Check(graph, budget);
+    CHECK(counts.gemm_cycles >= 256 * 16 * 16);
+    CHECK(counts.moved[SLUICE_VTA_OF_WGT] == 65536);  // WGT holds all of it
+  }
+}
+
+// Where a full queue makes modules wait, they never wait for each other.
+TEST_CASE("vta: queues of 8 tokens are enough") {
+  const Bytes graph = sluice_test::ImportedGraph(std::string(SLUICE_TESTS) +
+                                                 "/models/residual_cnn_int8.tflite");
+  for (uint64_t budget : {0, 16384, 8192}) {
+    sluice_test::NetworkPlan plan(graph, "vta-1x16x16");
+    REQUIRE(plan.Schedule(SLUICE_SOLVER_BASELINE, budget) == SLUICE_OK);
+    for (uint64_t seed = 1; seed <= 6; ++seed) {
+      for (size_t depth : {8, 255}) RunPlan(graph, plan, seed, depth);
+    }
+  }
+}
+
+TEST_CASE("vta: groups, depthwise filters, strides, dilations, zero points") {
+  const uint16_t conv = SLUICE_OP_CONV, deep = SLUICE_OP_DEPTHWISE_CONV;
+  const std::vector<Conv> convs = {
+      {conv, {1, 12, 12, 64}, {96, 3, 3, 16}, {1, 12, 12, 96}, 1, 1, 1, 4, -5},
+      {conv, {1, 12, 12, 64}, {64, 3, 3, 2}, {1, 6, 6, 64}, 2, 1, 1, 32, 0},
+      {conv, {2, 9, 9, 24}, {40, 3, 3, 3}, {2, 9, 9, 40}, 1, 1, 1, 8, 7},
+      {conv, {1, 20, 20, 48}, {48, 3, 3, 48}, {1, 16, 16, 48}, 1, 2, 0, 1, 3},
+      {conv, {1, 8, 8, 320}, {320, 1, 1, 320}, {1, 8, 8, 320}, 1, 1, 0, 1, -128},
+      {conv, {1, 14, 14, 3}, {17, 7, 7, 3}, {1, 7, 7, 17}, 2, 1, 3, 1, 11},
+      {deep, {1, 16, 16, 64}, {1, 3, 3, 64}, {1, 16, 16, 64}, 1, 1, 1, 0, -7},
+      {deep, {1, 15, 15, 40}, {1, 5, 5, 40}, {1, 8, 8, 40}, 2, 1, 2, 0, 9},
+      {deep, {1, 10, 10, 12}, {1, 3, 3, 36}, {1, 10, 10, 36}, 1, 1, 1, 0, 1},
+      {conv,
+       {1, 10, 10, 32},
+       {32, 3, 3, 32},
+       {1, 10, 10, 32},
+       1,
+       1,
+       1,
+       1,
+       120,
+       SLUICE_DTYPE_UINT8,
+       131},
+      {deep,
+       {1, 10, 10, 32},
+       {1, 3, 3, 32},
+       {1, 10, 10, 32},
+       1,
+       1,
+       1,
+       0,
+       120,
+       SLUICE_DTYPE_UINT8,
+       5}};
+  for (size_t i = 0; i < convs.size(); ++i) {
+    for (uint64_t budget : {0, 12288}) {
+      CAPTURE(i);
+      CAPTURE(budget);
+      Check(Graph(convs[i]), budget);
+    }
+  }
+}
+
+TEST_CASE("vta: what a buffer holds is not loaded again") {
+  const Bytes graph = Graph({SLUICE_OP_CONV,
+                             {1, 28, 28, 64},
+                             {64, 3, 3, 64},
+                             {1, 28, 28, 64},
+                             1,
+                             1,
+                             1,
+                             1,
+                             4});
+  const sluice_vta_counts counts = Check(graph, 16384);
+  CHECK(counts.moved[SLUICE_VTA_OF_WGT] == 64 * 64 * 9);
+  // Slices of the channels: what the first ones lack is not what the last one lacks.
+  CHECK(counts.moved[SLUICE_VTA_OF_ACC] == 2 * 64 * 4);
+  CHECK(counts.moved[SLUICE_VTA_OF_UOP] < 10 * 1024);
+}
+
+TEST_CASE("vta: random graphs") {
+  uint64_t products = 0;
+  for (uint64_t seed = 1; seed <= 400; ++seed) {
+    CAPTURE(seed);
+    sluice_test::RandomGraphLimits limits;
+    limits.layers = 6;
+    const Bytes graph =
+        sluice_test::GraphBytes(sluice_test::MakeRandomGraph(seed, limits));
+    sluice_test::NetworkPlan plan(graph, "vta-1x16x16");
+    REQUIRE(plan.ok);
+    if (plan.Schedule(seed % 2 ? SLUICE_SOLVER_DEFAULT : SLUICE_SOLVER_BASELINE, 0) !=
+        SLUICE_OK) {
+      continue;
+    }
+    products += RunPlan(graph, plan, seed).gemm_cycles;
+  }
+  CHECK(products > 10000);
+}
+
+TEST_CASE("vta: a block of a vision transformer") {
+  sluice::zoo::ZooOptions options;
+  options.blocks = 1;
+  const Bytes graph = sluice::zoo::MakeZooGraph("vit_b_16", options);
+  sluice_test::NetworkPlan plan(graph, "vta-1x16x16");
+  REQUIRE(plan.ok);
+  REQUIRE(plan.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+  CHECK(RunPlan(graph, plan, 1).host_calls > 0);
+}
+
+// Layers that models of other people have: float and int16 inputs, lookups, resizes.
+TEST_CASE("vta: models of other people") {
+  const char* given = std::getenv("SLUICE_SHARED");
+  const std::string folder =
+      std::string(given != nullptr ? given : SLUICE_SHARED_DEFAULT) + "/models/people/";
+  for (const char* model :
+       {"anomaly_detection", "conv20", "fdmobilenet_0.25_128_int8", "gmp_wl_24_int8",
+        "keyword_scrambled", "pretrainedResnet", "stmnist_v1_int8", "trained_lstm_int8",
+        "transpose_conv4", "vad"}) {
+    CAPTURE(std::string(model));
+    if (!std::filesystem::exists(folder + model + ".tflite")) {
+      MESSAGE("skipped: " << folder << model << " is not there");
+      continue;
+    }
+    Check(sluice_test::ImportedGraph(folder + model + ".tflite"), 0);
+  }
+}
+
+// By hand: SLUICE_TARGET_NETWORKS="resnet50 mobilenet_v1 vit_b_16 model.tflite"
+TEST_CASE("vta: networks that are named") {
+  const char* names = std::getenv("SLUICE_TARGET_NETWORKS");
+  if (names == nullptr) return;
+  std::istringstream list(names);
+  for (std::string name; list >> name;) {
+    CAPTURE(name);
+    const Bytes graph = std::filesystem::exists(name)
+                            ? sluice_test::ImportedGraph(name)
+                            : sluice::zoo::MakeZooGraph(name, {});
+    const sluice_vta_counts c = Check(graph, 0);
+    std::cout << name << ": " << c.gemm_cycles << " GEMM cycles\n";
+  }
+}
+
+}  // namespace vta_test
