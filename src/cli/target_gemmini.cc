@@ -23,8 +23,8 @@ constexpr const char* kFuncts[SLUICE_GEMMINI_FUNCTS] = {"config",
                                                         "",
                                                         "",
                                                         "mvin3"};
-constexpr const char* kSteps[SLUICE_GEMMINI_STEPS] = {"copy", "finish", "tile", "call",
-                                                      "spread"};
+constexpr const char* kSteps[SLUICE_GEMMINI_STEPS] = {"copy", "finish", "tile",
+                                                      "call", "spread", "bias"};
 // First words of what is no command in a binary.
 constexpr uint64_t kFenceWord = 256, kHostWord = 257;
 
@@ -66,6 +66,7 @@ Json AsJson(const sluice_gemmini_counts& c) {
           {"weight_bytes", c.weight_bytes},
           {"output_bytes", c.output_bytes},
           {"sum_bytes", c.sum_bytes},
+          {"scaled_bytes", c.scaled_bytes},
           {"bias_bytes", c.bias_bytes},
           {"fetched_bytes", c.fetched_bytes},
           {"spilled_bytes", c.spilled_bytes},
@@ -89,7 +90,7 @@ Json LowerToGemmini(const LoweredPlan& plan, const CommandSink& sink) {
   std::vector<unsigned char> lines(SLUICE_GEMMINI_ROWS);
   input.lines = lines.data();
   CommandSink own = sink;
-  const sluice_gemmini_port port = {&own, OnCommand, OnFence, OnStep};
+  const sluice_gemmini_port port = {&own, OnCommand, OnFence, OnStep, nullptr};
   sluice_gemmini_counts counts;
   if (sluice_gemmini_lower(&input, &port, &counts) != SLUICE_GEMMINI_OK) {
     std::string text = std::string("gemmini: ") + counts.reason;

@@ -45,6 +45,34 @@ int sluice_gemmini_host(lowering_t* l, const struct sluice_gemmini_step* step) {
   return code ? code : l->port->host(l->port->user, step);
 }
 
+int sluice_gemmini_ask_scale(lowering_t* l, product_t* p) {
+  const uint8_t whole = SLUICE_FLAG_FIRST | SLUICE_FLAG_LAST;
+  struct sluice_gemmini_step step = p->step;
+  float scale = 1;
+  int relu = 0, code;
+  p->scaled = 0;
+  if (l->port->scale == NULL || (step.instruction.flags & whole) != whole ||
+      p->k > SLUICE_GEMMINI_SUM_BYTES / 4 || p->output.dtype != SLUICE_DTYPE_INT8 ||
+      p->output.stride[3] != 1) {
+    return 0;
+  }
+  code = fence(l);
+  if (code) return code;
+  ++l->counts->steps[SLUICE_GEMMINI_BIAS];
+  step.kind = SLUICE_GEMMINI_BIAS;
+  step.address = l->in->scratch;
+  step.k = p->k0;
+  step.rows = p->h;
+  step.columns = p->w;
+  step.channels = p->k;
+  code = l->port->scale(l->port->user, &step, &scale, &relu);
+  if (code <= 0) return code;
+  p->scaled = 1;
+  p->relu = relu != 0;
+  memcpy(&p->scale, &scale, sizeof p->scale);
+  return 0;
+}
+
 static void operand(const lowering_t* l, const sluice_walk_visit_t* visit,
                     uint32_t index, sluice_walk_operand_t* o) {
   memset(o, 0, sizeof *o);

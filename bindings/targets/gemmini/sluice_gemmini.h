@@ -67,7 +67,10 @@ enum {                          /* what the host does */
        SLUICE_GEMMINI_SPREAD =
            4, /* writes the filters of up to 16 depthwise channels as
                                 diagonals: one 16 x 16 block per filter position */
-       SLUICE_GEMMINI_STEPS = 5
+       SLUICE_GEMMINI_BIAS =
+           5, /* only where the machine scales: writes int32 biases of the box's channels,
+                 or refuses, see `scale` of the port */
+       SLUICE_GEMMINI_STEPS = 6
 };
 
 /* A step of the host. It starts when all commands before it have ended (a fence stands in
@@ -77,8 +80,8 @@ struct sluice_gemmini_step {
   uint32_t layer; /* of the graph */
   const sluice_walk_visit_t* visit;
   sluice_instruction_t instruction; /* of the stream */
-  /* FINISH, SPREAD: */
-  uint64_t address;    /* of int32 sums [h][w][k], dense; of the blocks to be written */
+  /* FINISH, SPREAD, BIAS: */
+  uint64_t address;    /* of int32 sums [h][w][k], dense; of what is to be written */
   uint32_t n, h, w, k; /* where the box begins in the tile's output */
   uint32_t rows, columns, channels; /* how large it is */
 };
@@ -90,6 +93,13 @@ struct sluice_gemmini_port {
   int (*command)(void* user, uint32_t funct, uint64_t rs1, uint64_t rs2);
   int (*fence)(void* user); /* returns when all commands have ended */
   int (*host)(void* user, const struct sluice_gemmini_step* step);
+  /* NULL: all sums are finished by the host, as ops.h says. Else Gemmini scales them where
+   * it can, inexactly: sum times one float, to nearest even, then at least 0 where `relu`,
+   * then int8. Called as `host` is, for a step BIAS: writes biases that hold all else that
+   * is added before scaling (zero points too), *scale and *relu, and answers 1; 0: this box
+   * is finished by the host; negative: ends the lowering. */
+  int (*scale)(void* user, const struct sluice_gemmini_step* step, float* scale,
+               int* relu);
 };
 
 struct sluice_gemmini_input {
@@ -110,8 +120,9 @@ struct sluice_gemmini_counts {
   uint64_t host_macs;    /* that tiles and calls on the host ask for */
   uint64_t host_tiles;   /* tiles that the host does, of any operator */
   /* That mvin and mvout move: LOADs of inputs and of weights, STOREs, sums for the host,
-   * what the array adds to (zeros); between the image of the scratchpad and its rows. */
-  uint64_t input_bytes, weight_bytes, output_bytes, sum_bytes, bias_bytes;
+   * bytes that the machine has scaled, what the array adds to (biases, zeros); between the
+   * image of the scratchpad and its rows. */
+  uint64_t input_bytes, weight_bytes, output_bytes, sum_bytes, scaled_bytes, bias_bytes;
   uint64_t fetched_bytes, spilled_bytes;
   uint64_t copied_bytes; /* of LOADs and STOREs that the host does */
   uint32_t layer;        /* of an error, or SLUICE_NONE */

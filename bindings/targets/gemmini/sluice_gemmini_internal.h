@@ -45,8 +45,10 @@ typedef struct {
   uint32_t k0;            /* first channel within the tile's output */
   uint32_t in_h, in_w;    /* of the input box */
   uint32_t r, s, stride[2], dilation[2], pad[2];
-  int transposed;       /* b has a row per output channel */
-  int spread;           /* b is a diagonal per filter position, in the scratch range */
+  int transposed; /* b has a row per output channel */
+  int spread;     /* b is a diagonal per filter position, in the scratch range */
+  int scaled;     /* by the machine, with these: */
+  uint32_t scale, relu;
   int a_stays, b_stays; /* read where the plan has put it, else moved for each part */
 } product_t;
 
@@ -67,6 +69,9 @@ int sluice_gemmini_config_load(lowering_t* l, uint32_t which, uint32_t block_str
 int sluice_gemmini_reads(lowering_t* l, uint32_t region);
 int sluice_gemmini_writes(lowering_t* l, uint32_t region);
 int sluice_gemmini_host(lowering_t* l, const struct sluice_gemmini_step* step);
+/* Asks whether the machine may scale the product's sums; biases are in the scratch range
+ * then, one for each of its channels. */
+int sluice_gemmini_ask_scale(lowering_t* l, product_t* p);
 
 /* 1 if the box is whole lines. */
 int sluice_gemmini_in_lines(const sluice_walk_operand_t* o);
@@ -96,6 +101,6 @@ int sluice_gemmini_unblock(lowering_t* l, int matrix, const sluice_walk_operand_
 int sluice_gemmini_room(lowering_t* l, const product_t* p, uint32_t rows,
                         uint32_t* first);
 
-int sluice_gemmini_product(lowering_t* l, const product_t* p);
+int sluice_gemmini_product(lowering_t* l, product_t* p);
 
 #endif /* SLUICE_GEMMINI_INTERNAL_H_ */

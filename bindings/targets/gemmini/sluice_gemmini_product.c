@@ -259,15 +259,17 @@ static int run_channels(lowering_t* l, const product_t* p, part_t* part, uint32_
   b.k = least(DIM, p->k - k);
   b.sums = sums;
   while (first < taps && !whole(p, part, first / p->s, first % p->s)) ++first;
-  b.clears = first < taps;
+  b.clears = first < taps && !p->scaled;
   if (!b.clears) {
-    code = sluice_gemmini_config_load(l, 2, 0, 0);
+    const uint64_t zeros = SLUICE_GEMMINI_SUM_BYTES + SLUICE_GEMMINI_SPREAD_BYTES;
+    const uint64_t from = l->in->scratch + (p->scaled ? 4 * (uint64_t)k : zeros);
+    code = sluice_gemmini_reads(l, SCRATCH);
+    if (!code) code = sluice_gemmini_config_load(l, 2, 0, 0);
     for (t = 0; !code && t < pixels; t += DIM) {
-      code = sluice_gemmini_command(
-          l, SLUICE_GEMMINI_MVIN3,
-          l->in->scratch + SLUICE_GEMMINI_SUM_BYTES + SLUICE_GEMMINI_SPREAD_BYTES,
-          local(SUMS | (sums + t), DIM, least(DIM, pixels - t)));
-      l->counts->bias_bytes += (uint64_t)4 * DIM * least(DIM, pixels - t);
+      const uint32_t rows = least(DIM, pixels - t);
+      code = sluice_gemmini_command(l, SLUICE_GEMMINI_MVIN3, from,
+                                    local(SUMS | (sums + t), b.k, rows));
+      l->counts->bias_bytes += (uint64_t)4 * b.k * rows;
     }
   }
   for (t = 0; !code && t < taps; ++t) {
@@ -312,6 +314,39 @@ static int finish(lowering_t* l, const product_t* p, const part_t* part, uint32_
   return code ? code : sluice_gemmini_host(l, &step);
 }
 
+/* Moves sums out, scaled to int8, to where the image has the output. */
+static int move_scaled(lowering_t* l, const product_t* p, const part_t* part,
+                       uint32_t k, uint32_t channels) {
+  const sluice_walk_operand_t* o = &p->output;
+  const uint32_t whole = o->stride[1] == part->columns * o->stride[2];
+  const uint32_t lines = whole ? 1 : part->rows;
+  const uint32_t pixels = part->rows * part->columns, line = pixels / lines;
+  const uint64_t to = l->in->base[o->region] + o->offset + p->k0 + k +
+                      (uint64_t)(p->step.n + part->n) * o->stride[0] +
+                      (uint64_t)(p->step.h + part->h) * o->stride[1] +
+                      (uint64_t)part->w * o->stride[2];
+  uint32_t i, h, t;
+  int code = sluice_gemmini_writes(l, SLUICE_REGION_GBUF);
+  if (!code) {
+    code = sluice_gemmini_configure(l, 4, 2u | p->relu << 2,
+                                    (uint64_t)p->scale << 32 | o->stride[2]);
+  }
+  for (i = 0; i < channels; i += DIM) {
+    const uint32_t columns = least(DIM, channels - i);
+    for (h = 0; h < lines; ++h) {
+      for (t = 0; !code && t < line; t += DIM) {
+        code = sluice_gemmini_command(
+            l, SLUICE_GEMMINI_MVOUT,
+            to + i + (uint64_t)h * o->stride[1] + (uint64_t)t * o->stride[2],
+            local(SUMS | (i / DIM * pixels + h * line + t), columns,
+                  least(DIM, line - t)));
+      }
+    }
+  }
+  l->counts->scaled_bytes += (uint64_t)pixels * channels;
+  return code;
+}
+
 static int run_part(lowering_t* l, const product_t* p, part_t* part) {
   const uint32_t pixels = part->rows * part->columns;
   const uint32_t at_once = SLUICE_GEMMINI_SUM_ROWS / pixels * DIM;
@@ -322,15 +357,19 @@ static int run_part(lowering_t* l, const product_t* p, part_t* part) {
     for (i = 0; !code && i < channels; i += DIM) {
       code = run_channels(l, p, part, k + i, i / DIM * pixels);
     }
-    if (!code) code = finish(l, p, part, k, channels);
+    if (!code) {
+      code = p->scaled ? move_scaled(l, p, part, k, channels)
+                       : finish(l, p, part, k, channels);
+    }
   }
   return code;
 }
 
 /* All parts of a product. */
-int sluice_gemmini_product(lowering_t* l, const product_t* p) {
+int sluice_gemmini_product(lowering_t* l, product_t* p) {
   part_t part, most;
-  int code = 0;
+  int code = sluice_gemmini_ask_scale(l, p);
+  if (code) return code;
   memset(&part, 0, sizeof part);
   part.rows = p->h;
   part.columns = p->w;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/gemmini/board.h"
 
+#include <cmath>
 #include <cstring>
 
 #include "sluice/lowering.h"
@@ -17,7 +18,7 @@ class Board {
   Board(const Bytes& graph, const Bytes& plan, const Fault& fault)
       : graph_bytes_(graph), plan_bytes_(plan), fault_(fault) {}
 
-  BoardResult Run(uint64_t seed, Late late);
+  BoardResult Run(uint64_t seed, Late late, Scaling scaling);
 
  private:
   bool Fails(const std::string& error) {
@@ -38,6 +39,9 @@ class Board {
   static int OnCommand(void* user, uint32_t funct, uint64_t rs1, uint64_t rs2);
   static int OnFence(void* user);
   static int OnStep(void* user, const sluice_gemmini_step* step);
+  static int OnScale(void* user, const sluice_gemmini_step* step, float* scale,
+                     int* relu);
+  bool Scale(const sluice_gemmini_step& step, float* scale, int* relu);
 
   const Bytes &graph_bytes_, &plan_bytes_;
   Fault fault_;
@@ -96,6 +100,7 @@ void Board::Collect() {
     sluice_sim::CopyBox(place,
                         sluice_sim::DenseBox(dense.data(), place.dtype, place.extent));
     hash = sluice_output_hash(hash, dense.data(), dense.size());
+    result_.outputs.insert(result_.outputs.end(), dense.begin(), dense.end());
   }
   result_.output_fnv1a = hash;
 }
@@ -266,6 +271,51 @@ void Board::Finish(const sluice_gemmini_step& step) {
   }
 }
 
+// Biases for a tile whose channels have one scale, whose bounds Gemmini has, and whose
+// padding adds nothing; what a zero point adds to the output is divided by the scale.
+bool Board::Scale(const sluice_gemmini_step& step, float* scale, int* relu) {
+  const Tile t = TileOf(step);
+  const bool matmul = t.op == SLUICE_OP_BATCH_MATMUL;
+  const auto of = [&](int conv, int other) {
+    return t.A(static_cast<size_t>(matmul ? other : conv));
+  };
+  const int32_t zero = of(SLUICE_CONV_OUTPUT_ZERO, SLUICE_MATMUL_OUTPUT_ZERO);
+  const int32_t low = of(SLUICE_CONV_ACT_MIN, SLUICE_MATMUL_ACT_MIN);
+  const bool padded = (t.pad[0] | t.pad[1] | t.pad[2] | t.pad[3]) != 0;
+  if (of(SLUICE_CONV_ACT_MAX, SLUICE_MATMUL_ACT_MAX) != 127 ||
+      (low != -128 && (low != zero || zero != 0)) ||
+      (of(SLUICE_CONV_INPUT_ZERO, SLUICE_MATMUL_A_ZERO) != 0 && (padded || matmul))) {
+    return false;
+  }
+  *relu = low != -128;
+  int32_t multiplier = of(0, SLUICE_MATMUL_MULTIPLIER),
+          shift = of(0, SLUICE_MATMUL_SHIFT);
+  for (uint32_t k = 0; k < step.channels; ++k) {
+    int32_t row[3] = {0, multiplier, shift};
+    if (!matmul) std::memcpy(row, t.parameters.at(0, 0, step.k + k, 0), sizeof row);
+    if (k == 0) {
+      multiplier = row[1];
+      shift = row[2];
+    }
+    if (row[1] != multiplier || row[2] != shift || multiplier <= 0) return false;
+    *scale = static_cast<float>(std::ldexp(multiplier, shift - 31));
+    const int64_t at[4] = {0, 0, 0, step.k + k};
+    const double moved = std::nearbyint(zero / static_cast<double>(*scale));
+    const int32_t bias = static_cast<int32_t>(static_cast<uint32_t>(row[0]) +
+                                              static_cast<uint32_t>(moved));
+    const int32_t all = matmul ? bias : bias + Correction(t, step.layer, at);
+    std::memcpy(machine_->dram().data() + step.address + 4 * k, &all, 4);
+  }
+  return true;
+}
+
+int Board::OnScale(void* user, const sluice_gemmini_step* step, float* scale,
+                   int* relu) {
+  Board& board = *static_cast<Board*>(user);
+  const bool can = board.Scale(*step, scale, relu);
+  return board.result_.error.empty() ? can : -1;
+}
+
 int Board::OnCommand(void* user, uint32_t funct, uint64_t rs1, uint64_t rs2) {
   Board& board = *static_cast<Board*>(user);
   Fault& f = board.fault_;
@@ -305,7 +355,7 @@ int Board::OnStep(void* user, const sluice_gemmini_step* step) {
   return board.result_.error.empty() ? 0 : 1;
 }
 
-BoardResult Board::Run(uint64_t seed, Late late) {
+BoardResult Board::Run(uint64_t seed, Late late, Scaling scaling) {
   if (!Open()) return result_;
   uint64_t bytes = 0;
   for (uint32_t r = 0; r < SLUICE_REGION_COUNT; ++r) {
@@ -324,7 +374,8 @@ BoardResult Board::Run(uint64_t seed, Late late) {
   std::memset(machine_->dram().data() + bytes, 0x5a, SLUICE_GEMMINI_SUM_BYTES);
   Place(seed);
   if (!result_.error.empty()) return result_;
-  const sluice_gemmini_port port = {this, OnCommand, OnFence, OnStep};
+  const sluice_gemmini_port port = {this, OnCommand, OnFence, OnStep,
+                                    scaling == Scaling::kMachine ? OnScale : nullptr};
   const int code = sluice_gemmini_lower(&input_, &port, &result_.counts);
   if (code != 0) {
     Fails(result_.counts.reason != nullptr ? result_.counts.reason
@@ -337,8 +388,8 @@ BoardResult Board::Run(uint64_t seed, Late late) {
 }  // namespace
 
 BoardResult RunBoard(const Bytes& graph, const Bytes& plan, uint64_t seed, Late late,
-                     const Fault& fault) {
-  return Board(graph, plan, fault).Run(seed, late);
+                     const Fault& fault, Scaling scaling) {
+  return Board(graph, plan, fault).Run(seed, late, scaling);
 }
 
 }  // namespace gemmini_model

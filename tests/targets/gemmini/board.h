@@ -30,14 +30,18 @@ struct Fault {
   uint64_t every = 1, count = 0;
 };
 
+// Who makes bytes of sums: the host, as ops.h says, or the machine where it can.
+enum class Scaling { kHost, kMachine };
+
 struct BoardResult {
   std::string error;
   uint64_t output_fnv1a = 0;
+  Bytes outputs;  // one after the other
   sluice_gemmini_counts counts{};
 };
 
 BoardResult RunBoard(const Bytes& graph, const Bytes& plan, uint64_t seed, Late late,
-                     const Fault& fault = {});
+                     const Fault& fault = {}, Scaling scaling = Scaling::kHost);
 
 }  // namespace gemmini_model
 

@@ -117,6 +117,35 @@ TEST_CASE("targets: a block of a transformer on Gemmini") {
   CHECK(result.counts.host_macs == 0);
 }
 
+// The plans with sums that the machine scales: which bytes of the outputs differ.
+void CheckScaling(const Case& c) {
+  const BoardResult exact = RunBoard(c.graph, c.plans[0], 1, Late::kStores);
+  const BoardResult own =
+      RunBoard(c.graph, c.plans[0], 1, Late::kLoads, {}, Scaling::kMachine);
+  REQUIRE_MESSAGE(own.error.empty(), own.error);
+  REQUIRE(own.outputs.size() == exact.outputs.size());
+  size_t differ = 0;
+  int most = 0;
+  for (size_t i = 0; i < own.outputs.size(); ++i) {
+    const int apart = std::abs(static_cast<int8_t>(own.outputs[i]) -
+                               static_cast<int8_t>(exact.outputs[i]));
+    differ += apart != 0;
+    most = std::max(most, apart);
+  }
+  MESSAGE("scaled by the machine: " << own.counts.scaled_bytes << " bytes; " << differ
+                                    << " of " << own.outputs.size()
+                                    << " output bytes differ, by at most " << most);
+  CHECK(own.counts.scaled_bytes > 0);
+  CHECK(own.counts.sum_bytes < exact.counts.sum_bytes);
+  CHECK(most <= 2);
+}
+
+TEST_CASE("targets: a block of a transformer, scaled by Gemmini") {
+  sluice::zoo::ZooOptions options;
+  options.blocks = 1;
+  CheckScaling(PlansOf(sluice::zoo::MakeZooGraph("vit_b_16", options), {}));
+}
+
 // By hand: SLUICE_TARGET_NETWORKS="resnet50 mobilenet_v1 vit_b_16"
 TEST_CASE("targets: whole networks of the zoo on Gemmini") {
   const char* names = std::getenv("SLUICE_TARGET_NETWORKS");
@@ -127,7 +156,9 @@ TEST_CASE("targets: whole networks of the zoo on Gemmini") {
   std::istringstream list(names);
   for (std::string name; list >> name;) {
     CAPTURE(name);
-    CheckCase(PlansOf(sluice::zoo::MakeZooGraph(name, {}), {}), 1);
+    const Case c = PlansOf(sluice::zoo::MakeZooGraph(name, {}), {});
+    CheckCase(c, 1);
+    CheckScaling(c);
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/gemmini/machine.h"
 
+#include <cmath>
 #include <cstring>
 
 namespace gemmini_model {
@@ -23,6 +24,14 @@ Span SpanOf(uint32_t address, uint32_t rows) {
   return {(address & kSums) != 0, begin, begin + rows};
 }
 
+// As the accumulators' scaling units: the sum as a float times the scale, to nearest even.
+template <typename Mover>
+int32_t Scaled(const Mover& m, int32_t sum) {
+  if (m.relu && sum < 0) sum = 0;
+  const float y = std::nearbyintf(static_cast<float>(sum) * m.scale);
+  return y > 127 ? 127 : y < -128 ? -128 : static_cast<int32_t>(y);
+}
+
 uint32_t BlocksOf(uint32_t columns) { return (columns + kDim - 1) / kDim; }
 
 }  // namespace
@@ -40,6 +49,7 @@ Row* Machine::At(uint32_t address, uint32_t row) {
 
 std::string Machine::Configure(uint64_t rs1, uint64_t rs2) {
   constexpr uint32_t kOne = 0x3f800000u;
+  uint32_t scale = 0;
   switch (rs1 & 3) {
     case 0:
       if (!(rs1 & 4)) return "config_ex: output stationary is not modelled";
@@ -59,8 +69,12 @@ std::string Machine::Configure(uint64_t rs1, uint64_t rs2) {
       return "";
     }
     case 2:
-      if (rs1 != 2) return "config_mvout: pooling is not modelled";
+      if ((rs1 & ~uint64_t{4}) != 2) return "config_mvout: pooling is not modelled";
       store_set_ = true;
+      store_relu_ = (rs1 & 4) != 0;
+      scale = static_cast<uint32_t>(rs2 >> 32);
+      std::memcpy(&store_scale_, &scale, 4);
+      if (!(store_scale_ > 0)) return "config_mvout: the scale is not above 0";
       store_stride_ = rs2 & 0xffffffffu;
       return "";
     default:
@@ -75,24 +89,24 @@ std::string Machine::Check(const Mover& m) const {
   if (m.columns == 0 || m.columns > (sums ? kDim : most)) return "transfer: columns";
   if (!sums && m.address > kPlace) return "transfer: address bits of the scratchpad";
   if (sums && m.load && m.address & (kAdd | kWide)) return "mvin: adds";
-  if (sums && !m.load && !(m.address & kWide)) return "mvout: scaling is not modelled";
   const uint64_t last = (m.address & kPlace) +
                         uint64_t{BlocksOf(m.columns) - 1} * m.block_stride + m.rows;
   if (last > (sums ? kSumRows : kRows)) return "transfer: behind the last row";
   if (BlocksOf(m.columns) > 1 && m.block_stride < m.rows) return "mvin: blocks overlap";
-  const uint64_t width = m.columns * (sums ? 4 : 1);
+  const bool wide = sums && (m.load || m.address & kWide);
+  const uint64_t width = m.columns * (wide ? 4 : 1);
   const uint64_t span = (m.rows - 1) * m.stride + width;
   if (m.stride > dram_.size() || m.dram > dram_.size() ||
       span > dram_.size() - m.dram) {
     return "transfer: outside DRAM";
   }
   if (!m.load && m.rows > 1 && m.stride < width) return "mvout: rows overlap";
-  if (sums && m.dram % 4 != 0) return "transfer: sums are not aligned";
+  if (wide && m.dram % 4 != 0) return "transfer: sums are not aligned";
   return "";
 }
 
 std::string Machine::Do(const Mover& m) {
-  const bool sums = (m.address & kSums) != 0;
+  const bool sums = (m.address & kSums) != 0 && (m.load || m.address & kWide);
   for (uint32_t i = 0; i < m.rows; ++i) {
     for (uint32_t j = 0; j < m.columns; ++j) {
       Row& row = *At(m.address, i + j / kDim * m.block_stride);
@@ -109,7 +123,8 @@ std::string Machine::Do(const Mover& m) {
       if (sums) {
         std::memcpy(at, &cell.value, 4);
       } else {
-        *at = static_cast<uint8_t>(cell.value);
+        *at = static_cast<uint8_t>(m.address & kSums ? Scaled(m, cell.value)
+                                                     : cell.value);
       }
     }
   }
@@ -229,7 +244,8 @@ std::string Machine::Step(uint32_t funct, uint64_t rs1, uint64_t rs2) {
     }
     case 3:
       if (!store_set_) return "mvout: not configured";
-      return Move({false, rs1, store_stride_, m.address, m.columns, m.rows, 0});
+      return Move({false, rs1, store_stride_, m.address, m.columns, m.rows, 0,
+                   store_scale_, store_relu_});
     case 4:
     case 5:
       return Compute(funct == 5, MatrixOf(rs1), m);

@@ -47,6 +47,8 @@ class Machine {
     bool load = false;
     uint64_t dram = 0, stride = 0;
     uint32_t address = 0, columns = 0, rows = 0, block_stride = 0;
+    float scale = 1;  // of sums that leave as int8
+    bool relu = false;
   };
   struct Load {
     bool set = false;
@@ -73,6 +75,8 @@ class Machine {
   std::vector<Row> scratchpad_, sums_;
   std::deque<Mover> kept_;
   Load loads_[3];
+  float store_scale_ = 1;
+  bool store_relu_ = false;
   bool store_set_ = false, execute_set_ = false, transpose_ = false;
   uint64_t store_stride_ = 0;
   uint32_t a_stride_ = 1;

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams on Gemmini against the machine's own library, network by network.
+//
+// Input    networks of the zoo on gemmini-16x16. Environment: SLUICE_BENCH_ONLY, names
+//          (resnet50 mobilenet_v1 vit_b_16 where it is not set)
+// Output   MB of mvins and mvouts without biases, millions of array cycles (16 a pass): of
+//          the library's tiles (convolutions, products), of the lowered stream with sums
+//          that the host finishes, of that with sums that the machine scales; and of FULLY_
+//          CONNECTED layers alone what the library takes. Every stream is run on the model
+//          of the machine; bytes that the host copies are counted apart
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "bench/gemmini_library.h"
+#include "firmware-sim/wire.h"
+#include "presets/presets.h"
+#include "support/library.h"
+#include "targets/gemmini/board.h"
+#include "zoo/zoo.h"
+
+namespace {
+
+using gemmini_library::Cost;
+using gemmini_model::BoardResult;
+using gemmini_model::Bytes;
+using Json = nlohmann::json;
+
+Cost LibraryCost(const sluice_sim::Graph& graph, const sluice_sim::Layer& layer) {
+  const auto& in = graph.tensors[layer.inputs[0]].extent;
+  const auto& out = graph.tensors[layer.outputs[0]].extent;
+  const auto attribute = [&](size_t i) {
+    return i < layer.attributes.size() ? layer.attributes[i] : 0;
+  };
+  if (layer.op == SLUICE_OP_FULLY_CONNECTED) {
+    return gemmini_library::MatmulCost(out[0] * out[1] * out[2], out[3], in[3]);
+  }
+  if (layer.op == SLUICE_OP_BATCH_MATMUL) {
+    Cost one = gemmini_library::MatmulCost(out[2], out[3], in[3]);
+    return {one.bytes * out[0] * out[1], one.passes * out[0] * out[1]};
+  }
+  const bool depthwise = layer.op == SLUICE_OP_DEPTHWISE_CONV;
+  if (layer.op != SLUICE_OP_CONV && !depthwise) return {};
+  const auto& filter = graph.tensors[layer.inputs[1]].extent;
+  gemmini_library::Convolution c;
+  c.in_rows = in[1];
+  c.in_columns = in[2];
+  c.in_channels = in[3];
+  c.out_rows = out[1];
+  c.out_columns = out[2];
+  c.out_channels = out[3];
+  c.kernel = filter[1];
+  c.stride = attribute(SLUICE_CONV_STRIDE_H);
+  c.padding = attribute(SLUICE_CONV_PAD_TOP);
+  if (depthwise) return gemmini_library::DepthwiseCost(c);
+  if (c.kernel == 1 && c.stride == 1) {
+    return gemmini_library::MatmulCost(c.out_rows * c.out_columns, c.out_channels,
+                                       c.in_channels);
+  }
+  return gemmini_library::ConvolutionCost(c);
+}
+
+Json LibraryRow(const Bytes& graph_bytes, bool dense_alone) {
+  sluice_sim::Graph graph;
+  Cost all;
+  sluice_sim::ReadGraph(graph_bytes.data(), graph_bytes.size(), &graph);
+  for (const sluice_sim::Layer& layer : graph.layers) {
+    if (dense_alone && layer.op != SLUICE_OP_FULLY_CONNECTED) continue;
+    const Cost cost = LibraryCost(graph, layer);
+    all.bytes += cost.bytes;
+    all.passes += cost.passes;
+  }
+  return {{"megabytes", static_cast<double>(all.bytes) / 1e6},
+          {"megacycles", static_cast<double>(all.passes) * 16 / 1e6}};
+}
+
+Json StreamRow(const Bytes& graph, const Bytes& plan, gemmini_model::Scaling scaling) {
+  const BoardResult run = gemmini_model::RunBoard(
+      graph, plan, 1, gemmini_model::Late::kNothing, {}, scaling);
+  if (!run.error.empty()) return {{"error", run.error}};
+  const sluice_gemmini_counts& c = run.counts;
+  const uint64_t moved = c.input_bytes + c.weight_bytes + c.output_bytes + c.sum_bytes +
+                         c.scaled_bytes + c.fetched_bytes + c.spilled_bytes;
+  return {{"megabytes", static_cast<double>(moved) / 1e6},
+          {"megacycles", static_cast<double>(c.array_cycles) / 1e6},
+          {"host_megabytes", static_cast<double>(c.copied_bytes) / 1e6}};
+}
+
+void Print(const char* what, const Json& row) {
+  std::printf("  %-42s", what);
+  if (row.contains("error")) {
+    std::printf(" %s\n", row["error"].get<std::string>().c_str());
+    return;
+  }
+  std::printf(" %8.1f MB %8.2f M cycles", row["megabytes"].get<double>(),
+              row["megacycles"].get<double>());
+  if (row.contains("host_megabytes")) {
+    std::printf(", %6.1f MB copied by the host", row["host_megabytes"].get<double>());
+  }
+  std::printf("\n");
+}
+
+}  // namespace
+
+int RunGemminiBench(bool json) {
+  const char* only = std::getenv("SLUICE_BENCH_ONLY");
+  std::istringstream names(only != nullptr ? only : "resnet50 mobilenet_v1 vit_b_16");
+  Json all = Json::object();
+  for (std::string name; names >> name;) {
+    const Bytes graph = sluice::zoo::MakeZooGraph(name, {});
+    Json row = {{"library", LibraryRow(graph, false)},
+                {"library_dense", LibraryRow(graph, true)}};
+    sluice_test::Library library;
+    const auto hardware =
+        library.Hardware(sluice::presets::LoadPreset("gemmini-16x16"));
+    const auto handle = library.Graph(graph);
+    const auto plan = library.Schedule(handle, hardware, 0, SLUICE_SOLVER_DEFAULT);
+    if (plan == nullptr) return 1;
+    const Bytes bytes = sluice_test::BytesOf(plan);
+    row["host_finishes"] = StreamRow(graph, bytes, gemmini_model::Scaling::kHost);
+    row["machine_scales"] = StreamRow(graph, bytes, gemmini_model::Scaling::kMachine);
+    all[name] = row;
+    if (json) continue;
+    std::printf("%s\n", name.c_str());
+    Print("library", row["library"]);
+    Print("library, FULLY_CONNECTED alone", row["library_dense"]);
+    Print("stream, the host finishes sums", row["host_finishes"]);
+    Print("stream, the machine scales where it can", row["machine_scales"]);
+  }
+  if (json) std::printf("%s\n", all.dump(1).c_str());
+  return 0;
+}
