@@ -165,6 +165,8 @@ Json AsJson(const sluice_vta_counts& c) {
           {"alu_cycles", c.alu_cycles},
           {"tiles", c.tiles},
           {"host_calls", c.host_calls},
+          {"planned_weight_bytes", c.planned[0]},
+          {"planned_input_bytes", c.planned[1]},
           {"packed_bytes", c.packed_bytes},
           {"requantised", c.requantised},
           {"copied_bytes", c.copied_bytes}};

@@ -23,6 +23,9 @@ static int transfer(state_t* s, const sluice_walk_visit_t* visit,
   if ((code = held(s, is_load ? &dst : &src)) != SLUICE_VTA_OK) return code;
   bytes = size_of[src.dtype];
   run = src.stride[3] == bytes && dst.stride[3] == bytes ? src.extent[3] : 1;
+  s->counts
+      ->planned[t.role != SLUICE_ROLE_WEIGHT && t.role != SLUICE_ROLE_PARAMETERS] +=
+      is_load ? src.bytes : 0;
   if (!is_load) {
     code = vta_flush(s);
     if (code == SLUICE_VTA_OK) code = vta_change(s, &dst);

@@ -98,6 +98,7 @@ struct sluice_vta_counts {
   uint64_t moved[SLUICE_VTA_MEMORIES];       /* bytes between DRAM and each, by VTA */
   uint64_t gemm_cycles, alu_cycles;          /* one micro-op each */
   uint64_t tiles, host_calls;
+  uint64_t planned[2]; /* LOADs of the stream: of weights and parameters, of the rest */
   uint64_t packed_bytes; /* inputs and weights that the host lays out for VTA */
   uint64_t requantised;  /* output elements that the host makes of sums */
   uint64_t copied_bytes; /* STOREs: the host copies, results are made in DRAM */

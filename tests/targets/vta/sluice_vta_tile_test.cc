@@ -7,6 +7,8 @@
 #include <iostream>
 #include <sstream>
 
+#include "presets/hardware_json.h"
+#include "presets/presets.h"
 #include "support/network_plan.h"
 #include "support/random_graph.h"
 #include "targets/vta/run_on_vta.h"
@@ -68,11 +70,25 @@ sluice_vta_counts RunPlan(const Bytes& graph, const sluice_test::NetworkPlan& pl
   return run.counts;
 }
 
+// The preset with a scratchpad of this size.
+Bytes Machine(const std::string& capacity) {
+  std::string text =
+      sluice::presets::HardwareAsJson(sluice::presets::LoadPreset("vta-1x16x16"));
+  const size_t at = text.find("32768");
+  REQUIRE(at != std::string::npos);
+  std::string error;
+  Bytes made = sluice::presets::HardwareFromJson(text.replace(at, 5, capacity), &error);
+  REQUIRE_MESSAGE(!made.empty(), error);
+  return made;
+}
+
 // Default and baseline plans, each with this budget (0: all).
-sluice_vta_counts Check(const Bytes& graph, uint64_t budget) {
+sluice_vta_counts Check(const Bytes& graph, uint64_t budget,
+                        const std::string& capacity = "32768") {
   sluice_vta_counts counts{};
+  const Bytes machine = Machine(capacity);
   for (uint32_t solver : {SLUICE_SOLVER_DEFAULT, SLUICE_SOLVER_BASELINE}) {
-    sluice_test::NetworkPlan plan(graph, "vta-1x16x16");
+    sluice_test::NetworkPlan plan(graph, machine);
     REQUIRE(plan.ok);
     const sluice_status_t status = plan.Schedule(solver, budget);
     REQUIRE_MESSAGE(status == SLUICE_OK, plan.diagnostic.message);
@@ -100,6 +116,10 @@ TEST_CASE("vta: a product of 256 x 256 x 256") {
     const sluice_vta_counts counts = Check(graph, budget);
     CHECK(counts.gemm_cycles >= 256 * 16 * 16);
     CHECK(counts.moved[SLUICE_VTA_OF_WGT] == 65536);  // WGT holds all of it
+    CHECK(counts.moved[SLUICE_VTA_OF_OUT] == 4 * 65536);
+    CHECK(counts.packed_bytes == 65536);
+    CHECK(counts.planned[0] >= 65536 + 256 * 12);
+    CHECK(counts.planned[1] >= 65536);
   }
 }
 
@@ -154,8 +174,51 @@ TEST_CASE("vta: groups, depthwise filters, strides, dilations, zero points") {
     for (uint64_t budget : {0, 12288}) {
       CAPTURE(i);
       CAPTURE(budget);
-      Check(Graph(convs[i]), budget);
+      const sluice_vta_counts counts = Check(Graph(convs[i]), budget);
+      if (convs[i].dtype == SLUICE_DTYPE_UINT8) {
+        CHECK(counts.packed_bytes ==
+              counts.moved[SLUICE_VTA_OF_INP] + counts.moved[SLUICE_VTA_OF_WGT]);
+      }
     }
+  }
+}
+
+// Tiles of a plan for 1 MiB, which INP, WGT and ACC do not hold: parts of all axes, in
+// numbers that do not divide them.
+TEST_CASE("vta: tiles that are larger than the buffers") {
+  const uint16_t conv = SLUICE_OP_CONV, deep = SLUICE_OP_DEPTHWISE_CONV;
+  const std::vector<Conv> layers = {
+      {SLUICE_OP_FULLY_CONNECTED,
+       {1, 1, 40, 512},
+       {1040, 512},
+       {1, 1, 40, 1040},
+       0,
+       0,
+       0,
+       0,
+       -9},
+      {SLUICE_OP_FULLY_CONNECTED,
+       {1, 1, 3, 2080},
+       {80, 2080},
+       {1, 1, 3, 80},
+       0,
+       0,
+       0,
+       0,
+       2},
+      {conv, {1, 27, 29, 80}, {80, 3, 3, 80}, {1, 27, 29, 80}, 1, 1, 1, 1, 4},
+      {conv, {2, 7, 7, 208}, {336, 3, 3, 208}, {2, 7, 7, 336}, 1, 1, 1, 1, 4},
+      {conv, {1, 9, 9, 200}, {360, 3, 3, 25}, {1, 9, 9, 360}, 1, 1, 1, 8, -6},
+      {conv, {1, 3, 3, 16}, {48, 5, 5, 16}, {1, 7, 7, 48}, 1, 1, 4, 1, 4},
+      {deep, {1, 33, 31, 208}, {1, 3, 3, 208}, {1, 33, 31, 208}, 1, 1, 1, 0, 8}};
+  for (size_t i = 0; i < layers.size(); ++i) {
+    CAPTURE(i);
+    const sluice_vta_counts counts = Check(Graph(layers[i]), 0, "1048576");
+    uint64_t sums = 4;
+    for (int a = 0; a < 3; ++a) sums *= static_cast<uint64_t>(layers[i].output[a]);
+    sums *= static_cast<uint64_t>((layers[i].output[3] + 15) / 16 * 16);
+    CHECK(counts.moved[SLUICE_VTA_OF_OUT] >= sums);
+    if (counts.tiles == 1) CHECK(counts.moved[SLUICE_VTA_OF_OUT] == sums);
   }
 }
 
