@@ -45,6 +45,17 @@ void MeasureBoxes(NodeLayer* self, MostElements* most) {
   }
 }
 
+// True if the first link of a sum would begin a slice whose landing buffer still holds
+// what the last link reads: neither could go on.
+bool Outruns(const NodeLayer& self, int64_t skew) {
+  if (self.slices == 1) return false;
+  for (const NodeRole& role : self.roles) {
+    if (role.producer != nullptr && skew > (role.count - 1) * self.per_slice)
+      return true;
+  }
+  return false;
+}
+
 // Counts tiles for the tiling, and the time that they take.
 Status CountTiles(NodeLayer* self) {
   for (int v = 0; v < kNodeLoops; ++v) {
@@ -61,6 +72,7 @@ Status CountTiles(NodeLayer* self) {
   }
   self->sums = self->trips[kLoopC] > 1 || self->links > 1;
   const int64_t skew = int64_t{self->links - 1} * self->trips[kLoopC];
+  self->drains = self->turns_taken || Outruns(*self, skew);
   self->end_time = self->drains ? self->slices * (self->per_slice + skew)
                                 : self->slices * self->per_slice + skew;
   return Status::kOk;

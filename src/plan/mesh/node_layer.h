@@ -112,11 +112,12 @@ struct NodeLayer {
   NodeRole roles[kTileRoles];
   NodeSink sinks[kMostSinks];
   uint32_t sink_count = 0;
-  bool stores = true;  // the output goes to DRAM
-  bool sums = false;   // tiles need an accumulator
+  bool stores = true;        // the output goes to DRAM
+  bool sums = false;         // tiles need an accumulator
+  bool turns_taken = false;  // its nodes run other layers between its slices
   // Slices run one after the other, with nothing under way between them.
   bool drains = false;
-  // With `drains`: what is sent on goes in one piece per node, if that fits.
+  // With `turns_taken`: what is sent on goes in one piece per node, if that fits.
   bool whole = false;
   int32_t accumulators = 0;
   int64_t accumulator_bytes = 0, accumulator_begin = 0;

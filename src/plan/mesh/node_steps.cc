@@ -9,9 +9,8 @@ namespace sluice {
 
 namespace {
 
-// The most steps of a program, and of steps times engines, that the judges accept in
-// reasonable time and memory.
-constexpr uint64_t kMaxSteps = 1 << 19, kMaxClocks = 1 << 25;
+// The most steps of a program that the judges accept in reasonable time and memory.
+constexpr uint64_t kMaxSteps = 1 << 21;
 
 bool Intersect(const Box& a, const Box& b, Box* out) {
   for (int x = 0; x < kAxes; ++x) {
@@ -24,6 +23,11 @@ bool Intersect(const Box& a, const Box& b, Box* out) {
   return true;
 }
 
+// Times from a slice's first tile to that of the next.
+int64_t PeriodOf(const NodeLayer& self) {
+  return self.drains ? self.end_time / self.slices : self.per_slice;
+}
+
 // True if a tile that is not computed yet makes a part of the box.
 bool Unfinished(const NodeLayer& self, int64_t slice, const Box& box) {
   Box unused;
@@ -32,7 +36,7 @@ bool Unfinished(const NodeLayer& self, int64_t slice, const Box& box) {
     if (self.turns[i].pending && Intersect(self.turns[i].tile.box, box, &unused))
       return true;
     const int64_t skew = int64_t{self.shares[i].link} * self.trips[kLoopC];
-    const int64_t end = (slice + 1) * self.per_slice + skew;
+    const int64_t end = (slice + 1) * PeriodOf(self) + skew;
     for (int64_t t = Max(self.time, skew); t < end; ++t) {
       NodeTile tile;
       if (TileAt(self, i, t, &tile) && Intersect(tile.box, box, &unused)) return true;
@@ -45,7 +49,8 @@ bool Unfinished(const NodeLayer& self, int64_t slice, const Box& box) {
 int64_t FinishedSlices(const NodeLayer& self) {
   if (IsDone(self)) return self.slices;
   const int64_t skew = int64_t{self.links - 1} * self.trips[kLoopC];
-  return Max<int64_t>(0, self.time - skew - (self.pending ? 1 : 0)) / self.per_slice;
+  const int64_t done = self.time - (self.pending ? 1 : 0);
+  return Max<int64_t>(0, self.drains ? done : done - skew) / PeriodOf(self);
 }
 
 // Covers the nodes with same(i, i) by few rectangles, each of nodes that are the
@@ -238,10 +243,7 @@ bool MayStep(const NodeLayer& self) {
 
 Status WriteStep(NodeLayer* self) {
   if (self->context->budget->Exhausted()) return Status::kStopped;
-  const uint64_t steps = self->context->program->size();
-  if (steps > kMaxSteps || steps * 2 * self->context->nodes > kMaxClocks) {
-    return Status::kUnsupported;
-  }
+  if (self->context->program->size() > kMaxSteps) return Status::kUnsupported;
   if (!self->tiling.doubled) SLUICE_TRY(WritePending(self));
   for (uint32_t i = 0; i < self->nodes; ++i) {
     NodeTurn* turn = &self->turns[i];

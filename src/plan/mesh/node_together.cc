@@ -57,7 +57,7 @@ Status PlaceLanding(NodeSchedule* self, Landing landing, int role, bool turns,
 Status PlaceLandings(NodeSchedule* self, Span<NodeLayer*> layers, bool turns,
                      int32_t slots, Vector<Landing>* landings) {
   for (uint32_t i = 0; i < layers.size(); ++i) {
-    layers[i]->drains = turns;
+    layers[i]->turns_taken = turns;
     layers[i]->whole = turns && self->whole;
     for (int r = 0; r < kRoleOutput; ++r) {
       const int64_t bytes = SetSlots(layers[i], r, slots);

@@ -64,6 +64,26 @@ TEST_CASE("mesh: words that several nodes need are read from DRAM once") {
   }
 }
 
+TEST_CASE(
+    "mesh: a sum over more nodes than slices that land does not stop a pipeline") {
+  // The first of eight links would begin slices whose bytes the last one still needs.
+  const GraphSpec g = Chain(8, 4, 4, 16).Conv(16, 1).Conv(16, 1).Conv(8, 1).Done();
+  for (const uint64_t scratchpad : {1024, 2048, 16384}) {
+    const HardwareSpec h = Mesh(10, 1, scratchpad);
+    const MeshRun run =
+        RunOnMesh(g, h,
+                  {{8,
+                    {OnNodes(0, {{0, 0}, {1, 1}}, sluice::WholeOnEach()),
+                     OnNodes(1, {{1, 0}, {8, 1}}, SplitOf(sluice::kDimC, 8)),
+                     OnNodes(2, {{9, 0}, {1, 1}}, sluice::WholeOnEach())}}});
+    CAPTURE(scratchpad);
+    INFO(run.Why());
+    CHECK(run.Good());
+    CHECK(run.nodes.pipelined == 1);
+    CHECK(run.computing.size() == 10);
+  }
+}
+
 TEST_CASE("mesh: a pipeline forwards, stores its end alone and works in parallel") {
   const GraphSpec g =
       Chain(8, 8, 8, 8).Conv(16, 3).Conv(16, 3).Pool(2).Conv(8, 1).Done();
