@@ -7,8 +7,7 @@
 // Output   call->best, when a better plan was found.
 // Errors   kInternal when the judge refuses a plan; kBadArgument when the caller's tile
 //          costs are wrong. Anything else leaves the best plan as it was, with kOk.
-// Cost     as ScheduleFused; on a mesh as FindSegments and ScheduleOnNodes, up to three
-//          plans.
+// Cost     as ScheduleFused; on a mesh as TakeOnMesh.
 #ifndef SLUICE_PLAN_BETTER_PLAN_H_
 #define SLUICE_PLAN_BETTER_PLAN_H_
 
@@ -19,8 +18,8 @@ namespace sluice {
 
 Status TakeBetter(PlanCall* call);
 
-// Searches the space of plans (space/schedule_space.h). Does nothing where a solver is
-// named, on a mesh, or where a tile's cost takes a search.
+// Searches the space of plans (space/schedule_space.h), on a mesh with one node at work.
+// Does nothing where a solver is named or where a tile's cost takes a search.
 Status TakeFromSpace(PlanCall* call);
 
 // The same from call->before, if that is a plan of the space: keeps its valid segments

@@ -57,7 +57,7 @@ uint64_t PlainBytes(const PlanRequest& request, uint64_t steps) {
 
 uint64_t SearchBytes(const PlanRequest& request, uint64_t steps) {
   // Plans for many nodes may be as long as the judges accept (mesh/node_steps.cc).
-  if (NodeCount(request.hardware) > 1) return uint64_t{256} << 20;
+  if (NodeCount(request.hardware) > 1) return uint64_t{640} << 20;
   if (request.options.solver == SLUICE_SOLVER_BASELINE) return 0;
   return FusionBytes(request, steps) +
          uint64_t{64} * 1024 * request.graph.layers.size();

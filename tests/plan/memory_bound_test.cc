@@ -62,7 +62,7 @@ TEST_CASE(
   CHECK(FusionBytes(a.request, 0) == 14 * one);  // four starts
   a.options.solver = SLUICE_SOLVER_BASELINE;
   CHECK(SearchBytes(a.request, 10) == 0);
-  CHECK(SearchBytes(Asked(2, 2).request, 0) == 256 * kMiB);
+  CHECK(SearchBytes(Asked(2, 2).request, 0) == 640 * kMiB);
 }
 
 TEST_CASE("memory bound: the steps are those of the plain plan") {

@@ -29,6 +29,7 @@ struct NodeCall {
   const Lowering& lowering;
   int64_t capacity;                 // of a node's scratchpad
   const SegmentSchedule& schedule;  // empty: layer by layer
+  NodeRegion nodes;                 // for layers that no segment has
   // Layers that take turns on a region make and send their outputs to each other in one
   // piece per node, if that fits: fewer instructions, less overlap.
   bool whole;
@@ -40,8 +41,7 @@ struct NodeCall {
 
 // A program that is being written. `context` refers to `lowering`: not to be copied.
 struct NodeSchedule {
-  NodeSchedule(const NodeCall& call, const NodeRegion& nodes, Arena* scratch,
-               Program* program)
+  NodeSchedule(const NodeCall& call, Arena* scratch, Program* program)
       : graph(call.graph),
         capacity(call.capacity),
         whole(call.whole),
@@ -54,8 +54,8 @@ struct NodeSchedule {
                 call.coster,
                 call.budget,
                 program,
-                static_cast<uint32_t>(NodesOf(nodes))},
-        all(nodes),
+                static_cast<uint32_t>(NodesOf(call.nodes))},
+        all(call.nodes),
         groups(scratch) {}
   NodeSchedule(const NodeSchedule&) = delete;
   NodeSchedule& operator=(const NodeSchedule&) = delete;

@@ -107,18 +107,8 @@ Status ScheduleOnNodes(const NodeCall& call, Program* program, NodeProgram* out,
                        Diagnostic* diagnostic) {
   *out = NodeProgram{};
   Arena memory(call.scratch->memory());
-  // Single layers use fewer nodes if all nodes would make the plan too long.
-  NodeRegion all = WholeMesh(call.hardware);
-  Status status = Status::kUnsupported;
-  const Program empty = *program;
-  for (bool more = true; more && status == Status::kUnsupported;) {
-    ArenaScope scope(&memory);
-    *program = empty;
-    NodeSchedule schedule(call, all, &memory, program);
-    status = WriteProgram(&schedule, call, out, diagnostic);
-    more = call.schedule.segments.empty() && NodesOf(all) > 1;
-    for (uint32_t& extent : all.extent) extent = (extent + 1) / 2;
-  }
+  NodeSchedule schedule(call, &memory, program);
+  const Status status = WriteProgram(&schedule, call, out, diagnostic);
   if (status == Status::kInfeasible) {
     return Fail(diagnostic, status, "nodes").Text("a layer fits no node");
   }

@@ -323,8 +323,7 @@ Status TakeUnchanged(PlanCall* call, const SpaceCall& changed, const KnownPlan& 
 }  // namespace
 
 Status TakeFromSpace(PlanCall* call) {
-  if (call->on_many_nodes() || call->options.solver != SLUICE_SOLVER_DEFAULT ||
-      !call->costs->quick()) {
+  if (call->options.solver != SLUICE_SOLVER_DEFAULT || !call->costs->quick()) {
     return Status::kOk;
   }
   // The limit of iterations is for fusion alone.

@@ -68,6 +68,15 @@ struct MeshRun {
   }
 };
 
+// The spans of a schedule over its parts.
+inline sluice::SegmentSchedule ScheduleOf(std::vector<sluice::Segment>* segments,
+                                          std::vector<uint32_t>* order) {
+  sluice::SegmentSchedule schedule = {};
+  schedule.segments = {segments->data(), segments->size()};
+  schedule.order = {order->data(), order->size()};
+  return schedule;
+}
+
 // Segments name layers in the graph's order; without segments the plan is layer by layer.
 inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
                          const std::vector<MeshSegment>& given = {},
@@ -87,20 +96,19 @@ inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
     sluice::Segment s = {};
     s.begin = static_cast<uint32_t>(order.size());
     s.top_batch = given[i].top_batch;
-    s.layers = sluice::Span<sluice::LayerOnNodes>(layers[i].data(), layers[i].size());
+    s.layers = {layers[i].data(), layers[i].size()};
     for (const auto& at : layers[i]) order.push_back(at.layer);
     segments.push_back(s);
   }
   const int64_t capacity = n.hardware.scratchpad().capacity_bytes;
   sluice::Budget budget;
   sluice::Program program(&memory, n.hardware);
-  sluice::SegmentSchedule schedule = {};
-  schedule.segments = sluice::Span<sluice::Segment>(segments.data(), segments.size());
-  schedule.order = sluice::Span<uint32_t>(order.data(), order.size());
+  const sluice::SegmentSchedule schedule = ScheduleOf(&segments, &order);
   const sluice::TileCoster no_costs = {};
-  run.status = ScheduleOnNodes({n.graph, n.hardware, lowering, capacity, schedule,
-                                whole, no_costs, &budget, &places, &scratch},
-                               &program, &run.nodes, &run.diagnostic);
+  run.status = ScheduleOnNodes(
+      {n.graph, n.hardware, lowering, capacity, schedule, WholeMesh(n.hardware), whole,
+       no_costs, &budget, &places, &scratch},
+      &program, &run.nodes, &run.diagnostic);
   if (run.status != Status::kOk) return run;
   sluice::ProgramWaits waits(&memory);
   int64_t cycles = 0;

@@ -18,9 +18,9 @@ struct Grouped : sluice_test::Lowered {
   Budget budget;
   Arena places{&n.memory}, scratch{&n.memory};
   Program program{&places, n.hardware};
-  NodeCall call{n.graph, n.hardware, lowering, 1 << 16, segments,
+  NodeCall call{n.graph, n.hardware, lowering, 1 << 16, segments, WholeMesh(n.hardware),
                 false,   coster,     &budget,  &places, &scratch};
-  NodeSchedule schedule{call, WholeMesh(n.hardware), &scratch, &program};
+  NodeSchedule schedule{call, &scratch, &program};
 };
 
 TEST_CASE("node groups: the order of the graph without its views, or the given one") {

@@ -29,9 +29,10 @@ struct Scheduled : sluice_test::NodeLayers {
       schedule.segments = {&segment, 1};
       schedule.order = {order, 2};
     }
-    status = ScheduleOnNodes({n.graph, n.hardware, lowering, capacity, schedule, false,
-                              coster, &budget, &places, &scratch},
-                             &program, &out, &n.diagnostic);
+    status = ScheduleOnNodes(
+        {n.graph, n.hardware, lowering, capacity, schedule, WholeMesh(n.hardware),
+         false, coster, &budget, &places, &scratch},
+        &program, &out, &n.diagnostic);
   }
   Arena places{&n.memory}, scratch{&n.memory};
   NodeProgram out;

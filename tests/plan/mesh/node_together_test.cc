@@ -19,9 +19,9 @@ struct Together : sluice_test::NodeLayers {
   Together(const NodeRegion& a, const NodeRegion& b, int64_t capacity,
            int32_t slices = 2)
       : NodeLayers(Chain(2, 4, 4, 4).Conv(4, 1).Conv(4, 1).Done()),
-        call{n.graph, n.hardware, lowering, capacity, none,
+        call{n.graph, n.hardware, lowering, capacity, none,    WholeMesh(n.hardware),
              false,   coster,     &budget,  &places,  &scratch},
-        schedule(call, WholeMesh(n.hardware), &scratch, &program) {
+        schedule(call, &scratch, &program) {
     at[0] = OnNodes(0, a, WholeOnEach());
     at[1] = OnNodes(1, b, WholeOnEach());
     segment.top_batch = slices;

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A mesh is used as far as it pays.
+#include "plan/mesh/take_on_nodes.h"
+
+#include <doctest/doctest.h>
+
+#include "plan/better_plan.h"
+#include "plan/called.h"
+#include "plan/mesh/mesh_run.h"
+
+namespace sluice {
+namespace {
+
+using sluice_test::Called;
+using sluice_test::Chain;
+using sluice_test::GraphSpec;
+using sluice_test::HardwareSpec;
+
+HardwareSpec Mesh(uint32_t cols, uint32_t rows, uint64_t hop_cycles) {
+  HardwareSpec h;
+  h.node_cols = cols;
+  h.node_rows = rows;
+  h.scratchpad_bytes = 16384;
+  h.dram_numerator = 16;
+  h.hop_latency_cycles = hop_cycles;
+  return h;
+}
+
+GraphSpec Network() {
+  return Chain(2, 8, 8, 8).Conv(16, 3).Conv(16, 3).Pool(2).Conv(8, 1).Done();
+}
+
+sluice_schedule_options_t Latency() {
+  sluice_schedule_options_t options = {};
+  options.delay_exponent = 1;
+  return options;
+}
+
+double BestOn(const HardwareSpec& mesh) {
+  Called c(Latency(), nullptr, nullptr, Network(), mesh);
+  c.MakePlain();
+  REQUIRE(TakeBetter(&c.call) == Status::kOk);
+  REQUIRE(c.call.has_plan());
+  return c.call.best_cost;
+}
+
+TEST_CASE("take on nodes: where DRAM limits, one node of the mesh does all") {
+  HardwareSpec one = Mesh(1, 1, 3), mesh = Mesh(4, 4, 3);
+  one.dram_numerator = mesh.dram_numerator = 1;
+  one.macs_per_cycle = mesh.macs_per_cycle = 4096;
+  Called c(Latency(), nullptr, nullptr, Network(), mesh);
+  c.MakePlain();
+  REQUIRE(TakeOnMesh(&c.call) == Status::kOk);
+  REQUIRE(c.call.has_plan());
+  CHECK(c.call.spaced);
+  CHECK(c.call.best_cost <= BestOn(one));
+}
+
+TEST_CASE("take on nodes: more nodes do not take longer") {
+  for (const uint64_t hop : {3, 300, 3000}) {
+    double before = BestOn(Mesh(1, 1, hop));
+    for (const auto& [cols, rows] :
+         {std::pair<uint32_t, uint32_t>{2, 1}, {2, 2}, {4, 2}, {4, 4}, {8, 4}}) {
+      CAPTURE(hop);
+      CAPTURE(cols);
+      CAPTURE(rows);
+      const double cycles = BestOn(Mesh(cols, rows, hop));
+      CHECK(cycles <= before * 1.01);
+      before = cycles;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sluice
