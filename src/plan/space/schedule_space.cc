@@ -49,6 +49,8 @@ SpaceCall CallOf(PlanCall* call, const sluice_report_t& scale, Budget* budget) {
   search.goal.per_cycle = exponents.delay / static_cast<double>(scale.latency_cycles);
   search.goal.energy_exponent = exponents.energy;
   search.goal.delay_exponent = exponents.delay;
+  search.least_pj = call->bound.energy_pj;
+  search.least_cycles = call->bound.cycles;
   search.budget = budget;
   return {call->graph,    call->hardware, call->plain.lowering,
           call->capacity, call->coster,   search};

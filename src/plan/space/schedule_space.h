@@ -52,8 +52,8 @@ class SpaceSchedule {
   Status Write(int order, Candidate* out);
   Span<const SpaceSegment> segments() const { return plan_.segments; }
   int64_t most_iterations() const;  // of a segment's loops
-  // The plan before segments were changed at the end; empty if none was. Lives in
-  // search.notes of the call.
+  // The plan before changes at the end (SpaceSearch::found); no segments: there is none.
+  // Lives in search.notes of the call.
   Status NoteFound(KnownPlan* out) const;
   uint32_t kept() const { return carried_.kept; }  // segments of the earlier plan
   bool IsCarried() const;  // the earlier plan's segments, and no others
@@ -70,7 +70,7 @@ class SpaceSchedule {
   SpaceProblem problem_;
   CarriedSegments carried_;
   Span<KnownSegment> known_;  // by position: segments that the search takes as they are
-  Span<KnownSegment> found_;  // by position: before segments were changed, or empty
+  Span<KnownSegment> found_;  // SpaceSearch::found
   int64_t more_ = 0;          // bytes that are added to slack where images do not fit
   SpacePlan plan_;
   Span<int64_t> leave_;             // by position: problem_.slack as the search saw it

@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "base/checked.h"
+#include "base/rng.h"
 #include "solve/space/states.h"
 
 namespace sluice {
@@ -80,21 +81,73 @@ Status Improver::Init(const Sequence<SpaceNode>& nodes, uint32_t last) {
   return Status::kOk;
 }
 
-Status Improver::Run() {
+// Tries a move of segment i; true if the plan is to be kept.
+bool Improver::TryMove(size_t i, int move, size_t* count) {
+  Change change;
+  return Draft(i, move, &change) && Try(i, change, count);
+}
+
+Status Improver::Descend() {
+  work_ = 0;
   // Once around without a change is the end.
   size_t since = 0;
   for (size_t i = 0; since <= count_; i = i + 1 < count_ ? i + 1 : 0) {
     ++since;
     for (int move = 0; move < kMoves; ++move) {
       if (work_ >= of_.work || of_.budget->Tick()) return Status::kOk;
-      Change change;
-      if (!Draft(i, move, &change)) continue;
       size_t count = 0;
       ArenaScope scope(&held_);
-      if (!Try(i, change, &count)) continue;
+      if (!TryMove(i, move, &count)) continue;
       SLUICE_TRY(Keep(i, count));
       since = 0;
     }
+  }
+  return Status::kOk;
+}
+
+Status Improver::Anneal(uint64_t work, uint64_t seed) {
+  Span<KnownSegment> best;
+  SLUICE_TRY(arena_->Allocate(of_.problem.layer.size(), &best));
+  List(best);
+  SpaceNode cheapest = end();
+  Rng rng(seed);
+  for (work_ = 0; work_ < work && !of_.budget->Spend(); ++work_) {
+    const double left = 1 - static_cast<double>(work_) / static_cast<double>(work);
+    most_ = 1 + kHeat * left / static_cast<double>(count_);
+    const size_t i = rng.Below(static_cast<uint32_t>(count_));
+    size_t count = 0;
+    ArenaScope scope(&held_);
+    if (!TryMove(i, static_cast<int>(rng.Below(kMoves)), &count)) continue;
+    SLUICE_TRY(Keep(i, count));
+    if (Ratio(cheapest, end()) >= 1 - kLeast) continue;
+    cheapest = end();
+    List(best);
+  }
+  most_ = 1 - kLeast;
+  return Restore(best);
+}
+
+void Improver::List(Span<KnownSegment> segments) const {
+  for (KnownSegment& known : segments) known.last = 0;
+  for (size_t k = 0; k < count_; ++k) {
+    const SpaceNode& node = links_[k].node;
+    segments[node.first] = {node.last, node.loops};
+  }
+}
+
+Status Improver::Restore(Span<const KnownSegment> segments) {
+  PlanLink at = {start_, {}, {}};
+  replaced_ = count_;
+  count_ = 0;
+  while (at.node.last < segments.size()) {
+    const KnownSegment& known = segments[at.node.last];
+    ArenaScope scope(&held_);
+    if (!Make(&at, at.node.last, known.last, known.choice)) return Status::kOutOfMemory;
+    tried_[0] = at;
+    fresh_ = 1;
+    SLUICE_TRY(Keep(count_, 1));
+    replaced_ = 0;
+    at = links_[count_ - 1];
   }
   return Status::kOk;
 }
@@ -195,7 +248,7 @@ bool Improver::Make(PlanLink* link, uint32_t first, uint32_t last,
 // Whether the plan is cheaper with a change of segments from i on; then the segments
 // from i on are in tried_.
 bool Improver::Try(size_t i, const Change& change, size_t* count) {
-  PlanLink at = {Before(i), {}};
+  PlanLink at = {Before(i), {}, {}};
   for (size_t k = 0; k < change.made; ++k) {
     LoopChoice loops = change.loops[k];
     Fit(change.border[k], change.border[k + 1], &loops);
@@ -206,7 +259,9 @@ bool Improver::Try(size_t i, const Change& change, size_t* count) {
     tried_[(*count)++] = at;
   }
   bool same = false, later = false;
-  const SpaceNode& whole = links_[count_ - 1].node;
+  fresh_ = change.made;
+  replaced_ = change.replaced;
+  const SpaceNode& whole = end();
   const size_t end = i + change.replaced;
   for (size_t k = end; k < count_; ++k) {
     const SpaceNode& was = links_[k].node;
@@ -216,17 +271,21 @@ bool Improver::Try(size_t i, const Change& change, size_t* count) {
       const bool behind = at.node.energy_pj >= before.energy_pj &&
                           at.node.compute >= before.compute &&
                           at.node.dma >= before.dma;
-      if (same ? behind : k - end > kFar) return false;
+      if (same ? behind && most_ < 1 : k - end > kFar) return false;
     }
     if (!same) {
       if (!Make(&at, was.first, was.last, was.loops)) return false;
+      ++fresh_;
+      ++replaced_;
     } else {
       at.cost = links_[k].cost;
+      at.room = links_[k].room;
       of_.prices.Advance(at.cost, &at.node);
       at.node.first = was.first;
       at.node.last = was.last;
       at.node.loops = was.loops;
       at.node.held = was.held;
+      if (*count % kClocks == 0) ++work_;
       // From here on the plan only runs earlier or later than before.
       if (!later && IsLater(was, at.node)) {
         later = true;
@@ -234,17 +293,16 @@ bool Improver::Try(size_t i, const Change& change, size_t* count) {
         SpaceNode then = whole;
         then.energy_pj += at.node.energy_pj - was.energy_pj;
         for (int64_t* clock : {&then.compute, &then.dma, &then.stored}) *clock += by;
-        if (Ratio(whole, then) >= 1 - kLeast) return false;
+        if (Ratio(whole, then) >= most_) return false;
       }
     }
     tried_[(*count)++] = at;
   }
-  return Ratio(whole, at.node) < 1 - kLeast;
+  return Ratio(whole, at.node) < most_;
 }
 
 // The cost of a plan over that of another one.
-double Improver::Ratio(const SpaceNode& before, const SpaceNode& after) const {
-  const PlanTotal now = of_.prices.Total(before), then = of_.prices.Total(after);
+double Improver::RatioOf(const PlanTotal& now, const PlanTotal& then) const {
   const double energy = then.energy_pj / now.energy_pj;
   const double time =
       static_cast<double>(then.cycles) / static_cast<double>(now.cycles);
@@ -254,16 +312,31 @@ double Improver::Ratio(const SpaceNode& before, const SpaceNode& after) const {
   return ratio;
 }
 
+// Copies what a link holds to where it stays.
+Status Improver::TakeRoom(Span<const Held> held, PlanLink* link) {
+  link->room = {};
+  for (size_t i = free_.size();
+       i-- > 0 && link->room.empty() && i + 8 > free_.size();) {
+    if (free_[i].size() < held.size()) continue;
+    link->room = free_[i];
+    free_[i] = free_[free_.size() - 1];
+    free_.Truncate(free_.size() - 1);
+  }
+  if (link->room.empty()) SLUICE_TRY(arena_->Allocate(held.size() + 4, &link->room));
+  for (size_t h = 0; h < held.size(); ++h) link->room[h] = held[h];
+  link->node.held = link->room.Slice(0, held.size());
+  return Status::kOk;
+}
+
 // Takes the links that were tried in the place of those from i on.
 Status Improver::Keep(size_t i, size_t count) {
   ++kept_;
+  for (size_t k = i; k < i + replaced_; ++k) {
+    if (!links_[k].room.empty()) SLUICE_TRY(free_.Push(links_[k].room));
+  }
   for (size_t k = 0; k < count; ++k) {
-    const Span<const Held> held = tried_[k].node.held;
-    Span<Held> room;
-    SLUICE_TRY(arena_->Allocate(held.size(), &room));
-    for (size_t h = 0; h < held.size(); ++h) room[h] = held[h];
     links_[i + k] = tried_[k];
-    links_[i + k].node.held = room;
+    if (k < fresh_) SLUICE_TRY(TakeRoom(tried_[k].node.held, &links_[i + k]));
   }
   count_ = i + count;
   return Status::kOk;

@@ -11,7 +11,7 @@
 // Input    a problem; the nodes of a plan; segments that must stay.
 // Output   the same plan, or a cheaper one.
 // Errors   kOutOfMemory.
-// Cost     at most `work` layers of segments made.
+// Cost     at most `work` layers of segments made, each time.
 #ifndef SLUICE_SOLVE_SPACE_IMPROVE_H_
 #define SLUICE_SOLVE_SPACE_IMPROVE_H_
 
@@ -26,6 +26,7 @@ namespace sluice {
 struct PlanLink {
   SpaceNode node;
   SpaceCost cost;
+  Span<Held> room;  // of the improver, for what the node holds; or empty
 };
 
 class Improver {
@@ -37,20 +38,32 @@ class Improver {
     const Prices& prices;
     KnownSegments known;      // these stay
     int64_t most_iterations;  // of a segment's loops
-    uint64_t work;            // layers of segments to make at most
+    uint64_t work;            // layers of segments to make at most, in each Descend
     Budget* budget;
   };
   Improver(const Call& call, Arena* arena)
-      : of_(call), arena_(arena), held_(arena->memory()) {}
+      : of_(call), arena_(arena), held_(arena->memory()), free_(arena) {}
 
   // last: the node at the end of the plan.
   Status Init(const Sequence<SpaceNode>& nodes, uint32_t last);
-  // If the budget ends, the result so far stands.
-  Status Run();
+  // Makes changes that pay until none is left. If the budget ends, the result so far
+  // stands.
+  Status Descend();
+  // Makes random changes, also such that cost a little: ever less. Ends with the
+  // cheapest plan on the way. work: layers of segments to make, and changes to try.
+  Status Anneal(uint64_t work, uint64_t seed);
+  // What the plan costs, over what a plan of these totals does.
+  double Over(const PlanTotal& least) const {
+    return RatioOf(least, of_.prices.Total(end()));
+  }
+  // The segments, by position.
+  void List(Span<KnownSegment> segments) const;
+  // Makes the plan of these segments, which were those of a plan before.
+  Status Restore(Span<const KnownSegment> segments);
   Span<const PlanLink> links() const { return {links_.begin(), count_}; }
   uint64_t kept() const { return kept_; }  // changes that were kept
   // The part of the plan's cost that all changes save.
-  double gain() const { return 1 - Ratio(first_, links_[count_ - 1].node); }
+  double gain() const { return 1 - Ratio(first_, end()); }
 
  private:
   // Segments that replace segments of the plan from one on.
@@ -60,6 +73,10 @@ class Improver {
     size_t made = 1, replaced = 1;
   };
   static constexpr double kLeast = 1e-5;  // smaller gains are none
+  // What a random change may cost at the begin, of the cost of a segment.
+  static constexpr double kHeat = 0.02;
+  static constexpr size_t kClocks =
+      4;  // of segments, that take as long as a layer made
   // A change is given up where so many segments behind it find other roots on chip.
   static constexpr size_t kFar = 8;
 
@@ -75,8 +92,14 @@ class Improver {
   void Fit(uint32_t first, uint32_t last, LoopChoice* loops) const;
   bool Make(PlanLink* link, uint32_t first, uint32_t last, const LoopChoice& loops);
   bool Try(size_t i, const Change& change, size_t* count);
-  double Ratio(const SpaceNode& before, const SpaceNode& after) const;
+  bool TryMove(size_t i, int move, size_t* count);
+  double RatioOf(const PlanTotal& now, const PlanTotal& then) const;
+  double Ratio(const SpaceNode& before, const SpaceNode& after) const {
+    return RatioOf(of_.prices.Total(before), of_.prices.Total(after));
+  }
+  const SpaceNode& end() const { return links_[count_ - 1].node; }
   Status Keep(size_t i, size_t count);
+  Status TakeRoom(Span<const Held> held, PlanLink* link);
 
   const Call of_;
   Arena* arena_;
@@ -85,6 +108,10 @@ class Improver {
   SpaceNode first_ = {};  // the end of the plan before all changes
   Span<PlanLink> links_, tried_;
   size_t count_ = 0;
+  size_t fresh_ = 0;     // links tried that hold something else than before
+  size_t replaced_ = 0;  // links that these replace
+  Vector<Span<Held>> free_;
+  double most_ = 1 - kLeast;  // cost of a change to keep, over the plan's
   uint64_t work_ = 0, kept_ = 0;
 };
 

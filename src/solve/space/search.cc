@@ -2,7 +2,7 @@
 #include "solve/space/search.h"
 
 #include "base/checked.h"
-#include "solve/space/improve.h"
+#include "solve/space/change_plan.h"
 #include "solve/space/memo.h"
 #include "solve/space/prices.h"
 #include "solve/space/segment.h"
@@ -41,9 +41,7 @@ constexpr int kCutsAtOutput = 6;
 constexpr int kFailures = 3;         // segment ends in a row where no cut fits
 constexpr size_t kPlanBytes = 1024;  // set aside for the plan, for each layer
 constexpr uint32_t kFarther = 32;    // layers between borders of the longest segments
-// Changes of the whole plan that save a smaller part are not worth a second plan.
-constexpr double kWorth = 1.0 / 512;
-constexpr int kMisses = 6;  // long segments in a row that are not kept
+constexpr int kMisses = 6;           // long segments in a row that are not kept
 
 // Limits how many cuts are tried beside the coarsest one that fits.
 class Patience {
@@ -209,6 +207,8 @@ class Trier {
   // Layers of the segments tried from this border. SetWork: some of them do not count.
   uint64_t work() const { return work_; }
   void SetWork(uint64_t work) { work_ = work; }
+  // Layers of all segments tried; a segment that is known counts as one.
+  uint64_t made() const { return made_; }
   uint32_t at(uint32_t from) const { return node(from).last; }
   const SpaceCost& cost() const { return segments_.cost(); }  // of the last that fitted
   const Prices& prices() const { return prices_; }
@@ -225,7 +225,10 @@ class Trier {
     const SpaceNode node = states_->nodes()[from];
     work_ += end - node.last;
     if (loops.Iterations() > most_iterations_) return false;
-    if (!segments_.Make({node.held, node.last, end, loops})) return false;
+    const uint64_t hits = segments_.hits();
+    const bool fits = segments_.Make({node.held, node.last, end, loops});
+    made_ += segments_.hits() == hits ? end - node.last : 1;
+    if (!fits) return false;
     SpaceNode next = node;
     prices_.Advance(segments_.cost(), &next);
     next.before = from;
@@ -325,6 +328,7 @@ class Trier {
   Prices prices_;
   const States* states_;
   uint64_t work_ = 0;
+  uint64_t made_ = 0;
   // The coarsest cuts that fitted the previous segment, without slices and with slices.
   int coarsest_[2] = {};
   int squarest_ = 0;  // the coarsest of SquareCuts
@@ -447,32 +451,25 @@ void TryImages(const SpaceProblem& p, uint32_t from, uint32_t end, Trier* trier)
   }
 }
 
-// Changes segments of the plan that ends with *best as long as it gets cheaper and there
-// is memory. improver: its results live in `arena`.
-Status Improve(Improver* improver, Arena* arena, States* states, uint32_t* best) {
+// Changes the plan that ends with *best, if there is memory for that.
+Status Change(const PlanChange& call, Arena* arena, States* states, uint32_t* best,
+              Span<KnownSegment>* found) {
   const Arena::Mark mark = arena->mark();
-  Status status = improver->Init(states->nodes(), *best);
-  if (status == Status::kOk) status = improver->Run();
+  ChangedPlan changed;
+  const Status status = ChangePlan(call, states->nodes(), *best, arena, &changed);
   if (status == Status::kOutOfMemory) arena->Rewind(mark);
-  if (status != Status::kOk || improver->gain() < kWorth) {
+  if (status != Status::kOk || changed.links.empty()) {
     return status == Status::kOutOfMemory ? Status::kOk : status;
   }
   uint32_t last = 0;  // the node before all layers
-  for (const PlanLink& link : improver->links()) {
+  for (const PlanLink& link : changed.links) {
     SpaceNode next = link.node;
     next.before = last;
     if (states->Add(next, &last) != Status::kOk) return Status::kOk;
   }
   *best = last;
+  *found = changed.before;
   return Status::kOk;
-}
-
-// Lists the segments of a plan by position.
-void Note(const Sequence<SpaceNode>& nodes, uint32_t last,
-          Span<KnownSegment> segments) {
-  for (uint32_t i = last; nodes[i].before != kNone; i = nodes[i].before) {
-    segments[nodes[i].first] = {nodes[i].last, nodes[i].loops};
-  }
 }
 
 class Search {
@@ -490,8 +487,8 @@ class Search {
     return states_.Init(p_.layer.size() + 1, search_.states);
   }
 
-  // *found: as the passes found it; *best: after changes.
-  Status Run(uint32_t* found, uint32_t* best) {
+  // *best: the node that ends the plan.
+  Status Run(uint32_t* best) {
     const uint32_t n = static_cast<uint32_t>(p_.layer.size());
     SLUICE_TRY(Pass());
     if (states_.count(n) == 0) return Status::kInfeasible;
@@ -499,18 +496,17 @@ class Search {
     const Status late = SecondPass();
     const bool ended = late == Status::kStopped || late == Status::kOutOfMemory;
     if (late != Status::kOk && !ended) return late;
-    *best = *found = states_.node(n, 0);
+    *best = states_.node(n, 0);
     if (search_.improving == 0 || ended) return Status::kOk;
     Arena rest(arena_->memory());
     if (SetAside(&rest) != Status::kOk) return Status::kOk;
-    Improver improver(
-        {p_, search_.goal, trier_.segments(), trier_.prices(), known_,
-         search_.most_iterations, search_.improving * p_.layer.size(), search_.budget},
-        arena_);
-    return Improve(&improver, arena_, &states_, best);
+    return Change({p_, search_, trier_.segments(), trier_.prices(), trier_.made()},
+                  arena_, &states_, best, &found_);
   }
 
   const Sequence<SpaceNode>& nodes() const { return states_.nodes(); }
+  // SpaceSearch::found; lives as long as the search.
+  Span<const KnownSegment> found() const { return found_; }
   SegmentMaker* maker() { return trier_.maker(); }
 
  private:
@@ -669,6 +665,7 @@ class Search {
   States states_;
   Trier trier_;
   const KnownSegments known_;
+  Span<KnownSegment> found_;
   bool late_ = false;        // in the second pass
   uint32_t free_until_ = 0;  // where the next known segment begins, or the end
   uint32_t far_ = 0;         // the last border that ExtendFarther tried
@@ -681,15 +678,14 @@ Status SearchSpace(const SpaceProblem& problem, const SpaceSearch& search,
   Arena memory(scratch->memory());
   Search run(problem, search, &memory);
   SLUICE_TRY(run.Init());
-  uint32_t found = 0, best = 0;
-  SLUICE_TRY(run.Run(&found, &best));
+  uint32_t best = 0;
+  SLUICE_TRY(run.Run(&best));
   if (search.found != nullptr) {
+    // Without memory for notes the changed plan stands.
     *search.found = {};
-    Span<KnownSegment> notes;
-    if (found != best &&
-        search.notes->Allocate(problem.layer.size(), &notes) == Status::kOk) {
-      Note(run.nodes(), found, notes);
-      *search.found = notes;
+    const Span<const KnownSegment> found = run.found();
+    if (search.notes->Allocate(found.size(), search.found) == Status::kOk) {
+      for (size_t at = 0; at < found.size(); ++at) (*search.found)[at] = found[at];
     }
   }
   return UnrollNodes(problem, run.nodes(), best, run.maker(), arena, plan);

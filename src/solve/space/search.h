@@ -10,7 +10,7 @@
 // loaded at once. Several layers form a segment only where the tensors between them
 // would fill much of the scratchpad. Long segments are tried last, from the best state
 // of each border, while their plans may be kept beside the others. At the end segments
-// of the whole plan are changed as long as that makes it cheaper (improve.h).
+// of the whole plan are changed (change_plan.h).
 //
 // Input    a problem; weights of energy and time; segments that are known.
 // Output   layers, loops, segments and images, without offsets; lives in `arena`.
@@ -35,10 +35,20 @@ struct SpaceSearch {
   uint32_t longest = 50;      // layers of a segment
   uint64_t most_work = 4000;  // layers of segments tried from one border
   uint64_t improving = 40;    // layers of segments to change at the end, for each layer
+  // Then random changes, as many layers of segments; kByWork: a part of those that the
+  // search made.
+  static constexpr uint64_t kByWork = UINT64_MAX;
+  uint64_t annealing = kByWork;
+  // No plan takes less; where the plan takes hardly more, there are no random changes.
+  double least_pj = 0;
+  int64_t least_cycles = 0;
+  uint64_t seed = 0;
+  bool keeps_known = true;              // known segments are not changed at the end
   int64_t most_iterations = INT64_MAX;  // of a segment's loops
   Budget* budget = nullptr;
-  // If not NULL: gets the segments, by position, before they were changed at the end;
-  // empty if none was, or if there is no memory for them. They live in `notes`.
+  // If not NULL: gets the segments, by position, before random changes if these paid, or
+  // else before all changes at the end; empty if none was kept, or if there is no memory
+  // for them. They live in `notes`.
   Span<KnownSegment>* found = nullptr;
   Arena* notes = nullptr;
 };

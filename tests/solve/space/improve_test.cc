@@ -6,69 +6,10 @@
 #include <vector>
 
 #include "support/joined_graph.h"
+#include "support/row_case.h"
 
 namespace sluice {
 namespace {
-
-// Layers as a plan of one segment for each; by default a row of layers whose tensors are
-// larger than the scratchpad.
-struct RowCase : sluice_test::MakerCase {
-  explicit RowCase(uint32_t layers, int32_t rows)
-      : RowCase(sluice_test::RowGraph(layers, {1, 64, 8, 64}), rows, 1 << 12) {}
-  RowCase(const sluice_test::GraphSpec& graph, int32_t rows, int64_t bytes)
-      : MakerCase(graph, bytes) {
-    const uint32_t layers = static_cast<uint32_t>(problem.layer.size());
-    REQUIRE(memo.Init(&arena) == Status::kOk);
-    REQUIRE(prices.Init(&arena) == Status::kOk);
-    SpaceNode node = {};
-    node.before = kNone;
-    REQUIRE(nodes.Push(node) == Status::kOk);
-    LoopChoice loops;
-    loops.Add(1, rows);
-    for (uint32_t at = 0; at < layers; ++at) Push(at, at + 1, loops);
-  }
-
-  void Push(uint32_t first, uint32_t last, const LoopChoice& loops) {
-    SpaceNode next = nodes[nodes.size() - 1];
-    memo.Forget();
-    REQUIRE(memo.Make({next.held, first, last, loops}));
-    prices.Advance(memo.cost(), &next);
-    next.before = static_cast<uint32_t>(nodes.size() - 1);
-    next.first = first;
-    next.last = last;
-    next.loops = loops;
-    Span<Held> held;
-    REQUIRE(arena.Allocate(memo.held().size(), &held) == Status::kOk);
-    for (size_t h = 0; h < held.size(); ++h) held[h] = memo.held()[h];
-    next.held = held;
-    REQUIRE(nodes.Push(next) == Status::kOk);
-  }
-
-  double CostOf(const SpaceNode& end) const {
-    const PlanTotal total = prices.Total(end);
-    return total.energy_pj * static_cast<double>(total.cycles);
-  }
-
-  // Improves the plan; returns its segments.
-  std::vector<PlanLink> Improve(uint64_t work, Span<const KnownSegment> known = {}) {
-    Budget budget;
-    const uint32_t layers = static_cast<uint32_t>(problem.layer.size());
-    Improver improver(
-        {problem, goal, &memo, prices, {known, layers}, INT64_MAX, work, &budget},
-        &arena);
-    const auto last = static_cast<uint32_t>(nodes.size() - 1);
-    REQUIRE(improver.Init(nodes, last) == Status::kOk);
-    REQUIRE(improver.Run() == Status::kOk);
-    kept = improver.kept();
-    return {improver.links().begin(), improver.links().end()};
-  }
-
-  SpaceGoal goal = {1, 1};
-  SegmentMemo memo{problem, &maker};
-  Prices prices{problem, goal};
-  Sequence<SpaceNode> nodes{&arena};
-  uint64_t kept = 0;
-};
 
 // The segments cover all layers, and their nodes cost what they cost when the plan is
 // made from its begin.
@@ -136,18 +77,6 @@ TEST_CASE("improve: known segments stay as they are") {
   CheckPrices(&c, links);
 }
 
-// a is read by b and, at the end, with d: a change decides whether it stays on chip for
-// the segments behind it, which then cost something else.
-sluice_test::GraphSpec ReadAgain(int32_t rows) {
-  sluice_test::GraphSpec g = sluice_test::RowGraph(5, {1, rows, 8, 16});
-  g.tensors.back().kind = 0;
-  g.tensors.push_back({{1, rows, 8, 32}, SLUICE_DTYPE_INT8, 0});
-  g.layers.push_back({SLUICE_OP_CONCAT, {1, 5}, {6}, {3}});
-  g.tensors.push_back({{1, rows, 8, 32}, SLUICE_DTYPE_INT8, 2});
-  g.layers.push_back({SLUICE_OP_REQUANTIZE, {6}, {7}, {0, 1 << 30, 1, 0, -128, 127}});
-  return g;
-}
-
 TEST_CASE(
     "improve: what segments behind a change cost follows from what stays on chip") {
   uint64_t kept = 0;
@@ -165,6 +94,45 @@ TEST_CASE(
     }
   }
   CHECK(kept > 20);
+}
+
+TEST_CASE("improve: random changes end with the cheapest plan on the way") {
+  int better = 0;
+  for (int64_t bytes = 2304; bytes <= 5120; bytes += 256) {
+    CAPTURE(bytes);
+    RowCase alone(ReadAgain(16), 16, bytes);
+    const double least = alone.CostOf(alone.Improve(0).back().node);
+    for (uint64_t seed = 0; seed < 4; ++seed) {
+      CAPTURE(seed);
+      RowCase c(ReadAgain(16), 16, bytes), again(ReadAgain(16), 16, bytes);
+      const std::vector<PlanLink> links = c.Improve(0, {}, 3000, seed);
+      CheckPrices(&c, links);
+      const double cost = c.CostOf(links.back().node);
+      CHECK(cost <= least * (1 + 1e-9));
+      better += cost < least * (1 - 1e-4) ? 1 : 0;
+      // The same seed makes the same changes.
+      CHECK(again.CostOf(again.Improve(0, {}, 3000, seed).back().node) == cost);
+    }
+  }
+  CHECK(better > 20);
+}
+
+TEST_CASE("improve: random changes leave known segments as they are") {
+  RowCase c(6, 64);
+  std::vector<KnownSegment> known(6);
+  LoopChoice loops;
+  loops.Add(1, 64);
+  known[2] = {3, loops};
+  const std::vector<PlanLink> links =
+      c.Improve(0, {known.data(), known.size()}, 5000, 1);
+  CHECK(links.size() < 6);
+  bool found = false;
+  for (const PlanLink& link : links) {
+    found = found || (link.node.first == 2 && link.node.last == 3 &&
+                      SameLoops(link.node.loops, loops));
+  }
+  CHECK(found);
+  CheckPrices(&c, links);
 }
 
 TEST_CASE("improve: work ends it with a valid plan that is no worse") {

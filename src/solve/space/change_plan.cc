@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/space/change_plan.h"
+
+namespace sluice {
+namespace {
+
+// Changes that save a smaller part of the cost are not worth a second plan.
+constexpr double kWorth = 1.0 / 512;
+constexpr uint64_t kRuns = 4;            // of random changes, at most
+constexpr double kNearBound = 9.0 / 8;   // a plan's cost over the bound's
+constexpr double kAlmostNothing = 1e-4;  // of the cost, saved by a run
+
+Status List(const Improver& improver, size_t layers, Arena* arena,
+            Span<KnownSegment>* segments) {
+  SLUICE_TRY(arena->Allocate(layers, segments));
+  improver.List(*segments);
+  return Status::kOk;
+}
+
+Status ChangeAtRandom(uint64_t work, uint64_t seed, Improver* improver) {
+  for (uint64_t run = 0; run < kRuns; ++run) {
+    const double before = improver->gain();
+    SLUICE_TRY(improver->Anneal(work / kRuns, seed + run));
+    if (improver->gain() - before < kAlmostNothing) break;
+  }
+  return improver->Descend();
+}
+
+}  // namespace
+
+Status ChangePlan(const PlanChange& call, const Sequence<SpaceNode>& nodes,
+                  uint32_t last, Arena* arena, ChangedPlan* out) {
+  const SpaceSearch& search = call.search;
+  const size_t layers = call.problem.layer.size();
+  KnownSegments fixed = {search.known, static_cast<uint32_t>(layers)};
+  if (!search.keeps_known) fixed.at = {};
+  Improver improver({call.problem, search.goal, call.segments, call.prices, fixed,
+                     search.most_iterations, search.improving * layers, search.budget},
+                    arena);
+  SLUICE_TRY(improver.Init(nodes, last));
+  SLUICE_TRY(List(improver, layers, arena, &out->before));
+  SLUICE_TRY(improver.Descend());
+  const double gain = improver.gain();
+  uint64_t work = search.annealing;
+  if (work == SpaceSearch::kByWork) work = call.work;
+  const double over = improver.Over({search.least_pj, search.least_cycles});
+  if (work != 0 && over >= kNearBound) {
+    Span<KnownSegment> descended;
+    SLUICE_TRY(List(improver, layers, arena, &descended));
+    const Status status = ChangeAtRandom(work, search.seed, &improver);
+    if (status != Status::kOk || improver.gain() - gain < kWorth) {
+      SLUICE_TRY(improver.Restore(descended));
+    } else if (gain >= kWorth) {
+      out->before = descended;
+    }
+  }
+  if (improver.gain() >= kWorth) out->links = improver.links();
+  return Status::kOk;
+}
+
+}  // namespace sluice
