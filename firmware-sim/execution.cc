@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <random>
 
+#include "reference.h"
+
 namespace sluice_sim {
 
 Execution::Execution(const SimulateOptions& options, const sluice_walker_t& walker,
@@ -50,6 +52,7 @@ bool Execution::StartOne(uint32_t e, const sluice_instruction_t& instruction) {
   flight.instruction = sluice_walk_position(&walker_, cursors_.data(), e);
   flight.start = now_;
   if (!sluice_walk_waits_hold(&walker_, cursors_.data(), e, nullptr)) return true;
+  if (Cancelled(options_.cancel)) return FailAt({"cancelled", "cancelled"}, flight);
   if (Trap trap = machine_.Start(instruction, &flight)) return FailAt(trap, flight);
   if (options_.check_races) {
     if (Trap trap = order_.Start(instruction, flight)) return FailAt(trap, flight);

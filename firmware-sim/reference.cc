@@ -386,10 +386,15 @@ std::string RunLayer(const Graph& graph, const Layer& layer, Values* values) {
   return Run(graph, {}, values).Execute(layer);
 }
 
+bool Cancelled(const uint32_t* cancel) {
+  return cancel != nullptr && __atomic_load_n(cancel, __ATOMIC_RELAXED) != 0;
+}
+
 std::string RunLayers(const Graph& graph, const std::vector<int32_t>& parameters,
-                      Values* values) {
+                      Values* values, const uint32_t* cancel) {
   Run run(graph, parameters, values);
   for (size_t i = 0; i < graph.layers.size(); ++i) {
+    if (Cancelled(cancel)) return "cancelled";
     const std::string error = run.Execute(graph.layers[i]);
     if (!error.empty()) return "layer " + std::to_string(i) + ": " + error;
   }

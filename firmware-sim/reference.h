@@ -32,9 +32,12 @@ std::string FillConstants(const Graph& graph, const std::string& data_dir,
 // Fills inputs: the given ones, else seeded with seed * 256 + i.
 std::string FillInputs(const Graph& graph, uint64_t seed, const Values* given,
                        Values* values);
-// Runs all layers in order. `parameters`: value of each graph parameter.
+// Whether another thread has set the word; nullptr: no.
+bool Cancelled(const uint32_t* cancel);
+// Runs all layers in order, or says "cancelled". `parameters`: value of each graph
+// parameter.
 std::string RunLayers(const Graph& graph, const std::vector<int32_t>& parameters,
-                      Values* values);
+                      Values* values, const uint32_t* cancel);
 
 // Runs one layer with the attributes of `layer`. In `values` only the layer's inputs
 // must be known.

@@ -76,6 +76,9 @@ struct SimulateOptions {
   // Functions of OPAQUE layers by name; they take precedence over host_functions.h.
   const std::map<std::string, HostFunction>* host_functions = nullptr;
   std::function<void(const TraceEvent&)> trace;
+  // With contention: the events of the second run.
+  std::function<void(const TraceEvent&)> contended_trace;
+  const uint32_t* cancel = nullptr;  // another thread sets it not 0: the run ends
   uint64_t max_memory_bytes = uint64_t{16} << 30;  // refuses plans that need more
 };
 
@@ -85,7 +88,7 @@ struct Claim {
   uint64_t claimed = 0, measured = 0;
 };
 
-// error_code: graph hardware plan stream input memory | bounds alignment readonly
+// error_code: graph hardware plan stream input memory cancelled | bounds alignment readonly
 // overlap undefined race region tile transfer index wait deadlock host output |
 // mismatch
 struct SimulateResult {

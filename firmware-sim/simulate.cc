@@ -260,7 +260,7 @@ void Compare(const SimulateOptions& options, const Plan& plan, SimulateResult* r
 
 // Runs the stream again with contention on links. Only times may change.
 bool RunContended(SimulateOptions options, SimulateResult* result) {
-  options.trace = nullptr;
+  options.trace = options.contended_trace;
   SimulateResult contended;
   Lane lane(options);
   if (!lane.Open(&contended) || !lane.Prepare()) return false;
@@ -401,8 +401,10 @@ bool RunUntiled(const SimulateOptions& options, SimulateResult* result) {
   std::vector<int32_t> parameters;
   error = ParameterValues(graph, options, &parameters);
   if (!error.empty()) return Fail({"input", error}, result);
-  error = RunLayers(graph, parameters, &values);
-  if (!error.empty()) return Fail({"graph", error}, result);
+  error = RunLayers(graph, parameters, &values, options.cancel);
+  if (!error.empty()) {
+    return Fail({Cancelled(options.cancel) ? "cancelled" : "graph", error}, result);
+  }
   if (options.state_tensors != nullptr) {
     options.state_tensors->clear();
     for (size_t i = 0; i < values.size(); ++i) {

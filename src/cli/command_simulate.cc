@@ -118,14 +118,16 @@ void Print(const SimulateCommand& command, const sluice_sim::SimulateResult& res
 // and hashes cover all runs; the other results and the trace are those of the last run.
 sluice_sim::SimulateResult SimulateRuns(const SimulateCommand& command,
                                         sluice_sim::SimulateOptions options) {
-  const auto trace = options.trace;
+  const auto trace = options.trace, contended_trace = options.contended_trace;
   std::vector<uint8_t> state;
   options.state = &state;
   sluice_sim::SimulateResult result;
   uint64_t hash = SLUICE_OUTPUT_HASH_START, compared = 0;
   for (uint32_t run = 0; run < command.runs; ++run) {
     options.seed = command.seed + uint64_t{1000} * run;
-    options.trace = run + 1 == command.runs ? trace : nullptr;
+    const bool last = run + 1 == command.runs;
+    options.trace = last ? trace : nullptr;
+    options.contended_trace = last ? contended_trace : nullptr;
     result = sluice_sim::Simulate(options);
     if (!result.ok) return result;
     for (const std::vector<uint8_t>& output : result.outputs) {
@@ -146,7 +148,7 @@ void Run(const SimulateCommand& command) {
   const Bytes plan = ReadFile(command.plan);
   const Bytes graph = ReadFile(command.graph);
   const Bytes hardware = LoadHardware(command.hardware);
-  std::vector<sluice_sim::TraceEvent> events;
+  std::vector<TracedRun> runs(command.contention ? 2 : 1);
   sluice_sim::SimulateOptions options;
   options.graph = graph.data();
   options.graph_size = graph.size();
@@ -160,7 +162,16 @@ void Run(const SimulateCommand& command) {
   options.seed = command.seed;
   options.parameters = command.parameters;
   if (!command.trace.empty()) {
-    options.trace = [&](const sluice_sim::TraceEvent& e) { events.push_back(e); };
+    options.trace = [&](const sluice_sim::TraceEvent& e) {
+      runs[0].events.push_back(e);
+    };
+    if (command.contention) {
+      runs[0].name = "as predicted";
+      runs[1].name = "with busy links";
+      options.contended_trace = [&](const sluice_sim::TraceEvent& e) {
+        runs[1].events.push_back(e);
+      };
+    }
   }
   const std::vector<Bytes> inputs = ReadInputs(command.inputs, graph);
   if (!command.inputs.empty()) options.inputs = &inputs;
@@ -172,7 +183,7 @@ void Run(const SimulateCommand& command) {
   if (!command.trace.empty()) {
     const std::string trace = TraceOf(
         {plan, graph, hardware, FileStem(command.graph), FileStem(command.hardware)},
-        events, result);
+        std::move(runs), result);
     WriteFile(command.trace, trace.data(), trace.size());
   }
   if (!result.ok) Fail(command, result);

@@ -89,7 +89,7 @@ std::string Subtitle(const ExecutedPlan& run, uint64_t tiles) {
 
 }  // namespace
 
-ExecutedPlan ExecutePlan(const PlanFiles& files) {
+ExecutedPlan ExecutePlan(const PlanFiles& files, std::vector<TraceEvent>* contended) {
   ExecutedPlan run;
   sluice_sim::SimulateOptions options;
   options.graph = files.graph.data();
@@ -99,6 +99,8 @@ ExecutedPlan ExecutePlan(const PlanFiles& files) {
   options.plan = files.plan.data();
   options.plan_size = files.plan.size();
   options.trace = [&](const TraceEvent& e) { run.events.push_back(e); };
+  options.contention = contended != nullptr;
+  options.contended_trace = [&](const TraceEvent& e) { contended->push_back(e); };
   run.result = sluice_sim::Simulate(options);
   if (!run.result.ok) {
     const std::string& code = run.result.error_code;

@@ -29,7 +29,9 @@ struct ExecutedPlan {
   BufferHistory history;
 };
 
-ExecutedPlan ExecutePlan(const PlanFiles& files);
+// `contended`, where it is not nullptr, gets the events of a second run, with busy links.
+ExecutedPlan ExecutePlan(const PlanFiles& files,
+                         std::vector<sluice_sim::TraceEvent>* contended = nullptr);
 
 // Everything of a plot but its view: rows, scratchpads, names, title.
 Plot PlotOf(const PlanFiles& files, const ExecutedPlan& run);

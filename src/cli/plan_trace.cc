@@ -17,7 +17,8 @@ namespace {
 
 using sluice_sim::TraceEvent;
 
-constexpr uint32_t kShared = 1;  // process of shared engines; node n is 2 + n
+constexpr uint32_t kShared = 1;           // process of shared engines; node n is 2 + n
+constexpr uint32_t kProcesses = 1 << 17;  // room for those of a run
 
 // Converts cycles to picoseconds, and to microseconds with decimals.
 class Clock {
@@ -82,17 +83,21 @@ struct Writer {
 
 struct Tracer {
   const PlanFiles& files;
-  const std::vector<TraceEvent>& events;  // by start, then engine
   const sluice_sim::SimulateResult& result;
   const Clock clock;
   const Stream stream;
   bool many_nodes = false;
+  std::string prefix = {};              // of the run's processes
+  uint32_t first = 0;                   // number before these
+  uint64_t arrows = 0;                  // of all runs
+  std::vector<TraceEvent> events = {};  // of the run, by start, then engine
   Writer out = {};
 
+  uint32_t Shared() const { return first + kShared; }
   uint32_t ProcessOf(uint32_t engine) const {
-    if (!many_nodes) return kShared;
+    if (!many_nodes) return Shared();
     const auto e = stream.At<sluice_engine_t>(stream.header().engine_offset, engine);
-    return e.node == SLUICE_ALL_NODES ? kShared : 2 + uint32_t{e.node};
+    return e.node == SLUICE_ALL_NODES ? Shared() : Shared() + 1 + uint32_t{e.node};
   }
 };
 
@@ -102,12 +107,12 @@ void WriteNames(Tracer* t) {
   for (const uint32_t engine : engines) {
     const uint32_t process = t->ProcessOf(engine);
     if (processes.insert(process).second) {
-      const std::string name = process != kShared
-                                   ? "node " + std::to_string(process - 2)
+      const std::string name = process != t->Shared()
+                                   ? "node " + std::to_string(process - t->Shared() - 1)
                                    : t->files.hardware_name;
-      t->out.Record(
-          "M", process,
-          "\"name\":\"process_name\",\"args\":{\"name\":" + Quoted(name) + "}");
+      t->out.Record("M", process,
+                    "\"name\":\"process_name\",\"args\":{\"name\":" +
+                        Quoted(t->prefix + name) + "}");
       t->out.Record("M", process,
                     "\"name\":\"process_sort_index\",\"args\":{\"sort_index\":" +
                         std::to_string(process) + "}");
@@ -184,7 +189,8 @@ void WriteCounters(Tracer* t, const BufferHistory& history) {
       bytes[piece.start] += static_cast<int64_t>(piece.high - piece.low);
       bytes[piece.end] -= static_cast<int64_t>(piece.high - piece.low);
     }
-    const uint32_t process = t->many_nodes ? 2 + static_cast<uint32_t>(node) : kShared;
+    const uint32_t process =
+        t->many_nodes ? t->Shared() + 1 + static_cast<uint32_t>(node) : t->Shared();
     WriteCounter(t, process, "scratchpad bytes", bytes);
   }
   // Rates are integers, in thousandths, so that a transfer that ends subtracts exactly what
@@ -199,7 +205,7 @@ void WriteCounters(Tracer* t, const BufferHistory& history) {
     rates[e.start] += rate;
     rates[e.end] -= rate;
   }
-  WriteCounter(t, kShared, "DRAM bytes per cycle", rates, 1000);
+  WriteCounter(t, t->Shared(), "DRAM bytes per cycle", rates, 1000);
 }
 
 // The instructions of each engine, in the order of its list.
@@ -222,12 +228,11 @@ const TraceEvent* AwaitedBy(const Lists& lists, const TraceEvent& e,
 void WriteArrows(Tracer* t) {
   Lists lists;
   for (const TraceEvent& e : t->events) lists[e.engine].push_back(&e);
-  uint64_t number = 0;
   const auto end = [&](const char* phase, const TraceEvent& e, uint64_t cycle,
                        const char* more) {
     t->out.Record(phase, t->ProcessOf(e.engine),
                   "\"tid\":" + std::to_string(e.engine + 1) + ",\"ts\":" +
-                      t->clock.At(cycle) + ",\"id\":" + std::to_string(number) +
+                      t->clock.At(cycle) + ",\"id\":" + std::to_string(t->arrows) +
                       ",\"cat\":\"wait\",\"name\":\"wait\"" + more);
   };
   for (const TraceEvent& e : t->events) {
@@ -246,19 +251,16 @@ void WriteArrows(Tracer* t) {
       // cycle of the awaited instruction.
       end("s", *awaited, awaited->end - 1, "");
       end("f", e, e.start, ",\"bp\":\"e\"");
-      ++number;
+      ++t->arrows;
     }
   }
 }
 
 }  // namespace
 
-std::string TraceOf(const PlanFiles& files, std::vector<TraceEvent> events,
+std::string TraceOf(const PlanFiles& files, std::vector<TracedRun> runs,
                     const sluice_sim::SimulateResult& result) {
-  std::sort(events.begin(), events.end(), [](const TraceEvent& a, const TraceEvent& b) {
-    return a.start != b.start ? a.start < b.start : a.engine < b.engine;
-  });
-  if (events.empty()) return "{\"traceEvents\":[]}\n";
+  if (runs.empty() || runs[0].events.empty()) return "{\"traceEvents\":[]}\n";
   Session session(0);
   session.LoadPlan(files.plan);
   const void* image = nullptr;
@@ -266,15 +268,24 @@ std::string TraceOf(const PlanFiles& files, std::vector<TraceEvent> events,
   if (sluice_plan_stream(session.plan(), &image, &size) != SLUICE_OK) {
     throw Failure(kBadInput, "the plan has no stream");
   }
-  Tracer t = {files, events, result, Clock(FactsOf(files.hardware).clock_hz),
+  Tracer t = {files, result, Clock(FactsOf(files.hardware).clock_hz),
               Stream(image, size)};
   t.many_nodes =
       uint64_t{t.stream.header().node_cols} * t.stream.header().node_rows > 1;
-  WriteNames(&t);
-  WriteSlices(&t);
-  if (result.ok) {
-    WriteCounters(&t, FollowBuffers(image, size, events));
-    WriteArrows(&t);
+  for (TracedRun& run : runs) {
+    t.prefix = run.name.empty() ? "" : run.name + ": ";
+    t.events = std::move(run.events);
+    std::sort(t.events.begin(), t.events.end(),
+              [](const TraceEvent& a, const TraceEvent& b) {
+                return a.start != b.start ? a.start < b.start : a.engine < b.engine;
+              });
+    WriteNames(&t);
+    WriteSlices(&t);
+    if (result.ok) {
+      WriteCounters(&t, FollowBuffers(image, size, t.events));
+      WriteArrows(&t);
+    }
+    t.first += kProcesses;
   }
   return t.out.text + "\n]}\n";
 }

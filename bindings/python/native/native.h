@@ -37,7 +37,8 @@ typedef struct sluice_native_run {
   size_t state_size;
   uint32_t trace; /* 1: events are kept */
   uint32_t reserved;
-  const char* data_dir; /* of constants in files of their own; NULL: "." */
+  const uint32_t* cancel; /* another thread sets it not 0: the run ends; or NULL */
+  const char* data_dir;   /* of constants in files of their own; NULL: "." */
 } sluice_native_run_t;
 
 /* One executed instruction, as TraceEvent of the simulator. */
@@ -91,8 +92,10 @@ typedef struct sluice_native_text {
 /* Plans, side by side, as one page of HTML: `sluice report`. */
 SLUICE_API sluice_native_text_t* sluice_native_report(
     const sluice_native_files_t* plans, size_t count);
-/* A plan's run as a trace for Perfetto: `sluice simulate --trace`. */
-SLUICE_API sluice_native_text_t* sluice_native_trace(const sluice_native_files_t* plan);
+/* A plan's run as a trace for Perfetto: `sluice simulate --trace`, with --contention if
+ * that is not 0. */
+SLUICE_API sluice_native_text_t* sluice_native_trace(const sluice_native_files_t* plan,
+                                                     uint32_t contention);
 SLUICE_API void sluice_native_text_destroy(sluice_native_text_t* text);
 
 #ifdef __cplusplus

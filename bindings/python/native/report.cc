@@ -70,11 +70,20 @@ sluice_native_text_t* sluice_native_report(const sluice_native_files_t* plans,
   });
 }
 
-sluice_native_text_t* sluice_native_trace(const sluice_native_files_t* plan) {
+sluice_native_text_t* sluice_native_trace(const sluice_native_files_t* plan,
+                                          uint32_t contention) {
   return TextOf([&] {
     const PlanFiles files = FilesOf(*plan);
-    const sluice::cli::ExecutedPlan run = sluice::cli::ExecutePlan(files);
-    return sluice::cli::TraceOf(files, run.events, run.result);
+    std::vector<sluice::cli::TracedRun> runs(1);
+    if (contention != 0) {
+      runs.resize(2);
+      runs[0].name = "as predicted";
+      runs[1].name = "with busy links";
+    }
+    sluice::cli::ExecutedPlan run =
+        sluice::cli::ExecutePlan(files, contention != 0 ? &runs[1].events : nullptr);
+    runs[0].events = std::move(run.events);
+    return sluice::cli::TraceOf(files, std::move(runs), run.result);
   });
 }
 

@@ -45,6 +45,7 @@ sluice_sim::SimulateOptions OptionsOf(const sluice_native_run_t& asked, Run* run
   options.contention = asked.contention != 0;
   options.interleaving = asked.interleaving;
   options.seed = asked.seed;
+  options.cancel = asked.cancel;
   options.parameters.assign(asked.parameters, asked.parameters + asked.parameter_count);
   if (asked.data_dir != nullptr) options.data_dir = asked.data_dir;
   for (uint32_t i = 0; i < asked.input_count; ++i) {

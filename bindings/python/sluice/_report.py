@@ -43,7 +43,7 @@ def page(plans: Sequence["Plan"]) -> str:
     return _text(lib.sluice_native_report(files[0], len(plans)))
 
 
-def trace(plan: "Plan") -> str:
+def trace(plan: "Plan", contention: bool) -> str:
     """JSON of the trace-event format."""
     files = _files([plan])
-    return _text(lib.sluice_native_trace(files[0]))
+    return _text(lib.sluice_native_trace(files[0], int(contention)))

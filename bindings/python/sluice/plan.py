@@ -252,12 +252,13 @@ class Plan:
             pathlib.Path(path).write_text(found, encoding="utf-8")
         return found
 
-    def trace(self, path: Optional[Path] = None) -> str:
+    def trace(self, path: Optional[Path] = None, *, contention: bool = False) -> str:
         """The plan's run as JSON that ui.perfetto.dev and chrome://tracing show, as
-        `sluice simulate --trace` writes it."""
+        `sluice simulate --trace` writes it. A run takes what was predicted; with contention a
+        second one, in which busy links make transfers wait, stands below it."""
         from ._report import trace
 
-        found = trace(self)
+        found = trace(self, contention)
         if path is not None:
             pathlib.Path(path).write_text(found, encoding="utf-8")
         return found

@@ -100,17 +100,14 @@ class Options:
         if self.raised is not None:
             raise self.raised
 
-    def _callback(self, kind: str, function: Callable, error: int) -> Any:
-        """Makes a C callback. An exception in it ends the call, and is raised after the call."""
+    def _callback(self, kind: str, function: Callable[..., Any], error: Optional[int]) -> Any:
+        """Makes a C callback. An exception in it ends the call, and is raised after the call; an
+        interrupt, too, that comes before the first line of `function`."""
 
-        def guarded(*arguments: Any) -> Any:
-            try:
-                return function(*arguments)
-            except BaseException as raised:  # an exception must not pass through C
-                self.raised = raised
-                return error
+        def failed(_kind: Any, raised: BaseException, _trace: Any) -> None:
+            self.raised = raised
 
-        made = ffi.callback(kind, guarded, error=error)
+        made = ffi.callback(kind, function, error=error, onerror=failed)
         self._keep.append(made)
         return made
 
@@ -153,9 +150,9 @@ class Options:
             list(executor.map(lambda i: job(argument, i), range(jobs)))
 
         kind = "void(void*, void(*)(void*, uint32_t), void*, uint32_t)"
-        made = ffi.callback(kind, run)
+        made = self._callback(kind, run, None)
         runner = struct("sluice_runner_t", run=made)
-        self._keep += [made, runner]
+        self._keep.append(runner)
         self.struct.runner = runner
 
 

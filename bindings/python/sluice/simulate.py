@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NoReturn, Optional, Sequence, Union
 
-from ._library import ffi, lib, text
-from .errors import BadInput, Diagnostic, OutOfMemory, Rejected
+from ._library import Cancel, ffi, interruptible, lib, text
+from .errors import BadInput, Diagnostic, OutOfMemory, Rejected, Stopped
 from .graph import _OPS, NO_INDEX, Graph
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _arrays(graph: Graph, inputs: Any) -> Optional[List[bytes]]:
 
 
 def _run(graph: Graph, plan: Optional["Plan"], inputs: Optional[List[bytes]],
-         **fields: Any) -> Any:
+         cancel: Optional[Cancel] = None, **fields: Any) -> Any:
     """The C result of a run, and the objects that its pointers refer to."""
     run, keep = ffi.new("sluice_native_run_t*", fields), []
 
@@ -86,7 +86,9 @@ def _run(graph: Graph, plan: Optional["Plan"], inputs: Optional[List[bytes]],
         keep += [buffers, ffi.new("const void*[]", buffers),
                  ffi.new("size_t[]", [len(data) for data in inputs])]
         run.inputs, run.input_sizes, run.input_count = keep[-2], keep[-1], len(inputs)
-    result = lib.sluice_native_simulate(run)
+    with interruptible(cancel) as word:
+        run.cancel = word
+        result = lib.sluice_native_simulate(run)
     if result == ffi.NULL:
         raise OutOfMemory("the simulator has no memory")
     return ffi.gc(result, lib.sluice_native_simulate_destroy)
@@ -100,15 +102,16 @@ def _check(result: Any) -> None:
 def refuse(code: str, sentence: str) -> NoReturn:
     """Raises what an answer of the simulator means."""
     kind, status = ((BadInput, -2) if code in ("graph", "hardware", "plan", "input")
-                    else (OutOfMemory, -4) if code == "memory" else (Rejected, 3))
+                    else (OutOfMemory, -4) if code == "memory"
+                    else (Stopped, 2) if code == "cancelled" else (Rejected, 3))
     raise kind(sentence, Diagnostic(status=status, stage="simulate", rule=code,
                                     message=sentence))
 
 
 def simulate(plan: "Plan", inputs: Union[Sequence, Mapping, None] = None, *,
              functional: bool = True, seed: int = 0, parameters: Sequence[int] = (),
-             state: bytes = b"", contention: bool = False,
-             interleaving: int = 0) -> Simulation:
+             state: bytes = b"", contention: bool = False, interleaving: int = 0,
+             cancel: Optional[Cancel] = None) -> Simulation:
     """Executes a plan cycle by cycle and, when functional, byte by byte.
 
     inputs       arrays of the stored types, in the graph's order or by name; None: seeded
@@ -116,12 +119,13 @@ def simulate(plan: "Plan", inputs: Union[Sequence, Mapping, None] = None, *,
     state        of the run before; b"": as before the first
     contention   also says what busy links add
     interleaving not 0: the seed of an order that only the waits bind
+    cancel       a Cancel, for other threads; Ctrl-C stops the run too
 
     Rejected: the plan breaks a rule, or computes other bytes than the untiled graph.
     """
     graph, _ = plan._made_for()
     keep = [ffi.new("int32_t[]", list(parameters)), ffi.from_buffer(state)]
-    result = _run(graph, plan, _arrays(graph, inputs), functional=int(functional),
+    result = _run(graph, plan, _arrays(graph, inputs), cancel, functional=int(functional),
                   contention=int(contention), interleaving=interleaving, seed=seed,
                   parameters=keep[0], parameter_count=len(parameters), state=keep[1],
                   state_size=len(state))
@@ -129,9 +133,10 @@ def simulate(plan: "Plan", inputs: Union[Sequence, Mapping, None] = None, *,
     return _simulation(graph, result)
 
 
-def reference(graph: Graph, inputs: Any = None, *, seed: int = 0) -> List["numpy.ndarray"]:
+def reference(graph: Graph, inputs: Any = None, *, seed: int = 0,
+              cancel: Optional[Cancel] = None) -> List["numpy.ndarray"]:
     """The outputs of the graph, computed layer by layer without a machine."""
-    result = _run(graph, None, _arrays(graph, inputs), functional=1, seed=seed)
+    result = _run(graph, None, _arrays(graph, inputs), cancel, functional=1, seed=seed)
     _check(result)
     return _outputs(graph, result)
 

@@ -160,6 +160,48 @@ def test_ctrl_c_ends_a_call_and_the_next_one_works(large, graph):
         signal.raise_signal(signal.SIGINT)
 
 
+def test_an_interrupt_before_a_callable_s_first_line_is_raised(graph):
+    """Where Ctrl-C comes while Python enters a callback."""
+    seen = []
+
+    def enter(frame, event, _):
+        if frame.f_code.co_filename.endswith("planning.py") and frame.f_code.co_name in (
+                "tell", "guarded"):
+            sys.settrace(None)
+            seen.append(event)
+            raise KeyboardInterrupt
+
+    before = sys.gettrace()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            sys.settrace(enter)
+            sluice.schedule(graph, "mcu-256k", progress=lambda *_: 0, solver="fusion",
+                            max_iterations=1 << 14)
+    finally:
+        sys.settrace(before)
+    assert seen == ["call"]
+
+
+def test_a_run_is_cancelled_and_interrupted(graph, plan):
+    cancel = sluice.Cancel()
+    assert plan.simulate(cancel=cancel).mismatches == 0
+    cancel.cancel()
+    for call in (lambda: plan.simulate(cancel=cancel),
+                 lambda: sluice.reference(graph, cancel=cancel)):
+        with pytest.raises(sluice.Stopped, match="cancelled"):
+            call()
+    large = sluice.Graph.zoo("resnet50", batch=16)  # a run takes many seconds
+    for call in (sluice.schedule(large, "soma-edge", solver="baseline").simulate,
+                 lambda: sluice.reference(large)):
+        thread = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+        begin = time.monotonic()
+        thread.start()
+        with pytest.raises(KeyboardInterrupt):
+            call()
+        assert time.monotonic() - begin < 10
+        thread.join()
+
+
 def test_a_deadline_gives_the_best_so_far_and_progress_is_told(large, capfd):
     told = []
     plan = sluice.schedule(large, "soma-edge", deadline=0.4, **LONG,

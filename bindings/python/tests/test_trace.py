@@ -95,6 +95,33 @@ def test_counters_begin_and_end_empty_and_add_up(traced):
             assert moved == pytest.approx(whole, rel=0.01)
 
 
+def test_a_run_with_busy_links_stands_beside_the_predicted_one(graph, tool, tmp_path):
+    plan = sluice.schedule(graph, "kapla-4x4", solver="baseline")
+    run = plan.simulate(functional=False, contention=True)
+    both = json.loads(plan.trace(contention=True), parse_float=Decimal)
+    plain = json.loads(plan.trace(), parse_float=Decimal)
+    names = {e["pid"]: e["args"]["name"] for e in of(both, "M") if e["name"] == "process_name"}
+    clock = plan.machine.clock_hz
+    ends = collections.defaultdict(Decimal)
+    for e in of(both, "X"):
+        kind = names[e["pid"]].split(": ")[0]
+        ends[kind] = max(ends[kind], e["ts"] + e["dur"])
+    assert {kind: round(end * clock / 1000000) for kind, end in ends.items()} == {
+        "as predicted": run.cycles, "with busy links": run.contended_cycles}
+    assert run.contended_cycles > run.cycles == run.predicted_cycles
+    slices = [(e["tid"], e["ts"], e["dur"]) for e in of(plain, "X")]
+    assert slices == [(e["tid"], e["ts"], e["dur"]) for e in of(both, "X")
+                      if names[e["pid"]].startswith("as predicted")]
+    arrows = [e["id"] for e in of(both, "s")]
+    assert len(set(arrows)) == len(arrows) > len(of(plain, "s"))
+    graph.save(tmp_path / "g.slg")
+    plan.save(tmp_path / "p.slp")
+    subprocess.run([tool, "simulate", tmp_path / "p.slp", "--graph", tmp_path / "g.slg", "--hw",
+                    "kapla-4x4", "--contention", "--trace", tmp_path / "t.json"], check=True,
+                   stdout=subprocess.DEVNULL)
+    assert (tmp_path / "t.json").read_text() == plan.trace(contention=True)
+
+
 def test_the_tool_writes_the_same(plan, graph, tool, tmp_path):
     graph.save(tmp_path / "g.slg")
     plan.save(tmp_path / "p.slp")
