@@ -96,7 +96,7 @@ def test_counters_begin_and_end_empty_and_add_up(traced):
 
 
 def test_a_run_with_busy_links_stands_beside_the_predicted_one(graph, tool, tmp_path):
-    plan = sluice.schedule(graph, "kapla-4x4", solver="baseline")
+    plan = sluice.schedule(graph, "kapla-16x16")
     run = plan.simulate(functional=False, contention=True)
     both = json.loads(plan.trace(contention=True), parse_float=Decimal)
     plain = json.loads(plan.trace(), parse_float=Decimal)
@@ -117,7 +117,7 @@ def test_a_run_with_busy_links_stands_beside_the_predicted_one(graph, tool, tmp_
     graph.save(tmp_path / "g.slg")
     plan.save(tmp_path / "p.slp")
     subprocess.run([tool, "simulate", tmp_path / "p.slp", "--graph", tmp_path / "g.slg", "--hw",
-                    "kapla-4x4", "--contention", "--trace", tmp_path / "t.json"], check=True,
+                    "kapla-16x16", "--contention", "--trace", tmp_path / "t.json"], check=True,
                    stdout=subprocess.DEVNULL)
     assert (tmp_path / "t.json").read_text() == plan.trace(contention=True)
 
