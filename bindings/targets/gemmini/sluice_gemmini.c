@@ -232,6 +232,7 @@ static int run_sums(lowering_t* l, const sluice_kernel_t* kernel,
   p->b_k = second->stride[row];
   p->b_c = 1;
   p->r = p->s = p->stride[0] = p->stride[1] = p->dilation[0] = p->dilation[1] = 1;
+  p->pack = 1;
   p->transposed = 1;
   code = place_operands(l, p, groups > 1);
   if (code) return code;
@@ -253,6 +254,10 @@ static int run_sums(lowering_t* l, const sluice_kernel_t* kernel,
     p->b_k = 1;
     p->transposed = 0;
     return sluice_gemmini_product(l, p);
+  }
+  if (groups <= 1 && !p->a_stays && 2 * p->c <= DIM && p->dilation[1] == 1 &&
+      p->a_stride[2] == p->c && p->b_s == p->c) {
+    p->pack = least(DIM / p->c, p->s);
   }
   return run_groups(l, p, groups > 1 ? first->extent[3] / p->c : 1);
 }
@@ -358,7 +363,7 @@ static int run_load(lowering_t* l, const sluice_transfer_t* t,
   sluice_walk_kernel(l->in->walker, step->visit->instance, t->kernel, &kernel);
   array = kernel.op == SLUICE_OP_CONV || kernel.op == SLUICE_OP_DEPTHWISE_CONV ||
           kernel.op == SLUICE_OP_FULLY_CONNECTED || kernel.op == SLUICE_OP_BATCH_MATMUL;
-  if (array && to.dtype == SLUICE_DTYPE_INT8 && sluice_gemmini_in_lines(&to) &&
+  if (array && to.dtype == SLUICE_DTYPE_INT8 && sluice_gemmini_in_lines(&to, &from) &&
       to.stride[3] == 1 && from.stride[3] == 1) {
     if (t->role == SLUICE_ROLE_INPUT) return sluice_gemmini_load(l, &from, &to);
     if (t->role == SLUICE_ROLE_WEIGHT && in_blocks(l, &kernel, &from, &to)) {
@@ -378,8 +383,8 @@ static int run_store(lowering_t* l, const sluice_transfer_t* t,
   int code;
   operand(l, step->visit, t->src, &from);
   operand(l, step->visit, t->dst, &to);
-  if (!sluice_gemmini_holds(l, &from, IN_IMAGE) && sluice_gemmini_in_lines(&from) &&
-      sluice_gemmini_holds(l, &from, IN_ROWS)) {
+  if (!sluice_gemmini_holds(l, &from, IN_IMAGE) &&
+      sluice_gemmini_in_lines(&from, &to) && sluice_gemmini_holds(l, &from, IN_ROWS)) {
     return sluice_gemmini_store(l, &from, &to);
   }
   code = sluice_gemmini_hold(l, &from, IN_IMAGE);

@@ -45,6 +45,7 @@ typedef struct {
   uint32_t k0;            /* first channel within the tile's output */
   uint32_t in_h, in_w;    /* of the input box */
   uint32_t r, s, stride[2], dilation[2], pad[2];
+  uint32_t pack;  /* filter positions along a row whose channels are one block */
   int transposed; /* b has a row per output channel */
   int spread;     /* b is a diagonal per filter position, in the scratch range */
   int scaled;     /* by the machine, with these: */
@@ -73,8 +74,9 @@ int sluice_gemmini_host(lowering_t* l, const struct sluice_gemmini_step* step);
  * then, one for each of its channels. */
 int sluice_gemmini_ask_scale(lowering_t* l, product_t* p);
 
-/* 1 if the box is whole lines. */
-int sluice_gemmini_in_lines(const sluice_walk_operand_t* o);
+/* 1 if the box is whole lines, and so is each run of it that lies densely in the other. */
+int sluice_gemmini_in_lines(const sluice_walk_operand_t* o,
+                            const sluice_walk_operand_t* other);
 /* 1 if the box lies in blocks. */
 int sluice_gemmini_in_blocks(const lowering_t* l, const sluice_walk_operand_t* o);
 /* Moves lines of the box until all are in `place`. */

@@ -79,17 +79,19 @@ static int shrink(const product_t* p, part_t* part) {
   }
 }
 
-/* Moves the input of a part: a row of 16 channels per pixel, blocks of channels apart. */
+/* Moves the input of a part: a row of 16 channels per pixel, blocks of channels apart. With
+ * few channels a row has those of the next pixels too. */
 static int load_input(lowering_t* l, const product_t* p, const part_t* part) {
   const uint32_t area = part->in_rows * part->in_columns;
-  uint32_t h, w, c;
+  uint32_t h, w, c, pixels;
   int code = sluice_gemmini_reads(l, SLUICE_REGION_GBUF);
   if (!code) code = sluice_gemmini_config_load(l, 0, area, p->a_stride[2]);
   for (h = 0; !code && h < part->in_rows; ++h) {
-    for (w = 0; !code && w < part->in_columns; w += DIM) {
-      const uint32_t pixels = least(DIM, part->in_columns - w);
-      for (c = 0; !code && c < p->c; c += SLUICE_GEMMINI_COLUMNS) {
-        const uint32_t columns = least(SLUICE_GEMMINI_COLUMNS, p->c - c);
+    for (w = 0; !code && w < part->in_columns; w += pixels) {
+      const uint32_t left = p->in_w - part->in_w - w, wide = least(p->pack, left);
+      pixels = least(DIM, least(part->in_columns - w, left - wide + 1));
+      for (c = 0; !code && c < wide * p->c; c += SLUICE_GEMMINI_COLUMNS) {
+        const uint32_t columns = least(SLUICE_GEMMINI_COLUMNS, wide * p->c - c);
         const uint32_t row = part->room + c / DIM * area + h * part->in_columns + w;
         code = sluice_gemmini_command(l, SLUICE_GEMMINI_MVIN,
                                       l->in->base[SLUICE_REGION_GBUF] + p->a +
@@ -128,9 +130,10 @@ static int place_input(lowering_t* l, const product_t* p, part_t* part) {
       (uint64_t)1 << 48);
 }
 
-/* One block of weights (k x c, one filter position) with all pixels of a part. */
+/* One block of weights (k x c) of one filter position, or of `taps` next to each other,
+ * with all pixels in the columns [begin, end) of a part that all of them read. */
 typedef struct {
-  uint32_t r, s, block, k, c, row, sums;
+  uint32_t r, s, taps, begin, end, block, k, c, row, sums;
   int clears; /* sums are written, not added to */
 } pass_t;
 
@@ -152,12 +155,10 @@ static int compute(lowering_t* l, const product_t* p, const pass_t* b, uint32_t 
 
 static int run_pass(lowering_t* l, const product_t* p, const part_t* part,
                     const pass_t* b) {
-  uint32_t h0, h1, w0, w1, h, w;
+  uint32_t h0, h1, w0 = b->begin, w1 = b->end, h, w;
   int same = 0, code = 0;
   valid(part->h, part->rows, b->r * p->dilation[0], p->stride[0], p->pad[0], p->in_h,
         &h0, &h1);
-  valid(part->w, part->columns, b->s * p->dilation[1], p->stride[1], p->pad[1], p->in_w,
-        &w0, &w1);
   for (h = h0; !code && h < h1; ++h) {
     const uint32_t row = h * p->stride[0] + b->r * p->dilation[0] - p->pad[0];
     if (h == h0 && w1 - w0 == part->columns &&
@@ -219,14 +220,16 @@ static int find_weights(lowering_t* l, const product_t* p, pass_t* b, uint32_t k
   return 0;
 }
 
-/* All blocks of one filter position for 16 output channels from k on. */
+/* All blocks of one filter position, or of some with few channels, for 16 output channels
+ * from k on. */
 static int run_position(lowering_t* l, const product_t* p, part_t* part, pass_t* b,
                         uint32_t k) {
   const uint32_t step = p->b_stays || !p->transposed ? DIM : SLUICE_GEMMINI_COLUMNS;
+  const uint32_t all = b->taps * p->c;
   uint32_t c, i, row;
   int code = 0;
-  for (c = 0; !code && c < p->c; c += step) {
-    const uint32_t wide = least(step, p->c - c);
+  for (c = 0; !code && c < all; c += step) {
+    const uint32_t wide = least(step, all - c);
     b->block = c / DIM;
     if (p->b_stays) {
       code = find_weights(l, p, b, k);
@@ -247,11 +250,62 @@ static int run_position(lowering_t* l, const product_t* p, part_t* part, pass_t*
   return code;
 }
 
+/* Filter positions of a row, [*s, *end), that are no padding for an output column. */
+static void taps_at(const product_t* p, uint32_t column, uint32_t* s, uint32_t* end) {
+  const uint32_t at = column * p->stride[1];
+  *s = at < p->pad[1] ? least(p->s, p->pad[1] - at) : 0;
+  *end = p->pad[1] + p->in_w > at ? least(p->s, p->pad[1] + p->in_w - at) : 0;
+}
+
+/* Columns from `begin` on that read the same filter positions. */
+static uint32_t alike(const product_t* p, const part_t* part, uint32_t begin) {
+  uint32_t end = begin + 1, s[2], e[2];
+  taps_at(p, begin, &s[0], &e[0]);
+  for (; end < part->w + part->columns; ++end) {
+    taps_at(p, end, &s[1], &e[1]);
+    if (s[0] != s[1] || e[0] != e[1]) break;
+  }
+  return end;
+}
+
+/* 1 if it takes fewer computes to have filter positions next to each other in one block. */
+static int packs(const product_t* p, const part_t* part) {
+  uint32_t together = 0, apart = 0, w, end, s, e;
+  for (w = part->w; w < part->w + part->columns; w = end) {
+    end = alike(p, part, w);
+    taps_at(p, w, &s, &e);
+    if (e > s) together += blocks(end - w) * ((e - s + p->pack - 1) / p->pack);
+  }
+  for (s = 0; s < p->s; ++s) {
+    valid(part->w, part->columns, s, p->stride[1], p->pad[1], p->in_w, &w, &end);
+    apart += blocks(end - w);
+  }
+  return together < apart;
+}
+
+/* One row of the filter, positions whose few channels are one block at a time. */
+static int run_packed(lowering_t* l, const product_t* p, part_t* part, pass_t* b,
+                      uint32_t k) {
+  uint32_t s, last;
+  int code = 0;
+  for (b->begin = part->w; b->begin < part->w + part->columns; b->begin = b->end) {
+    b->end = alike(p, part, b->begin);
+    taps_at(p, b->begin, &s, &last);
+    for (; !code && s < last; s += b->taps) {
+      b->s = s;
+      b->taps = least(p->pack, last - s);
+      code = run_position(l, p, part, b, k);
+    }
+  }
+  return code;
+}
+
 /* Sums of 16 output channels for all pixels of a part, into the accumulators from `sums`
  * on. They begin with a filter position that no padding touches; without one, with zeros. */
 static int run_channels(lowering_t* l, const product_t* p, part_t* part, uint32_t k,
                         uint32_t sums) {
   const uint32_t pixels = part->rows * part->columns, taps = p->r * p->s;
+  const int together = p->pack > 1 && packs(p, part);
   uint32_t first = 0, t;
   pass_t b;
   int code = 0;
@@ -259,7 +313,8 @@ static int run_channels(lowering_t* l, const product_t* p, part_t* part, uint32_
   b.k = least(DIM, p->k - k);
   b.sums = sums;
   while (first < taps && !whole(p, part, first / p->s, first % p->s)) ++first;
-  b.clears = first < taps && !p->scaled;
+  b.taps = 1;
+  b.clears = first < taps && !together && !p->scaled;
   if (!b.clears) {
     const uint64_t zeros = SLUICE_GEMMINI_SUM_BYTES + SLUICE_GEMMINI_SPREAD_BYTES;
     const uint64_t from = l->in->scratch + (p->scaled ? 4 * (uint64_t)k : zeros);
@@ -272,10 +327,15 @@ static int run_channels(lowering_t* l, const product_t* p, part_t* part, uint32_
       l->counts->bias_bytes += (uint64_t)4 * b.k * rows;
     }
   }
-  for (t = 0; !code && t < taps; ++t) {
+  for (b.r = 0; !code && together && b.r < p->r; ++b.r) {
+    code = run_packed(l, p, part, &b, k);
+  }
+  for (t = 0; !code && !together && t < taps; ++t) {
     const uint32_t tap = first < taps ? (first + t) % taps : t;
     b.r = tap / p->s;
     b.s = tap % p->s;
+    valid(part->w, part->columns, b.s * p->dilation[1], p->stride[1], p->pad[1],
+          p->in_w, &b.begin, &b.end);
     code = run_position(l, p, part, &b, k);
   }
   return code;

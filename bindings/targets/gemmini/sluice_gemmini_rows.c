@@ -40,8 +40,9 @@ static uint64_t run_at(const runs_t* r, int which, uint64_t i) {
   return at;
 }
 
-int sluice_gemmini_in_lines(const sluice_walk_operand_t* o) {
-  const runs_t r = runs_of(o, NULL);
+int sluice_gemmini_in_lines(const sluice_walk_operand_t* o,
+                            const sluice_walk_operand_t* other) {
+  const runs_t r = runs_of(o, other);
   int axis = 0;
   if (o->region != SLUICE_REGION_GBUF || o->offset % DIM != 0 || r.bytes % DIM != 0 ||
       o->offset + o->span > (uint64_t)LINES * DIM) {

@@ -33,8 +33,10 @@ class Board {
   Tile TileOf(const sluice_gemmini_step& step);
   void Copy(const sluice_gemmini_step& step);
   void Call(const sluice_gemmini_step& step);
+  void Whole(const sluice_gemmini_step& step);
   void Spread(const sluice_gemmini_step& step);
   void Finish(const sluice_gemmini_step& step);
+  void Judge(const Tile& t, uint32_t layer, const Extent& at, const Extent& extent);
   int32_t Correction(const Tile& t, uint32_t layer, const int64_t at[4]);
   static int OnCommand(void* user, uint32_t funct, uint64_t rs1, uint64_t rs2);
   static int OnFence(void* user);
@@ -49,7 +51,7 @@ class Board {
   sluice_sim::Graph graph_;
   sluice_sim::Plan plan_;
   sluice_walker_t walker_{};
-  sluice_sim::Values values_;
+  sluice_sim::Values values_, wanted_;
   sluice_gemmini_input input_{};
   std::unique_ptr<Machine> machine_;
 };
@@ -83,12 +85,19 @@ void Board::Place(uint64_t seed) {
   Fails(sluice_sim::FillInputs(graph_, seed, nullptr, &values_));
   for (uint32_t i = 0; result_.error.empty() && i < graph_.tensors.size(); ++i) {
     const int kind = graph_.tensors[i].kind;
-    if (kind != sluice_sim::kInput && kind != sluice_sim::kConstant) continue;
+    if (kind == sluice_sim::kState) {
+      Fails(sluice_sim::FillFromSource(graph_, i, ".", &values_[i]));
+    } else if (kind != sluice_sim::kInput && kind != sluice_sim::kConstant) {
+      continue;
+    }
     if (plan_.places[i].region == 255) continue;
     const Box place = PlaceOf(i);
     sluice_sim::CopyBox(
         sluice_sim::DenseBox(values_[i].data(), place.dtype, place.extent), place);
   }
+  if (!graph_.parameter_min.empty()) return;
+  wanted_ = values_;
+  Fails(sluice_sim::RunLayers(graph_, {}, &wanted_));
 }
 
 void Board::Collect() {
@@ -182,6 +191,12 @@ void Board::Call(const sluice_gemmini_step& step) {
   }
 }
 
+void Board::Whole(const sluice_gemmini_step& step) {
+  const Tile t = TileOf(step);
+  sluice_sim::RunTile(t);
+  Judge(t, step.layer, {}, t.output.extent);
+}
+
 void Board::Spread(const sluice_gemmini_step& step) {
   const Tile t = TileOf(step);
   const Box& f = t.weight;
@@ -269,6 +284,30 @@ void Board::Finish(const sluice_gemmini_step& step) {
                             step.channels);
     }
   }
+  Judge(tile, step.layer, {step.n, step.h, step.w, step.k},
+        {1, step.rows, step.columns, step.channels});
+}
+
+// The box at `at` of the tile's output must have the reference's bytes: the outputs of a
+// model may hide what its layers have wrong.
+void Board::Judge(const Tile& t, uint32_t layer, const Extent& at,
+                  const Extent& extent) {
+  if (wanted_.empty() || !t.last) return;
+  const uint32_t tensor = graph_.layers[layer].outputs[0];
+  const Box wanted = sluice_sim::DenseBox(wanted_[tensor].data(), t.output.dtype,
+                                          graph_.tensors[tensor].extent);
+  bool same = true;
+  sluice_sim::ForEachElement(extent, [&](int64_t n, int64_t h, int64_t w, int64_t c) {
+    n += at[0];
+    h += at[1];
+    w += at[2];
+    c += at[3];
+    same = same && std::memcmp(t.output.at(n, h, w, c),
+                               wanted.at(t.origin[0] + n, t.origin[1] + h,
+                                         t.origin[2] + w, t.origin[3] + c),
+                               sluice_sim::DtypeBytes(t.output.dtype)) == 0;
+  });
+  if (!same) Fails("layer " + std::to_string(layer) + ": bytes that differ");
 }
 
 // Biases for a tile whose channels have one scale, whose bounds Gemmini has, and whose
@@ -343,7 +382,7 @@ int Board::OnStep(void* user, const sluice_gemmini_step* step) {
       board.Finish(*step);
       break;
     case SLUICE_GEMMINI_TILE:
-      sluice_sim::RunTile(board.TileOf(*step));
+      board.Whole(*step);
       break;
     case SLUICE_GEMMINI_CALL:
       board.Call(*step);
@@ -373,6 +412,7 @@ BoardResult Board::Run(uint64_t seed, Late late, Scaling scaling) {
   // What a fence that is missing leaves behind must not look like sums.
   std::memset(machine_->dram().data() + bytes, 0x5a, SLUICE_GEMMINI_SUM_BYTES);
   Place(seed);
+  if (scaling == Scaling::kMachine) wanted_.clear();  // other bytes
   if (!result_.error.empty()) return result_;
   const sluice_gemmini_port port = {this, OnCommand, OnFence, OnStep,
                                     scaling == Scaling::kMachine ? OnScale : nullptr};

@@ -11,6 +11,7 @@
 #include "presets/presets.h"
 #include "support/network_plan.h"
 #include "support/random_graph.h"
+#include "targets/layers.h"
 #include "targets/vta/run_on_vta.h"
 #include "zoo/zoo.h"
 
@@ -18,44 +19,8 @@ namespace vta_test {
 namespace {
 
 using sluice_test::Bytes;
-
-struct Conv {
-  uint16_t op;
-  std::vector<int32_t> input, weight, output;
-  int32_t stride, dilation, pad, groups, input_zero;
-  uint8_t dtype = SLUICE_DTYPE_INT8;
-  int32_t weight_zero = 0;
-};
-
-Bytes Graph(const Conv& c) {
-  sluice_test::GraphSpec spec;
-  const int32_t channels = c.output.back();
-  spec.tensors.push_back({c.input, c.dtype, 1});
-  spec.tensors.push_back({c.weight, c.dtype, 3, 3, 5});
-  std::vector<int32_t> rows;
-  for (int32_t k = 0; k < channels; ++k) {
-    // A bias, and a multiplier of about 2^-10 that differs by channel.
-    rows.insert(rows.end(), {k * 777 - 4000, (1 << 30) + k * 12345, -9});
-  }
-  spec.tensors.push_back(spec.Inline({channels, 3}, SLUICE_DTYPE_INT32, rows));
-  spec.tensors.push_back({c.output, c.dtype, 2});
-  std::vector<int32_t> a(SLUICE_CONV_ATTRIBUTES);
-  if (c.op != SLUICE_OP_FULLY_CONNECTED) {
-    a[SLUICE_CONV_STRIDE_H] = a[SLUICE_CONV_STRIDE_W] = c.stride;
-    a[SLUICE_CONV_DILATION_H] = a[SLUICE_CONV_DILATION_W] = c.dilation;
-    a[SLUICE_CONV_PAD_TOP] = a[SLUICE_CONV_PAD_LEFT] = c.pad;
-    a[SLUICE_CONV_PAD_BOTTOM] = a[SLUICE_CONV_PAD_RIGHT] = c.pad;
-    a[SLUICE_CONV_GROUPS] = c.groups;
-  }
-  const bool is_signed = c.dtype == SLUICE_DTYPE_INT8;
-  a[SLUICE_CONV_INPUT_ZERO] = c.input_zero;
-  a[SLUICE_CONV_WEIGHT_ZERO] = c.weight_zero;
-  a[SLUICE_CONV_OUTPUT_ZERO] = is_signed ? -3 : 121;
-  a[SLUICE_CONV_ACT_MIN] = is_signed ? -128 : 0;
-  a[SLUICE_CONV_ACT_MAX] = is_signed ? 127 : 255;
-  spec.layers.push_back({c.op, {0, 1, 2}, {3}, a});
-  return sluice_test::GraphBytes(spec);
-}
+using target_test::Conv;
+using target_test::Graph;
 
 // Runs a graph's plan; the counts.
 sluice_vta_counts RunPlan(const Bytes& graph, const sluice_test::NetworkPlan& plan,

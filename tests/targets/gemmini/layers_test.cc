@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers one by one and random graphs on the model of Gemmini. Each box that the host
+// finishes is compared with the reference, see board.cc.
+#include "targets/layers.h"
+
+#include <doctest/doctest.h>
+
+#include "support/library.h"
+#include "support/random_graph.h"
+#include "targets/gemmini/board.h"
+
+namespace gemmini_model {
+namespace {
+
+using target_test::Conv;
+using target_test::Graph;
+
+// What a graph's plan counts on the machine. No commands: there is no such plan.
+sluice_gemmini_counts Check(const Bytes& graph, uint32_t solver, uint64_t budget,
+                            uint64_t seed = 1) {
+  sluice_test::NetworkPlan plan(graph, "gemmini-16x16");
+  REQUIRE(plan.ok);
+  if (plan.Schedule(solver, budget) != SLUICE_OK) return {};
+  const BoardResult result =
+      RunBoard(graph, plan.PlanBytes(), seed, seed % 2 ? Late::kStores : Late::kLoads);
+  // The one thing of a stream for one node that the lowering refuses.
+  if (result.error == "a transfer by indices, or between nodes") return {};
+  CHECK_MESSAGE(result.error.empty(), result.error);
+  return result.counts;
+}
+
+}  // namespace
+
+TEST_CASE("targets: layers by themselves on Gemmini") {
+  const uint16_t conv = SLUICE_OP_CONV, deep = SLUICE_OP_DEPTHWISE_CONV;
+  const std::vector<Conv> layers = {
+      {conv, {1, 12, 12, 64}, {96, 3, 3, 16}, {1, 12, 12, 96}, 1, 1, 1, 4, -5},
+      {conv, {1, 12, 12, 64}, {64, 3, 3, 2}, {1, 6, 6, 64}, 2, 1, 1, 32, 0},
+      {conv, {2, 9, 9, 24}, {40, 3, 3, 3}, {2, 9, 9, 40}, 1, 1, 1, 8, 7},
+      {conv, {1, 20, 20, 48}, {48, 3, 3, 48}, {1, 16, 16, 48}, 1, 2, 0, 1, 3},
+      {conv, {1, 8, 8, 320}, {320, 1, 1, 320}, {1, 8, 8, 320}, 1, 1, 0, 1, -128},
+      {conv, {1, 9, 9, 200}, {360, 3, 3, 25}, {1, 9, 9, 360}, 1, 1, 1, 8, -6},
+      {conv, {1, 3, 3, 16}, {48, 5, 5, 16}, {1, 7, 7, 48}, 1, 1, 4, 1, 4},
+      {conv, {2, 7, 7, 208}, {336, 3, 3, 208}, {2, 7, 7, 336}, 1, 1, 1, 1, 4},
+      {deep, {1, 16, 16, 64}, {1, 3, 3, 64}, {1, 16, 16, 64}, 1, 1, 1, 0, -7},
+      {deep, {1, 15, 15, 40}, {1, 5, 5, 40}, {1, 8, 8, 40}, 2, 1, 2, 0, 9},
+      {deep, {1, 33, 31, 208}, {1, 3, 3, 208}, {1, 33, 31, 208}, 1, 1, 1, 0, 8}};
+  for (size_t i = 0; i < layers.size(); ++i) {
+    for (const uint64_t budget : {0, 98304}) {
+      CAPTURE(i);
+      CAPTURE(budget);
+      const auto counts = Check(Graph(layers[i]), SLUICE_SOLVER_DEFAULT, budget);
+      CHECK(counts.host_macs == 0);
+      CHECK(counts.array_macs > 0);
+    }
+  }
+}
+
+// First layers: few channels, so that several filter positions are one block.
+TEST_CASE("targets: convolutions of few channels on Gemmini") {
+  for (int32_t channels = 1; channels <= 9; ++channels) {
+    for (int32_t kernel = 1; kernel <= 7; ++kernel) {
+      for (int32_t stride = 1; stride <= 2; ++stride) {
+        for (int32_t pad = 0; pad < kernel; ++pad) {
+          const int32_t in = 9 + kernel, out = (in + 2 * pad - kernel) / stride + 1;
+          CAPTURE(channels);
+          CAPTURE(kernel);
+          CAPTURE(stride);
+          CAPTURE(pad);
+          const Conv c = {SLUICE_OP_CONV,
+                          {1, in, in, channels},
+                          {17, kernel, kernel, channels},
+                          {1, out, out, 17},
+                          stride,
+                          1,
+                          pad,
+                          1,
+                          5};
+          const auto counts = Check(Graph(c), SLUICE_SOLVER_DEFAULT, 0);
+          CHECK(counts.array_macs > 0);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("targets: random graphs on Gemmini") {
+  uint64_t macs = 0, ran = 0;
+  for (uint64_t seed = 1; seed <= 400; ++seed) {
+    CAPTURE(seed);
+    sluice_test::RandomGraphLimits limits;
+    limits.layers = 6;
+    const Bytes graph =
+        sluice_test::GraphBytes(sluice_test::MakeRandomGraph(seed, limits));
+    const auto counts = Check(
+        graph, seed % 2 ? SLUICE_SOLVER_DEFAULT : SLUICE_SOLVER_BASELINE, 0, seed);
+    macs += counts.array_macs;
+    ran += counts.fences > 0;
+  }
+  CHECK(macs > 10000);
+  CHECK(ran > 360);
+}
+
+}  // namespace gemmini_model
