@@ -97,7 +97,7 @@ void Board::Place(uint64_t seed) {
   }
   if (!graph_.parameter_min.empty()) return;
   wanted_ = values_;
-  Fails(sluice_sim::RunLayers(graph_, {}, &wanted_));
+  Fails(sluice_sim::RunLayers(graph_, {}, &wanted_, nullptr));
 }
 
 void Board::Collect() {
