@@ -23,7 +23,78 @@ NodeDeal Undealt() {
   return deal;
 }
 
+// A byte on a link against one from DRAM, in energy and in time that others lose.
+constexpr double kLinkToll = 1.0 / 64;
+
+// Stretches along an axis that the nodes which read the same words of a role form.
+int64_t StretchesOf(const SharedRole& role, const NodeDeal& deal, uint32_t axis) {
+  int64_t stretches = 1;
+  bool depends = false;
+  for (const uint8_t v : deal.order[axis]) {
+    const int32_t parts = deal.parts[axis][v];
+    if (parts == 1) continue;
+    depends = depends || role.depends[v];
+    if (depends && !role.depends[v]) stretches *= parts;
+  }
+  return stretches;
+}
+
+double CostOfOrder(Span<const SharedRole> roles, double sum_bytes,
+                   const NodeDeal& deal) {
+  double cost = 0;
+  for (const SharedRole& role : roles) {
+    cost += role.bytes * static_cast<double>(StretchesOf(role, deal, kColumns) *
+                                             StretchesOf(role, deal, kRows));
+  }
+  for (uint32_t axis = 0; axis < kMeshAxes; ++axis) {
+    int64_t links = 1;
+    for (const uint8_t v : deal.order[axis]) {
+      if (v == kLoopC) break;
+      links *= deal.parts[axis][v];
+    }
+    if (deal.parts[axis][kLoopC] > 1) {
+      cost += kLinkToll * sum_bytes * static_cast<double>(links);
+    }
+  }
+  return cost;
+}
+
+// The next permutation in ascending order; false after the last.
+bool NextOrder(uint8_t order[kNodeLoops]) {
+  int i = kNodeLoops - 1;
+  while (i > 0 && order[i - 1] >= order[i]) --i;
+  if (i == 0) return false;
+  int j = kNodeLoops - 1;
+  while (order[j] <= order[i - 1]) --j;
+  const uint8_t moved = order[i - 1];
+  order[i - 1] = order[j];
+  order[j] = moved;
+  for (int a = i, b = kNodeLoops - 1; a < b; ++a, --b) {
+    const uint8_t first = order[a];
+    order[a] = order[b];
+    order[b] = first;
+  }
+  return true;
+}
+
 }  // namespace
+
+// One axis after the other: the stretches along one only scale those along the other.
+void OrderDeal(Span<const SharedRole> roles, double sum_bytes, NodeDeal* deal) {
+  for (uint32_t axis = 0; axis < kMeshAxes; ++axis) {
+    NodeDeal best = *deal;
+    double least = CostOfOrder(roles, sum_bytes, best);
+    NodeDeal next = *deal;
+    for (uint8_t v = 0; v < kNodeLoops; ++v) next.order[axis][v] = v;
+    do {
+      const double cost = CostOfOrder(roles, sum_bytes, next);
+      if (cost >= least) continue;
+      least = cost;
+      best = next;
+    } while (NextOrder(next.order[axis]));
+    *deal = best;
+  }
+}
 
 bool CanSplitC(const Layer& layer, int32_t channels) {
   return channels > 1 && MaySplitSum(layer);

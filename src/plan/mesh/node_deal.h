@@ -8,6 +8,7 @@
 #ifndef SLUICE_PLAN_MESH_NODE_DEAL_H_
 #define SLUICE_PLAN_MESH_NODE_DEAL_H_
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "model/graph.h"
 #include "model/hardware.h"
@@ -27,6 +28,16 @@ NodeDeal DealOf(const Graph& graph, const Layer& layer, const NodeSplit& split);
 // The deal whose tiles promise the least time.
 NodeDeal ChooseDeal(const Graph& graph, const Hardware& hardware, const Layer& layer,
                     const NodeRegion& region, int64_t capacity, Arena* scratch);
+
+// What a layer's nodes read, for the order in which parts are dealt out.
+struct SharedRole {
+  bool depends[kNodeLoops];  // nodes with other parts of this loop read other words
+  double bytes;              // that all nodes read, each word once
+};
+// Puts the loops of each axis into the order in which the nodes that read the same
+// words form the fewest rectangles, as each is loaded by itself. sum_bytes: of partial
+// sums that go from node to node; they prefer neighbours, where loads do not differ.
+void OrderDeal(Span<const SharedRole> roles, double sum_bytes, NodeDeal* deal);
 
 // Sets loops that the layer cannot divide to one part.
 void RestrictDeal(const Graph& graph, const Layer& layer, NodeDeal* deal);

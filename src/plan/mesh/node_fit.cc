@@ -3,12 +3,15 @@
 
 #include "base/checked.h"
 #include "model/granules.h"
+#include "model/tile_cycles.h"
 
 namespace sluice {
 
 namespace {
 
 constexpr int64_t kMaxTiles = 1 << 20;
+constexpr double kPieceToll = 1.0 / 32;  // as kTileToll of solve/baseline/tiling.cc
+constexpr int kMostCuts = 64;  // of a node's part that are tried, the quickest first
 
 // Alignment of all buffers in the scratchpad.
 int64_t BufferAlignment(const NodeLayer& self) {
@@ -128,17 +131,72 @@ bool Shrink(NodeLayer* self, int axes) {
   return true;
 }
 
-// Takes one tile for each node's part, cut along C as little as possible.
+// Chunks of K and C that a node's part may be cut into.
+struct PartCut {
+  int32_t k, c;
+  double cycles;  // estimated
+};
+
+// A sum over nodes begins on a later link when the link before it has ended its first
+// piece of K. Inputs that do not stay are loaded again for every piece of K.
+double CyclesOfCut(const NodeLayer& self, const PartCut& cut) {
+  const NodeContext& at = *self.context;
+  Box box = self.shares[0].box;
+  for (int v = 0; v < kAxes; ++v) box.extent[v] = self.share[v];
+  box.extent[3] = cut.k;
+  const bool whole = cut.c == self.share[kLoopC] && self.links == 1;
+  const TileBoxes tile =
+      BoxesAt(self, box, 0, self.channels == 0 ? 0 : Min(cut.c, self.channels));
+  const int64_t cycles =
+      TileCycles(at.hardware, at.graph, *self.layer, tile,
+                 TileSum{self.channels == 0 ? 0 : cut.c, whole, whole});
+  const double pieces = static_cast<double>(CeilDivide(self.share[3], cut.k));
+  const double chunks = static_cast<double>(CeilDivide(self.share[kLoopC], cut.c));
+  double sum = static_cast<double>(cycles) * chunks *
+               (pieces + static_cast<double>(self.links - 1));
+  const Rational bandwidth = at.hardware.dram().bandwidth;
+  if (chunks > 1 && bandwidth.numerator > 0) {
+    for (int r = 0; r < kRoleWeight; ++r) {
+      const NodeRole& role = self.roles[r];
+      if (role.tensor == kNone || role.producer != nullptr) continue;
+      sum += (pieces - 1) * chunks * static_cast<double>(tile.box[r].elements()) *
+             at.graph.tensors[role.tensor].element_bytes * self.nodes *
+             static_cast<double>(bandwidth.denominator) /
+             static_cast<double>(bandwidth.numerator);
+    }
+  }
+  return sum * (1 + chunks * pieces * kPieceToll);
+}
+
+// Takes one tile for each node's part, or pieces of K and C that take the least time
+// among those that fit.
 Status TakeWholeParts(NodeLayer* self, int64_t room) {
   for (int v = 0; v < kAxes; ++v) self->tiling.chunk[v] = self->share[v];
+  self->tiling.k_outer = false;
+  const CutRule rule =
+      CutsOn(self->context->hardware.array, self->context->graph, *self->layer);
   const bool can_split = CanSplitC(*self->layer, self->channels);
-  for (self->tiling.doubled = true;; self->tiling.doubled = false) {
+  PartCut cuts[kMostCuts];
+  int count = 0;
+  for (int32_t k = self->share[3];; k = HalfOf(k, self->unit[3])) {
     for (int32_t c = self->share[kLoopC];; c = HalfOf(c, self->unit[kLoopC])) {
-      self->tiling.c_chunk = c;
+      PartCut cut = {k, c, 0};
+      cut.cycles = CyclesOfCut(*self, cut);
+      int at = count < kMostCuts ? count++ : kMostCuts - 1;
+      for (; at > 0 && cuts[at - 1].cycles > cut.cycles; --at) cuts[at] = cuts[at - 1];
+      cuts[at] = cut;
+      if (!can_split || c <= self->unit[kLoopC]) break;
+    }
+    if (!rule.cuttable[3] || k <= self->unit[3]) break;
+  }
+  for (self->tiling.doubled = true;; self->tiling.doubled = false) {
+    for (int i = 0; i < count; ++i) {
+      self->tiling.chunk[3] = cuts[i].k;
+      self->tiling.c_chunk = cuts[i].c;
       int64_t bytes = 0;
       const Status status = Measure(self, &bytes);
-      if (status != Status::kOk || bytes <= room) return status;
-      if (!can_split || c <= self->unit[kLoopC]) break;
+      if (status == Status::kOk && bytes <= room) return status;
+      if (status != Status::kOk && status != Status::kInfeasible) return status;
     }
     if (!self->tiling.doubled) return Status::kInfeasible;
   }

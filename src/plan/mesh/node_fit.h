@@ -22,7 +22,8 @@ int64_t SetSlots(NodeLayer* self, int role, int32_t slots);
 // `end`; moves *base past the last.
 Status FitTiles(NodeLayer* self, int64_t end, Arena* scratch, int64_t* base);
 
-// The same with one tile for each node's part, or kInfeasible.
+// The same with one tile for each node's part, or with the pieces of K and C that take
+// the least time; kInfeasible where none fit.
 Status FitWholeParts(NodeLayer* self, int64_t end, int64_t* base);
 
 }  // namespace sluice

@@ -25,6 +25,46 @@ uint32_t PartsOfNode(const NodeLayer& self, uint32_t i, int32_t index[kNodeLoops
   return left[0] + left[1];
 }
 
+// Orders the parts so that few loads serve all nodes.
+void OrderParts(NodeLayer* self, uint32_t lands) {
+  Box part = {};
+  int32_t c = Max(self->channels, 1);
+  for (int v = 0; v < kNodeLoops; ++v) {
+    const int32_t share = PartExtent(
+        self->extent[v], self->deal.parts[kColumns][v] * self->deal.parts[kRows][v],
+        self->unit[v]);
+    (v == kLoopC ? c : part.extent[v]) = share;
+  }
+  const auto boxes = [&](const Box& box, int32_t begin) {
+    return BoxesAt(*self, box, self->channels == 0 ? 0 : begin,
+                   self->channels == 0 ? 0 : Min(begin + c, self->channels));
+  };
+  const TileBoxes first = boxes(part, 0);
+  SharedRole roles[kTileRoles] = {};
+  uint32_t count = 0;
+  for (int r = 0; r < kRoleOutput; ++r) {
+    if (self->roles[r].tensor == kNone || (lands >> r & 1) != 0) continue;
+    SharedRole* role = &roles[count++];
+    const Tensor& tensor = self->context->graph.tensors[self->roles[r].tensor];
+    role->bytes = static_cast<double>(first.box[r].elements()) * tensor.element_bytes;
+    for (int v = 0; v < kNodeLoops; ++v) {
+      const int32_t parts = self->deal.parts[kColumns][v] * self->deal.parts[kRows][v];
+      Box other = part;
+      if (v < kAxes) other.begin[v] = part.extent[v];
+      if (parts == 1 || (v == kLoopC ? c : part.extent[v]) >= self->extent[v]) continue;
+      if (v < kAxes) {
+        other.extent[v] = Min(part.extent[v], self->extent[v] - part.extent[v]);
+      }
+      const TileBoxes next = boxes(other, v == kLoopC ? c : 0);
+      role->depends[v] = !(next.box[r] == first.box[r]);
+      if (role->depends[v]) role->bytes *= parts;
+    }
+  }
+  const double sums = static_cast<double>(part.elements()) * self->nodes *
+                      self->context->hardware.accumulator_bytes;
+  OrderDeal(Span<const SharedRole>(roles, count), sums, &self->deal);
+}
+
 void DealOut(NodeLayer* self) {
   for (int v = 0; v < kNodeLoops; ++v) {
     self->share[v] = PartExtent(
@@ -105,6 +145,7 @@ Status MakeNodeLayer(const NodeContext& context, const NodeLayerRequest& request
     self->unit[v] = v == kLoopC ? rule.sum_unit : rule.unit[v];
   }
   self->extent[0] /= self->slices;
+  OrderParts(self, request.lands);
   DealOut(self);
   return Status::kOk;
 }

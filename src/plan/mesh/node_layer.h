@@ -133,7 +133,8 @@ struct NodeLayerRequest {
   uint32_t layer;
   NodeRegion region;
   NodeDeal deal;
-  int32_t slices;  // of the batch
+  int32_t slices;      // of the batch
+  uint32_t lands = 0;  // bits: roles that other layers of the segment make
 };
 
 // The context must outlive the layer.

@@ -33,6 +33,10 @@ bool Unfinished(const NodeLayer& self, int64_t slice, const Box& box) {
   Box unused;
   for (uint32_t i = 0; i < self.nodes; ++i) {
     if (!self.shares[i].used || self.shares[i].next != kNone) continue;
+    Box part = self.shares[i].box;  // of as many slices as the box has
+    part.begin[0] = box.begin[0];
+    part.extent[0] = box.extent[0];
+    if (!Intersect(part, box, &unused)) continue;
     if (self.turns[i].pending && Intersect(self.turns[i].tile.box, box, &unused))
       return true;
     const int64_t skew = int64_t{self.shares[i].link} * self.trips[kLoopC];

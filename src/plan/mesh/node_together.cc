@@ -120,6 +120,21 @@ Status Arrange(NodeSchedule* self, Span<NodeLayer*> layers, bool turns, int32_t 
   return Status::kOk;
 }
 
+// The roles of a layer that earlier layers of its segment make.
+uint32_t LandsOn(const Layer& layer, Span<NodeLayer*> earlier) {
+  const TileOperands operands = OperandsOf(layer);
+  uint32_t lands = 0;
+  for (int r = 0; r < kRoleOutput; ++r) {
+    for (const NodeLayer* maker : earlier) {
+      if (operands.tensor[r] != kNone &&
+          maker->roles[kRoleOutput].tensor == operands.tensor[r]) {
+        lands |= 1u << r;
+      }
+    }
+  }
+  return lands;
+}
+
 // Connects layer i to the earlier layers of its segment that it reads.
 Status ConnectLayer(NodeSchedule* self, Span<NodeLayer*> layers, uint32_t i,
                     uint32_t group) {
@@ -178,10 +193,11 @@ Status WriteTogether(NodeSchedule* self, const NodeGroup& group, bool write) {
         self->graph.tensors[layer.outputs[0]].extent[0] % slices != 0) {
       return Status::kInfeasible;
     }
-    SLUICE_TRY(MakeNodeLayer(
-        self->context,
-        {at.layer, at.region, DealOf(self->graph, layer, at.split), slices},
-        self->arena, &layers[i]));
+    SLUICE_TRY(
+        MakeNodeLayer(self->context,
+                      {at.layer, at.region, DealOf(self->graph, layer, at.split),
+                       slices, LandsOn(layer, Span<NodeLayer*>(layers.data(), i))},
+                      self->arena, &layers[i]));
     layers[i]->stores = IsStored(*self, at.layer);
     SLUICE_TRY(ConnectLayer(self, layers, i, self->group_of[at.layer]));
   }

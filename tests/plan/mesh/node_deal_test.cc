@@ -86,6 +86,42 @@ TEST_CASE("node deal: sums of one channel, and of grouped layers, stay whole") {
   CHECK(deal.parts[kRows][kW] == 2);
 }
 
+TEST_CASE("node deal: nodes that read the same words become neighbours") {
+  const Dealt d;
+  NodeSplit split = WholeOnEach();
+  split.factor[kRows][kDimC] = 2;
+  split.factor[kRows][kDimP] = 7;
+  split.order[kRows][0] = kDimC;
+  split.order[kRows][kDimC] = 0;
+  SharedRole roles[2] = {};  // weights, then inputs
+  roles[0].depends[kC] = roles[0].depends[kK] = true;
+  roles[1].depends[kC] = roles[1].depends[kH] = true;
+  const auto ordered = [&](double weights, double inputs, double sums) {
+    NodeDeal deal = d.Of(split);
+    roles[0].bytes = weights;
+    roles[1].bytes = inputs;
+    OrderDeal(Span<const SharedRole>(roles, 2), sums, &deal);
+    int at[kNodeLoops];
+    for (int i = 0; i < kNodeLoops; ++i) at[deal.order[kRows][i]] = i;
+    return at[kC] < at[kH];
+  };
+  CHECK(d.Of(split).order[kRows][0] == kC);
+  CHECK(!ordered(1000, 0, 0));       // rows of the same channels share weights
+  CHECK(!ordered(1000, 8000, 0));    // inputs are each node's own in any order
+  CHECK(ordered(0, 8000, 0));        // nothing to gain: as it was
+  CHECK(ordered(1000, 0, 1 << 20));  // links of the sum are short
+  split.factor[kRows][kDimC] = 1;
+  split.factor[kRows][kDimK] = 2;
+  NodeDeal deal = d.Of(split);
+  roles[0].bytes = 1000;
+  roles[1].bytes = 8000;
+  OrderDeal(Span<const SharedRole>(roles, 2), 0, &deal);
+  int k = 0, h = 0;
+  while (deal.order[kRows][k] != kK) ++k;
+  while (deal.order[kRows][h] != kH) ++h;
+  CHECK(k < h);  // 8 KB of inputs in one piece, weights in seven
+}
+
 TEST_CASE("node deal: the one that is chosen uses the region and no more") {
   const Dealt d;
   Arena scratch(const_cast<Memory*>(&d.n.memory));

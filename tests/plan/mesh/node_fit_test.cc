@@ -55,8 +55,28 @@ TEST_CASE(
   CHECK(d.first->per_slice == 4);
   CHECK(d.first->accumulators == 1);
   CHECK(d.first->accumulator_begin + d.first->accumulator_bytes == 1296);
+  // Too little for one piece of all outputs.
   base = 0;
-  CHECK(FitWholeParts(d.first, 100, &base) == Status::kInfeasible);
+  REQUIRE(FitWholeParts(d.first, 100, &base) == Status::kOk);
+  CHECK(base <= 100);
+  CHECK(d.first->tiling.chunk[3] < 8);
+  base = 0;
+  CHECK(FitWholeParts(d.first, 32, &base) == Status::kInfeasible);
+}
+
+TEST_CASE(
+    "node fit: a chain of nodes works on pieces of K, so that none waits for all") {
+  NodeLayers m(Chain(1, 8, 8, 64).Conv(64, 1).Conv(64, 1).Done());
+  NodeLayer* chain = m.Make(0, {{0, 0}, {1, 2}}, SplitOf(kDimN, 1, kDimC, 2));
+  NodeLayer* alone = m.Make(0, kOne);
+  for (NodeLayer* l : {chain, alone}) {
+    REQUIRE(Connect(m.Make(1, kOne), kRoleInput0, l));
+    int64_t base = 0;
+    REQUIRE(FitWholeParts(l, 1 << 16, &base) == Status::kOk);
+  }
+  CHECK(alone->per_slice == 1);
+  CHECK(chain->trips[3] > 1);
+  CHECK(chain->trips[kLoopC] == 1);
 }
 
 TEST_CASE("node fit: what lands is counted for all slots, and only there") {

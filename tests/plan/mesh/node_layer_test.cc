@@ -55,6 +55,21 @@ TEST_CASE("node layer: a sum over rows is a chain of nodes, each with its channe
   CHECK(l.shares[1].c_end == 16);
 }
 
+TEST_CASE(
+    "node layer: nodes that share weights lie together, whatever the split says") {
+  NodeLayers m(Chain(1, 8, 8, 16).Conv(32, 3).Done(), 1, 4);
+  NodeSplit split = SplitOf(kDimN, 1, kDimC, 2);
+  split.factor[kRows][kDimP] = 2;
+  split.order[kRows][kDimC] = split.order[kRows][0];
+  split.order[kRows][0] = kDimC;
+  const NodeLayer& l = *m.Make(0, {{0, 0}, {1, 4}}, split);
+  for (uint32_t i = 0; i < 4; ++i) {
+    CAPTURE(i);
+    CHECK(l.shares[i].c_begin == (i < 2 ? 0 : 8));
+    CHECK(l.shares[i].box.begin[1] == (i % 2 == 0 ? 0 : 4));
+  }
+}
+
 TEST_CASE("node layer: nodes behind the last part have no work") {
   NodeLayers m(Chain(1, 4, 4, 4).Conv(6, 1).Done(), 4, 1);
   const NodeLayer& l = *m.Make(0, {{0, 0}, {4, 1}}, SplitOf(kDimK, 4));
