@@ -2,6 +2,7 @@
 #include "host_functions.h"
 
 #include "host_onnx.h"
+#include "host_tflite.h"
 #include "sluice/ops.h"
 
 namespace sluice_sim {
@@ -32,7 +33,8 @@ const HostFunction* FindHostFunction(const std::string& name) {
   for (const Row& row : Rows()) {
     if (name == row.name) return &row.function;
   }
-  return FindOnnxFunction(name);
+  const HostFunction* lite = FindLiteFunction(name);
+  return lite != nullptr ? lite : FindOnnxFunction(name);
 }
 
 int64_t CountOf(const HostOperand& operand) {

@@ -94,6 +94,7 @@ enum LstmOption {
   kLstmTimeMajor,
   kLstmInputZero,
   kLstmStateZero,
+  kLstmCoupled,  // not 0: the input gate is 1 minus the forget gate
   kLstmOptions
 };
 

@@ -102,8 +102,9 @@ struct Lstm {
     const int cell_bits = 15 + options[kLstmCellShift];
     std::vector<int8_t> next(static_cast<size_t>(cells));
     for (int64_t i = 0; i < cells; ++i) {
-      const int32_t take = Sigmoid16(Gate(0, i, x, h));
       const int32_t keep = Sigmoid16(Gate(1, i, x, h));
+      const int32_t take =
+          options[kLstmCoupled] != 0 ? INT16_MAX - keep : Sigmoid16(Gate(0, i, x, h));
       const int32_t fresh = Tanh16(Gate(2, i, x, h), 3);
       const int32_t show = Sigmoid16(Gate(3, i, x, h));
       const int32_t kept = RoundingShiftRight(keep * c[i], 15);
@@ -115,7 +116,8 @@ struct Lstm {
       c[i] = static_cast<int16_t>(cell);
       const int32_t shown =
           Scale(show * Tanh16(c[i], cell_bits), options[kLstmHiddenMultiplier],
-                options[kLstmHiddenShift]);
+                options[kLstmHiddenShift]) +
+          options[kLstmStateZero];
       next[static_cast<size_t>(i)] = static_cast<int8_t>(std::clamp(shown, -128, 127));
     }
     std::copy(next.begin(), next.end(), h);

@@ -76,6 +76,27 @@ def entries(text, function):
         yield match[1], re.findall(r'"([\w.]+)"', match[2])
 
 
+TYPES = {"kFloat": ["float32"], "kBytes": ["int8", "uint8"], "kShort": ["int16"],
+         "kWhole": ["int32", "int64"], "kBool": ["bool"]}
+TYPES["kQuantised"] = TYPES["kBytes"] + TYPES["kShort"]
+TYPES["kAny"] = (TYPES["kFloat"] + TYPES["kQuantised"] + TYPES["kWhole"] + TYPES["kBool"])
+
+
+def kernels(texts):
+    """Operator -> types of the rows {Op::NAME, input, types, numbers, check}."""
+    found = {}
+    for text in texts:
+        for op, kinds in re.findall(r"\{Op::(\w+), \d, ([\w |]+),\s+\w+,\s+\w+\}", text):
+            found[op] = [t for kind in kinds.split(" | ") for t in TYPES[kind]]
+    return found
+
+
+def types_table(title, rows):
+    lines = [title, "", "| operator | types |", "|---|---|"]
+    lines += [f"| {op} | {', '.join(kinds)} |" for op, kinds in sorted(rows.items())]
+    return "\n".join(lines) + "\n"
+
+
 def table(title, rows):
     lines = [title, "", "| operator | refused where it has |", "|---|---|"]
     for op, said in sorted(rows.items(), key=lambda row: row[0].lower()):
@@ -94,6 +115,11 @@ def page(root):
     rows["CUSTOM:TFLite_Detection_PostProcess"] = demands(lite, "LowerDetection")
     parts.append(table(f"## TensorFlow Lite: {len(rows)} operators\n\nWhat depends on "
                        "constants alone is computed at import, whatever its operator.", rows))
+    host = kernels(lite)
+    parts.append(types_table(
+        f"## TensorFlow Lite: {len(host)} operators by functions of the host\n\nWhere the "
+        "table above refuses an operator, or does not have it, the host computes these types.",
+        host))
     rows, host = {}, {}
     for text in onnx:
         for function, ops in entries(text, "Entries"):

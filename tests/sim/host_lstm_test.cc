@@ -10,7 +10,8 @@ namespace {
 
 // One input, one cell, `steps` steps. The gates get these biases in steps of 1/4096;
 // the cell is in steps of 1/2048, the output in steps of 1/128.
-HostCase Lstm(const std::array<int32_t, 4>& biases, int16_t cell, int64_t steps) {
+HostCase Lstm(const std::array<int32_t, 4>& biases, int16_t cell, int64_t steps,
+              int32_t coupled = 0) {
   HostCase c;
   c.Bytes({1, 1, steps, 1}, std::vector<int8_t>(static_cast<size_t>(steps), 5));
   for (int i = 0; i < 8; ++i) c.Bytes({1, 1, 1, 1}, {0});
@@ -20,7 +21,7 @@ HostCase Lstm(const std::array<int32_t, 4>& biases, int16_t cell, int64_t steps)
   std::vector<int32_t> options;
   for (int i = 0; i < 8; ++i) options.insert(options.end(), {kOne, 1});
   // The factor 2^-30 * 128.
-  options.insert(options.end(), {kOne, -22, -11, 0, 0, 0, 0});
+  options.insert(options.end(), {kOne, -22, -11, 0, 0, 0, 0, coupled});
   c.Options(options);
   c.Wanted(SLUICE_DTYPE_INT8, {1, 1, steps, 1}, static_cast<size_t>(steps));
   c.Wanted(SLUICE_DTYPE_INT8, {1, 1, 1, 1}, 1);
@@ -45,6 +46,14 @@ TEST_CASE("host lstm: gates, cell and output are what their curves say") {
       CHECK(c.Result<int8_t>(1)[0] == c.Result<int8_t>(0)[0]);
     }
   }
+}
+
+TEST_CASE("host lstm: a coupled input gate is what the forget gate leaves") {
+  HostCase c = Lstm({30000, 1000, 700, -2000}, -3000, 1, 1);
+  REQUIRE(c.Run("lstm_int8") == "");
+  const double keep = Sigmoid(1000 / 4096.0);
+  const double cell = keep * (-3000 / 2048.0) + (1 - keep) * std::tanh(700 / 4096.0);
+  CHECK(std::abs(c.Result<int16_t>(2)[0] / 2048.0 - cell) < 0.003);
 }
 
 TEST_CASE("host lstm: a forgotten cell halves from step to step") {

@@ -89,9 +89,29 @@ LowerFunction FunctionFor(int code) {
   return nullptr;
 }
 
+// Lets a function of the host compute the operator. False: there is none, and `reason`
+// says why unless the units have said something.
+bool LowersOnHost(Lowering* to, const TfliteOperator& op, std::string* reason) {
+  if (!HasKernel(op)) return false;
+  const Lowering::Mark mark = to->Now();
+  try {
+    LowerKernel(to, op);
+    return true;
+  } catch (const Unsupported& unsupported) {
+    if (reason->empty()) *reason = unsupported.what();
+    to->Rewind(mark);
+  }
+  return false;
+}
+
+struct LowerChoices {
+  bool kernels;  // operators without a unit run as functions of the host
+  bool opaque;   // what is left runs on the host under its own name
+};
+
 // Lowers one operator. One that cannot be expressed is added to `refused` and, if
-// `allow_opaque`, becomes an OPAQUE layer for the host.
-void LowerOperator(Lowering* to, const TfliteOperator& op, bool allow_opaque,
+// `choices.opaque`, becomes an OPAQUE layer for the host.
+void LowerOperator(Lowering* to, const TfliteOperator& op, const LowerChoices& choices,
                    std::vector<UnsupportedOperator>* refused,
                    std::vector<UnsupportedOperator>* hosted) {
   const LowerFunction lower = IsDetection(op) ? LowerDetection : FunctionFor(op.code);
@@ -109,8 +129,11 @@ void LowerOperator(Lowering* to, const TfliteOperator& op, bool allow_opaque,
       to->Rewind(mark);
     }
   }
-  CountOperator(allow_opaque ? hosted : refused, op.name, reason);
-  if (!allow_opaque) return;
+  if (choices.kernels && LowersOnHost(to, op, &reason)) {
+    return CountOperator(hosted, op.name, kByHostFunction);
+  }
+  CountOperator(choices.opaque ? hosted : refused, op.name, reason);
+  if (!choices.opaque) return;
   try {
     LowerOpaque(to, op);
   } catch (const Unsupported& unsupported) {
@@ -148,7 +171,7 @@ void DropUnneeded(TfliteModel* model, std::vector<UnsupportedOperator>* folded) 
 // Folded constants are addressed with 32 bits, as those of the file are.
 constexpr uint64_t kMostFoldedBytes = uint64_t{1} << 31;
 
-void Lower(const TfliteModel& model, const TfliteImportOptions& options,
+void Lower(const TfliteModel& model, const TfliteImportOptions& options, bool kernels,
            ImportResult* result) {
   GraphWriter graph(options.name);
   graph.LimitConstants(options.max_constant_bytes);
@@ -157,7 +180,8 @@ void Lower(const TfliteModel& model, const TfliteImportOptions& options,
   std::vector<UnsupportedOperator> refused;
   for (const TfliteOperator& op : model.operators) {
     const size_t before = graph.layers().size();
-    LowerOperator(&lowering, op, options.allow_opaque, &refused, &result->opaque);
+    LowerOperator(&lowering, op, {kernels, options.allow_opaque}, &refused,
+                  &result->opaque);
     if (graph.layers().size() == before) {
       CountOperator(&result->folded, op.name, kPartOfNeighbour);
     }
@@ -191,14 +215,14 @@ ImportResult ImportTflite(const uint8_t* bytes, size_t size,
   TakeFloatBorders(&model, &result.folded);
   DropUnneeded(&model, &result.folded);
   KeepShapesOfFloats(&model, &result.shapes_only);
-  Lower(model, options, &result);
+  Lower(model, options, true, &result);
   return result;
 }
 
 ImportResult LowerTflite(const TfliteModel& model, const TfliteImportOptions& options) {
   ImportResult result = {};
   result.operators = static_cast<uint32_t>(model.operators.size());
-  Lower(model, options, &result);
+  Lower(model, options, false, &result);
   return result;
 }
 

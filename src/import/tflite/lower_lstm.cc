@@ -28,9 +28,23 @@ void RequireAbsent(const Lowering& to, const TfliteOperator& op, size_t first,
   for (size_t i = first; i < first + count; ++i) Require(!to.HasInput(op, i), what);
 }
 
+// Whether the input gate is 1 minus the forget gate: it then has no operands.
+bool IsCoupled(const Lowering& to, const TfliteOperator& op) {
+  return !to.HasInput(op, kInputWeight);
+}
+
+// Operand `i` of a gate; a coupled input gate names those of the forget gate, which are
+// not read.
+size_t OperandAt(const Lowering& to, const TfliteOperator& op, size_t i) {
+  const bool of_input_gate = i == kInputWeight || i == kStateWeight || i == kBias;
+  return of_input_gate && IsCoupled(to, op) ? i + 1 : i;
+}
+
 void CheckOperands(const Lowering& to, const TfliteOperator& op) {
-  Require(to.HasInput(op, kInputWeight) && to.HasInput(op, kStateWeight),
-          "an input gate that is made of the forget gate");
+  if (IsCoupled(to, op)) {
+    RequireAbsent(to, op, kStateWeight, 1, "half an input gate");
+    RequireAbsent(to, op, kBias, 1, "half an input gate");
+  }
   RequireAbsent(to, op, kPeephole, 3, "peepholes");
   RequireAbsent(to, op, kProjection, 2, "a projection");
   RequireAbsent(to, op, kNorm, 4, "layer normalisation");
@@ -39,13 +53,14 @@ void CheckOperands(const Lowering& to, const TfliteOperator& op) {
               Is(to.In(op, kCell), TensorType::INT16),
           "operands that are not int8 with a cell of int16");
   for (size_t i = kInputWeight; i < kPeephole; ++i) {
-    const TfliteTensor& weight = to.In(op, i);
+    const TfliteTensor& weight = to.In(op, OperandAt(to, op, i));
     Require(Is(weight, TensorType::INT8) && weight.data != nullptr &&
                 weight.shape.size() == 2 && AffineOf(weight).zero == 0,
             "weights that are not constant int8");
   }
   for (size_t i = kBias; i < kProjection; ++i) {
-    Require(to.HasInput(op, i) && Is(to.In(op, i), TensorType::INT32),
+    const size_t at = OperandAt(to, op, i);
+    Require(to.HasInput(op, at) && Is(to.In(op, at), TensorType::INT32),
             "no bias of int32");
   }
 }
@@ -74,12 +89,13 @@ void LowerLstm(Lowering* to, const TfliteOperator& op) {
   const Affine input = AffineOf(to->In(op, kInput)),
                state = AffineOf(to->In(op, kState));
   const float cell_scale = AffineOf(to->In(op, kCell)).scale;
-  Require(state.zero == 0, "a state with a zero point");
   std::vector<int32_t> options;
   // Products of scales are in float, as the kernel computes them.
   for (size_t gate = 0; gate < 4; ++gate) {
-    const float from_input = AffineOf(to->In(op, kInputWeight + gate)).scale;
-    const float from_state = AffineOf(to->In(op, kStateWeight + gate)).scale;
+    const float from_input =
+        AffineOf(to->In(op, OperandAt(*to, op, kInputWeight + gate))).scale;
+    const float from_state =
+        AffineOf(to->In(op, OperandAt(*to, op, kStateWeight + gate))).scale;
     Append(&options, static_cast<double>(input.scale * from_input / kGateScale));
     Append(&options, static_cast<double>(state.scale * from_state / kGateScale));
   }
@@ -90,14 +106,17 @@ void LowerLstm(Lowering* to, const TfliteOperator& op) {
       std::clamp(static_cast<double>(o->cell_clip()) / static_cast<double>(cell_scale),
                  0.0, 32767.0);
   options.insert(options.end(), {PowerOf(cell_scale), static_cast<int32_t>(clip),
-                                 o->time_major() ? 1 : 0, input.zero, state.zero});
+                                 o->time_major() ? 1 : 0, input.zero, state.zero,
+                                 IsCoupled(*to, op) ? 1 : 0});
   std::vector<uint32_t> inputs = {to->Input(op, kInput)};
   uint64_t weights = 0;
   for (size_t i = kInputWeight; i < kPeephole; ++i) {
-    inputs.push_back(to->Input(op, i));
-    weights += to->In(op, i).data_bytes;
+    inputs.push_back(to->Input(op, OperandAt(*to, op, i)));
+    weights += to->In(op, OperandAt(*to, op, i)).data_bytes;
   }
-  for (size_t i = kBias; i < kProjection; ++i) inputs.push_back(to->Input(op, i));
+  for (size_t i = kBias; i < kProjection; ++i) {
+    inputs.push_back(to->Input(op, OperandAt(*to, op, i)));
+  }
   const TfliteTensor& h = to->In(op, kState);
   const TfliteTensor& c = to->In(op, kCell);
   const uint32_t states[] = {to->Variable(op, kState), to->Variable(op, kCell)};

@@ -157,6 +157,9 @@ void LowerSoftmax16(Lowering* to, const TfliteOperator& op,
                     const std::vector<int32_t>& numbers);  // of SOFTMAX
 void LowerSvdf(Lowering* to, const TfliteOperator& op);
 void LowerLstm(Lowering* to, const TfliteOperator& op);
+// Operators and types of operands that have a function of the host but no unit.
+bool HasKernel(const TfliteOperator& op);
+void LowerKernel(Lowering* to, const TfliteOperator& op);
 // Any operator whose shapes are known, executed by the host under its own name.
 void LowerOpaque(Lowering* to, const TfliteOperator& op);
 

@@ -90,6 +90,12 @@ TEST_CASE("tflite borders: what is output twice, or passes through, is copied") 
         Stored({1, 2, 3, 4, 5, 6, 7, 8}));
 }
 
+Bytes Floats(const std::vector<float>& values) {
+  Bytes bytes(4 * values.size());
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
 TEST_CASE("tflite borders: floats with two scales, or in an operator, stay floats") {
   TinyModel two;
   const int in = two.AddTensor("in", {1, 8}, kReal, 0, 0);
@@ -97,18 +103,23 @@ TEST_CASE("tflite borders: floats with two scales, or in an operator, stay float
   const int y = two.AddTensor("y", {1, 8}, kInt8, 0.25f, -3);
   two.AddOperator(BuiltinOperator::QUANTIZE, {in}, {x});
   two.AddOperator(BuiltinOperator::QUANTIZE, {in}, {y});
-  CHECK(MessageOf(two.Finish({in}, {x, y})).find("2 x QUANTIZE (float32 operands)") !=
-        std::string::npos);
+  const ImportResult both = Import(two.Finish({in}, {x, y}));
+  CHECK(OpsOf(both) == std::vector<int>{SLUICE_OP_OPAQUE, SLUICE_OP_OPAQUE});
+  CHECK(OutputFor(both, Floats({0, 0.5f, -1, 2, 900, 0.3f, 0.25f, -900})) ==
+        Stored({-3, -2, -5, 1, 127, -2, -2, -128}));
   TinyModel middle;
   const int p = middle.AddTensor("p", {1, 8}, kInt8, 0.5f, -3);
   const int q = middle.AddTensor("q", {1, 8}, kReal, 0, 0);
   const int r = middle.AddTensor("r", {1, 8}, kReal, 0, 0);
   middle.AddOperator(BuiltinOperator::DEQUANTIZE, {p}, {q});
   middle.AddOperator(BuiltinOperator::RELU, {q}, {r});
-  const std::string why = MessageOf(middle.Finish({p}, {r}));
-  CHECK(why.find("1 x DEQUANTIZE (float32 in the middle of the model; ") !=
-        std::string::npos);
-  CHECK(why.find("1 x RELU (float32 operands)") != std::string::npos);
+  const ImportResult island = Import(middle.Finish({p}, {r}));
+  CHECK(OpsOf(island) == std::vector<int>{SLUICE_OP_OPAQUE, SLUICE_OP_OPAQUE});
+  REQUIRE(island.opaque.size() == 2);
+  CHECK(island.opaque[0].name == "DEQUANTIZE");
+  CHECK(island.opaque[1].reason == "by a host function");
+  CHECK(OutputFor(island, Stored({-3, -2, -5, 1, 127, -128, 0, 3})) ==
+        Floats({0, 0.5f, 0, 2, 65, 0, 1.5f, 3}));
 }
 
 }  // namespace

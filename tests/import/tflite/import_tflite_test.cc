@@ -49,9 +49,8 @@ Bytes UnknownOperators() {
 TEST_CASE("import: every unknown operator is listed with its count") {
   const std::string message = MessageOf(UnknownOperators());
   CHECK(message.find("2 x CUSTOM:Wobble (unknown)") != std::string::npos);
-  CHECK(message.find("1 x DEQUANTIZE (float32 in the middle of the model") !=
-        std::string::npos);
-  CHECK(message.find("1 x RELU (float32 operands)") != std::string::npos);
+  CHECK(message.find("DEQUANTIZE") == std::string::npos);  // the host computes it
+  CHECK(message.find("RELU") == std::string::npos);
 }
 
 TEST_CASE("import: operators that no output needs are left out, and said") {

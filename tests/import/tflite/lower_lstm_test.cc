@@ -35,7 +35,7 @@ Bytes Lstm(const Spec& spec) {
       model.AddVariable("c", {1, 1}, TensorType::INT16, spec.cell_scale, 0));
   inputs.insert(inputs.end(), {-1, -1, -1, -1});
   if (spec.peephole) inputs[9] = inputs[1];
-  if (!spec.input_gate) inputs[1] = -1;
+  if (!spec.input_gate) inputs[1] = inputs[5] = -1;
   const int y = model.AddTensor("y", {1, 3, 1}, TensorType::INT8, 1.0f / 128, 0);
   const auto options =
       tflite::CreateSequenceLSTMOptions(model.builder(), spec.activation);
@@ -75,7 +75,7 @@ TEST_CASE("tflite lstm: what the function does not compute is refused by name") 
   peephole.peephole = true;
   CHECK(why(peephole) == "peepholes");
   gate.input_gate = false;
-  CHECK(why(gate) == "an input gate that is made of the forget gate");
+  CHECK(why(gate) == "half an input gate");
   activation.activation = tflite::Activation::RELU;
   CHECK(why(activation) == "missing options, or another activation than tanh");
 }
