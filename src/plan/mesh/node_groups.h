@@ -22,6 +22,13 @@ struct NodeGroup {
   const Segment* segment;  // nullptr: a layer without one
 };
 
+// How a layer is to be written; of layers of one segment the first one's way counts.
+struct LayerWay {
+  bool together;     // as its segment says, else by itself
+  bool whole;        // NodeCall::whole
+  NodeRegion nodes;  // by itself
+};
+
 // What ScheduleOnNodes is asked for.
 struct NodeCall {
   const Graph& graph;
@@ -29,7 +36,7 @@ struct NodeCall {
   const Lowering& lowering;
   int64_t capacity;                 // of a node's scratchpad
   const SegmentSchedule& schedule;  // empty: layer by layer
-  NodeRegion nodes;                 // for layers that no segment has
+  NodeRegion nodes;                 // of layers by themselves
   // Layers that take turns on a region make and send their outputs to each other in one
   // piece per node, if that fits: fewer instructions, less overlap.
   bool whole;
@@ -37,6 +44,9 @@ struct NodeCall {
   Budget* budget;
   Arena* places;   // of the new lowering's places
   Arena* scratch;  // the program must not allocate from it
+  // By layer of the graph; empty: segments wherever they fit, all of them `whole` or
+  // not, layers by themselves on `nodes`.
+  Span<const LayerWay> ways = {};
 };
 
 // A program that is being written. `context` refers to `lowering`: not to be copied.
@@ -44,7 +54,6 @@ struct NodeSchedule {
   NodeSchedule(const NodeCall& call, Arena* scratch, Program* program)
       : graph(call.graph),
         capacity(call.capacity),
-        whole(call.whole),
         budget(call.budget),
         arena(scratch),
         lowering(call.lowering),
@@ -55,23 +64,29 @@ struct NodeSchedule {
                 call.budget,
                 program,
                 static_cast<uint32_t>(NodesOf(call.nodes))},
-        all(call.nodes),
+        way{true, call.whole, call.nodes},
+        ways(call.ways),
         groups(scratch) {}
   NodeSchedule(const NodeSchedule&) = delete;
   NodeSchedule& operator=(const NodeSchedule&) = delete;
 
   const Graph& graph;
   int64_t capacity;
-  bool whole;
   Budget* budget;
   Arena* arena;
   Lowering lowering;
   NodeContext context;
-  NodeRegion all;  // the nodes for layers by themselves
+  LayerWay way;  // of every layer, where `ways` is empty
+  Span<const LayerWay> ways;
   Span<const uint32_t> order;
   Span<uint32_t> group_of;  // by layer; kNone: views
   Vector<NodeGroup> groups;
 };
+
+// How layer l is written.
+inline const LayerWay& WayOf(const NodeSchedule& self, uint32_t l) {
+  return self.ways.empty() ? self.way : self.ways[l];
+}
 
 // Sets the order, the given one or that of the graph, and puts no layer into a group.
 Status StartGroups(NodeSchedule* self, Span<const uint32_t> order);

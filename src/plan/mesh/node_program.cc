@@ -16,7 +16,8 @@ Status DivideIntoGroups(NodeSchedule* self, Span<const Segment> segments) {
   for (const Segment& segment : segments) {
     const uint32_t n = static_cast<uint32_t>(segment.layers.size());
     const NodeGroup whole = {at, n, &segment};
-    if (n > 1) {
+    const bool together = WayOf(*self, self->order[at]).together;
+    if (n > 1 && together) {
       MarkGroup(self, whole);
       const Status status = WriteTogether(self, whole, false);
       if (status == Status::kOk) {
@@ -27,21 +28,23 @@ Status DivideIntoGroups(NodeSchedule* self, Span<const Segment> segments) {
       if (status != Status::kInfeasible) return status;
     }
     for (uint32_t i = 0; i < n; ++i)
-      SLUICE_TRY(AddAlone(self, at++, n == 1 ? &segment : nullptr));
+      SLUICE_TRY(AddAlone(self, at++, n == 1 && together ? &segment : nullptr));
   }
   while (at < self->order.size()) SLUICE_TRY(AddAlone(self, at++, nullptr));
   return Status::kOk;
 }
 
-// Writes one layer on all nodes, or on the first if it cannot be dealt out.
+// Writes one layer as its segment says or on the nodes of its way, or on the first node
+// if it cannot be dealt out.
 Status WriteAlone(NodeSchedule* self, const NodeGroup& group) {
   const uint32_t l = self->order[group.first];
   const Layer& layer = self->lowering.executed[l];
   if (KindOf(layer.op) == LayerKind::kCompute) {
     ArenaScope scope(self->arena);
-    const NodeRegion& all = self->all;
+    NodeRegion all = WayOf(*self, l).nodes;
     NodeDeal deal;
     if (group.segment != nullptr) {
+      all = self->way.nodes;
       deal = DealOf(self->graph, layer, group.segment->layers[0].split);
     } else {
       deal = ChooseDeal(self->graph, self->context.hardware, layer, all, self->capacity,

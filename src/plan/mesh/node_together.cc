@@ -9,6 +9,10 @@ namespace sluice {
 
 namespace {
 
+// A layer in more tiles than this gains more from the room of the layer before it than
+// from loads during that layer.
+constexpr int64_t kFewPieces = 8;
+
 // What lands on the nodes of a layer while layers `from` to `to` run.
 struct Landing {
   NodeLayer* layer;
@@ -56,9 +60,10 @@ Status PlaceLanding(NodeSchedule* self, Landing landing, int role, bool turns,
 // Places what lands on any of the layers.
 Status PlaceLandings(NodeSchedule* self, Span<NodeLayer*> layers, bool turns,
                      int32_t slots, Vector<Landing>* landings) {
+  const bool whole = turns && WayOf(*self, layers[0]->index).whole;
   for (uint32_t i = 0; i < layers.size(); ++i) {
     layers[i]->turns_taken = turns;
-    layers[i]->whole = turns && self->whole;
+    layers[i]->whole = whole;
     for (int r = 0; r < kRoleOutput; ++r) {
       const int64_t bytes = SetSlots(layers[i], r, slots);
       if (bytes < 0) return Status::kInfeasible;
@@ -105,13 +110,13 @@ Status Arrange(NodeSchedule* self, Span<NodeLayer*> layers, bool turns, int32_t 
   for (uint32_t i = 0; i < layers.size(); ++i) {
     const Room room = RoomFor(*self, layers, i, turns, landings, end);
     if (room.base >= room.top) return Status::kInfeasible;
-    // After the range of the previous turn, if it fits there in one piece: its weights
+    // After the range of the previous turn, if it fits there in few pieces: its weights
     // can then be loaded early.
-    if (turns && self->whole && i > 0) {
+    if (layers[i]->whole && i > 0) {
       end[i] = end[i - 1];
       const Status status = FitWholeParts(layers[i], room.top, &end[i]);
-      if (status == Status::kOk) continue;
-      if (status != Status::kInfeasible) return status;
+      if (status == Status::kOk && layers[i]->per_slice <= kFewPieces) continue;
+      if (status != Status::kOk && status != Status::kInfeasible) return status;
     }
     end[i] = room.base;
     SLUICE_TRY(FitTiles(layers[i], room.base + (room.top - room.base) / room.sharers,

@@ -16,7 +16,8 @@ using sluice_test::OnNodes;
 constexpr NodeRegion kLeft = {{0, 0}, {1, 2}}, kRight = {{1, 0}, {1, 2}};
 
 struct Scheduled : sluice_test::NodeLayers {
-  Scheduled(const GraphSpec& spec, int64_t capacity, bool segmented)
+  Scheduled(const GraphSpec& spec, int64_t capacity, bool segmented,
+            Span<const LayerWay> ways = {})
       : NodeLayers(spec) {
     LayerOnNodes at[] = {OnNodes(0, kLeft, WholeOnEach()),
                          OnNodes(1, kRight, WholeOnEach())};
@@ -31,7 +32,7 @@ struct Scheduled : sluice_test::NodeLayers {
     }
     status = ScheduleOnNodes(
         {n.graph, n.hardware, lowering, capacity, schedule, WholeMesh(n.hardware),
-         false, coster, &budget, &places, &scratch},
+         false, coster, &budget, &places, &scratch, ways},
         &program, &out, &n.diagnostic);
   }
   Arena places{&n.memory}, scratch{&n.memory};
@@ -61,6 +62,20 @@ TEST_CASE("node program: a segment that does not fit is written layer by layer")
   CHECK(s.Steps().find('F') == std::string::npos);
   const uint32_t between = s.n.graph.layers[0].outputs[0];
   CHECK(s.out.lowering.places[between].region != kRegionNowhere);
+}
+
+TEST_CASE("node program: the way of its first layer says whether a segment is kept") {
+  const LayerWay apart[] = {{false, false, kLeft}, {true, false, kRight}};
+  const Scheduled s(TwoLayers(), 4096, true, {apart, 2});
+  REQUIRE(s.status == Status::kOk);
+  CHECK(s.out.groups == 2);
+  // Layer 0 on nodes 0 and 2, layer 1 on 1 and 3.
+  for (size_t i = 0; i < s.program.size(); ++i) {
+    const Step step = s.program.step(i);
+    if (step.kind == StepKind::kCompute) CHECK(step.node % 2 == step.layer);
+  }
+  const LayerWay together[] = {{true, false, kLeft}, {false, false, kRight}};
+  CHECK(Scheduled(TwoLayers(), 4096, true, {together, 2}).out.groups == 1);
 }
 
 TEST_CASE("node program: without segments each layer is a group on all nodes") {
