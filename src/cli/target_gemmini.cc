@@ -22,7 +22,16 @@ constexpr const char* kFuncts[SLUICE_GEMMINI_FUNCTS] = {"config",
                                                         "",
                                                         "",
                                                         "",
-                                                        "mvin3"};
+                                                        "mvin3",
+                                                        "",
+                                                        "",
+                                                        "",
+                                                        "",
+                                                        "",
+                                                        "",
+                                                        "",
+                                                        "",
+                                                        "mvout_spad"};
 constexpr const char* kSteps[SLUICE_GEMMINI_STEPS] = {"copy", "finish", "tile",
                                                       "call", "spread", "bias"};
 // First words of what is no command in a binary.
@@ -70,6 +79,7 @@ Json AsJson(const sluice_gemmini_counts& c) {
           {"bias_bytes", c.bias_bytes},
           {"fetched_bytes", c.fetched_bytes},
           {"spilled_bytes", c.spilled_bytes},
+          {"kept_bytes", c.kept_bytes},
           {"copied_bytes", c.copied_bytes}};
 }
 
@@ -90,7 +100,7 @@ Json LowerToGemmini(const LoweredPlan& plan, const CommandSink& sink) {
   std::vector<unsigned char> lines(SLUICE_GEMMINI_ROWS);
   input.lines = lines.data();
   CommandSink own = sink;
-  const sluice_gemmini_port port = {&own, OnCommand, OnFence, OnStep, nullptr};
+  const sluice_gemmini_port port = {&own, OnCommand, OnFence, OnStep, nullptr, 0};
   sluice_gemmini_counts counts;
   if (sluice_gemmini_lower(&input, &port, &counts) != SLUICE_GEMMINI_OK) {
     std::string text = std::string("gemmini: ") + counts.reason;

@@ -85,6 +85,14 @@ Json StreamRow(const Bytes& graph, const Bytes& plan, gemmini_model::Scaling sca
                          c.scaled_bytes + c.fetched_bytes + c.spilled_bytes;
   return {{"megabytes", static_cast<double>(moved) / 1e6},
           {"megacycles", static_cast<double>(c.array_cycles) / 1e6},
+          {"megabytes_by_kind",
+           {{"inputs", static_cast<double>(c.input_bytes) / 1e6},
+            {"weights", static_cast<double>(c.weight_bytes) / 1e6},
+            {"outputs", static_cast<double>(c.output_bytes) / 1e6},
+            {"sums", static_cast<double>(c.sum_bytes) / 1e6},
+            {"scaled", static_cast<double>(c.scaled_bytes) / 1e6},
+            {"image to rows", static_cast<double>(c.fetched_bytes) / 1e6},
+            {"rows to image", static_cast<double>(c.spilled_bytes) / 1e6}}},
           {"host_megabytes", static_cast<double>(c.copied_bytes) / 1e6}};
 }
 
@@ -121,6 +129,7 @@ int RunGemminiBench(bool json) {
     const Bytes bytes = sluice_test::BytesOf(plan);
     row["host_finishes"] = StreamRow(graph, bytes, gemmini_model::Scaling::kHost);
     row["machine_scales"] = StreamRow(graph, bytes, gemmini_model::Scaling::kMachine);
+    row["to_rows"] = StreamRow(graph, bytes, gemmini_model::Scaling::kOnChip);
     all[name] = row;
     if (json) continue;
     std::printf("%s\n", name.c_str());
@@ -128,6 +137,7 @@ int RunGemminiBench(bool json) {
     Print("library, FULLY_CONNECTED alone", row["library_dense"]);
     Print("stream, the host finishes sums", row["host_finishes"]);
     Print("stream, the machine scales where it can", row["machine_scales"]);
+    Print("the same, to rows of the scratchpad", row["to_rows"]);
   }
   if (json) std::printf("%s\n", all.dump(1).c_str());
   return 0;

@@ -17,37 +17,48 @@ struct Conv {
   int32_t stride, dilation, pad, groups, input_zero;
   uint8_t dtype = SLUICE_DTYPE_INT8;
   int32_t weight_zero = 0;
+  bool one_scale = false;  // of all channels
 };
 
-inline sluice_test::Bytes Graph(const Conv& c) {
+// Layers one behind the other.
+inline sluice_test::Bytes Chain(const std::vector<Conv>& layers) {
   sluice_test::GraphSpec spec;
-  const int32_t channels = c.output.back();
-  spec.tensors.push_back({c.input, c.dtype, 1});
-  spec.tensors.push_back({c.weight, c.dtype, 3, 3, 5});
-  std::vector<int32_t> rows;
-  for (int32_t k = 0; k < channels; ++k) {
-    // A bias, and a multiplier of about 2^-10 that differs by channel.
-    rows.insert(rows.end(), {k * 777 - 4000, (1 << 30) + k * 12345, -9});
+  spec.tensors.push_back({layers[0].input, layers[0].dtype, 1});
+  uint32_t input = 0;
+  for (const Conv& c : layers) {
+    const uint32_t at = static_cast<uint32_t>(spec.tensors.size());
+    const int32_t channels = c.output.back();
+    spec.tensors.push_back({c.weight, c.dtype, 3, 3, 5});
+    std::vector<int32_t> rows;
+    for (int32_t k = 0; k < channels; ++k) {
+      // A bias, and a multiplier of about 2^-10 that differs by channel.
+      rows.insert(rows.end(),
+                  {k * 777 - 4000, (1 << 30) + (c.one_scale ? 0 : k * 12345), -9});
+    }
+    spec.tensors.push_back(spec.Inline({channels, 3}, SLUICE_DTYPE_INT32, rows));
+    const uint8_t kind = &c == &layers.back() ? 2 : 0;
+    spec.tensors.push_back({c.output, c.dtype, kind});
+    std::vector<int32_t> a(SLUICE_CONV_ATTRIBUTES);
+    if (c.op != SLUICE_OP_FULLY_CONNECTED) {
+      a[SLUICE_CONV_STRIDE_H] = a[SLUICE_CONV_STRIDE_W] = c.stride;
+      a[SLUICE_CONV_DILATION_H] = a[SLUICE_CONV_DILATION_W] = c.dilation;
+      a[SLUICE_CONV_PAD_TOP] = a[SLUICE_CONV_PAD_LEFT] = c.pad;
+      a[SLUICE_CONV_PAD_BOTTOM] = a[SLUICE_CONV_PAD_RIGHT] = c.pad;
+      a[SLUICE_CONV_GROUPS] = c.groups;
+    }
+    const bool is_signed = c.dtype == SLUICE_DTYPE_INT8;
+    a[SLUICE_CONV_INPUT_ZERO] = c.input_zero;
+    a[SLUICE_CONV_WEIGHT_ZERO] = c.weight_zero;
+    a[SLUICE_CONV_OUTPUT_ZERO] = is_signed ? -3 : 121;
+    a[SLUICE_CONV_ACT_MIN] = is_signed ? -128 : 0;
+    a[SLUICE_CONV_ACT_MAX] = is_signed ? 127 : 255;
+    spec.layers.push_back({c.op, {input, at, at + 1}, {at + 2}, a});
+    input = at + 2;
   }
-  spec.tensors.push_back(spec.Inline({channels, 3}, SLUICE_DTYPE_INT32, rows));
-  spec.tensors.push_back({c.output, c.dtype, 2});
-  std::vector<int32_t> a(SLUICE_CONV_ATTRIBUTES);
-  if (c.op != SLUICE_OP_FULLY_CONNECTED) {
-    a[SLUICE_CONV_STRIDE_H] = a[SLUICE_CONV_STRIDE_W] = c.stride;
-    a[SLUICE_CONV_DILATION_H] = a[SLUICE_CONV_DILATION_W] = c.dilation;
-    a[SLUICE_CONV_PAD_TOP] = a[SLUICE_CONV_PAD_LEFT] = c.pad;
-    a[SLUICE_CONV_PAD_BOTTOM] = a[SLUICE_CONV_PAD_RIGHT] = c.pad;
-    a[SLUICE_CONV_GROUPS] = c.groups;
-  }
-  const bool is_signed = c.dtype == SLUICE_DTYPE_INT8;
-  a[SLUICE_CONV_INPUT_ZERO] = c.input_zero;
-  a[SLUICE_CONV_WEIGHT_ZERO] = c.weight_zero;
-  a[SLUICE_CONV_OUTPUT_ZERO] = is_signed ? -3 : 121;
-  a[SLUICE_CONV_ACT_MIN] = is_signed ? -128 : 0;
-  a[SLUICE_CONV_ACT_MAX] = is_signed ? 127 : 255;
-  spec.layers.push_back({c.op, {0, 1, 2}, {3}, a});
   return sluice_test::GraphBytes(spec);
 }
+
+inline sluice_test::Bytes Graph(const Conv& c) { return Chain({c}); }
 
 }  // namespace target_test
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sluice_gemmini_internal.h"
 
-int sluice_gemmini_command(lowering_t* l, uint32_t funct, uint64_t rs1, uint64_t rs2) {
-  ++l->counts->commands[funct];
-  return l->port->command(l->port->user, funct, rs1, rs2);
+static int fence(lowering_t* l) {
+  ++l->counts->fences;
+  l->reads = l->writes = 0;
+  return l->port->fence(l->port->user);
 }
 
 int sluice_gemmini_configure(lowering_t* l, uint32_t which, uint64_t rs1,
@@ -21,10 +22,12 @@ int sluice_gemmini_config_load(lowering_t* l, uint32_t which, uint32_t block_str
       1u | which << 3 | (uint64_t)block_stride << 16 | (uint64_t)ONE << 32, stride);
 }
 
-static int fence(lowering_t* l) {
-  ++l->counts->fences;
-  l->reads = l->writes = 0;
-  return l->port->fence(l->port->user);
+/* The hardware orders rows that MVOUT_SPAD writes as if they followed each other. */
+int sluice_gemmini_command(lowering_t* l, uint32_t funct, uint64_t rs1, uint64_t rs2) {
+  const int own = funct == SLUICE_GEMMINI_MVOUT_SPAD || funct == SLUICE_GEMMINI_CONFIG;
+  const int code = !own && l->writes >> ROWS & 1 ? fence(l) : 0;
+  ++l->counts->commands[funct];
+  return code ? code : l->port->command(l->port->user, funct, rs1, rs2);
 }
 
 int sluice_gemmini_reads(lowering_t* l, uint32_t region) {
@@ -242,6 +245,7 @@ static int run_sums(lowering_t* l, const sluice_kernel_t* kernel,
         l, p,
         sluice_walk_attribute(l->in->walker, kernel, SLUICE_MATMUL_TRANSPOSE_B) != 0);
   }
+  p->may_keep = groups <= 1 && p->n == 1 && kernel->op != SLUICE_OP_DEPTHWISE_CONV;
   if (kernel->op == SLUICE_OP_FULLY_CONNECTED) return sluice_gemmini_product(l, p);
   fill_window(l, kernel, tile, p);
   p->r = second->extent[1];
@@ -310,6 +314,7 @@ static int run_tile(lowering_t* l, struct sluice_gemmini_step* step) {
   const sluice_walker_t* w = l->in->walker;
   sluice_tile_t tile;
   sluice_kernel_t kernel;
+  sluice_walk_operand_t sums;
   product_t p;
   uint64_t macs;
   int code;
@@ -327,13 +332,19 @@ static int run_tile(lowering_t* l, struct sluice_gemmini_step* step) {
   if (takes(l, &kernel, &p.first, &p.second)) {
     l->counts->array_macs += macs;
     p.step = *step;
+    p.step.c = tile.c_begin;
+    p.c_end = tile.c_end;
+    operand(l, step->visit, tile.accumulator, &sums);
+    p.sums = sums.offset;
+    p.sums_span = tile.accumulator != SLUICE_NONE ? sums.span : 0;
     code = open_image(l, step->visit, &tile, NULL);
     return code ? code : run_sums(l, &kernel, &tile, &p);
   }
   l->counts->host_macs += macs;
   ++l->counts->host_tiles;
   step->kind = SLUICE_GEMMINI_TILE;
-  code = open_image(l, step->visit, &tile, &kernel);
+  code = sluice_gemmini_release(l, 0, UINT64_MAX);
+  if (!code) code = open_image(l, step->visit, &tile, &kernel);
   return code ? code : sluice_gemmini_host(l, step);
 }
 
@@ -383,6 +394,8 @@ static int run_store(lowering_t* l, const sluice_transfer_t* t,
   int code;
   operand(l, step->visit, t->src, &from);
   operand(l, step->visit, t->dst, &to);
+  code = sluice_gemmini_release(l, from.offset, from.span);
+  if (code) return code;
   if (!sluice_gemmini_holds(l, &from, IN_IMAGE) &&
       sluice_gemmini_in_lines(&from, &to) && sluice_gemmini_holds(l, &from, IN_ROWS)) {
     return sluice_gemmini_store(l, &from, &to);

@@ -37,7 +37,9 @@ enum { /* funct of a command */
        SLUICE_GEMMINI_PRELOAD = 6,
        SLUICE_GEMMINI_FLUSH = 7,
        SLUICE_GEMMINI_MVIN3 = 14,
-       SLUICE_GEMMINI_FUNCTS = 15
+       SLUICE_GEMMINI_MVOUT_SPAD =
+           23, /* accumulators to rows; see `rows` of the port */
+       SLUICE_GEMMINI_FUNCTS = 24
 };
 
 /* The scratch range of the lowering in DRAM: sums that leave the array, then weights that
@@ -84,6 +86,9 @@ struct sluice_gemmini_step {
   uint64_t address;    /* of int32 sums [h][w][k], dense; of what is to be written */
   uint32_t n, h, w, k; /* where the box begins in the tile's output */
   uint32_t rows, columns, channels; /* how large it is */
+  uint32_t
+      c; /* first channel summed over; that of an earlier tile if its sums stayed in
+                 the accumulators (then FIRST of the instruction is that tile's) */
 };
 
 /* Every command leaves through this table. A result other than 0 ends the lowering, which
@@ -100,6 +105,9 @@ struct sluice_gemmini_port {
    * is finished by the host; negative: ends the lowering. */
   int (*scale)(void* user, const struct sluice_gemmini_step* step, float* scale,
                int* relu);
+  /* 1: what Gemmini scales goes to rows of the scratchpad where the output box is whole
+   * rows (MVOUT_SPAD; the generator's hardware has it, some functional models have not). */
+  int rows;
 };
 
 struct sluice_gemmini_input {
@@ -124,6 +132,7 @@ struct sluice_gemmini_counts {
    * image of the scratchpad and its rows. */
   uint64_t input_bytes, weight_bytes, output_bytes, sum_bytes, scaled_bytes, bias_bytes;
   uint64_t fetched_bytes, spilled_bytes;
+  uint64_t kept_bytes;   /* scaled into rows: no DRAM */
   uint64_t copied_bytes; /* of LOADs and STOREs that the host does */
   uint32_t layer;        /* of an error, or SLUICE_NONE */
   const char* reason;    /* of an error, or NULL */

@@ -24,15 +24,8 @@ enum {
       8 /* the first of 16 output channels of these; 4 bits above: channels - 1 */
 };
 
-enum { SCRATCH = SLUICE_REGION_COUNT }; /* a region: the lowering's own range of DRAM */
-
-typedef struct {
-  const struct sluice_gemmini_input* in;
-  const struct sluice_gemmini_port* port;
-  struct sluice_gemmini_counts* counts;
-  uint64_t config[5][2];  /* what was configured: array, three kinds of loads, stores */
-  uint32_t reads, writes; /* bits of regions, since the last fence */
-} lowering_t;
+/* Regions: the lowering's own range of DRAM; rows that MVOUT_SPAD writes. */
+enum { SCRATCH = SLUICE_REGION_COUNT, ROWS };
 
 /* The sum of one tile, or of one group of its channels, as a matrix product per filter
  * position. Strides are in bytes. */
@@ -41,17 +34,33 @@ typedef struct {
   sluice_walk_operand_t first, second, output; /* of the tile */
   uint64_t a, b;                               /* GBUF offsets of the first elements */
   uint64_t a_stride[4], b_k, b_r, b_s, b_c;
-  uint32_t n, h, w, k, c; /* extents of the output box, channels summed over */
-  uint32_t k0;            /* first channel within the tile's output */
-  uint32_t in_h, in_w;    /* of the input box */
+  uint64_t sums, sums_span; /* of the accumulator in GBUF; a span of 0: none */
+  uint32_t c_end;           /* of the tile */
+  int may_keep;             /* the whole tile is this product */
+  int adds;                 /* to sums that are in the accumulators */
+  uint32_t n, h, w, k, c;   /* extents of the output box, channels summed over */
+  uint32_t k0;              /* first channel within the tile's output */
+  uint32_t in_h, in_w;      /* of the input box */
   uint32_t r, s, stride[2], dilation[2], pad[2];
   uint32_t pack;  /* filter positions along a row whose channels are one block */
   int transposed; /* b has a row per output channel */
   int spread;     /* b is a diagonal per filter position, in the scratch range */
   int scaled;     /* by the machine, with these: */
   uint32_t scale, relu;
+  int to_rows;          /* scaled bytes go to rows */
   int a_stays, b_stays; /* read where the plan has put it, else moved for each part */
 } product_t;
+
+typedef struct {
+  const struct sluice_gemmini_input* in;
+  const struct sluice_gemmini_port* port;
+  struct sluice_gemmini_counts* counts;
+  uint64_t config[5][2];  /* what was configured: array, three kinds of loads, stores */
+  uint32_t reads, writes; /* bits of regions, since the last fence */
+  int keeps; /* sums of this product stay in the accumulators, for the next slice: */
+  product_t kept;
+  sluice_walk_visit_t visit; /* its */
+} lowering_t;
 
 static inline uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 static inline uint32_t blocks(uint32_t n) { return (n + DIM - 1) / DIM; }
@@ -104,5 +113,7 @@ int sluice_gemmini_room(lowering_t* l, const product_t* p, uint32_t rows,
                         uint32_t* first);
 
 int sluice_gemmini_product(lowering_t* l, product_t* p);
+/* The host gets the sums that are kept, if they belong to this range of GBUF. */
+int sluice_gemmini_release(lowering_t* l, uint64_t offset, uint64_t span);
 
 #endif /* SLUICE_GEMMINI_INTERNAL_H_ */

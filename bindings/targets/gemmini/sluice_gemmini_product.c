@@ -314,16 +314,17 @@ static int run_channels(lowering_t* l, const product_t* p, part_t* part, uint32_
   b.sums = sums;
   while (first < taps && !whole(p, part, first / p->s, first % p->s)) ++first;
   b.taps = 1;
-  b.clears = first < taps && !together && !p->scaled;
-  if (!b.clears) {
+  b.clears = first < taps && !together && !p->scaled && !p->adds;
+  if (!b.clears && (p->scaled || !p->adds)) {
     const uint64_t zeros = SLUICE_GEMMINI_SUM_BYTES + SLUICE_GEMMINI_SPREAD_BYTES;
     const uint64_t from = l->in->scratch + (p->scaled ? 4 * (uint64_t)k : zeros);
     code = sluice_gemmini_reads(l, SCRATCH);
     if (!code) code = sluice_gemmini_config_load(l, 2, 0, 0);
     for (t = 0; !code && t < pixels; t += DIM) {
       const uint32_t rows = least(DIM, pixels - t);
-      code = sluice_gemmini_command(l, SLUICE_GEMMINI_MVIN3, from,
-                                    local(SUMS | (sums + t), b.k, rows));
+      code = sluice_gemmini_command(
+          l, SLUICE_GEMMINI_MVIN3, from,
+          local((p->adds ? SUMS | ADD : SUMS) | (sums + t), b.k, rows));
       l->counts->bias_bytes += (uint64_t)4 * b.k * rows;
     }
   }
@@ -374,53 +375,114 @@ static int finish(lowering_t* l, const product_t* p, const part_t* part, uint32_
   return code ? code : sluice_gemmini_host(l, &step);
 }
 
-/* Moves sums out, scaled to int8, to where the image has the output. */
+/* 1 if the output is whole rows that MVOUT_SPAD can write. */
+static int in_rows(const lowering_t* l, const product_t* p) {
+  const sluice_walk_operand_t* o = &p->output;
+  return l->port->rows && p->scaled && (p->k0 | p->k) % DIM == 0 &&
+         sluice_gemmini_in_lines(o, NULL);
+}
+
+/* Moves up to 16 sums' pixels out, scaled to int8: to rows, or to the image. */
+static int move_pixels(lowering_t* l, const product_t* p, uint64_t to, uint32_t sum,
+                       uint32_t columns, uint32_t pixels) {
+  const uint32_t step = (uint32_t)(p->output.stride[2] / DIM);
+  const uint32_t row = (uint32_t)(to / DIM);
+  uint32_t i;
+  if (!p->to_rows) {
+    l->counts->scaled_bytes += (uint64_t)pixels * columns;
+    return sluice_gemmini_command(l, SLUICE_GEMMINI_MVOUT,
+                                  l->in->base[p->output.region] + to,
+                                  local(SUMS | sum, columns, pixels));
+  }
+  l->counts->kept_bytes += (uint64_t)pixels * columns;
+  for (i = 0; i < pixels; ++i) l->in->lines[row + i * step] = IN_ROWS;
+  return sluice_gemmini_command(l, SLUICE_GEMMINI_MVOUT_SPAD,
+                                row | (uint64_t)(pixels > 1 ? step : 1) << 32,
+                                local(SUMS | sum, columns, pixels));
+}
+
+/* Moves sums out, scaled to int8, to where the output lies. */
 static int move_scaled(lowering_t* l, const product_t* p, const part_t* part,
                        uint32_t k, uint32_t channels) {
   const sluice_walk_operand_t* o = &p->output;
   const uint32_t whole = o->stride[1] == part->columns * o->stride[2];
   const uint32_t lines = whole ? 1 : part->rows;
   const uint32_t pixels = part->rows * part->columns, line = pixels / lines;
-  const uint64_t to = l->in->base[o->region] + o->offset + p->k0 + k +
-                      (uint64_t)(p->step.n + part->n) * o->stride[0] +
-                      (uint64_t)(p->step.h + part->h) * o->stride[1] +
-                      (uint64_t)part->w * o->stride[2];
+  const uint64_t to =
+      o->offset + p->k0 + k + (uint64_t)(p->step.n + part->n) * o->stride[0] +
+      (uint64_t)(p->step.h + part->h) * o->stride[1] + (uint64_t)part->w * o->stride[2];
   uint32_t i, h, t;
-  int code = sluice_gemmini_writes(l, SLUICE_REGION_GBUF);
+  int code = p->to_rows ? 0 : sluice_gemmini_writes(l, SLUICE_REGION_GBUF);
   if (!code) {
     code = sluice_gemmini_configure(l, 4, 2u | p->relu << 2,
                                     (uint64_t)p->scale << 32 | o->stride[2]);
   }
+  if (p->to_rows)
+    l->writes |= 1u << ROWS; /* the next command that is none of these waits */
   for (i = 0; i < channels; i += DIM) {
-    const uint32_t columns = least(DIM, channels - i);
     for (h = 0; h < lines; ++h) {
       for (t = 0; !code && t < line; t += DIM) {
-        code = sluice_gemmini_command(
-            l, SLUICE_GEMMINI_MVOUT,
-            to + i + (uint64_t)h * o->stride[1] + (uint64_t)t * o->stride[2],
-            local(SUMS | (i / DIM * pixels + h * line + t), columns,
-                  least(DIM, line - t)));
+        code = move_pixels(
+            l, p, to + i + (uint64_t)h * o->stride[1] + (uint64_t)t * o->stride[2],
+            i / DIM * pixels + h * line + t, least(DIM, channels - i),
+            least(DIM, line - t));
       }
     }
   }
-  l->counts->scaled_bytes += (uint64_t)pixels * channels;
   return code;
+}
+
+/* 1 if the sums of all of the product are in the accumulators at once. */
+static int at_once(const product_t* p, const part_t* part) {
+  return p->may_keep && part->rows == p->h && part->columns == p->w &&
+         (uint64_t)p->h * p->w * blocks(p->k) <= SLUICE_GEMMINI_SUM_ROWS;
+}
+
+/* Sums that are not complete stay where the next slice of their channels adds to them. */
+static int keep(lowering_t* l, const product_t* p) {
+  l->keeps = 1;
+  l->kept = *p;
+  l->visit = *p->step.visit;
+  l->kept.step.visit = &l->visit;
+  return 0;
+}
+
+/* 1 if the product adds to what is kept. */
+static int goes_on(const lowering_t* l, const product_t* p, const part_t* part) {
+  const product_t* q = &l->kept;
+  return l->keeps && at_once(p, part) && p->step.layer == q->step.layer &&
+         !(p->step.instruction.flags & SLUICE_FLAG_FIRST) && p->sums == q->sums &&
+         p->sums_span == q->sums_span && p->step.c == q->c_end && p->h == q->h &&
+         p->w == q->w && p->k == q->k;
+}
+
+int sluice_gemmini_release(lowering_t* l, uint64_t offset, uint64_t span) {
+  const product_t* q = &l->kept;
+  part_t part;
+  if (!l->keeps || q->sums >= offset + span || offset >= q->sums + q->sums_span)
+    return 0;
+  l->keeps = 0;
+  memset(&part, 0, sizeof part);
+  part.rows = q->h;
+  part.columns = q->w;
+  return finish(l, q, &part, 0, q->k);
 }
 
 static int run_part(lowering_t* l, const product_t* p, part_t* part) {
   const uint32_t pixels = part->rows * part->columns;
-  const uint32_t at_once = SLUICE_GEMMINI_SUM_ROWS / pixels * DIM;
+  const uint32_t most = SLUICE_GEMMINI_SUM_ROWS / pixels * DIM;
+  const int last = (p->step.instruction.flags & SLUICE_FLAG_LAST) != 0;
   uint32_t k, i;
   int code = place_input(l, p, part);
-  for (k = 0; !code && k < p->k; k += at_once) {
-    const uint32_t channels = least(at_once, p->k - k);
+  for (k = 0; !code && k < p->k; k += most) {
+    const uint32_t channels = least(most, p->k - k);
     for (i = 0; !code && i < channels; i += DIM) {
       code = run_channels(l, p, part, k + i, i / DIM * pixels);
     }
-    if (!code) {
-      code = p->scaled ? move_scaled(l, p, part, k, channels)
-                       : finish(l, p, part, k, channels);
-    }
+    if (code) break;
+    if (!last && at_once(p, part)) return keep(l, p);
+    code = p->scaled ? move_scaled(l, p, part, k, channels)
+                     : finish(l, p, part, k, channels);
   }
   return code;
 }
@@ -428,8 +490,7 @@ static int run_part(lowering_t* l, const product_t* p, part_t* part) {
 /* All parts of a product. */
 int sluice_gemmini_product(lowering_t* l, product_t* p) {
   part_t part, most;
-  int code = sluice_gemmini_ask_scale(l, p);
-  if (code) return code;
+  int code;
   memset(&part, 0, sizeof part);
   part.rows = p->h;
   part.columns = p->w;
@@ -438,9 +499,23 @@ int sluice_gemmini_product(lowering_t* l, product_t* p) {
     return SLUICE_GEMMINI_UNSUPPORTED;
   }
   most = part;
+  p->adds = goes_on(l, p, &part);
+  if (p->adds) {
+    p->step.instruction.flags |= l->kept.step.instruction.flags & SLUICE_FLAG_FIRST;
+    p->step.c = l->kept.step.c;
+    l->keeps = 0;
+  }
+  code = sluice_gemmini_release(l, 0, UINT64_MAX);
+  if (!code) code = sluice_gemmini_ask_scale(l, p);
+  if (code) return code;
+  p->to_rows = in_rows(l, p);
   if (!p->a_stays || !p->b_stays) {
-    code = sluice_gemmini_room(l, p, part.input + (p->b_stays ? 0 : kSlotRows * kSlots),
-                               &part.room);
+    const uint32_t rows = part.input + (p->b_stays ? 0 : kSlotRows * kSlots);
+    code = sluice_gemmini_room(l, p, rows, &part.room);
+    if (code == SLUICE_GEMMINI_UNSUPPORTED && p->to_rows) {
+      p->to_rows = 0;
+      code = sluice_gemmini_room(l, p, rows, &part.room);
+    }
   }
   for (part.n = 0; !code && part.n < p->n; ++part.n) {
     for (part.h = 0; !code && part.h < p->h; part.h += most.rows) {

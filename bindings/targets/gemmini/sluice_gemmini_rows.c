@@ -259,6 +259,10 @@ static uint32_t price(const lowering_t* l, const product_t* p, uint32_t first,
       begin < p->second.offset + p->second.span) {
     return ALL_ONES;
   }
+  if (p->to_rows && p->output.offset < end &&
+      begin < p->output.offset + p->output.span) {
+    return ALL_ONES;
+  }
   for (i = first; i < first + rows; ++i) {
     n += (l->in->lines[i] & (IN_ROWS | IN_IMAGE)) == IN_ROWS;
   }

@@ -145,7 +145,9 @@ Tile Board::TileOf(const sluice_gemmini_step& step) {
     tile.origin[a] = record.origin[a];
     tile.pad[a] = record.pad[a];
   }
-  tile.c_begin = record.c_begin;
+  const bool sums =
+      step.kind == SLUICE_GEMMINI_FINISH || step.kind == SLUICE_GEMMINI_BIAS;
+  tile.c_begin = sums ? step.c : record.c_begin;
   tile.c_end = record.c_end;
   tile.layer.input = graph_.tensors[layer.inputs[0]].extent;
   tile.layer.output = graph_.tensors[layer.outputs[0]].extent;
@@ -412,10 +414,14 @@ BoardResult Board::Run(uint64_t seed, Late late, Scaling scaling) {
   // What a fence that is missing leaves behind must not look like sums.
   std::memset(machine_->dram().data() + bytes, 0x5a, SLUICE_GEMMINI_SUM_BYTES);
   Place(seed);
-  if (scaling == Scaling::kMachine) wanted_.clear();  // other bytes
+  if (scaling != Scaling::kHost) wanted_.clear();  // other bytes
   if (!result_.error.empty()) return result_;
-  const sluice_gemmini_port port = {this, OnCommand, OnFence, OnStep,
-                                    scaling == Scaling::kMachine ? OnScale : nullptr};
+  const sluice_gemmini_port port = {this,
+                                    OnCommand,
+                                    OnFence,
+                                    OnStep,
+                                    scaling != Scaling::kHost ? OnScale : nullptr,
+                                    scaling == Scaling::kOnChip};
   const int code = sluice_gemmini_lower(&input_, &port, &result_.counts);
   if (code != 0) {
     Fails(result_.counts.reason != nullptr ? result_.counts.reason

@@ -30,8 +30,9 @@ struct Fault {
   uint64_t every = 1, count = 0;
 };
 
-// Who makes bytes of sums: the host, as ops.h says, or the machine where it can.
-enum class Scaling { kHost, kMachine };
+// Who makes bytes of sums: the host, as ops.h says, or the machine where it can; to DRAM, or
+// to rows of the scratchpad.
+enum class Scaling { kHost, kMachine, kOnChip };
 
 struct BoardResult {
   std::string error;

@@ -84,6 +84,52 @@ TEST_CASE("targets: convolutions of few channels on Gemmini") {
   }
 }
 
+// Tiles add slices of the input's channels; sums leave the accumulators once.
+TEST_CASE("targets: sums of several slices stay in Gemmini's accumulators") {
+  const Conv c = {
+      SLUICE_OP_CONV, {1, 7, 7, 512}, {512, 3, 3, 512}, {1, 7, 7, 512}, 1, 1, 1, 1, 4};
+  const auto counts = Check(Graph(c), SLUICE_SOLVER_DEFAULT, 65536);
+  CHECK(counts.array_macs == 49ull * 512 * 512 * 9);
+  CHECK(counts.sum_bytes == 49 * 512 * 4);
+  CHECK(counts.weight_bytes == 512 * 512 * 9);  // in blocks, once
+}
+
+// What one layer leaves in rows, the next one finds there: no DRAM between them.
+TEST_CASE("targets: outputs that Gemmini scales stay in rows for the next layer") {
+  Conv c = {
+      SLUICE_OP_CONV, {1, 8, 8, 64}, {64, 3, 3, 64}, {1, 8, 8, 64}, 1, 1, 1, 1, 0};
+  c.one_scale = true;
+  const Bytes graph = target_test::Chain({c, c, c});
+  sluice_test::NetworkPlan plan(graph, "gemmini-16x16");
+  REQUIRE(plan.ok);
+  REQUIRE(plan.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+  const auto run = [&](Scaling scaling) {
+    const BoardResult result =
+        RunBoard(graph, plan.PlanBytes(), 1, Late::kLoads, {}, scaling);
+    CHECK_MESSAGE(result.error.empty(), result.error);
+    return result;
+  };
+  const BoardResult dram = run(Scaling::kMachine), rows = run(Scaling::kOnChip);
+  CHECK(dram.outputs == rows.outputs);
+  CHECK(dram.counts.scaled_bytes == 3 * 4096);
+  CHECK(dram.counts.fetched_bytes == 2 * 4096);
+  CHECK(rows.counts.kept_bytes == 3 * 4096);
+  CHECK(rows.counts.fetched_bytes == 0);
+  CHECK(rows.counts.spilled_bytes == 0);
+  CHECK(rows.counts.output_bytes == 4096);
+}
+
+// The input of a half of one of this layer's tiles just fits the 8,192 rows for what does
+// not stay: two parts each.
+TEST_CASE("targets: parts of a layer on Gemmini are no smaller than they must be") {
+  const Conv c = {
+      SLUICE_OP_CONV, {1, 5, 6544, 3}, {16, 5, 5, 3}, {1, 1, 2180, 16}, 3, 1, 0, 1, 4};
+  const auto counts = Check(Graph(c), SLUICE_SOLVER_BASELINE, 0);
+  CHECK(counts.array_macs == 2180ull * 16 * 75);
+  CHECK(counts.steps[SLUICE_GEMMINI_COPY] == 6);  // inputs and outputs of two tiles
+  CHECK(counts.steps[SLUICE_GEMMINI_FINISH] == 4);
+}
+
 TEST_CASE("targets: random graphs on Gemmini") {
   uint64_t macs = 0, ran = 0;
   for (uint64_t seed = 1; seed <= 400; ++seed) {

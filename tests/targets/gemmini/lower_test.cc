@@ -132,6 +132,12 @@ void CheckScaling(const Case& c) {
     differ += apart != 0;
     most = std::max(most, apart);
   }
+  const BoardResult rows =
+      RunBoard(c.graph, c.plans[0], 1, Late::kLoads, {}, Scaling::kOnChip);
+  REQUIRE_MESSAGE(rows.error.empty(), rows.error);
+  CHECK(rows.outputs == own.outputs);
+  CHECK(rows.counts.kept_bytes > 0);
+  CHECK(rows.counts.scaled_bytes + rows.counts.kept_bytes == own.counts.scaled_bytes);
   MESSAGE("scaled by the machine: " << own.counts.scaled_bytes << " bytes; " << differ
                                     << " of " << own.outputs.size()
                                     << " output bytes differ, by at most " << most);
@@ -144,6 +150,27 @@ TEST_CASE("targets: a block of a transformer, scaled by Gemmini") {
   sluice::zoo::ZooOptions options;
   options.blocks = 1;
   CheckScaling(PlansOf(sluice::zoo::MakeZooGraph("vit_b_16", options), {}));
+}
+
+TEST_CASE("targets: what is wrong with sums scaled to rows, the model notices") {
+  sluice::zoo::ZooOptions options;
+  options.blocks = 1;
+  const Case c = PlansOf(sluice::zoo::MakeZooGraph("vit_b_16", options), {});
+  const auto run = [&](const Fault& fault) {
+    return RunBoard(c.graph, c.plans[0], 1, Late::kLoads, fault, Scaling::kOnChip);
+  };
+  const Bytes right = run({}).outputs;
+  const Fault faults[] = {{Fault::kDropCommand, 23, 0, 3}, {Fault::kFlipRs1, 23, 0, 1},
+                          {Fault::kFlipRs1, 23, 9, 5},     {Fault::kFlipRs1, 23, 32, 7},
+                          {Fault::kFlipRs1, 23, 34, 1},    {Fault::kFlipRs2, 23, 0, 3},
+                          {Fault::kFlipRs2, 23, 30, 1},    {Fault::kFlipRs2, 23, 49, 1},
+                          {Fault::kDropFence, 0, 0, 1}};
+  for (const Fault& fault : faults) {
+    CAPTURE(fault.kind);
+    CAPTURE(fault.bit);
+    const BoardResult result = run(fault);
+    CHECK((!result.error.empty() || result.outputs != right));
+  }
 }
 
 // By hand: SLUICE_TARGET_NETWORKS="resnet50 mobilenet_v1 vit_b_16"

@@ -88,7 +88,7 @@ std::string Machine::Check(const Mover& m) const {
   if (m.rows == 0 || m.rows > kDim) return "transfer: rows";
   if (m.columns == 0 || m.columns > (sums ? kDim : most)) return "transfer: columns";
   if (!sums && m.address > kPlace) return "transfer: address bits of the scratchpad";
-  if (sums && m.load && m.address & (kAdd | kWide)) return "mvin: adds";
+  if (sums && m.load && m.address & kWide) return "mvin: reads int32";
   const uint64_t last = (m.address & kPlace) +
                         uint64_t{BlocksOf(m.columns) - 1} * m.block_stride + m.rows;
   if (last > (sums ? kSumRows : kRows)) return "transfer: behind the last row";
@@ -110,13 +110,18 @@ std::string Machine::Do(const Mover& m) {
   for (uint32_t i = 0; i < m.rows; ++i) {
     for (uint32_t j = 0; j < m.columns; ++j) {
       Row& row = *At(m.address, i + j / kDim * m.block_stride);
-      if (m.load && j % kDim == 0) row = Row{};  // what is not loaded is not defined
+      const bool adds = m.load && sums && m.address & kAdd;
+      // What is not loaded is not defined.
+      if (m.load && !adds && j % kDim == 0) row = Row{};
       Cell& cell = row[j % kDim];
       uint8_t* const at = &dram_[m.dram + i * m.stride + j * (sums ? 4 : 1)];
       if (m.load) {
+        if (adds && !cell.defined) return "mvin: adds to a cell that nothing wrote";
+        const uint32_t before = adds ? static_cast<uint32_t>(cell.value) : 0;
         cell.defined = true;
         cell.value = static_cast<int8_t>(*at);
         if (sums) std::memcpy(&cell.value, at, 4);
+        cell.value = static_cast<int32_t>(before + static_cast<uint32_t>(cell.value));
         continue;
       }
       if (!cell.defined) return "mvout: a cell that nothing wrote";
@@ -246,6 +251,8 @@ std::string Machine::Step(uint32_t funct, uint64_t rs1, uint64_t rs2) {
       if (!store_set_) return "mvout: not configured";
       return Move({false, rs1, store_stride_, m.address, m.columns, m.rows, 0,
                    store_scale_, store_relu_});
+    case 23:
+      return MoveToRows(rs1, m);
     case 4:
     case 5:
       return Compute(funct == 5, MatrixOf(rs1), m);
@@ -265,7 +272,41 @@ std::string Machine::Step(uint32_t funct, uint64_t rs1, uint64_t rs2) {
   }
 }
 
+// From accumulators to rows of the scratchpad, some rows apart. Hazards are found as if the
+// rows followed each other; so those that do not are there after a fence.
+std::string Machine::MoveToRows(uint64_t rs1, const Matrix& from) {
+  const uint32_t to = static_cast<uint32_t>(rs1),
+                 step = static_cast<uint32_t>(rs1 >> 32);
+  if (!store_set_) return "mvout_spad: not configured";
+  if (!(from.address & kSums) || from.address & (kAdd | kWide))
+    return "mvout_spad: not from accumulators";
+  if (from.rows == 0 || from.rows > kDim || from.columns == 0 || from.columns > kDim)
+    return "mvout_spad: extents";
+  if (step == 0 || to > kPlace || to + uint64_t{from.rows - 1} * step >= kRows ||
+      (from.address & kPlace) + from.rows > kSumRows) {
+    return "mvout_spad: behind the last row";
+  }
+  std::string error = Settle(from.address, from.rows);
+  if (error.empty()) error = Settle(to, from.rows);
+  Mover scaling;
+  scaling.scale = store_scale_;
+  scaling.relu = store_relu_;
+  for (uint32_t i = 0; error.empty() && i < from.rows; ++i) {
+    Row row{};
+    for (uint32_t j = 0; j < from.columns; ++j) {
+      const Cell& sum = (*At(from.address, i))[j];
+      if (!sum.defined) return "mvout_spad: a cell that nothing wrote";
+      row[j] = {Scaled(scaling, sum.value), true};
+    }
+    *At(to, i * step) = step == 1 ? row : Row{};
+    if (step != 1) spread_.push_back({to + i * step, row});
+  }
+  return error;
+}
+
 std::string Machine::Fence() {
+  for (const auto& [place, row] : spread_) scratchpad_[place] = row;
+  spread_.clear();
   while (!kept_.empty()) {
     const std::string error = Do(kept_.front());
     kept_.pop_front();

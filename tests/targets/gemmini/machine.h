@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gemmini_model {
@@ -68,12 +69,14 @@ class Machine {
   std::string SettleFor(const Mover& mover);
   std::string Compute(bool same, const Matrix& a, const Matrix& d);
   std::string ReadWeights();
+  std::string MoveToRows(uint64_t rs1, const Matrix& from);
   Row* At(uint32_t address, uint32_t row);
 
   Late late_;
   std::vector<uint8_t> dram_;
   std::vector<Row> scratchpad_, sums_;
   std::deque<Mover> kept_;
+  std::vector<std::pair<uint32_t, Row>> spread_;  // rows that a fence writes
   Load loads_[3];
   float store_scale_ = 1;
   bool store_relu_ = false;
