@@ -68,13 +68,16 @@ Status WriteGroup(NodeSchedule* self, const NodeGroup& group) {
   return group.layers == 1 ? WriteAlone(self, group) : WriteTogether(self, group, true);
 }
 
-// Gives places in DRAM for layers that overlap in time; tensors that stay on chip get
-// none.
+// Gives places in DRAM for layers that overlap in time or run in another order than the
+// graph's; tensors that stay on chip get none.
 Status PlaceTensors(NodeSchedule* self, Arena* places, NodeProgram* out,
                     Diagnostic* diagnostic) {
-  bool overlap = false;
-  for (const NodeGroup& group : self->groups) overlap = overlap || group.layers > 1;
-  if (!overlap) return Status::kOk;
+  bool moved = false;
+  for (const NodeGroup& group : self->groups) moved = moved || group.layers > 1;
+  for (size_t i = 1; i < self->order.size(); ++i) {
+    moved = moved || self->order[i] < self->order[i - 1];
+  }
+  if (!moved) return Status::kOk;
   Span<uint32_t> when;
   Span<uint8_t> on_chip;
   SLUICE_TRY(places->Allocate(self->graph.tensors.size(), &self->lowering.places));

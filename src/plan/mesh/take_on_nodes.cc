@@ -15,7 +15,9 @@ namespace {
 constexpr double kBelowPromise = 0.75;
 // Longer programs are written once: how outputs are sent on changes them little.
 constexpr size_t kWrittenTwice = 1 << 18;  // steps
+// Parts of the mesh in a row that may be no better; of cheap plans, all are tried.
 constexpr int kMostInVain = 2;
+constexpr size_t kMuchWork = 1 << 20;  // steps of the plans written so far
 constexpr double kNoCost = 1e300;
 
 double CostOf(const PlanCall& call, double energy_pj, double cycles) {
@@ -92,6 +94,7 @@ struct Measured {
   Arena* memory;
   // A layer's cost: of a cycle and of a pJ, in parts of the first plan's.
   double per_cycle = 0, per_pj = 0;
+  size_t steps = 0;      // that were written
   Span<LayerWay> alone;  // the best way of each layer by itself
   Span<double> least;    // what it costs
 };
@@ -121,6 +124,7 @@ Status Measure(Measured* self, const Dealing& dealing, DealtCost* cost) {
   SLUICE_TRY(WriteDealt(call, dealing, &found, &memory, &fits));
   const Program& program = found.program;
   cost->steps = program.size();
+  self->steps += program.size();
   if (!fits) return Status::kOk;
   Span<int64_t> ends;
   Span<BlockCost> blocks;
@@ -253,10 +257,10 @@ Status TakeOnMesh(PlanCall* call) {
   SLUICE_TRY(MeasureAlone(&measured));
   SLUICE_TRY(TakeDealt(call, {none, all, false, measured.alone}));
   const bool segments = call->options.solver != SLUICE_SOLVER_BASELINE;
-  int in_vain = segments ? 0 : kMostInVain;
-  for (NodeRegion nodes = all; NodesOf(nodes) > 1 && in_vain < kMostInVain;
-       nodes = HalfOf(nodes)) {
-    if (!MayPay(*call, NodesOf(nodes))) break;
+  int in_vain = 0;
+  for (NodeRegion nodes = all; segments && NodesOf(nodes) > 1; nodes = HalfOf(nodes)) {
+    const bool ends = in_vain >= kMostInVain && measured.steps > kMuchWork;
+    if (ends || !MayPay(*call, NodesOf(nodes))) break;
     const bool had = call->has_plan();
     const double before = call->best_cost;
     SLUICE_TRY(TakeSegments(&measured, nodes));

@@ -169,6 +169,25 @@ TEST_CASE("mesh: a sum of two branches of one segment, and a sum over nodes in i
   CHECK(run.report.dram_write_bytes == 4 * 6 * 6 * 8);
 }
 
+TEST_CASE(
+    "mesh: layers one by one in another order than the graph's keep their tensors") {
+  // The second branch runs between the layers of the first.
+  Chain chain(4, 6, 6, 8);
+  chain.Conv(8, 3).Conv(8, 3);
+  const uint32_t first = chain.last();
+  GraphSpec g = chain.Conv(8, 3).Conv(8, 3).MinimumWith(first).Done();
+  g.layers[2].inputs[0] = g.layers[0].inputs[0];
+  const HardwareSpec h = Mesh(2, 2, 16384);
+  std::vector<sluice_test::MeshSegment> one_by_one;
+  for (const uint32_t layer : {0, 2, 1, 3, 4}) {
+    one_by_one.push_back({1, {OnNodes(layer, {{0, 0}, {2, 2}}, SplitOf(0, 1))}});
+  }
+  const MeshRun run = RunOnMesh(g, h, one_by_one);
+  INFO(run.Why());
+  REQUIRE(run.Good());
+  CHECK(run.nodes.groups == 5);
+}
+
 TEST_CASE("mesh: a segment that fits no scratchpad runs layer by layer") {
   const GraphSpec g = Chain(1, 16, 16, 16).Conv(16, 3).Conv(16, 3).Done();
   const HardwareSpec h = Mesh(2, 1, 3000);
