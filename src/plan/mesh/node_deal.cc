@@ -77,6 +77,22 @@ bool NextOrder(uint8_t order[kNodeLoops]) {
   return true;
 }
 
+// A sum over nodes makes the nodes wait for each other: its estimate must be a fifth
+// lower to win, and the last node begins when all others have ended their first piece
+// of the output.
+double ChainToll(const TiledLayer& tiled, const CutRule& rule, const Tiling& tiling) {
+  constexpr double kLeastToll = 1.25;
+  const int32_t links = tiled.parts[kLoopC];
+  if (links == 1) return 1;
+  const Tensor& out = tiled.graph.tensors[tiled.layer.outputs[0]];
+  double pieces = 1;
+  for (int a = 0; a < kAxes; ++a) {
+    const int32_t part = PartExtent(out.extent[a], tiled.parts[a], rule.unit[a]);
+    pieces *= static_cast<double>(CeilDivide(part, tiling.chunk[a]));
+  }
+  return Max(kLeastToll, (pieces + links - 1) / pieces);
+}
+
 }  // namespace
 
 // One axis after the other: the stretches along one only scale those along the other.
@@ -157,9 +173,6 @@ NodeDeal DealOf(const Graph& graph, const Layer& layer, const NodeSplit& split) 
 
 NodeDeal ChooseDeal(const Graph& graph, const Hardware& hardware, const Layer& layer,
                     const NodeRegion& region, int64_t capacity, Arena* scratch) {
-  // A sum over nodes makes the nodes wait for each other: its estimate must be a fifth
-  // lower to win.
-  constexpr double kChainToll = 1.25;
   TiledLayer tiled = {graph, hardware, layer, OperandsOf(layer),
                       AccumulatedChannels(graph, layer)};
   const Tensor& out = graph.tensors[layer.outputs[0]];
@@ -186,8 +199,7 @@ NodeDeal ChooseDeal(const Graph& graph, const Hardware& hardware, const Layer& l
     if (ChooseTiling(tiled, capacity, scratch, &tiling, &smallest) != Status::kOk) {
       continue;
     }
-    const double cycles =
-        tiled.parts[kLoopC] > 1 ? tiling.cycles * kChainToll : tiling.cycles;
+    const double cycles = tiling.cycles * ChainToll(tiled, rule, tiling);
     if (best_cycles >= 0 && cycles >= best_cycles) continue;
     best_cycles = cycles;
     best = deal;
