@@ -29,6 +29,8 @@ void Print(const Json& counts, const std::string& prefix, Report* report) {
   for (const auto& [name, value] : counts.items()) {
     if (value.is_object()) {
       Print(value, "", report);
+    } else if (value.is_number_float()) {
+      report->Line(prefix + name, value.dump());
     } else {
       report->Line(prefix + name, Grouped(value.get<uint64_t>()));
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cinttypes>
+#include <cmath>
 #include <cstdio>
+#include <set>
 
 #include "bindings/targets/gemmini/sluice_gemmini.h"
 #include "cli/targets.h"
@@ -37,25 +39,52 @@ constexpr const char* kSteps[SLUICE_GEMMINI_STEPS] = {"copy", "finish", "tile",
 // First words of what is no command in a binary.
 constexpr uint64_t kFenceWord = 256, kHostWord = 257;
 
+struct Listing {
+  const CommandSink& sink;
+  std::set<uint32_t> host_layers;  // with tiles or calls of the host
+};
+
+Listing* Self(void* user) { return static_cast<Listing*>(user); }
+
 int OnCommand(void* user, uint32_t funct, uint64_t rs1, uint64_t rs2) {
   char line[96];
   std::snprintf(line, sizeof line, "%-19s 0x%016" PRIx64 " 0x%016" PRIx64,
                 kFuncts[funct], rs1, rs2);
-  (*static_cast<const CommandSink*>(user))({line, {funct, rs1, rs2}});
+  Self(user)->sink({line, {funct, rs1, rs2}});
   return 0;
 }
 
 int OnFence(void* user) {
-  (*static_cast<const CommandSink*>(user))({"fence", {kFenceWord, 0, 0}});
+  Self(user)->sink({"fence", {kFenceWord, 0, 0}});
   return 0;
 }
 
 int OnStep(void* user, const sluice_gemmini_step* step) {
+  if (step->kind == SLUICE_GEMMINI_TILE || step->kind == SLUICE_GEMMINI_CALL) {
+    Self(user)->host_layers.insert(step->layer);
+  }
   std::string line = std::string("host ") + kSteps[step->kind];
   if (step->layer != SLUICE_NONE) line += " layer " + std::to_string(step->layer);
-  (*static_cast<const CommandSink*>(user))(
-      {line, {kHostWord, step->kind, step->layer}});
+  Self(user)->sink({line, {kHostWord, step->kind, step->layer}});
   return 0;
+}
+
+// What the host does of the whole, in percent.
+double Percent(uint64_t host, uint64_t rest) {
+  const uint64_t all = host + rest;
+  return all == 0 ? 0
+                  : std::round(1000.0 * static_cast<double>(host) /
+                               static_cast<double>(all)) /
+                        10;
+}
+
+Json HostShare(const sluice_gemmini_counts& c, uint64_t host_layers, uint64_t layers) {
+  const uint64_t moved = c.input_bytes + c.weight_bytes + c.output_bytes + c.sum_bytes +
+                         c.scaled_bytes + c.bias_bytes + c.fetched_bytes +
+                         c.spilled_bytes;
+  return {{"host_macs_percent", Percent(c.host_macs, c.array_macs)},
+          {"host_bytes_percent", Percent(c.copied_bytes, moved)},
+          {"host_layers_percent", Percent(host_layers, layers - host_layers)}};
 }
 
 Json AsJson(const sluice_gemmini_counts& c) {
@@ -99,7 +128,7 @@ Json LowerToGemmini(const LoweredPlan& plan, const CommandSink& sink) {
   input.scratch = at;
   std::vector<unsigned char> lines(SLUICE_GEMMINI_ROWS);
   input.lines = lines.data();
-  CommandSink own = sink;
+  Listing own = {sink, {}};
   const sluice_gemmini_port port = {&own, OnCommand, OnFence, OnStep, nullptr, 0};
   sluice_gemmini_counts counts;
   if (sluice_gemmini_lower(&input, &port, &counts) != SLUICE_GEMMINI_OK) {
@@ -107,7 +136,12 @@ Json LowerToGemmini(const LoweredPlan& plan, const CommandSink& sink) {
     if (counts.layer != SLUICE_NONE) text += ", layer " + std::to_string(counts.layer);
     throw Failure(kRejected, text);
   }
-  return AsJson(counts);
+  sluice_graph_counts_t graph = {};
+  graph.struct_size = sizeof graph;
+  (void)sluice_graph_count(plan.graph, &graph);
+  Json json = AsJson(counts);
+  json.update(HostShare(counts, own.host_layers.size(), graph.layers));
+  return json;
 }
 
 }  // namespace sluice::cli

@@ -107,6 +107,11 @@ TEST_CASE("lower: Gemmini's listing has the commands that are counted") {
     CHECK(words[word] == counts["commands"][word]);
   }
   CHECK(words["compute_preloaded"] == counts["commands"]["compute_preloaded"]);
+  // ADD, pool, softmax and their like are the host's: 4 of 13 layers, no MACs.
+  CHECK(counts["host_macs_percent"] == 0.0);
+  CHECK(counts["host_layers_percent"] == 30.8);
+  CHECK(counts["host_bytes_percent"] > 0.0);
+  CHECK(counts["host_bytes_percent"] < 100.0);
 }
 
 TEST_CASE(

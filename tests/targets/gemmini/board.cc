@@ -25,6 +25,11 @@ class Board {
     if (result_.error.empty()) result_.error = error;
     return !result_.error.empty();
   }
+  void Note(uint64_t what, uint64_t one, uint64_t two) {
+    const uint64_t words[] = {what, one, two};
+    result_.commands_fnv1a = sluice_output_hash(
+        result_.commands_fnv1a, reinterpret_cast<const uint8_t*>(words), sizeof words);
+  }
   bool Open();
   void Place(uint64_t seed);
   void Collect();
@@ -360,6 +365,7 @@ int Board::OnScale(void* user, const sluice_gemmini_step* step, float* scale,
 int Board::OnCommand(void* user, uint32_t funct, uint64_t rs1, uint64_t rs2) {
   Board& board = *static_cast<Board*>(user);
   Fault& f = board.fault_;
+  board.Note(funct, rs1, rs2);
   if (f.kind > Fault::kDropFence && f.funct == funct && f.count++ % f.every == 0) {
     if (f.kind == Fault::kDropCommand) return 0;
     (f.kind == Fault::kFlipRs1 ? rs1 : rs2) ^= uint64_t{1} << f.bit;
@@ -370,12 +376,14 @@ int Board::OnCommand(void* user, uint32_t funct, uint64_t rs1, uint64_t rs2) {
 int Board::OnFence(void* user) {
   Board& board = *static_cast<Board*>(user);
   Fault& f = board.fault_;
+  board.Note(256, 0, 0);
   if (f.kind == Fault::kDropFence && f.count++ % f.every == 0) return 0;
   return board.Fails(board.machine_->Fence()) ? 1 : 0;
 }
 
 int Board::OnStep(void* user, const sluice_gemmini_step* step) {
   Board& board = *static_cast<Board*>(user);
+  board.Note(257, step->kind, step->layer);
   switch (step->kind) {
     case SLUICE_GEMMINI_COPY:
       board.Copy(*step);
@@ -411,6 +419,7 @@ BoardResult Board::Run(uint64_t seed, Late late, Scaling scaling) {
   Bytes lines(SLUICE_GEMMINI_ROWS);
   input_.lines = lines.data();
   values_.resize(graph_.tensors.size());
+  result_.commands_fnv1a = SLUICE_OUTPUT_HASH_START;
   // What a fence that is missing leaves behind must not look like sums.
   std::memset(machine_->dram().data() + bytes, 0x5a, SLUICE_GEMMINI_SUM_BYTES);
   Place(seed);

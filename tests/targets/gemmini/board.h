@@ -37,7 +37,8 @@ enum class Scaling { kHost, kMachine, kOnChip };
 struct BoardResult {
   std::string error;
   uint64_t output_fnv1a = 0;
-  Bytes outputs;  // one after the other
+  uint64_t commands_fnv1a = 0;  // words of commands, fences and steps as they left
+  Bytes outputs;                // one after the other
   sluice_gemmini_counts counts{};
 };
 

@@ -91,20 +91,37 @@ Case OwnModel() { return CaseOf(SLUICE_TESTS "/models/residual_cnn_int8.tflite",
 
 TEST_CASE("targets: our own model on Gemmini, six seeds") { CheckCase(OwnModel(), 6); }
 
+// A plan that is stored: its commands and the outputs of six seeds stay what they were.
+TEST_CASE("targets: goldens of our own model on Gemmini") {
+  const Case c = OwnModel();
+  REQUIRE(!c.graph.empty());
+  const Bytes plan =
+      sluice_test::ReadFile(SLUICE_TESTS "/models/residual_cnn_int8_gemmini.slp");
+  const uint64_t outputs[] = {17063446231621239524u, 16650014430210211545u,
+                              2647092772763778067u,  17965646522919006937u,
+                              3424488880865619364u,  3248721331652239270u};
+  for (uint64_t seed = 1; seed <= 6; ++seed) {
+    const BoardResult result = RunBoard(c.graph, plan, seed, Late::kNothing);
+    CHECK_MESSAGE(result.error.empty(), result.error);
+    CHECK(result.commands_fnv1a == 1215709355336211967u);
+    CHECK(result.output_fnv1a == outputs[seed - 1]);
+  }
+}
+
 TEST_CASE("targets: resnet8 on Gemmini") {
-  CheckCase(CaseOf(Shared("resnet8_cifar10_int8"), {98304, 65536, 32768}), 2);
+  CheckCase(CaseOf(Shared("resnet8_cifar10_int8"), {98304, 65536, 32768}), 6);
 }
 
 TEST_CASE("targets: keyword spotting on Gemmini") {
-  CheckCase(CaseOf(Shared("kws_ref_model_int8"), {65536, 32768, 24576}), 2);
+  CheckCase(CaseOf(Shared("kws_ref_model_int8"), {65536, 32768, 24576}), 6);
 }
 
 TEST_CASE("targets: person detection on Gemmini") {
-  CheckCase(CaseOf(Shared("person_detect_int8"), {131072, 98304, 65536}), 2);
+  CheckCase(CaseOf(Shared("person_detect_int8"), {131072, 98304, 65536}), 6);
 }
 
 TEST_CASE("targets: anomaly detection on Gemmini") {
-  CheckCase(CaseOf(Shared("ad01_int8"), {65536, 32768, 16384}), 2);
+  CheckCase(CaseOf(Shared("ad01_int8"), {65536, 32768, 16384}), 6);
 }
 
 TEST_CASE("targets: a block of a transformer on Gemmini") {
