@@ -4,7 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include "plan/mesh/mesh_run.h"
 #include "support/read_graph.h"
 
 namespace sluice {
@@ -141,17 +140,6 @@ TEST_CASE("node deal: the one that is chosen uses the region and no more") {
   const NodeDeal whole =
       ChooseDeal(d.n.graph, d.n.hardware, d.layer, one, 1 << 20, &scratch);
   for (int v = 0; v < kNodeLoops; ++v) CHECK(whole.parts[kColumns][v] == 1);
-}
-
-TEST_CASE("node deal: parts of one tile are not summed by a chain of many nodes") {
-  // One output tile of each node: eight nodes in a chain would work one after the other.
-  sluice_test::Nouns n(sluice_test::Chain(64, 1, 1, 512).Dense(512).Done());
-  Arena scratch(const_cast<Memory*>(&n.memory));
-  const NodeRegion region = {{0, 0}, {8, 1}};
-  const NodeDeal deal =
-      ChooseDeal(n.graph, n.hardware, n.graph.layers[0], region, 1 << 20, &scratch);
-  CHECK(deal.parts[kColumns][kC] == 1);
-  CHECK(deal.parts[kColumns][kN] * deal.parts[kColumns][kK] == 8);
 }
 
 }  // namespace
