@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "solve/mapping/kapla/kapla.h"
+#include "solve/mapping/nest/nest_limits.h"
 #include "solve/mapping/nest_search.h"
 
 namespace sluice {
@@ -119,6 +120,24 @@ Status AskAll(Choice* choice, const FactorObjective& factors) {
   return Status::kOk;
 }
 
+// A bound on the objective of every nest, as free as the one found.
+Status BoundEvery(const NestRequest& request, const MappedNest& found, Arena* arena,
+                  double* bound) {
+  const MappingProblem& problem = request.problem;
+  *bound = NestBound(problem, request.hardware, request.constraints);
+  if (request.constraints.outer != nullptr) return Status::kOk;
+  MapConstraints constraints = request.constraints;
+  const LoopNest empty = EmptyNest(request.hardware, problem);
+  for (uint32_t l = 0; l < found.nest.levels; ++l) {
+    const uint32_t other = (found.nest.hold[l] ^ empty.hold[l]) & problem.operands;
+    constraints.bypass = constraints.bypass || other != 0;
+  }
+  NestLimits limits;
+  SLUICE_TRY(LimitNests({problem, request.hardware, constraints}, arena, &limits));
+  *bound = Max(*bound, MapObjective(constraints, limits.energy_pj, limits.cycles));
+  return Status::kOk;
+}
+
 }  // namespace
 
 Status MapBestNest(const NestRequest& request, const FactorObjective& factors,
@@ -154,13 +173,14 @@ Status MapBestNest(const NestRequest& request, const FactorObjective& factors,
   }
   if (mapped->nest.levels == 0) return failure;
   ClearDiagnostic(diagnostic);
-  const double every = NestBound(request.problem, request.hardware, own);
+  double every = 0;
+  SLUICE_TRY(BoundEvery(request, *mapped, arena, &every));
   // The exact mapper's proof holds within its space: it is of no use if a nest from
   // outside is better.
   const bool proved =
       space_bound >= 0 && mapped->objective >= space_bound * (1 - kRounding);
   mapped->bound = proved ? mapped->objective : Min(every, mapped->objective);
-  mapped->proved = proved || mapped->objective <= every;
+  mapped->proved = proved || mapped->objective * (1 - kRounding) <= every;
   return Status::kOk;
 }
 
