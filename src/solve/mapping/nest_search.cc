@@ -238,6 +238,19 @@ LoopNest StartNest(const LocalSearch& search, const uint8_t dims[kDims]) {
   return nest;
 }
 
+// Puts the loops that do not move the operand innermost.
+void MoveStillInside(uint32_t still, uint8_t order[kDims]) {
+  if (still >= kOperands) return;
+  uint8_t sorted[kDims];
+  int n = 0;
+  for (int moves = 0; moves < 2; ++moves) {
+    for (int i = 0; i < kDims; ++i) {
+      if (Moves(order[i], still) == (moves == 1)) sorted[n++] = order[i];
+    }
+  }
+  for (int i = 0; i < kDims; ++i) order[i] = sorted[i];
+}
+
 }  // namespace
 
 double NestBound(const MappingProblem& problem, const Hardware& hardware,
@@ -270,6 +283,40 @@ void ImproveNest(const NestRequest& request, Budget* budget, MappedNest* mapped)
       &request.problem, &request.hardware, &request.constraints, budget,
       mapped,           &diagnostic,       Status::kOk};
   Improve(&search, mapped->evaluated + kMostEvaluations / 3);
+}
+
+Status SearchFromTile(const NestRequest& request, const int64_t tile[kDims],
+                      uint32_t still, Budget* budget, MappedNest* mapped) {
+  const uint32_t outer = static_cast<uint32_t>(request.hardware.levels.size()) - 1;
+  Diagnostic diagnostic = {};
+  MappedNest best = {};
+  LocalSearch search = {
+      &request.problem, &request.hardware, &request.constraints, budget,
+      mapped,           &diagnostic,       Status::kOk};
+  for (const auto& start : kStarts) {
+    *mapped = MappedNest{};
+    LoopNest nest = StartNest(search, start);
+    for (uint32_t d = 0; d < kDims; ++d) {
+      int64_t below = 1;
+      for (uint32_t l = 0; l < outer; ++l) below *= SpatialFactor(nest, l, d);
+      // As many tiles as asked for, or the whole steps of the array that fit.
+      const int64_t spread = below * SpatialFactor(nest, outer, d);
+      const int64_t steps = CeilDivide(request.problem.extent[d], spread);
+      const int64_t most = Max(int64_t{1}, tile[d] / spread);
+      nest.temporal[outer - 1][d] = CeilDivide(steps, CeilDivide(steps, most));
+    }
+    MoveStillInside(still, nest.order[outer]);
+    Try(&search, nest);
+    if (mapped->nest.levels != 0) Improve(&search, kMostEvaluations / 6);
+    const int64_t evaluated = best.evaluated + mapped->evaluated;
+    if (mapped->nest.levels != 0 &&
+        (best.nest.levels == 0 || mapped->objective < best.objective)) {
+      best = *mapped;
+    }
+    best.evaluated = evaluated;
+  }
+  *mapped = best;
+  return best.nest.levels == 0 ? Status::kInfeasible : Status::kOk;
 }
 
 Status SearchNest(const MappingProblem& problem, const Hardware& hardware,

@@ -26,6 +26,11 @@ Status SearchNest(const MappingProblem& problem, const Hardware& hardware,
                   const MapConstraints& constraints, Budget* budget, MappedNest* mapped,
                   Diagnostic* diagnostic);
 
+// The same from nests with this tile below the outermost level, as far as the arrays
+// allow; `still` stays above it (kOperands: none). kInfeasible if none of them fits.
+Status SearchFromTile(const NestRequest& request, const int64_t tile[kDims],
+                      uint32_t still, Budget* budget, MappedNest* mapped);
+
 // Makes moves from a nest that another mapper found, with its cost and objective, until
 // none gains or 4,000 were tried.
 void ImproveNest(const NestRequest& request, Budget* budget, MappedNest* mapped);

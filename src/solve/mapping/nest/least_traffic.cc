@@ -45,6 +45,8 @@ struct Walk {
   const Boundary& boundary;
   double words[kOperands];  // whole; the input's without rows and columns
   double least;
+  int64_t at[kDims];  // the tile tried
+  LeastTile tile;     // that has the least
 };
 
 double CostOf(const WordPrice& price, double words, double visits) {
@@ -99,16 +101,24 @@ void Try(Walk* walk, const Groups& groups) {
     if (b.moves[v]) sum += CostOf(b.price[v], once[v], visits[v]);
   }
   double least = sum;
+  uint32_t still = kOperands;
   for (uint32_t v = 0; v < kOperands; ++v) {
     if (!b.moves[v]) continue;
     const double words = tile[v] * (v == kInput ? 1 : k);
     if (b.own_words_if_still[v] > 0 && words > b.own_words_if_still[v] * (1 + kSlack)) {
       continue;
     }
-    least = Min(least, sum - CostOf(b.price[v], once[v], visits[v]) +
-                           CostOf(b.price[v], once[v], 1));
+    const double stays =
+        sum - CostOf(b.price[v], once[v], visits[v]) + CostOf(b.price[v], once[v], 1);
+    if (stays >= least) continue;
+    least = stays;
+    still = v;
   }
-  walk->least = Min(walk->least, least);
+  if (least >= walk->least) return;
+  walk->least = least;
+  for (uint32_t d = 0; d < kDims; ++d) walk->tile.length[d] = walk->at[d];
+  walk->tile.length[kDimK] = static_cast<int64_t>(k);
+  walk->tile.still = still;
 }
 
 void WalkChannels(Walk* walk, const WindowTile& rows, const WindowTile& columns,
@@ -116,9 +126,11 @@ void WalkChannels(Walk* walk, const WindowTile& rows, const WindowTile& columns,
   const double images = groups.rows;  // times outputs
   for (const TileCount& n : walk->counts.of[kDimN]) {
     groups.rows = images * Real(n.length);
+    walk->at[kDimN] = n.length;
     const double row_count = groups.row_count;
     for (const TileCount& c : walk->counts.of[kDimC]) {
       Groups one = groups;
+      walk->at[kDimC] = c.length;
       one.row_count = row_count * n.count;
       one.sums = Real(c.length) * rows.taps * columns.taps;
       one.sum_count = c.count * rows.tap_count * columns.tap_count;
@@ -166,10 +178,11 @@ Status CountTiles(const MappingProblem& problem, int64_t most, Arena* arena,
   }
 }
 
-double LeastTraffic(const TileCounts& counts, const Boundary& boundary) {
+double LeastTraffic(const TileCounts& counts, const Boundary& boundary,
+                    LeastTile* tile) {
   const MappingProblem& problem = *counts.problem;
   const int64_t* extent = problem.extent;
-  Walk walk = {counts, boundary, {}, kEver};
+  Walk walk = {counts, boundary, {}, kEver, {1, 1, 1, 1, 1, 1, 1, 1}, {}};
   walk.words[kInput] = Real(extent[kDimN]) * Real(extent[kDimG]) * Real(extent[kDimC]);
   walk.words[kWeight] = Real(TileWords(problem, kWeight, extent));
   walk.words[kOutput] = Real(TileWords(problem, kOutput, extent));
@@ -184,6 +197,10 @@ double LeastTraffic(const TileCounts& counts, const Boundary& boundary) {
                                 RowsOf(problem, 1, q.count, s.count), Real(s.length),
                                 s.count};
           if (boundary.sliding) columns.rows = RowsOf(problem, 1, 1, 1);
+          walk.at[kDimP] = p.length;
+          walk.at[kDimQ] = q.length;
+          walk.at[kDimR] = r.length;
+          walk.at[kDimS] = s.length;
           Groups groups = {};
           groups.rows = Real(p.length) * Real(q.length);
           groups.row_count = p.count * q.count;
@@ -192,6 +209,7 @@ double LeastTraffic(const TileCounts& counts, const Boundary& boundary) {
       }
     }
   }
+  if (tile != nullptr) *tile = walk.tile;
   return walk.least == kEver ? 0 : walk.least;
 }
 

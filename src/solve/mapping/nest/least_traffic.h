@@ -50,7 +50,14 @@ struct Boundary {
   bool sliding;  // neighbours' rows are not fetched again
 };
 
-double LeastTraffic(const TileCounts& counts, const Boundary& boundary);
+// A tile that has the least traffic, and the operand that stays above it.
+struct LeastTile {
+  int64_t length[kDims];
+  uint32_t still;  // kOperands: none
+};
+
+double LeastTraffic(const TileCounts& counts, const Boundary& boundary,
+                    LeastTile* tile = nullptr);
 
 }  // namespace sluice::least_traffic
 

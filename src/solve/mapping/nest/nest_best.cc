@@ -106,6 +106,19 @@ Status AskFactors(Choice* choice, const FactorObjective& factors) {
   return Take(choice, status, found, why);
 }
 
+// From the tiles that move least over the boundary of the outermost level. Apart from
+// the other mappers' best nest, which may be better for another objective.
+void AskTiles(const NestRequest& request, const NestLimits& limits, Budget* budget,
+              MappedNest* best) {
+  for (const least_traffic::LeastTile& tile : limits.tile) {
+    if (tile.length[kDimK] == 0) continue;
+    MappedNest found = {};
+    const Status status =
+        SearchFromTile(request, tile.length, tile.still, budget, &found);
+    if (status == Status::kOk) TakeBetter(request.constraints, found, best);
+  }
+}
+
 Status AskAll(Choice* choice, const FactorObjective& factors) {
   SLUICE_TRY(AskExact(choice, true));
   SLUICE_TRY(AskExact(choice, false));
@@ -120,22 +133,35 @@ Status AskAll(Choice* choice, const FactorObjective& factors) {
   return Status::kOk;
 }
 
-// A bound on the objective of every nest, as free as the one found.
+// A bound on the objective of every nest, as free as the one found. limits: of nests
+// that are as free as was asked for.
 Status BoundEvery(const NestRequest& request, const MappedNest& found, Arena* arena,
-                  double* bound) {
+                  NestLimits limits, double* bound) {
   const MappingProblem& problem = request.problem;
-  *bound = NestBound(problem, request.hardware, request.constraints);
-  if (request.constraints.outer != nullptr) return Status::kOk;
   MapConstraints constraints = request.constraints;
+  *bound = NestBound(problem, request.hardware, constraints);
   const LoopNest empty = EmptyNest(request.hardware, problem);
-  for (uint32_t l = 0; l < found.nest.levels; ++l) {
-    const uint32_t other = (found.nest.hold[l] ^ empty.hold[l]) & problem.operands;
-    constraints.bypass = constraints.bypass || other != 0;
+  bool freer = false;
+  for (uint32_t l = 0; l < found.nest.levels && !constraints.bypass; ++l) {
+    freer = freer || ((found.nest.hold[l] ^ empty.hold[l]) & problem.operands) != 0;
   }
-  NestLimits limits;
-  SLUICE_TRY(LimitNests({problem, request.hardware, constraints}, arena, &limits));
+  if (freer) {
+    constraints.bypass = true;
+    SLUICE_TRY(LimitNests({problem, request.hardware, constraints}, arena, &limits));
+  }
   *bound = Max(*bound, MapObjective(constraints, limits.energy_pj, limits.cycles));
   return Status::kOk;
+}
+
+// Whether no nest fits while every memory holds all operands that it may.
+bool MustBypass(const NestRequest& request) {
+  LoopNest nest = EmptyNest(request.hardware, request.problem);
+  for (uint32_t d = 0; d < kDims; ++d) {
+    nest.temporal[nest.levels - 1][d] = request.problem.extent[d];
+  }
+  Diagnostic ignored = {};
+  return CheckNest(request.problem, request.hardware, nest, 0, &ignored) ==
+         Status::kInfeasible;
 }
 
 }  // namespace
@@ -143,9 +169,13 @@ Status BoundEvery(const NestRequest& request, const MappedNest& found, Arena* ar
 Status MapBestNest(const NestRequest& request, const FactorObjective& factors,
                    Budget* budget, Arena* arena, MappedNest* mapped,
                    Diagnostic* diagnostic) {
-  const MapConstraints& own = request.constraints;
+  MapConstraints own = request.constraints;
   SLUICE_TRY(CheckProblem(request.problem, diagnostic));
   SLUICE_TRY(CheckHierarchy(request.hardware, diagnostic));
+  own.bypass = own.bypass || MustBypass(request);
+  const NestRequest mine = {request.problem, request.hardware, own};
+  NestLimits limits = {0, 0, {}};
+  if (own.outer == nullptr) SLUICE_TRY(LimitNests(mine, arena, &limits));
   *mapped = MappedNest{};
   double space_bound = -1;
   Status failure = Status::kOk;
@@ -170,11 +200,14 @@ Status MapBestNest(const NestRequest& request, const FactorObjective& factors,
       *diagnostic = choice.first;
     }
     if (found.nest.levels != 0) TakeBetter(own, found, mapped);
+    MappedNest from_tiles = {};
+    AskTiles(one, limits, budget, &from_tiles);
+    if (from_tiles.nest.levels != 0) TakeBetter(own, from_tiles, mapped);
   }
   if (mapped->nest.levels == 0) return failure;
   ClearDiagnostic(diagnostic);
   double every = 0;
-  SLUICE_TRY(BoundEvery(request, *mapped, arena, &every));
+  SLUICE_TRY(BoundEvery(mine, *mapped, arena, limits, &every));
   // The exact mapper's proof holds within its space: it is of no use if a nest from
   // outside is better.
   const bool proved =

@@ -2,7 +2,6 @@
 #include "solve/mapping/nest/nest_limits.h"
 
 #include "base/checked.h"
-#include "solve/mapping/nest/least_traffic.h"
 
 namespace sluice {
 namespace {
@@ -232,13 +231,14 @@ double LeastSteps(const Limiter& limiter) {
 struct Sums {
   double energy_pj;
   double outer_bytes;
+  LeastTile tile[2];
 };
 
 // The operands that move out of the outermost level, and those that move between inner
 // levels.
 Sums TrafficOf(const Limiter& limiter) {
   const int last = Outermost(limiter);
-  Sums sums = {0, 0};
+  Sums sums = {0, 0, {}};
   Crossing outer = {};
   bool any = false;
   for (uint32_t v = 0; v < kOperands; ++v) {
@@ -253,8 +253,10 @@ Sums TrafficOf(const Limiter& limiter) {
     outer.top = last;
   }
   if (any) {
-    sums.energy_pj += LeastTraffic(limiter.counts, BoundaryOf(limiter, outer, false));
-    sums.outer_bytes = LeastTraffic(limiter.counts, BoundaryOf(limiter, outer, true));
+    sums.energy_pj +=
+        LeastTraffic(limiter.counts, BoundaryOf(limiter, outer, false), &sums.tile[0]);
+    sums.outer_bytes =
+        LeastTraffic(limiter.counts, BoundaryOf(limiter, outer, true), &sums.tile[1]);
   }
   for (int level = 0; level < last - 1; ++level) {
     Crossing inner = {};
@@ -298,6 +300,8 @@ void TakeHolds(const Limiter& limiter, NestLimits* limits) {
       sums.energy_pj + FeedOf(limiter, false, -1) +
       operations * (problem.vector ? hardware.vector_op_pj : hardware.mac_pj) +
       hardware.leakage_pj_per_cycle * cycles;
+  if (energy < limits->energy_pj) limits->tile[0] = sums.tile[0];
+  if (cycles < limits->cycles) limits->tile[1] = sums.tile[1];
   limits->energy_pj = Min(limits->energy_pj, energy);
   limits->cycles = Min(limits->cycles, cycles);
 }
@@ -335,8 +339,8 @@ Status LimitNests(const NestRequest& request, Arena* arena, NestLimits* limits) 
   }
   limiter.hold[last] = request.problem.operands;
   SLUICE_TRY(
-      CountTiles(request.problem, 800000 / choices + 2000, arena, &limiter.counts));
-  *limits = {kEver, kEver};
+      CountTiles(request.problem, 200000 / choices + 2000, arena, &limiter.counts));
+  *limits = {kEver, kEver, {}};
   do {
     TakeHolds(limiter, limits);
   } while (NextHolds(&limiter));

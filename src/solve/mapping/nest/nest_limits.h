@@ -24,12 +24,16 @@
 #define SLUICE_SOLVE_MAPPING_NEST_NEST_LIMITS_H_
 
 #include "solve/mapping/conv/conv_exact.h"
+#include "solve/mapping/nest/least_traffic.h"
 
 namespace sluice {
 
 struct NestLimits {
   double energy_pj;
   double cycles;
+  // Of the tiles below the outermost level that move least, in energy and in bytes:
+  // where a search may start. length 0: none.
+  least_traffic::LeastTile tile[2];
 };
 
 Status LimitNests(const NestRequest& request, Arena* arena, NestLimits* limits);
