@@ -211,6 +211,7 @@ struct Driver {
   Case cases[kMaxCases];
   int case_count;
   double best;
+  size_t most_labels;
   bool stopped;
 };
 
@@ -230,8 +231,9 @@ Status SearchCase(Driver* driver, Case* at, double beat, size_t width,
                   FactorPick* pick) {
   *pick = {};
   pick->choices = driver->choices;
-  SLUICE_TRY(SearchFactors({at->problem, at->multipliers, beat, width}, driver->arena,
-                           driver->budget, pick));
+  SLUICE_TRY(
+      SearchFactors({at->problem, at->multipliers, beat, width, driver->most_labels},
+                    driver->arena, driver->budget, pick));
   driver->solution->labels += pick->labels;
   driver->stopped = driver->stopped || pick->stopped;
   if (!pick->found) return Status::kOk;
@@ -348,6 +350,7 @@ Status SolveFactorAssign(const FactorRequest& request, Arena* arena, Budget* bud
   driver.budget = budget;
   driver.solution = solution;
   driver.best = kInfinity;
+  driver.most_labels = request.most_labels;
   ListKinds(request.layer, &driver.kinds);
   SLUICE_TRY(arena->Allocate(driver.kinds.factors, &driver.choices));
   SLUICE_TRY(SearchAll(&driver));

@@ -92,6 +92,9 @@ struct FactorRequest {
   const FactorLayer& layer;
   const FactorMachine& machine;
   const FactorWeights& weights;
+  // States of one search: with more of them the best assignment so far is not proved.
+  // 0: as many as it takes.
+  size_t most_labels = 0;
 };
 
 Status SolveFactorAssign(const FactorRequest& request, Arena* arena, Budget* budget,

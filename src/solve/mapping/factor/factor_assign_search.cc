@@ -411,8 +411,9 @@ Status SearchFactors(const FactorQuery& query, Arena* arena, Budget* budget,
     SLUICE_TRY(MakePool(pool, problem.limit_count, arena, &s));
     const Outcome outcome = Run(&s, query.width, budget, pick);
     arena->Rewind(mark);
-    if (outcome == Outcome::kFull) continue;
-    pick->stopped = outcome == Outcome::kStopped;
+    const bool too_many = query.most != 0 && pool >= query.most;
+    if (outcome == Outcome::kFull && !too_many) continue;
+    pick->stopped = outcome != Outcome::kDone;
     return Status::kOk;
   }
 }

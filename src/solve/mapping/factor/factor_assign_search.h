@@ -71,6 +71,7 @@ struct FactorQuery {
   const FactorMultipliers& multipliers;
   double beat;   // only costs below are of interest
   size_t width;  // labels kept per factor; 0 keeps all
+  size_t most;   // labels of one search, else it is stopped; 0: as many as it takes
 };
 
 Status SearchFactors(const FactorQuery& query, Arena* arena, Budget* budget,

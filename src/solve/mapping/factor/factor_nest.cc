@@ -8,6 +8,10 @@ namespace sluice {
 
 namespace {
 
+// Layers of networks take some thousand; products of 131072 x 28672 x 8192 on five levels
+// would take millions, half a minute, and a gigabyte.
+constexpr size_t kMostLabels = size_t{1} << 18;
+
 // By Dim: the number of the FactorDim of the same loop; groups have none. By Operand:
 // its FactorTensor.
 constexpr int kFactorOf[kDims] = {6, 5, 4, 2, 3, 0, 1, -1};
@@ -72,8 +76,8 @@ Status Balance(const FactorRequest& request, Arena* arena, Budget* budget,
   const FactorWeights& weights = request.weights;
   constexpr int kSteps = 12;
   FactorWeights w = {0, -weights.compute, weights.traffic};
-  SLUICE_TRY(SolveFactorAssign({request.layer, request.machine, w}, arena, budget, best,
-                               diagnostic));
+  SLUICE_TRY(SolveFactorAssign({request.layer, request.machine, w, request.most_labels},
+                               arena, budget, best, diagnostic));
   const double least = best->lower_bound;
   best->value.objective = Magnitude(best->value.objective);
   best->lower_bound = Max(0.0, least);
@@ -82,8 +86,9 @@ Status Balance(const FactorRequest& request, Arena* arena, Budget* budget,
   for (int i = 0; i < kSteps && !budget->Exhausted(); ++i) {
     w.compute = i == 0 ? high : 0.5 * (low + high);
     FactorSolution other;
-    SLUICE_TRY(SolveFactorAssign({request.layer, request.machine, w}, arena, budget,
-                                 &other, diagnostic));
+    SLUICE_TRY(
+        SolveFactorAssign({request.layer, request.machine, w, request.most_labels},
+                          arena, budget, &other, diagnostic));
     const double difference =
         weights.traffic * other.value.traffic - weights.compute * other.value.compute;
     (difference < 0 ? low : high) = w.compute;
@@ -210,10 +215,10 @@ Status MapFactorNest(const NestRequest& request, const FactorObjective& objectiv
   weights.compute = objective.compute;
   weights.traffic = objective.traffic;
   FactorSolution solution;
-  SLUICE_TRY(objective.balance ? Balance({layer, machine, weights}, arena, budget,
-                                         &solution, diagnostic)
-                               : SolveFactorAssign({layer, machine, weights}, arena,
-                                                   budget, &solution, diagnostic));
+  const FactorRequest asked = {layer, machine, weights, kMostLabels};
+  SLUICE_TRY(objective.balance
+                 ? Balance(asked, arena, budget, &solution, diagnostic)
+                 : SolveFactorAssign(asked, arena, budget, &solution, diagnostic));
   *mapped = MappedNest{};
   LoopNest nest = NestOf(problem, hardware, machine, solution);
   SLUICE_TRY(Mend(problem, hardware, &nest, diagnostic));

@@ -5,7 +5,8 @@
 // Output   the nest; objective and bound are the formulation's own, cost is the model's
 // Errors   those of SolveFactorAssign; kInfeasible with bytes when nothing fits;
 //          kUnsupported: resident operands and fixed tiles, which the formulation lacks
-// Cost     that of SolveFactorAssign and some evaluations
+// Cost     that of SolveFactorAssign, which stops at 262,144 states of one search (not
+//          proved), and some evaluations
 // Source   CoSA III; the outermost level is its DRAM, the next one its global buffer.
 //          What the formulation ignores is repaired afterwards: factors that overflow a
 //          memory (halo, partial sums) move one level up; spatial factors that no

@@ -98,12 +98,29 @@ Status AskSearch(Choice* choice) {
   return Take(choice, status, found, why);
 }
 
-Status AskFactors(Choice* choice, const FactorObjective& factors) {
-  MappedNest found = {};
-  Diagnostic why = {};
-  const Status status = MapFactorNest(choice->request, factors, choice->budget,
-                                      choice->arena, &found, &why);
-  return Take(choice, status, found, why);
+// The assignments of factors: CoSA's weights and the caller's. They know neither the
+// objective nor bypassing, so that one answer serves every run.
+struct FactorNests {
+  uint32_t count = 0;  // not asked yet
+  MappedNest found[2];
+  Status status[2];
+  Diagnostic why[2];
+};
+
+bool AreEqual(const FactorObjective& a, const FactorObjective& b) {
+  return a.utilisation == b.utilisation && a.compute == b.compute &&
+         a.traffic == b.traffic && a.balance == b.balance;
+}
+
+void AskFactors(const NestRequest& request, const FactorObjective& factors,
+                Budget* budget, Arena* arena, FactorNests* nests) {
+  const FactorObjective asked[] = {FactorObjective{}, factors};
+  nests->count = AreEqual(asked[0], asked[1]) ? 1 : 2;
+  for (uint32_t i = 0; i < nests->count; ++i) {
+    ClearDiagnostic(&nests->why[i]);
+    nests->status[i] = MapFactorNest(request, asked[i], budget, arena, &nests->found[i],
+                                     &nests->why[i]);
+  }
 }
 
 // From the tiles that move least over the boundary of the outermost level. Apart from
@@ -119,14 +136,18 @@ void AskTiles(const NestRequest& request, const NestLimits& limits, Budget* budg
   }
 }
 
-Status AskAll(Choice* choice, const FactorObjective& factors) {
+Status AskAll(Choice* choice, const FactorObjective& weights, FactorNests* factors) {
   SLUICE_TRY(AskExact(choice, true));
   SLUICE_TRY(AskExact(choice, false));
   SLUICE_TRY(AskGreedy(choice, Dataflow::kSystolic));
   SLUICE_TRY(AskGreedy(choice, Dataflow::kRowStationary));
   SLUICE_TRY(AskSearch(choice));
-  SLUICE_TRY(AskFactors(choice, FactorObjective{}));
-  SLUICE_TRY(AskFactors(choice, factors));
+  if (factors->count == 0) {
+    AskFactors(choice->request, weights, choice->budget, choice->arena, factors);
+  }
+  for (uint32_t i = 0; i < factors->count; ++i) {
+    SLUICE_TRY(Take(choice, factors->status[i], factors->found[i], factors->why[i]));
+  }
   if (choice->best->nest.levels != 0) {
     ImproveNest(choice->request, choice->budget, choice->best);
   }
@@ -179,6 +200,7 @@ Status MapBestNest(const NestRequest& request, const FactorObjective& factors,
   *mapped = MappedNest{};
   double space_bound = -1;
   Status failure = Status::kOk;
+  FactorNests factor_nests;
   // The runs are independent of each other, so that a run has the same answer in every
   // call that makes it.
   for (int run = 0; run < 4; ++run) {
@@ -193,7 +215,7 @@ Status MapBestNest(const NestRequest& request, const FactorObjective& factors,
     MappedNest found = {};
     const NestRequest one = {request.problem, request.hardware, constraints};
     Choice choice = {one, budget, arena, &found, {}, Status::kOk};
-    SLUICE_TRY(AskAll(&choice, factors));
+    SLUICE_TRY(AskAll(&choice, factors, &factor_nests));
     if (run == 0) {
       space_bound = choice.space_bound;
       failure = choice.failure;

@@ -97,7 +97,7 @@ TEST_CASE("factor search: the cheapest choices within all limits, of all there a
     FactorPick pick = {};
     pick.choices = {choices.data(), choices.size()};
     const auto search = [&](double beat, size_t width) {
-      return SearchFactors({c.problem, multipliers, beat, width}, &memory.arena,
+      return SearchFactors({c.problem, multipliers, beat, width, 0}, &memory.arena,
                            &budget, &pick);
     };
     REQUIRE(search(never, 0) == Status::kOk);

@@ -207,5 +207,21 @@ TEST_CASE("factor_assign obeys its budget and its memory, and repeats itself") {
   CHECK(first.value.objective == second.value.objective);
 }
 
+TEST_CASE("factor_assign with few states: not proved, and bounded by what is optimal") {
+  const FactorLayer layer = {{3, 3, 14, 14, 256, 256, 1}, 2, 2};
+  const FactorSolution optimum = Solve(layer, SimbaMachine(), {});
+  REQUIRE(optimum.labels > 4096);
+  ArenaMemory memory;
+  Budget budget;
+  Diagnostic diagnostic = {};
+  FactorSolution solution;
+  REQUIRE(SolveFactorAssign({layer, SimbaMachine(), {}, 1}, &memory.arena, &budget,
+                            &solution, &diagnostic) == Status::kOk);
+  CHECK_FALSE(solution.proved);
+  CHECK(solution.labels < optimum.labels);
+  CHECK(solution.value.objective >= optimum.value.objective - 1e-9);
+  CHECK(solution.lower_bound <= optimum.value.objective + 1e-9);
+}
+
 }  // namespace
 }  // namespace sluice
