@@ -346,9 +346,9 @@ typedef struct sluice_schedule_options {
    * is never worse by the objective. A plan that needs more than scratchpad_bytes is a
    * start of the search and no more. May be NULL. */
   const sluice_plan_t* resume;
-  /* The search anneals from several starts at a time, each with max_iterations of its own.
-   * tile_cost is then called from the runner's threads, one call at a time per start.
-   * NULL: one start, on the thread of the call. */
+  /* A search over fused layers anneals from several starts at a time, each with
+   * max_iterations of its own. tile_cost is then called from the runner's threads, one
+   * call at a time per start. NULL: one start, on the thread of the call. */
   const sluice_runner_t* runner;
 } sluice_schedule_options_t;
 

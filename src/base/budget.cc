@@ -78,13 +78,13 @@ uint64_t Budget::left_ns() const {
   return now < deadline_ns_ ? deadline_ns_ - now : 0;
 }
 
-bool Budget::Spend() {
-  if (max_iterations_ != 0 && iterations_ >= max_iterations_) {
+bool Budget::Spend(uint64_t count) {
+  if (max_iterations_ != 0 && iterations_ + count > max_iterations_) {
     if (stop_reason_ == SLUICE_STOP_COMPLETE) stop_reason_ = SLUICE_STOP_ITERATIONS;
     return true;
   }
-  ++iterations_;
-  if (progress_ != nullptr) ++progress_->iterations;
+  iterations_ += count;
+  if (progress_ != nullptr) progress_->iterations += count;
   return Exhausted();
 }
 

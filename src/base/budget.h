@@ -54,8 +54,8 @@ class Budget {
   bool Tick() {
     return stop_reason_ != SLUICE_STOP_COMPLETE || (++polls_ % 16 == 0 && Exhausted());
   }
-  // Counts one iteration; true when the search must stop.
-  bool Spend();
+  // Counts iterations before they are made; true when the search must stop instead.
+  bool Spend(uint64_t count = 1);
   // A budget with this share of the remaining time and iterations.
   Budget Part(uint32_t percent) const;
   // A budget that ends reserve_ns earlier, if there is a deadline.

@@ -6,6 +6,7 @@
 #include "plan/fused/take_fused.h"
 #include "plan/mesh/take_on_nodes.h"
 #include "plan/objective.h"
+#include "plan/space/take_space.h"
 
 namespace sluice {
 
@@ -41,9 +42,10 @@ Status TakeBetter(PlanCall* call) {
   const uint64_t live = call->scratch->memory()->live_bytes();
   SLUICE_TRY(TakeFromSpace(call));
   // A caller that limits time or iterations expects the search to use them up.
-  const bool goes_on =
-      call->options.deadline_ns != 0 || call->options.max_iterations != 0;
-  return call->spaced && !goes_on ? Status::kOk : TakeFusedWithin(call, live);
+  if (call->spaced && !call->has_limits()) return Status::kOk;
+  SLUICE_TRY(TakeFusedWithin(call, live));
+  if (call->wants_iterations) call->search.Spend(call->options.max_iterations);
+  return Status::kOk;
 }
 
 }  // namespace sluice

@@ -12,19 +12,10 @@
 #define SLUICE_PLAN_BETTER_PLAN_H_
 
 #include "plan/plan_call.h"
-#include "solve/repair/align.h"
 
 namespace sluice {
 
 Status TakeBetter(PlanCall* call);
-
-// Searches the space of plans (space/schedule_space.h), on a mesh with one node at work.
-// Does nothing where a solver is named or where a tile's cost takes a search.
-Status TakeFromSpace(PlanCall* call);
-
-// The same from call->before, if that is a plan of the space: keeps its valid segments
-// and searches the rest.
-Status TakeCarriedSpace(PlanCall* call, const Alignment& alignment);
 
 // Adds waits and report to a written program; true when it beats the best plan.
 bool IsBetter(PlanCall* call, Candidate* candidate, Arena* scratch);

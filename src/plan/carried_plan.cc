@@ -2,10 +2,10 @@
 #include "plan/carried_plan.h"
 
 #include "plan/best_plan.h"
-#include "plan/better_plan.h"
 #include "plan/compare_streams.h"
 #include "plan/fused/take_fused.h"
 #include "plan/space/segment_notation.h"
+#include "plan/space/take_space.h"
 #include "solve/repair/align.h"
 #include "solve/repair/layer_hash.h"
 

@@ -12,6 +12,7 @@
 #include "plan/memory_bound.h"
 #include "plan/operators/operator_plan.h"
 #include "plan/plain_plan.h"
+#include "plan/space/take_space.h"
 
 namespace sluice {
 namespace {

@@ -47,6 +47,9 @@ struct PlanCall {
 
   bool has_plan() const { return !best.all.empty(); }
   bool on_many_nodes() const { return plain.program.nodes() > 1; }
+  bool has_limits() const {
+    return options.deadline_ns != 0 || options.max_iterations != 0;
+  }
   void EnterPhase(uint32_t phase) { scratch->memory()->EnterPhase(phase); }
 
   const PlanRequest& request;
@@ -63,7 +66,8 @@ struct PlanCall {
   Diagnostic* diagnostic;
   uint64_t live_before;                              // bytes, when the call began
   uint64_t limit_bytes = 0, fusion_limit_bytes = 0;  // of searches (memory_bound.h)
-  bool spaced = false;  // a plan of the space was found, better or not
+  bool spaced = false;            // a plan of the space was found, better or not
+  bool wants_iterations = false;  // its changes were ended by their number
   // A better plan was too large for the memory or for the judge's work.
   bool too_large = false;
   bool fuses = false;  // a fused plan was found, better or not

@@ -15,7 +15,7 @@ mkfifo "$work/told"
 for signal in INT TERM; do
   # A shell lets its background processes ignore SIGINT; env restores the default.
   env --default-signal=INT "$sluice" schedule "$work/graph.slg" --hw soma-edge \
-    --iterations 1000000000000 --progress --json -o "$work/plan.slp" \
+    --solver soma --iterations 1000000000000 --progress --json -o "$work/plan.slp" \
     >"$work/answer.json" 2>"$work/told" &
   tool=$!
   # The tool searches once it has told its progress, in lines of less than 100 bytes.

@@ -40,6 +40,8 @@ TEST_CASE("better plan: the space of plans is enough where nobody asks for more"
   REQUIRE(TakeBetter(&searched.call) == Status::kOk);
   CHECK(searched.call.spaced);
   CHECK(searched.call.fuses);
+  CHECK(searched.call.wants_iterations);
+  CHECK(searched.call.search.stop_reason() == SLUICE_STOP_ITERATIONS);
   CHECK(searched.call.best_cost <= quick.call.best_cost);
 }
 

@@ -7,6 +7,7 @@
 #include "plan/mesh/find_segments.h"
 #include "plan/mesh/node_program.h"
 #include "plan/objective.h"
+#include "plan/space/take_space.h"
 
 namespace sluice {
 namespace {

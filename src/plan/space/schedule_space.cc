@@ -42,103 +42,6 @@ Status PlaceTensors(const SpaceCall& call, const SpacePlan& plan, Arena* scratch
   return PlaceInDram(graph, when, on_chip, scratch, &out->lowering, &ignored);
 }
 
-SpaceCall CallOf(PlanCall* call, const sluice_report_t& scale, Budget* budget) {
-  const Exponents exponents = ExponentsOf(call->options);
-  SpaceSearch search;
-  search.goal.per_pj = exponents.energy / scale.energy_pj;
-  search.goal.per_cycle = exponents.delay / static_cast<double>(scale.latency_cycles);
-  search.goal.energy_exponent = exponents.energy;
-  search.goal.delay_exponent = exponents.delay;
-  search.least_pj = call->bound.energy_pj;
-  search.least_cycles = call->bound.cycles;
-  search.budget = budget;
-  return {call->graph,    call->hardware, call->plain.lowering,
-          call->capacity, call->coster,   search};
-}
-
-// True if an engine works nearly all the time: other offsets of the images, which only
-// let loads begin earlier or later, change nothing then.
-bool IsBusy(const ProgramRun& run, int64_t latency, Arena* scratch) {
-  constexpr int64_t kPart = 128;  // part of the latency; less idle time is none
-  ArenaScope scope(scratch);
-  Span<int64_t> busy;
-  if (scratch->Allocate(run.program.engines().count(), &busy) != Status::kOk) {
-    return false;
-  }
-  int64_t most = 0;
-  for (size_t i = 0; i < run.program.size(); ++i) {
-    const Step step = run.program.step(i);
-    int64_t& cycles = busy[run.program.EngineOf(step)];
-    cycles += CyclesOfStep(run, step);
-    most = Max(most, cycles);
-  }
-  return latency - most <= latency / kPart;
-}
-
-// Writes the plan of an order and takes it if it is better. Of several orders, the
-// plans are written for their costs first, unless none can cost much less. No plan is
-// held while another is written, because plans are large.
-class OrderTaker {
- public:
-  OrderTaker(PlanCall* call, SpaceSchedule* space, Arena* memory)
-      : call_(call), space_(space), memory_(memory) {}
-
-  // is_last: nothing in `memory` is needed behind.
-  Status Take(int order, bool is_last) {
-    Candidate candidate(call_->scratch->memory(), call_->hardware);
-    if (space_->Write(order, &candidate) != Status::kOk) return Status::kOk;
-    const bool better = IsBetter(call_, &candidate, memory_);
-    // The judge needs memory too.
-    if (is_last) memory_->Rewind({});
-    return TakeFound(call_, better, &candidate);
-  }
-
-  // Takes the best of all orders.
-  Status TakeCheapest() {
-    int cheapest = SpaceSchedule::kOrders;
-    double least = 0;
-    for (int order = 0; order < SpaceSchedule::kOrders; ++order) {
-      if (!space_->Has(order)) continue;
-      if (cheapest == SpaceSchedule::kOrders && !HasAfter(order))
-        return Take(order, true);
-      Candidate c(call_->scratch->memory(), call_->hardware);
-      if (space_->Write(order, &c) != Status::kOk) continue;
-      const bool better = IsBetter(call_, &c, memory_);
-      const int64_t latency = static_cast<int64_t>(c.report.latency_cycles);
-      if (IsBusy({call_->graph, call_->hardware, c.program}, latency, memory_)) {
-        return TakeFound(call_, better, &c);
-      }
-      const double cost = PlanCost(call_->options, c.report);
-      if (cheapest != SpaceSchedule::kOrders && cost >= least) continue;
-      cheapest = order;
-      least = cost;
-    }
-    return cheapest == SpaceSchedule::kOrders ? Status::kOk : Take(cheapest, true);
-  }
-
- private:
-  bool HasAfter(int order) const {
-    while (++order < SpaceSchedule::kOrders) {
-      if (space_->Has(order)) return true;
-    }
-    return false;
-  }
-
-  PlanCall* call_;
-  SpaceSchedule* space_;
-  Arena* memory_;
-};
-
-// Under a deadline each better plan is judged at once; otherwise only the best one is.
-Status TakeOrders(PlanCall* call, SpaceSchedule* space, Arena* memory) {
-  OrderTaker taker(call, space, memory);
-  if (call->options.deadline_ns == 0) return taker.TakeCheapest();
-  for (int order = 0; order < SpaceSchedule::kOrders; ++order) {
-    SLUICE_TRY(taker.Take(order, false));
-  }
-  return Status::kOk;
-}
-
 }  // namespace
 
 Status SpaceSchedule::Find(Diagnostic* diagnostic) {
@@ -237,8 +140,8 @@ Status SpaceSchedule::Place(int order, uint64_t search_bytes) {
     if (!Restore(static_cast<int>(PlaceOrder::kByLeads))) return Status::kInfeasible;
   }
   SLUICE_TRY(PlaceImages(plan_,
-                         {call_.scratchpad_bytes, problem_.alignment,
-                          call_.search.budget, problem_.slack, more_, search_bytes},
+                         {call_.scratchpad_bytes, problem_.alignment, call_.budget,
+                          problem_.slack, more_, search_bytes},
                          static_cast<PlaceOrder>(order), memory_));
   SLUICE_TRY(memory_->Allocate(plan_.images.size(), &offsets_[order]));
   for (size_t i = 0; i < plan_.images.size(); ++i) {
@@ -247,21 +150,25 @@ Status SpaceSchedule::Place(int order, uint64_t search_bytes) {
   return Status::kOk;
 }
 
-Status SpaceSchedule::NoteFound(KnownPlan* out) const {
-  out->segment = found_;
-  SLUICE_TRY(call_.search.notes->Allocate(leave_.size(), &out->leave));
-  for (size_t p = 0; p < leave_.size(); ++p) out->leave[p] = leave_[p];
+Status SpaceSchedule::Note(Arena* arena, KnownPlan* out) const {
+  SLUICE_TRY(arena->Allocate(leave_.size(), &out->segment));
+  SLUICE_TRY(arena->Allocate(leave_.size(), &out->leave));
+  for (size_t p = 0; p < leave_.size(); ++p) {
+    out->segment[p].last = 0;
+    out->leave[p] = leave_[p];
+  }
+  for (const SpaceSegment& s : plan_.segments) {
+    out->segment[s.first] = {s.last, s.choice};
+  }
   return Status::kOk;
 }
 
-bool SpaceSchedule::IsCarried() const {
-  bool same = carried_.all && plan_.segments.size() == carried_.kept;
-  for (size_t s = 0; same && s < plan_.segments.size(); ++s) {
-    const SpaceSegment& segment = plan_.segments[s];
-    const KnownSegment& known = carried_.known[segment.first];
-    same = known.last == segment.last && SameLoops(known.choice, segment.choice);
+bool SpaceSchedule::IsOf(Span<const KnownSegment> segments) const {
+  for (const SpaceSegment& s : plan_.segments) {
+    const KnownSegment& known = segments[s.first];
+    if (known.last != s.last || !SameLoops(known.choice, s.choice)) return false;
   }
-  return same;
+  return true;
 }
 
 int64_t SpaceSchedule::most_iterations() const {
@@ -293,8 +200,8 @@ Status SpaceSchedule::Write(int order, Candidate* out) {
   if (!Has(order) || !Restore(order)) return Status::kInfeasible;
   SLUICE_TRY(PlaceTensors(call_, plan_, memory_, out));
   SLUICE_TRY(WriteSpace(
-      {call_.graph, call_.hardware, out->lowering, call_.coster, call_.search.budget},
-      plan_, memory_, &out->program));
+      {call_.graph, call_.hardware, out->lowering, call_.coster, call_.budget}, plan_,
+      memory_, &out->program));
   out->groups = static_cast<uint32_t>(plan_.segments.size());
   const Status noted = NoteSpace({plan_, leave_, static_cast<uint32_t>(order)},
                                  &out->places, &out->notation);
@@ -303,89 +210,6 @@ Status SpaceSchedule::Write(int order, Candidate* out) {
   return OrderTransfers(call_.graph, call_.hardware,
                         {problem_.root_of, out->lowering.places}, memory_,
                         &out->program);
-}
-
-namespace {
-
-// Takes the plan as it was before the search's last changes, if it is better: what
-// changes gain is a prediction.
-Status TakeUnchanged(PlanCall* call, const SpaceCall& changed, const KnownPlan& known) {
-  SpaceCall of = changed;
-  of.known = &known;
-  of.search.improving = 0;
-  of.search.notes = nullptr;
-  of.search.most_iterations = INT64_MAX;
-  Arena memory(call->scratch->memory());
-  Diagnostic ignored = {};
-  SpaceSchedule space(of, &memory);
-  if (space.Find(&ignored) != Status::kOk) return TakeFound(call, false, nullptr);
-  return TakeOrders(call, &space, &memory);
-}
-
-}  // namespace
-
-Status TakeFromSpace(PlanCall* call) {
-  if (call->options.solver != SLUICE_SOLVER_DEFAULT || !call->costs->quick()) {
-    return Status::kOk;
-  }
-  // The limit of iterations is for fusion alone.
-  Budget endless;
-  SpaceCall of = CallOf(call, call->plain.report,
-                        call->options.deadline_ns != 0 ? &call->search : &endless);
-  constexpr int64_t kFewer = 2;
-  const Memory& used = *call->scratch->memory();
-  Arena notes(call->scratch->memory());
-  of.search.notes = &notes;
-  const double before = call->best_cost;
-  for (;;) {
-    Arena memory(call->scratch->memory());
-    Diagnostic ignored = {};
-    SpaceSchedule space(of, &memory);
-    const bool found = space.Find(&ignored) == Status::kOk;
-    call->spaced = call->spaced || found;
-    // A fault in the caller's tile costs is reported even if nothing was found.
-    if (!found) return TakeFound(call, false, nullptr);
-    const uint64_t refusals = used.refusals();
-    call->too_large = false;
-    of.search.most_iterations = space.most_iterations() / kFewer;
-    KnownPlan unchanged;
-    const bool noted = space.NoteFound(&unchanged) == Status::kOk;
-    SLUICE_TRY(TakeOrders(call, &space, &memory));
-    if (noted && !unchanged.segment.empty()) {
-      SLUICE_TRY(TakeUnchanged(call, of, unchanged));
-    }
-    // A plan that does not fit the memory, or that takes the judge more work than it
-    // does, is searched again with fewer tiles.
-    const bool taken = call->has_plan() && call->best_cost != before;
-    const bool large = call->too_large || used.refusals() != refusals;
-    if (taken || !large || of.search.most_iterations == 0) {
-      return Status::kOk;
-    }
-  }
-}
-
-Status TakeCarriedSpace(PlanCall* call, const Alignment& alignment) {
-  if (!IsOfSegments(call->before->notation) || !call->costs->quick()) {
-    return Status::kOk;
-  }
-  Budget endless;
-  Arena memory(call->scratch->memory());
-  Diagnostic ignored = {};
-  SpaceCall of = CallOf(call, call->before->report,
-                        call->options.deadline_ns != 0 ? &call->search : &endless);
-  of.exactly = !call->before->is_made();
-  of.from = {&call->before->notation, &alignment, call->minimise || of.exactly};
-  SpaceSchedule space(of, &memory);
-  // If fewer than half of the segments are valid, a plan from scratch is better.
-  const bool found = space.Find(&ignored) == Status::kOk;
-  const bool kept = of.exactly ? space.IsCarried()
-                               : 2 * size_t{space.kept()} >= space.segments().size();
-  if (!found || !kept) return TakeFound(call, false, nullptr);
-  call->spaced = true;
-  call->estimated = true;  // there is no plain plan to compare with
-  const Status status = TakeOrders(call, &space, &memory);
-  call->estimated = false;
-  return status;
 }
 
 }  // namespace sluice

@@ -31,7 +31,8 @@ struct SpaceCall {
   int64_t scratchpad_bytes;
   const TileCoster& coster;
   SpaceSearch search;
-  CarriedFrom from = {};             // an earlier plan whose valid segments are kept
+  Budget* budget;         // of placing and writing; search.budget of the rest
+  CarriedFrom from = {};  // an earlier plan whose valid segments are kept
   const KnownPlan* known = nullptr;  // or a plan of the same problem
   bool exactly = false;              // that plan or none
 };
@@ -52,11 +53,15 @@ class SpaceSchedule {
   Status Write(int order, Candidate* out);
   Span<const SpaceSegment> segments() const { return plan_.segments; }
   int64_t most_iterations() const;  // of a segment's loops
-  // The plan before changes at the end (SpaceSearch::found); no segments: there is none.
-  // Lives in search.notes of the call.
-  Status NoteFound(KnownPlan* out) const;
+  // The segments and what they leave, in `arena`.
+  Status Note(Arena* arena, KnownPlan* out) const;
+  // Those before changes at the end (SpaceSearch::found). They live in search.notes of
+  // the call.
+  Span<KnownSegment> found() const { return found_; }
   uint32_t kept() const { return carried_.kept; }  // segments of the earlier plan
-  bool IsCarried() const;  // the earlier plan's segments, and no others
+  // The earlier plan's segments, and no others.
+  bool IsCarried() const { return carried_.all && IsOf(carried_.known); }
+  bool IsOf(Span<const KnownSegment> segments) const;
 
  private:
   Status Search();

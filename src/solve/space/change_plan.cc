@@ -5,10 +5,10 @@ namespace sluice {
 namespace {
 
 // Changes that save a smaller part of the cost are not worth a second plan.
-constexpr double kWorth = 1.0 / 512;
+constexpr double kWorthPlan = 1.0 / 512;
 constexpr uint64_t kRuns = 4;            // of random changes, at most
 constexpr double kNearBound = 9.0 / 8;   // a plan's cost over the bound's
-constexpr double kAlmostNothing = 1e-4;  // of the cost, saved by a run
+constexpr double kAlmostNothing = 1e-4;  // of the cost
 
 Status List(const Improver& improver, size_t layers, Arena* arena,
             Span<KnownSegment>* segments) {
@@ -17,10 +17,10 @@ Status List(const Improver& improver, size_t layers, Arena* arena,
   return Status::kOk;
 }
 
-Status ChangeAtRandom(uint64_t work, uint64_t seed, Improver* improver) {
-  for (uint64_t run = 0; run < kRuns; ++run) {
+Status ChangeAtRandom(uint64_t work, uint64_t runs, uint64_t seed, Improver* improver) {
+  for (uint64_t run = 0; run < runs; ++run) {
     const double before = improver->gain();
-    SLUICE_TRY(improver->Anneal(work / kRuns, seed + run));
+    SLUICE_TRY(improver->Anneal(work / runs, seed + run));
     if (improver->gain() - before < kAlmostNothing) break;
   }
   return improver->Descend();
@@ -32,6 +32,8 @@ Status ChangePlan(const PlanChange& call, const Sequence<SpaceNode>& nodes,
                   uint32_t last, Arena* arena, ChangedPlan* out) {
   const SpaceSearch& search = call.search;
   const size_t layers = call.problem.layer.size();
+  const uint64_t runs = search.found != nullptr ? kRuns : 1;
+  const double worth = search.found != nullptr ? kWorthPlan : kAlmostNothing;
   KnownSegments fixed = {search.known, static_cast<uint32_t>(layers)};
   if (!search.keeps_known) fixed.at = {};
   Improver improver({call.problem, search.goal, call.segments, call.prices, fixed,
@@ -47,14 +49,14 @@ Status ChangePlan(const PlanChange& call, const Sequence<SpaceNode>& nodes,
   if (work != 0 && over >= kNearBound) {
     Span<KnownSegment> descended;
     SLUICE_TRY(List(improver, layers, arena, &descended));
-    const Status status = ChangeAtRandom(work, search.seed, &improver);
-    if (status != Status::kOk || improver.gain() - gain < kWorth) {
+    const Status status = ChangeAtRandom(work, runs, search.seed, &improver);
+    if (status != Status::kOk || improver.gain() - gain < worth) {
       SLUICE_TRY(improver.Restore(descended));
-    } else if (gain >= kWorth) {
+    } else if (gain >= worth) {
       out->before = descended;
     }
   }
-  if (improver.gain() >= kWorth) out->links = improver.links();
+  if (improver.gain() >= worth) out->links = improver.links();
   return Status::kOk;
 }
 

@@ -4,8 +4,8 @@
 //
 // Random changes are left out where the plan costs hardly more than its bound. They run
 // several times, each from the cheapest plan so far, and end with the first run that
-// gains almost nothing. The plan is changed only if that saves much, because what
-// changes gain is a prediction: the caller makes the plan before them too.
+// gains almost nothing. What changes gain is a prediction. If the caller makes the plan
+// before them too (SpaceSearch::found), the plan is changed only if that saves much.
 //
 // Input    the search's problem and what it derived; the nodes of a plan.
 // Output   the segments of the changed plan.

@@ -111,7 +111,7 @@ Status Improver::Anneal(uint64_t work, uint64_t seed) {
   List(best);
   SpaceNode cheapest = end();
   Rng rng(seed);
-  for (work_ = 0; work_ < work && !of_.budget->Spend(); ++work_) {
+  for (work_ = 0; work_ < work && !of_.budget->Tick(); ++work_) {
     const double left = 1 - static_cast<double>(work_) / static_cast<double>(work);
     most_ = 1 + kHeat * left / static_cast<double>(count_);
     const size_t i = rng.Below(static_cast<uint32_t>(count_));

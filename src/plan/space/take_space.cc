@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/space/take_space.h"
+
+#include "base/checked.h"
+#include "plan/better_plan.h"
+#include "plan/objective.h"
+#include "plan/space/schedule_space.h"
+
+namespace sluice {
+namespace {
+
+// A search for a plan found soon: layers of segments tried from a border, layers of a
+// segment.
+constexpr uint64_t kQuickWork = 60;
+constexpr uint32_t kQuickLength = 8;
+// Percent of the time that is left for a search; the rest is for placing and writing.
+constexpr uint32_t kPercentForSearching = 60;
+// Work of the first round of random changes: with a number of iterations, and for each
+// layer without one. Later rounds have twice the work of the one before.
+constexpr uint64_t kLeastWork = 16, kWorkOfLayer = 16;
+constexpr uint64_t kMostWorkOfLayer = 1 << 15;  // of the last round
+// Percent of the iterations for random changes; the rest is for fusion.
+constexpr uint32_t kPercentForRounds = 50;
+
+// True if an engine works nearly all the time: other offsets of the images, which only
+// let loads begin earlier or later, change nothing then.
+bool IsBusy(const ProgramRun& run, int64_t latency, Arena* scratch) {
+  constexpr int64_t kPart = 128;  // part of the latency; less idle time is none
+  ArenaScope scope(scratch);
+  Span<int64_t> busy;
+  if (scratch->Allocate(run.program.engines().count(), &busy) != Status::kOk) {
+    return false;
+  }
+  int64_t most = 0;
+  for (size_t i = 0; i < run.program.size(); ++i) {
+    const Step step = run.program.step(i);
+    int64_t& cycles = busy[run.program.EngineOf(step)];
+    cycles += CyclesOfStep(run, step);
+    most = Max(most, cycles);
+  }
+  return latency - most <= latency / kPart;
+}
+
+// Writes the plan of an order and takes it if it is better. Of several orders, the
+// plans are written for their costs first, unless none can cost much less. No plan is
+// held while another is written, because plans are large.
+class OrderTaker {
+ public:
+  OrderTaker(PlanCall* call, SpaceSchedule* space, Arena* memory)
+      : call_(call), space_(space), memory_(memory) {}
+
+  // is_last: nothing in `memory` is needed behind.
+  Status Take(int order, bool is_last) {
+    Candidate candidate(call_->scratch->memory(), call_->hardware);
+    if (space_->Write(order, &candidate) != Status::kOk) return Status::kOk;
+    const bool better = IsBetter(call_, &candidate, memory_);
+    // The judge needs memory too.
+    if (is_last) memory_->Rewind({});
+    return TakeFound(call_, better, &candidate);
+  }
+
+  // Takes the best of all orders.
+  Status TakeCheapest() {
+    int cheapest = SpaceSchedule::kOrders;
+    double least = 0;
+    for (int order = 0; order < SpaceSchedule::kOrders; ++order) {
+      if (!space_->Has(order)) continue;
+      if (cheapest == SpaceSchedule::kOrders && !HasAfter(order))
+        return Take(order, true);
+      Candidate c(call_->scratch->memory(), call_->hardware);
+      if (space_->Write(order, &c) != Status::kOk) continue;
+      const bool better = IsBetter(call_, &c, memory_);
+      const int64_t latency = static_cast<int64_t>(c.report.latency_cycles);
+      if (IsBusy({call_->graph, call_->hardware, c.program}, latency, memory_)) {
+        return TakeFound(call_, better, &c);
+      }
+      const double cost = PlanCost(call_->options, c.report);
+      if (cheapest != SpaceSchedule::kOrders && cost >= least) continue;
+      cheapest = order;
+      least = cost;
+    }
+    return cheapest == SpaceSchedule::kOrders ? Status::kOk : Take(cheapest, true);
+  }
+
+ private:
+  bool HasAfter(int order) const {
+    while (++order < SpaceSchedule::kOrders) {
+      if (space_->Has(order)) return true;
+    }
+    return false;
+  }
+
+  PlanCall* call_;
+  SpaceSchedule* space_;
+  Arena* memory_;
+};
+
+// Under a deadline each better plan is judged at once; otherwise only the best one is.
+Status TakeOrders(PlanCall* call, SpaceSchedule* space, Arena* memory) {
+  OrderTaker taker(call, space, memory);
+  if (call->options.deadline_ns == 0) return taker.TakeCheapest();
+  for (int order = 0; order < SpaceSchedule::kOrders; ++order) {
+    SLUICE_TRY(taker.Take(order, false));
+  }
+  return Status::kOk;
+}
+
+// Finds plans of the space, one after the other, and takes those that are better.
+class SpaceTaker {
+ public:
+  // scale: of another plan of the graph.
+  SpaceTaker(PlanCall* call, const sluice_report_t& scale)
+      : call_(call), notes_(call->scratch->memory()) {
+    const Exponents exponents = ExponentsOf(call->options);
+    search_.goal.per_pj = exponents.energy / scale.energy_pj;
+    search_.goal.per_cycle =
+        exponents.delay / static_cast<double>(scale.latency_cycles);
+    search_.goal.energy_exponent = exponents.energy;
+    search_.goal.delay_exponent = exponents.delay;
+    search_.least_pj = call->bound.energy_pj;
+    search_.least_cycles = call->bound.cycles;
+    search_.seed = call->options.seed;
+  }
+
+  Status TakeQuick() {
+    SpaceSearch search = search_;
+    search.states = 1;
+    search.most_work = kQuickWork;
+    search.longest = kQuickLength;
+    search.improving = 0;
+    return Take(search, nullptr);
+  }
+
+  Status TakeThorough() {
+    SpaceSearch search = search_;
+    const double before = call_->best_cost;
+    for (;;) {
+      call_->too_large = false;
+      found_ = {};
+      search.notes = &notes_;
+      SLUICE_TRY(Take(search, nullptr));
+      search.most_iterations = iterations_ / 2;
+      if (!found_.segment.empty()) SLUICE_TRY(TakeUnchanged());
+      // A plan that does not fit the memory, or that takes the judge more work than it
+      // does, is searched again with fewer tiles.
+      const bool taken = call_->has_plan() && call_->best_cost != before;
+      if (taken || !call_->too_large || search.most_iterations == 0) break;
+    }
+    return Status::kOk;
+  }
+
+  // Keeps the valid segments of an earlier plan. If fewer than half are valid, a plan
+  // from scratch is better.
+  Status TakeCarried(const CarriedFrom& from, bool exactly) {
+    SpaceCall of = CallOf(search_);
+    of.from = from;
+    of.exactly = exactly;
+    of.search.budget = of.budget;
+    Arena memory(call_->scratch->memory());
+    Diagnostic ignored = {};
+    SpaceSchedule space(of, &memory);
+    const bool found = space.Find(&ignored) == Status::kOk;
+    const bool kept = exactly ? space.IsCarried()
+                              : 2 * size_t{space.kept()} >= space.segments().size();
+    if (!found || !kept) return TakeFound(call_, false, nullptr);
+    return TakeOrdersOf(&space, &memory);
+  }
+
+  // Changes the best plan at random until the limits of the call end that, or rounds
+  // have become long.
+  Status GoOn() {
+    const uint64_t layers = call_->graph.layers.size();
+    const bool counted = call_->options.max_iterations != 0;
+    uint64_t work = counted ? kLeastWork : kWorkOfLayer * layers;
+    Budget rounds = call_->search.Part(counted ? kPercentForRounds : 100);
+    SpaceSearch search = search_;
+    search.keeps_known = false;
+    for (; work <= kMostWorkOfLayer * layers && !best_.segment.empty(); work *= 2) {
+      if (rounds.Spend(work)) break;
+      search.seed += 1;
+      search.annealing = work;
+      const KnownPlan from = best_;
+      SLUICE_TRY(Take(search, &from));
+    }
+    call_->wants_iterations = rounds.stop_reason() == SLUICE_STOP_ITERATIONS;
+    call_->search.Join(rounds);
+    return Status::kOk;
+  }
+
+ private:
+  SpaceCall CallOf(const SpaceSearch& search) {
+    return {call_->graph,  call_->hardware, call_->plain.lowering, call_->capacity,
+            call_->coster, search,          &call_->search};
+  }
+
+  // Finds a plan, writes it and takes it if it is better. known: segments to begin with,
+  // or NULL.
+  Status Take(const SpaceSearch& search, const KnownPlan* known) {
+    SpaceCall of = CallOf(search);
+    Budget searching = call_->search.Part(kPercentForSearching);
+    of.search.budget = &searching;
+    of.known = known;
+    Arena memory(call_->scratch->memory());
+    Diagnostic ignored = {};
+    SpaceSchedule space(of, &memory);
+    const bool found = space.Find(&ignored) == Status::kOk;
+    call_->search.Join(searching);
+    call_->spaced = call_->spaced || found;
+    // A fault in the caller's tile costs is reported even if nothing was found.
+    if (!found) return TakeFound(call_, false, nullptr);
+    iterations_ = space.most_iterations();
+    if (!search.keeps_known && space.IsOf(known->segment)) return Status::kOk;
+    return TakeOrdersOf(&space, &memory);
+  }
+
+  // Takes the plan as it was before the search's last changes, if it is better: what
+  // changes gain is a prediction.
+  Status TakeUnchanged() {
+    SpaceSearch search = search_;
+    search.improving = 0;
+    const KnownPlan unchanged = found_;
+    return Take(search, &unchanged);
+  }
+
+  Status TakeOrdersOf(SpaceSchedule* space, Arena* memory) {
+    const uint64_t refusals = call_->scratch->memory()->refusals();
+    const double before = call_->best_cost;
+    KnownPlan plan;
+    const bool noted = space->Note(&notes_, &plan) == Status::kOk;
+    if (noted && !space->found().empty()) found_ = {space->found(), plan.leave};
+    SLUICE_TRY(TakeOrders(call_, space, memory));
+    if (call_->scratch->memory()->refusals() != refusals) call_->too_large = true;
+    if (noted && call_->best_cost != before) best_ = plan;
+    return Status::kOk;
+  }
+
+  PlanCall* call_;
+  Arena notes_;
+  SpaceSearch search_;
+  KnownPlan best_;   // the segments of the best plan; none = it is not of the space
+  KnownPlan found_;  // those before changes
+  int64_t iterations_ = 0;  // of a segment's loops, in the last plan
+};
+
+}  // namespace
+
+Status TakeFromSpace(PlanCall* call) {
+  if (call->options.solver != SLUICE_SOLVER_DEFAULT || !call->costs->quick()) {
+    return Status::kOk;
+  }
+  SpaceTaker taker(call, call->plain.report);
+  if (call->options.deadline_ns != 0) SLUICE_TRY(taker.TakeQuick());
+  SLUICE_TRY(taker.TakeThorough());
+  return call->has_limits() ? taker.GoOn() : Status::kOk;
+}
+
+Status TakeCarriedSpace(PlanCall* call, const Alignment& alignment) {
+  if (!IsOfSegments(call->before->notation) || !call->costs->quick()) {
+    return Status::kOk;
+  }
+  const bool exactly = !call->before->is_made();
+  const double before = call->best_cost;
+  SpaceTaker taker(call, call->before->report);
+  call->estimated = true;  // there is no plain plan to compare with
+  const Status status = taker.TakeCarried(
+      {&call->before->notation, &alignment, call->minimise || exactly}, exactly);
+  call->estimated = false;
+  SLUICE_TRY(status);
+  if (call->best_cost != before) call->spaced = true;
+  return call->has_limits() && !exactly && !call->minimise ? taker.GoOn() : Status::kOk;
+}
+
+}  // namespace sluice

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/space/take_space.h"
+
+#include <doctest/doctest.h>
+
+#include "plan/objective.h"
+#include "plan/space/schedule_space.h"
+#include "support/network_plan.h"
+#include "tests/plan/called.h"
+#include "zoo/network.h"
+#include "zoo/zoo.h"
+
+namespace sluice_test {
+namespace {
+
+// Only complete rounds of random changes count, so each plan is among those of the
+// calls with more iterations.
+TEST_CASE("take space: more iterations make the plan better, never worse") {
+  NetworkPlan n(sluice::zoo::MakeZooGraph("vit_b_16", {}), "mcu-256k");
+  REQUIRE(n.ok);
+  REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+  CHECK(n.report.iterations == 0);
+  CHECK(n.report.stop_reason == SLUICE_STOP_COMPLETE);
+  const double alone = n.Product();
+  double least = alone;
+  for (uint64_t most = 10; most <= 100000; most *= 10) {
+    CAPTURE(most);
+    n.max_iterations = most;
+    REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+    CHECK(n.Verify() == SLUICE_OK);
+    CHECK(n.report.iterations <= most);
+    CHECK(n.report.stop_reason == SLUICE_STOP_ITERATIONS);
+    CHECK(n.Product() <= least);
+    least = n.Product();
+  }
+  CHECK(least < 0.99 * alone);
+}
+
+TEST_CASE("take space: another seed makes other random changes") {
+  NetworkPlan n(sluice::zoo::MakeZooGraph("vit_b_16", {}), "mcu-256k");
+  REQUIRE(n.ok);
+  n.max_iterations = 10000;
+  REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+  const double first = n.Product();
+  n.seed = 1;
+  REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+  CHECK(n.Verify() == SLUICE_OK);
+  CHECK(n.Product() != first);
+}
+
+TEST_CASE("take space: with a deadline a plan of the space comes before the best one") {
+  NetworkPlan n(sluice::zoo::MakeZooGraph("googlenet", {}), "mcu-256k");
+  REQUIRE(n.ok);
+  REQUIRE(n.Schedule(SLUICE_SOLVER_BASELINE, 0) == SLUICE_OK);
+  const double plain = n.Product();
+  // The callback stops the call at the second plan: the first is the plain one.
+  static int plans;
+  static double last;
+  plans = 0;
+  last = 0;
+  n.progress = [](void*, uint64_t, double cost) {
+    if (cost != last) ++plans;
+    last = cost;
+    return plans >= 2 ? 1 : 0;
+  };
+  constexpr uint64_t kMinute = 60ull * 1000 * 1000 * 1000;
+  REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0, kMinute) == SLUICE_OK);
+  CHECK(n.Verify() == SLUICE_OK);
+  CHECK(n.report.stop_reason == SLUICE_STOP_CANCELLED);
+  CHECK(n.Product() < 0.6 * plain);
+}
+
+// The cost of the best plan that the search finds without changes at the end.
+double CostUnchanged(Called* c) {
+  using sluice::Status;
+  sluice::Arena memory(&c->n.memory);
+  sluice::Budget endless;
+  sluice::SpaceSearch search;
+  const sluice_report_t& plain = c->call.plain.report;
+  search.goal = {1 / plain.energy_pj, 1 / static_cast<double>(plain.latency_cycles)};
+  search.budget = &endless;
+  search.improving = 0;
+  sluice::SpaceSchedule space({c->call.graph, c->call.hardware, c->call.plain.lowering,
+                               c->call.capacity, c->call.coster, search, &endless},
+                              &memory);
+  REQUIRE(space.Find(&c->n.diagnostic) == Status::kOk);
+  double least = 0;
+  for (int order = 0; order < sluice::SpaceSchedule::kOrders; ++order) {
+    if (!space.Has(order)) continue;
+    sluice::Candidate plan(&c->n.memory, c->call.hardware);
+    REQUIRE(space.Write(order, &plan) == Status::kOk);
+    REQUIRE(sluice::CompleteCandidate({c->call.graph, c->call.hardware, c->call.bound},
+                                      &memory, &plan) == Status::kOk);
+    const double cost = sluice::PlanCost(c->options, plan.report);
+    least = least == 0 ? cost : std::min(least, cost);
+  }
+  return least;
+}
+
+// What changes of a whole plan gain is a prediction, and in these networks some of it is
+// wrong.
+TEST_CASE(
+    "take space: a plan is not taken where it costs more than before its last "
+    "changes") {
+  const struct {
+    const char* network;
+    int batch;
+    const char* preset;
+  } rows[] = {{"resnext50", 8, "soma-edge"}, {"resnet50", 8, "mcu-256k"}};
+  for (const auto& row : rows) {
+    CAPTURE(row.network);
+    sluice::zoo::ZooOptions options;
+    options.batch = row.batch;
+    Called c(sluice::zoo::MakeZooGraph(row.network, options),
+             sluice::presets::LoadPreset(row.preset));
+    c.MakePlain();
+    REQUIRE(sluice::TakeFromSpace(&c.call) == sluice::Status::kOk);
+    REQUIRE(c.call.has_plan());
+    CHECK(c.call.best_cost <= CostUnchanged(&c) * (1 + 1e-12));
+  }
+}
+
+// The first plan found does not fit the memory (transformer, VGG-16), or costs of tiles
+// that are remembered would take all of it (L-RASPP).
+TEST_CASE("take space: with little memory there are fewer tiles, not the plain plan") {
+  const struct {
+    const char* network;
+    int batch;
+    uint64_t memory;
+    double most;  // times the bound
+  } rows[] = {{"transformer", 8, 2200000, 1.1},
+              {"vgg16", 1, 700000, 1.1},
+              {"lraspp", 32, 3000000, 1.2}};
+  for (const auto& row : rows) {
+    CAPTURE(row.network);
+    sluice::zoo::ZooOptions batch;
+    batch.batch = row.batch;
+    NetworkPlan n(sluice::zoo::MakeZooGraph(row.network, batch), "soma-edge",
+                  row.memory);
+    REQUIRE(n.ok);
+    REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+    CHECK(n.Verify() == SLUICE_OK);
+    CHECK(static_cast<double>(n.report.latency_cycles) <
+          row.most * static_cast<double>(n.report.bound_latency_cycles));
+  }
+}
+
+// For latency alone the search first finds tiles so small that the judge cannot follow
+// them.
+TEST_CASE("take space: a plan that takes the judge too much work is searched again") {
+  NetworkPlan n(sluice::zoo::MakeZooGraph("resnet50", {}), "soma-edge");
+  REQUIRE(n.ok);
+  n.delay_exponent = 1;
+  REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+  CHECK(n.Verify() == SLUICE_OK);
+  CHECK(n.report.latency_cycles < n.report.bound_latency_cycles * 101 / 100);
+}
+
+// A call with a progress callback judges the plain plan first.
+TEST_CASE(
+    "take space: where the judge cannot follow the plain plan, there is another") {
+  NetworkPlan n(sluice::zoo::MakeZooGraph("fcn", {}), "gemmini-16x16");
+  REQUIRE(n.ok);
+  n.progress = [](void*, uint64_t, double) { return 0; };
+  REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+  CHECK(n.diagnostic.message[0] == 0);
+  CHECK(n.Verify() == SLUICE_OK);
+  CHECK(n.Schedule(SLUICE_SOLVER_BASELINE, 0) == SLUICE_UNSUPPORTED);
+}
+
+}  // namespace
+}  // namespace sluice_test
