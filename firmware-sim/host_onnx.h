@@ -14,10 +14,13 @@
 //   onnx.QuantizeLinear, onnx.DequantizeLinear    x; scales; zero points int32; {channels,
 //       inner}: element i has scale i / inner % channels
 //   onnx.DynamicQuantizeLinear    x; {}. Outputs: uint8; scale; zero point uint8
-//   onnx.Abs ... onnx.Tanh    x; {alpha, beta, gamma}
+//   onnx.RoundToSteps    x; {scale, least, most}: the nearest number of steps, ties to even
+//   onnx.Pick    one or several operands of one type; {for each element of the output its
+//       place in the operands, one behind the other, or -1; what stands for -1}
+//   onnx.Abs ... onnx.Tanh    x; {alpha, beta, gamma}; of onnx.Shrink: {bias, lambd, 0}
 //   onnx.Add, Sub, Mul, Div, Pow, Min, Max, PRelu    a; b; {shape of the output, then of a
 //       and of b with ones in front}. onnx.Where: condition uint8, a, b; one more shape
-//   onnx.ReduceMean, Sum, Max, Min, L2    x; {shape, mask of axes}
+//   onnx.ReduceMean, Sum, Max, Min, L1, L2, Prod, SumSquare, LogSum, LogSumExp    x; {shape, mask of axes}
 //   onnx.Softmax, onnx.LogSoftmax    x; {outer, row, inner}
 //   onnx.LayerNormalization    x; scale; bias; {rows, row, period, epsilon}: with period 0
 //       element i of a row has scale i, else row r has scale r % period

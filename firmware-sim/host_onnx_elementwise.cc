@@ -201,6 +201,62 @@ std::string DynamicQuantise(const HostOperands& in, const HostOperands& out) {
   return "";
 }
 
+// Floats to the nearest steps, ties to even.
+std::string RoundToSteps(const HostOperands& in, const HostOperands& out) {
+  OnnxOptions options(in);
+  const float scale = options.Float();
+  const int64_t least = options.Int(INT32_MIN), most = options.Int(INT32_MIN);
+  const int64_t count = in.size() == 2 ? CountOf(in[0]) : -1;
+  if (!options.Ended() || out.size() != 1 || !IsFloats(in, 0, count) ||
+      !IsFloats(out, 0, count) || !(scale > 0) || least > most) {
+    return kOnnxOperands;
+  }
+  const Limits limits = {static_cast<float>(least), static_cast<float>(most)};
+  for (int64_t i = 0; i < count; ++i) {
+    ResultOf<float>(out[0])[i] =
+        static_cast<float>(Quantised(ElementsOf<float>(in[0])[i], scale, 0, limits)) *
+        scale;
+  }
+  return "";
+}
+
+// The operands' elements, one operand behind the other, in another order.
+std::string Pick(const HostOperands& in, const HostOperands& out) {
+  if (in.size() < 2 || out.size() != 1 || in.back().dtype != SLUICE_DTYPE_INT32 ||
+      CountOf(in.back()) != CountOf(out[0]) + 1) {
+    return kOnnxOperands;
+  }
+  const bool wide = out[0].dtype == SLUICE_DTYPE_INT32;
+  if (!wide && out[0].dtype != SLUICE_DTYPE_INT8 &&
+      out[0].dtype != SLUICE_DTYPE_UINT8) {
+    return kOnnxOperands;
+  }
+  std::vector<const HostOperand*> from;
+  std::vector<int64_t> place;
+  for (size_t i = 0; i + 1 < in.size(); ++i) {
+    if (in[i].dtype != out[0].dtype) return kOnnxOperands;
+    for (int64_t j = 0; j < CountOf(in[i]); ++j) {
+      from.push_back(&in[i]);
+      place.push_back(j);
+    }
+  }
+  const int32_t* picks = ElementsOf<int32_t>(in.back());
+  const int32_t fill = picks[CountOf(out[0])];
+  for (int64_t i = 0; i < CountOf(out[0]); ++i) {
+    if (picks[i] >= static_cast<int64_t>(from.size())) return kOnnxOperands;
+    const size_t at = static_cast<size_t>(std::max(picks[i], 0));
+    if (wide) {
+      ResultOf<int32_t>(out[0])[i] =
+          picks[i] < 0 ? fill : ElementsOf<int32_t>(*from[at])[place[at]];
+    } else {
+      ResultOf<uint8_t>(out[0])[i] = picks[i] < 0
+                                         ? static_cast<uint8_t>(fill)
+                                         : ElementsOf<uint8_t>(*from[at])[place[at]];
+    }
+  }
+  return "";
+}
+
 float Logistic(float x) { return 1 / (1 + std::exp(-x)); }
 
 void AddCurves(OnnxRows* rows) {
@@ -244,10 +300,35 @@ void AddCurves(OnnxRows* rows) {
       Unary([](float x, P p) { return std::min(std::max(x, p.alpha), p.beta); });
 }
 
+void AddMoreCurves(OnnxRows* rows) {
+  using P = const Parameters&;
+  OnnxRows& r = *rows;
+  r["onnx.Sign"] = Unary([](float x, P) {
+    return x > 0 ? 1.0f : x < 0 ? -1.0f : 0.0f;
+  });
+  r["onnx.Tan"] = Unary([](float x, P) { return std::tan(x); });
+  r["onnx.Atan"] = Unary([](float x, P) { return std::atan(x); });
+  r["onnx.Sinh"] = Unary([](float x, P) { return std::sinh(x); });
+  r["onnx.Cosh"] = Unary([](float x, P) { return std::cosh(x); });
+  r["onnx.Asinh"] = Unary([](float x, P) { return std::asinh(x); });
+  r["onnx.Celu"] =
+      Unary([](float x, P p) { return x < 0 ? p.alpha * std::expm1(x / p.alpha) : x; });
+  r["onnx.ThresholdedRelu"] = Unary([](float x, P p) { return x > p.alpha ? x : 0; });
+  r["onnx.Swish"] = Unary([](float x, P p) { return x * Logistic(p.alpha * x); });
+  r["onnx.QuickGelu"] = r["onnx.Swish"];
+  r["onnx.FastGelu"] = Unary([](float x, P) {
+    return x * 0.5f * (1 + std::tanh(0.79788456f * (x + 0.044715f * x * x * x)));
+  });
+  r["onnx.Shrink"] = Unary([](float x, P p) {
+    return x < -p.beta ? x + p.alpha : x > p.beta ? x - p.alpha : 0;
+  });
+}
+
 }  // namespace
 
 void AddOnnxElementwise(OnnxRows* rows) {
   AddCurves(rows);
+  AddMoreCurves(rows);
   OnnxRows& r = *rows;
   r["onnx.Add"] = Binary([](float x, float y) { return x + y; });
   r["onnx.Sub"] = Binary([](float x, float y) { return x - y; });
@@ -258,6 +339,8 @@ void AddOnnxElementwise(OnnxRows* rows) {
   r["onnx.Max"] = Binary([](float x, float y) { return std::max(x, y); });
   r["onnx.PRelu"] = Binary([](float x, float y) { return x < 0 ? x * y : x; });
   r["onnx.Where"] = Where;
+  r["onnx.Pick"] = Pick;
+  r["onnx.RoundToSteps"] = RoundToSteps;
   r["onnx.QuantizeLinear"] = Quantise;
   r["onnx.DequantizeLinear"] = Dequantise;
   r["onnx.DynamicQuantizeLinear"] = DynamicQuantise;

@@ -12,10 +12,24 @@ namespace {
 
 using Shape = std::vector<int64_t>;
 
-enum class Kind { kMean, kSum, kMax, kMin, kLength };
+enum class Kind {
+  kMean,
+  kSum,
+  kMax,
+  kMin,
+  kLength,
+  kAbsolute,
+  kProduct,
+  kSquares,
+  kLogSum,
+  kLogSumExp
+};
 
 double Start(Kind kind) {
-  return kind == Kind::kMax ? -INFINITY : kind == Kind::kMin ? INFINITY : 0;
+  return kind == Kind::kMax       ? -INFINITY
+         : kind == Kind::kMin     ? INFINITY
+         : kind == Kind::kProduct ? 1
+                                  : 0;
 }
 
 double Joined(Kind kind, double so_far, double x) {
@@ -25,9 +39,17 @@ double Joined(Kind kind, double so_far, double x) {
     case Kind::kMin:
       return std::min(so_far, x);
     case Kind::kLength:
+    case Kind::kSquares:
       return so_far + x * x;
+    case Kind::kAbsolute:
+      return so_far + std::fabs(x);
+    case Kind::kProduct:
+      return so_far * x;
+    case Kind::kLogSumExp:
+      return so_far + std::exp(x);
     case Kind::kMean:
     case Kind::kSum:
+    case Kind::kLogSum:
       break;
   }
   return so_far + x;
@@ -61,6 +83,7 @@ HostFunction Reduce(Kind kind) {
       double result = results[static_cast<size_t>(i)];
       if (kind == Kind::kMean) result /= static_cast<double>(all / kept);
       if (kind == Kind::kLength) result = std::sqrt(result);
+      if (kind == Kind::kLogSum || kind == Kind::kLogSumExp) result = std::log(result);
       ResultOf<float>(out[0])[i] = static_cast<float>(result);
     }
     return "";
@@ -246,6 +269,11 @@ void AddOnnxRows(OnnxRows* rows) {
   r["onnx.ReduceMax"] = Reduce(Kind::kMax);
   r["onnx.ReduceMin"] = Reduce(Kind::kMin);
   r["onnx.ReduceL2"] = Reduce(Kind::kLength);
+  r["onnx.ReduceL1"] = Reduce(Kind::kAbsolute);
+  r["onnx.ReduceProd"] = Reduce(Kind::kProduct);
+  r["onnx.ReduceSumSquare"] = Reduce(Kind::kSquares);
+  r["onnx.ReduceLogSum"] = Reduce(Kind::kLogSum);
+  r["onnx.ReduceLogSumExp"] = Reduce(Kind::kLogSumExp);
   r["onnx.Softmax"] = Softmax(false);
   r["onnx.QLinearSoftmax"] = QLinearSoftmax;
   r["onnx.LogSoftmax"] = Softmax(true);

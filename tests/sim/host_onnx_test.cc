@@ -87,6 +87,31 @@ TEST_CASE("host onnx: reductions, softmax and norms") {
   CHECK(lrn[1] == doctest::Approx(4 / std::sqrt(9.0)));  // the window is channel 1
 }
 
+TEST_CASE("host onnx: sums of other kinds") {
+  const Floats x = {1, -2, 3, 4};
+  CHECK(Answer("ReduceL1", {x}, {1, 4, 1}, 1) == Floats{10});
+  CHECK(Answer("ReduceProd", {x}, {2, 2, 2, 2}, 2) == Floats{-2, 12});
+  CHECK(Answer("ReduceSumSquare", {x}, {1, 4, 1}, 1) == Floats{30});
+  CHECK(Answer("ReduceLogSum", {x}, {1, 4, 1}, 1)[0] == doctest::Approx(std::log(6.0)));
+  CHECK(Answer("ReduceLogSumExp", {{0, 0}}, {1, 2, 1}, 1)[0] ==
+        doctest::Approx(std::log(2.0)));
+}
+
+TEST_CASE("host onnx: steps, and elements that are picked") {
+  // 0.5, 1.5 and 2.5 steps are ties.
+  CHECK(Answer("RoundToSteps", {{1, 3, 5, 99, -99}}, {Bits(2), -3, 4}, 5) ==
+        Floats{0, 4, 4, 8, -6});
+  CHECK(Answer("Pick", {{1, 2}, {3}}, {2, 0, -1, 1, Bits(7)}, 4) == Floats{3, 1, 7, 2});
+  HostCase c;
+  AddFloats(&c, {1, 2});
+  c.Options({2, 0});
+  WantFloats(&c, 1);
+  CHECK(c.Run("onnx.Pick") == kOnnxOperands);  // there is no element 2
+  CHECK(Answer("Shrink", {{-2, 0.25f, 2}}, {Bits(0.5f), Bits(1), 0}, 3) ==
+        Floats{-1.5f, 0, 1.5f});
+  CHECK(Answer("Celu", {{-100, 1}}, {Bits(2), 0, 0}, 2) == Floats{-2, 1});
+}
+
 TEST_CASE("host onnx: matrices and convolutions") {
   // Both batches of a are multiplied by the same b.
   const Ints shapes = {3, 2, 1, 1, 3, 2, 1, 2, 3, 1, 2, 1};

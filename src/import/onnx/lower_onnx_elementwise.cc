@@ -65,54 +65,13 @@ bool ScalarOf(const OnnxLowering& to, int index, float* scalar) {
   return true;
 }
 
-Function CurveOf(const OnnxNode& node) {
-  const size_t domain = node.op.find("QLinear");
-  const std::string op =
-      domain == std::string::npos ? node.op : node.op.substr(domain + 7);
-  const float alpha = node.Float("alpha", op == "LeakyRelu"     ? 0.01f
-                                          : op == "HardSigmoid" ? 0.2f
-                                          : op == "Selu"        ? 1.67326319f
-                                                                : 1.0f);
-  const float beta = node.Float("beta", 0.5f), gamma = node.Float("gamma", 1.05070102f);
-  const auto sigmoid = [](float x) { return 1 / (1 + std::exp(-x)); };
-  if (op == "Sigmoid") return sigmoid;
-  if (op == "Tanh") return [](float x) { return std::tanh(x); };
-  if (op == "LeakyRelu") return [=](float x) { return x < 0 ? alpha * x : x; };
-  if (op == "HardSigmoid") {
-    return [=](float x) { return std::clamp(alpha * x + beta, 0.0f, 1.0f); };
-  }
-  if (op == "HardSwish") {
-    return [](float x) { return x * std::clamp(x / 6 + 0.5f, 0.0f, 1.0f); };
-  }
-  if (op == "Elu") return [=](float x) { return x < 0 ? alpha * std::expm1(x) : x; };
-  if (op == "Selu") {
-    return [=](float x) { return gamma * (x < 0 ? alpha * std::expm1(x) : x); };
-  }
-  if (op == "Softplus") return [](float x) { return std::log1p(std::exp(x)); };
-  if (op == "Softsign") return [](float x) { return x / (1 + std::fabs(x)); };
-  if (op == "Mish") {
-    return [](float x) { return x * std::tanh(std::log1p(std::exp(x))); };
-  }
-  if (op == "Gelu" || op == "com.microsoft.Gelu") {
-    return [](float x) { return x * 0.5f * (1 + std::erf(x * 0.70710678f)); };
-  }
-  if (op == "Erf") return [](float x) { return std::erf(x); };
-  if (op == "Exp") return [](float x) { return std::exp(x); };
-  if (op == "Log") return [](float x) { return x > 0 ? std::log(x) : -16.0f; };
-  if (op == "Sqrt") return [](float x) { return std::sqrt(std::max(x, 0.0f)); };
-  if (op == "Reciprocal") return [](float x) { return x == 0 ? 0.0f : 1 / x; };
-  if (op == "Neg") return [](float x) { return -x; };
-  if (op == "Abs") return [](float x) { return std::fabs(x); };
-  if (op == "Floor") return [](float x) { return std::floor(x); };
-  if (op == "Ceil") return [](float x) { return std::ceil(x); };
-  throw Unsupported("an unknown function");
-}
-
 }  // namespace
 
 void LowerOnnxCurve(OnnxLowering* to, const OnnxNode& node) {
+  Require(node.op != "com.microsoft.FastGelu" || !to->HasInput(node, 1),
+          "a bias in front of the function");
   const OnnxLowering::Ends ends = to->EndsOf(node);
-  AddCurve(to, node, to->InputIndex(node, 0), ends.in, ends.out, CurveOf(node));
+  AddCurve(to, node, to->InputIndex(node, 0), ends.in, ends.out, OnnxCurve(node));
 }
 
 void LowerOnnxClamp(OnnxLowering* to, const OnnxNode& node) {
@@ -654,6 +613,7 @@ void QuantiseFloats(OnnxLowering* to, const OnnxNode& node, const Numbers& targe
 }  // namespace
 
 void LowerOnnxQuantise(OnnxLowering* to, const OnnxNode& node) {
+  if (to->IsWide(node)) return LowerOnnxWideQuantise(to, node);
   const int input = to->InputIndex(node, 0);
   const Numbers target = to->ScaleAndZero(node, 1, 2);
   OnnxPlace place = to->Place(input);
@@ -667,6 +627,7 @@ void LowerOnnxQuantise(OnnxLowering* to, const OnnxNode& node) {
 }
 
 void LowerOnnxDequantise(OnnxLowering* to, const OnnxNode& node) {
+  if (to->IsWide(node)) return LowerOnnxWideDequantise(to, node);
   const int input = to->InputIndex(node, 0);
   const Numbers numbers = to->ScaleAndZero(node, 1, 2);
   OnnxPlace place = to->Place(input);

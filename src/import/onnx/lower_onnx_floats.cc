@@ -71,9 +71,12 @@ float ConstantAt(OnnxLowering* to, const OnnxNode& node, size_t i, float otherwi
 // in the last bit.
 bool RoundsAlike(const std::string& function) {
   static const char* const kExact[] = {
-      "Abs",   "Neg",   "Ceil", "Floor",     "Round",     "Sqrt",     "Reciprocal",
-      "Relu",  "Add",   "Sub",  "Mul",       "Div",       "Min",      "Max",
-      "PRelu", "Where", "Clip", "LeakyRelu", "ReduceMax", "ReduceMin"};
+      "Abs",       "Neg",      "Ceil",       "Floor",
+      "Round",     "Sqrt",     "Reciprocal", "Relu",
+      "Add",       "Sub",      "Mul",        "Div",
+      "Min",       "Max",      "Sign",       "ThresholdedRelu",
+      "PRelu",     "Where",    "Clip",       "LeakyRelu",
+      "ReduceMax", "ReduceMin"};
   return std::any_of(std::begin(kExact), std::end(kExact),
                      [&](const char* name) { return function == name; });
 }
@@ -83,34 +86,30 @@ void Say(OnnxLowering* to, const OnnxNode& node, const std::string& function) {
 }
 
 void Curve(OnnxLowering* to, const OnnxNode& node) {
-  const std::string function = FunctionOf(node);
-  const bool clip = function == "Clip", leaky = function == "LeakyRelu",
-             hard = function == "HardSigmoid", selu = function == "Selu";
+  const std::string kind = FunctionOf(node);
+  const bool approximate = node.Text("approximate", "none") != "none";
+  const std::string function = kind == "Gelu" && approximate ? "FastGelu" : kind;
   const float infinity = std::numeric_limits<float>::infinity();
-  Require(function != "Gelu" || node.Text("approximate", "none") == "none",
-          "an approximated GELU");
+  Require(kind != "FastGelu" || !to->HasInput(node, 1),
+          "a bias in front of the function");
   KeepsShape(to, node);
-  float alpha = node.Float("alpha", leaky  ? 0.01f
-                                    : hard ? 0.2f
-                                    : selu ? 1.67326319f
-                                           : 1.0f);
-  float beta = node.Float("beta", 0.5f);
-  if (clip) {
-    alpha = ConstantAt(to, node, 1, node.Float("min", -infinity));
-    beta = ConstantAt(to, node, 2, node.Float("max", infinity));
+  OnnxCurveNumbers numbers = CurveNumbersOf(node, function);
+  if (function == "Clip") {
+    numbers.alpha = ConstantAt(to, node, 1, node.Float("min", -infinity));
+    numbers.beta = ConstantAt(to, node, 2, node.Float("max", infinity));
   }
   const uint32_t in = to->FloatsOf(to->InputIndex(node, 0));
   const uint32_t out = to->NewFloats(node);
   Say(to, node, function);
   to->AddHost(
       node.name, function, {in},
-      {FloatBits(alpha), FloatBits(beta), FloatBits(node.Float("gamma", 1.05070102f))},
+      {FloatBits(numbers.alpha), FloatBits(numbers.beta), FloatBits(numbers.gamma)},
       {out}, 0);
 }
 
 void Binary(OnnxLowering* to, const OnnxNode& node) {
   if (node.inputs.size() == 1) return LowerOnnxSame(to, node);
-  Require(node.inputs.size() == 2, "more than two operands");
+  if (node.inputs.size() > 2) return LowerOnnxComposed(to, node);
   const int a = to->InputIndex(node, 0), b = to->InputIndex(node, 1);
   const Shape& out = ShapeOf(to->Out(node));
   Options options;
@@ -270,6 +269,8 @@ Options MatrixOptions(const Shape& out, const Shape& a, const Shape& b) {
 void Matmul(OnnxLowering* to, const OnnxNode& node) {
   const int a = to->InputIndex(node, 0), b = to->InputIndex(node, 1);
   const Shape &sa = ShapeOf(to->Value(a)), &out = ShapeOf(to->Out(node));
+  const bool vector = sa.size() == 1 || ShapeOf(to->Value(b)).size() == 1;
+  if (node.op == "MatMul" && vector) return LowerOnnxComposed(to, node);
   Shape sb = ShapeOf(to->Value(b));
   AxisOrder order = Straight(sb.size());
   if (node.op == "Gemm") {
@@ -588,22 +589,17 @@ struct Entry {
 
 std::vector<Entry> HostEntries() {
   return {
-      {Curve, {"Abs",        "Neg",
-               "Ceil",       "Floor",
-               "Round",      "Exp",
-               "Log",        "Sqrt",
-               "Erf",        "Sin",
-               "Cos",        "Tanh",
-               "Sigmoid",    "Softsign",
-               "Softplus",   "Mish",
-               "Gelu",       "Relu",
-               "Elu",        "Selu",
-               "LeakyRelu",  "HardSigmoid",
-               "HardSwish",  "Clip",
-               "Reciprocal", "com.microsoft.Gelu"}},
+      {Curve, {"Abs", "Neg", "Ceil", "Floor", "Round", "Exp"}},
+      {Curve, {"Log", "Sqrt", "Erf", "Sin", "Cos", "Tanh"}},
+      {Curve, {"Sigmoid", "Softsign", "Softplus", "Mish", "Gelu", "Relu"}},
+      {Curve, {"Elu", "Selu", "LeakyRelu", "HardSigmoid", "HardSwish", "Clip"}},
+      {Curve, {"Reciprocal", "com.microsoft.Gelu", "Sign", "Tan", "Atan", "Sinh"}},
+      {Curve, {"Cosh", "Asinh", "Celu", "ThresholdedRelu", "Swish", "Shrink"}},
+      {Curve, {"com.microsoft.QuickGelu", "com.microsoft.FastGelu"}},
       {Binary, {"Add", "Sub", "Mul", "Div", "Pow", "Min", "Max", "PRelu", "Sum"}},
       {Reduce,
-       {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL2",
+       {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL2", "ReduceL1",
+        "ReduceProd", "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp",
         "GlobalAveragePool", "GlobalMaxPool"}},
       {Softmax, {"Softmax", "LogSoftmax"}},
       {LayerNorm,
@@ -619,6 +615,13 @@ std::vector<Entry> HostEntries() {
       {DynamicQuantise, {"DynamicQuantizeLinear"}},
       {Cast, {"Cast"}},
       {Recurrent, {"LSTM", "GRU"}},
+      {LowerOnnxPick,
+       {"Slice", "Gather", "GatherElements", "GatherND", "Tile", "Pad", "Expand",
+        "ReverseSequence", "Concat"}},
+      {LowerOnnxComposed,
+       {"Einsum", "Mean", "GroupNormalization", "com.microsoft.BiasGelu",
+        "com.microsoft.FusedMatMul", "com.microsoft.SkipLayerNormalization",
+        "com.microsoft.SkipSimplifiedLayerNormalization"}},
   };
 }
 

@@ -439,6 +439,16 @@ void Mirror(OnnxLowering* to, const OnnxNode& node, const std::vector<int64_t>& 
 
 }  // namespace
 
+float PadValue(const OnnxLowering& to, const OnnxNode& node) {
+  float value = node.Float("value", 0);
+  if (!to.HasInput(node, 2)) return value;
+  const OnnxValue& stored = to.In(node, 2);
+  Require(stored.has_data && stored.type == kOnnxFloat && stored.data.size() == 4,
+          "a pad value that is no float32 constant");
+  std::memcpy(&value, stored.data.data(), 4);
+  return value;
+}
+
 void LowerOnnxPad(OnnxLowering* to, const OnnxNode& node) {
   const int input = to->InputIndex(node, 0);
   const std::vector<int64_t>& shape = ShapeOf(to->Value(input));
@@ -460,6 +470,8 @@ void LowerOnnxPad(OnnxLowering* to, const OnnxNode& node) {
   const AxisOrder order = ChannelsLast(4);
   const Numbers& n = place.numbers;
   if (mode != "constant") return Mirror(to, node, pads, mode == "edge");
+  const float value = PadValue(*to, node);
+  Require(value == 0 || !to->ComputesFloats(), "a pad value other than 0");
   const uint32_t ifmap = to->As(input, order, DimsIn(shape, order));
   const uint32_t ofmap = to->NewOutput(node, 0, order, DimsIn(out, order), n);
   to->AddLayer(node.name, SLUICE_OP_PAD, {ifmap}, ofmap,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Floats of host functions, stored as their bits in int32 tensors.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "import/error.h"
@@ -11,11 +12,18 @@ namespace {
 
 int32_t StoredAt(const OnnxValue& value, size_t i) {
   int32_t wide = 0;
+  uint16_t narrow = 0;
   switch (value.type) {
     case kOnnxInt8:
       return static_cast<int8_t>(value.data[i]);
     case kOnnxUint8:
       return value.data[i];
+    case kOnnxInt16:
+      std::memcpy(&narrow, value.data.data() + 2 * i, 2);
+      return static_cast<int16_t>(narrow);
+    case kOnnxUint16:
+      std::memcpy(&narrow, value.data.data() + 2 * i, 2);
+      return narrow;
     case kOnnxInt32:
       std::memcpy(&wide, value.data.data() + 4 * i, 4);
       return wide;
@@ -55,7 +63,59 @@ std::vector<float> RealsOf(const OnnxLowering& to, int index) {
   return reals;
 }
 
+// The one scale and zero point of a node that quantises to, or from, 16 bits.
+void WideSteps(const OnnxLowering& to, const OnnxNode& node, float* scale,
+               int32_t* zero) {
+  const OnnxValue& scales = to.In(node, 1);
+  Require(scales.has_data && scales.type == kOnnxFloat && scales.data.size() == 4,
+          "per-axis quantisation of an activation");
+  std::memcpy(scale, scales.data.data(), 4);
+  if (!(*scale > 0) || !std::isfinite(*scale)) {
+    throw Error(Fault::kBadInput, "node " + node.name + " (" + node.op +
+                                      ") has a scale that is not above 0 and finite");
+  }
+  *zero = 0;
+  if (!to.HasInput(node, 2)) return;
+  const OnnxValue& stored = to.In(node, 2);
+  Require(stored.has_data && stored.data.size() == 2,
+          "a zero point that is no stored constant");
+  *zero = StoredAt(stored, 0);
+}
+
 }  // namespace
+
+// Floats hold what the 16-bit numbers stand for: each is the number of steps times the
+// scale, which is what the model's DequantizeLinear computes from the stored number.
+void LowerOnnxWideQuantise(OnnxLowering* to, const OnnxNode& node) {
+  float scale = 0;
+  int32_t zero = 0;
+  WideSteps(*to, node, &scale, &zero);
+  const bool is_signed =
+      (to->HasInput(node, 2) ? to->In(node, 2).type
+                             : node.Int("output_dtype", kOnnxInt16)) == kOnnxInt16;
+  const uint32_t in = to->FloatsOf(to->InputIndex(node, 0));
+  const uint32_t out = to->NewFloats(node);
+  to->AddHost(to->Out(node).name, "RoundToSteps", {in},
+              {FloatBits(scale), (is_signed ? -32768 : 0) - zero,
+               (is_signed ? 32767 : 65535) - zero},
+              {out}, 0);
+  OnnxPlace place = to->Place(node.outputs[0]);
+  place.numbers.wide_scale = scale;
+  place.numbers.wide_zero = zero;
+  to->SetPlace(node.outputs[0], place);
+}
+
+void LowerOnnxWideDequantise(OnnxLowering* to, const OnnxNode& node) {
+  float scale = 0;
+  int32_t zero = 0;
+  WideSteps(*to, node, &scale, &zero);
+  OnnxPlace place = to->Place(to->InputIndex(node, 0));
+  Require(place.numbers.wide_scale == scale && place.numbers.wide_zero == zero,
+          "16-bit numbers that are dequantised by another scale or zero point");
+  place.numbers.wide_scale = 0;
+  place.numbers.wide_zero = 0;
+  to->SetPlace(node.outputs[0], place);
+}
 
 int32_t FloatBits(float number) {
   int32_t bits = 0;

@@ -86,6 +86,14 @@ std::vector<int64_t> Zeros(const OnnxValue& value) {
       int32_t zero = 0;
       std::memcpy(&zero, &value.data[i], 4);
       zeros.push_back(zero);
+    } else if (value.type == kOnnxInt16 && i % 2 == 0) {
+      int16_t zero = 0;
+      std::memcpy(&zero, &value.data[i], 2);
+      zeros.push_back(zero);
+    } else if (value.type == kOnnxUint16 && i % 2 == 0) {
+      uint16_t zero = 0;
+      std::memcpy(&zero, &value.data[i], 2);
+      zeros.push_back(zero);
     }
   }
   return zeros;
@@ -245,9 +253,27 @@ Numbers OnnxLowering::ScaleAndZero(const OnnxNode& node, size_t scale,
     const std::vector<int64_t> zeros = Zeros(value);
     Require(zeros.size() == 1, "per-axis quantisation of an activation");
     numbers.affine.zero = static_cast<int32_t>(zeros[0]);
+  } else {
+    const int type = StoredType(node);
+    if (type != kOnnxInt8 && type != kOnnxUint8) {
+      throw Unsupported("quantisation to " + OnnxTypeName(type));
+    }
+    numbers.dtype = type == kOnnxInt8 ? SLUICE_DTYPE_INT8 : SLUICE_DTYPE_UINT8;
   }
   numbers.known = true;
   return numbers;
+}
+
+// Without a zero point an attribute or the input tells the type.
+int OnnxLowering::StoredType(const OnnxNode& node) const {
+  if (HasInput(node, 2)) return In(node, 2).type;
+  if (node.op == "DequantizeLinear" && In(node, 0).type != 0) return In(node, 0).type;
+  return static_cast<int>(node.Int("output_dtype", kOnnxUint8));
+}
+
+bool OnnxLowering::IsWide(const OnnxNode& node) const {
+  const int type = StoredType(node);
+  return type == kOnnxInt16 || type == kOnnxUint16;
 }
 
 Numbers OnnxLowering::QLinearInput(const OnnxNode& node, size_t at) {
@@ -582,6 +608,8 @@ void OnnxLowering::Describe(const char* what, int index) {
 void OnnxLowering::PlaceInputs() {
   for (const int index : model_.inputs) {
     const OnnxValue& value = Value(index);
+    Require(value.type != kOnnxInt16 && value.type != kOnnxUint16,
+            "16-bit numbers at the border of the graph");
     const std::vector<int64_t>& shape = ShapeOf(value);
     OnnxPlace place;
     place.order = Straight(shape.size());
@@ -627,6 +655,7 @@ void OnnxLowering::PlaceOutputs() {
       throw Error(Fault::kBadInput, "output " + Value(index).name + " is a constant");
     }
     OnnxPlace place = Place(index);
+    Require(place.numbers.wide_scale == 0, "16-bit numbers at the border of the graph");
     const std::vector<int64_t>& shape = ShapeOf(Value(index));
     const Dims dims = DimsIn(shape, place.order);
     const TensorRow& row = graph_->tensors()[place.tensor];

@@ -17,6 +17,7 @@
 #ifndef SLUICE_IMPORT_ONNX_ONNX_LOWERING_H_
 #define SLUICE_IMPORT_ONNX_ONNX_LOWERING_H_
 
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -41,6 +42,10 @@ struct Numbers {
   Affine affine = {1.0f / 16, 0};
   double rms = 32;      // expected, in steps, where not known
   bool floats = false;  // int32 elements are the bits of floats
+  // Not 0: these floats stand for 16-bit numbers of the model with this scale and zero
+  // point.
+  float wide_scale = 0;
+  int32_t wide_zero = 0;
 };
 
 struct OnnxPlace {
@@ -100,6 +105,9 @@ class OnnxLowering {
                            size_t zero) const;
   // Scale and zero point given as two constant inputs.
   Numbers ScaleAndZero(const OnnxNode& node, size_t scale, size_t zero) const;
+
+  // Whether the node quantises to 16 bits, or dequantises such numbers.
+  bool IsWide(const OnnxNode& node) const;
 
   // A new tensor for output i of the node, in this order; its place is set.
   uint32_t NewOutput(const OnnxNode& node, size_t i, const AxisOrder& order,
@@ -180,6 +188,7 @@ class OnnxLowering {
   // The quantisation of a QuantizeLinear node's output; not known where it is
   // unsupported.
   Numbers QuantisedTo(const OnnxNode& node) const;
+  int StoredType(const OnnxNode& node) const;
   void MakeConstant(int value, const AxisOrder& order, const Dims& dims,
                     OnnxPlace* place);
   uint32_t Transposed(int value, const AxisOrder& order, const Dims& dims);
@@ -214,6 +223,14 @@ int32_t FloatBits(float number);                   // floats in options are thei
 // Bytes of a constant with its axes in another order.
 Bytes Permuted(const OnnxValue& value, const AxisOrder& order);
 
+// Attributes of a function of one number, with the operator's defaults.
+struct OnnxCurveNumbers {
+  float alpha, beta, gamma;  // of Shrink: bias and lambd
+};
+OnnxCurveNumbers CurveNumbersOf(const OnnxNode& node, const std::string& op);
+// The function of a node that has one operand.
+std::function<float(float)> OnnxCurve(const OnnxNode& node);
+
 // One function per kind of operator; each looks at node.op again.
 void LowerOnnxConv(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxTransposedConv(OnnxLowering* to, const OnnxNode& node);
@@ -237,12 +254,21 @@ void LowerOnnxTranspose(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxConcat(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxSplit(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxSlice(OnnxLowering* to, const OnnxNode& node);
+// What Pad fills with.
+float PadValue(const OnnxLowering& to, const OnnxNode& node);
 void LowerOnnxPad(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxGather(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxResize(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxExpand(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxDepth(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxCast(OnnxLowering* to, const OnnxNode& node);
+// QuantizeLinear and DequantizeLinear of 16-bit numbers, which floats hold in between.
+void LowerOnnxWideQuantise(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxWideDequantise(OnnxLowering* to, const OnnxNode& node);
+// Operators that pick elements of their operands, computed by the host.
+void LowerOnnxPick(OnnxLowering* to, const OnnxNode& node);
+// Operators that are several host functions.
+void LowerOnnxComposed(OnnxLowering* to, const OnnxNode& node);
 // Operators on floats, computed by host functions.
 void LowerOnnxFloats(OnnxLowering* to, const OnnxNode& node);
 bool HasOnnxFloats(const std::string& op);

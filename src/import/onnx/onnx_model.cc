@@ -152,15 +152,24 @@ Bytes ExternalData(const TensorProto& tensor, const sluice_external_files_t* ext
   return bytes;
 }
 
+// Two 4-bit numbers in each byte, the first in the low half; as bytes.
+Bytes Unpacked(const Bytes& packed, size_t count, bool is_signed) {
+  Bytes bytes(count);
+  for (size_t i = 0; i < count; ++i) {
+    const int half = packed[i / 2] >> (i % 2 * 4) & 15;
+    bytes[i] = static_cast<uint8_t>(is_signed && half > 7 ? half - 16 : half);
+  }
+  return bytes;
+}
+
 Bytes DataOf(const TensorProto& tensor, const sluice_external_files_t* external,
-             size_t size) {
+             size_t size, size_t element) {
   if (tensor.data_location() == TensorProto::EXTERNAL) {
     return ExternalData(tensor, external, size);
   }
   if (tensor.has_raw_data()) {
     return Bytes(tensor.raw_data().begin(), tensor.raw_data().end());
   }
-  const size_t element = OnnxTypeBytes(tensor.data_type());
   Bytes data;
   if (tensor.float_data_size() != 0) {
     data.resize(static_cast<size_t>(tensor.float_data_size()) * 4);
@@ -180,12 +189,15 @@ Bytes DataOf(const TensorProto& tensor, const sluice_external_files_t* external,
 
 void TakeConstant(const TensorProto& tensor, const sluice_external_files_t* external,
                   OnnxValue* value) {
-  const size_t element = OnnxTypeBytes(tensor.data_type());
+  const bool is_signed = tensor.data_type() == kOnnxInt4;
+  const bool half = is_signed || tensor.data_type() == kOnnxUint4;
+  const size_t element = half ? 1 : OnnxTypeBytes(tensor.data_type());
   if (element == 0) {
     Bad("tensor " + value->name + " has elements of type " +
         OnnxTypeName(tensor.data_type()) + ", which this importer does not hold");
   }
-  value->type = tensor.data_type();
+  // 4-bit numbers become bytes: scales and zero points hold for them as well.
+  value->type = !half ? tensor.data_type() : is_signed ? kOnnxInt8 : kOnnxUint8;
   value->dims.assign(tensor.dims().begin(), tensor.dims().end());
   value->has_shape = true;
   int64_t elements = 1;
@@ -197,12 +209,14 @@ void TakeConstant(const TensorProto& tensor, const sluice_external_files_t* exte
     elements *= dim;
   }
   value->constant = value->has_data = true;
-  value->data = DataOf(tensor, external, static_cast<size_t>(elements) * element);
-  if (value->data.size() != static_cast<size_t>(elements) * element) {
+  const size_t count = static_cast<size_t>(elements),
+               size = half ? (count + 1) / 2 : count * element;
+  value->data = DataOf(tensor, external, size, element);
+  if (value->data.size() != size) {
     Bad("tensor " + value->name + " holds " + std::to_string(value->data.size()) +
-        " bytes; its shape needs " +
-        std::to_string(static_cast<size_t>(elements) * element));
+        " bytes; its shape needs " + std::to_string(size));
   }
+  if (half) value->data = Unpacked(value->data, count, is_signed);
 }
 
 // ---- the graph

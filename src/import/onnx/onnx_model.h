@@ -38,6 +38,8 @@ enum OnnxType {
   kOnnxUint32 = 12,
   kOnnxUint64 = 13,
   kOnnxBfloat16 = 16,
+  kOnnxUint4 = 21,
+  kOnnxInt4 = 22,
 };
 
 struct OnnxValue {

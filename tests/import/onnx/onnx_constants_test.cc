@@ -71,5 +71,27 @@ TEST_CASE("onnx constants: what depends on an input or broadcasts is left") {
   CHECK(Folded(&broadcast).empty());
 }
 
+TEST_CASE("onnx constants: two 4-bit numbers lie in each byte, signed or not") {
+  for (const bool is_signed : {true, false}) {
+    TinyOnnx model(21);
+    model.Input("x", {1, 3});
+    model.Quantised("x", "xq", 1, 0);
+    model.Reals("s", {}, {1});
+    onnx::TensorProto* tensor = model.graph->add_initializer();
+    tensor->set_name("q");
+    tensor->set_data_type(is_signed ? 22 : 21);
+    tensor->add_dims(3);
+    tensor->set_raw_data(std::string("\x9f\x02", 2));  // 15 (-1), 9 (-7), 2
+    model.Node("DequantizeLinear", {"q", "s"}, {"w"});
+    model.Node("Mul", {"xq", "w"}, {"m"});
+    model.Quantised("m", "y", 1, 0);
+    model.Output("y");
+    const Bytes want = is_signed ? Bytes{255, 249, 2} : Bytes{15, 9, 2};
+    CHECK(OutputFor(Import(model.Finish()), {1, 1, 1}) == want);
+    tensor->set_raw_data(std::string("\x9f\x02\x01", 3));
+    CHECK(Says(Complaint(model.Finish()), "holds 3 bytes; its shape needs 2"));
+  }
+}
+
 }  // namespace
 }  // namespace sluice_test

@@ -81,5 +81,43 @@ TEST_CASE("onnx floats: without quantised activations floats stand for shapes") 
   CHECK(import.shapes_only.size() == 1);
 }
 
+// Numbers of 16 bits, quantised and dequantised by these zero points.
+TinyOnnx Wide(int type, int32_t zero, float scale_behind) {
+  TinyOnnx model(21);
+  model.Input("x", {1, 4});
+  model.Reals("s", {}, {0.5f});
+  model.Reals("t", {}, {scale_behind});
+  onnx::TensorProto* tensor = model.graph->add_initializer();
+  tensor->set_name("z");
+  tensor->set_data_type(type);
+  tensor->add_int32_data(zero);
+  model.Node("QuantizeLinear", {"x", "s", "z"}, {"q"});
+  model.Node("DequantizeLinear", {"q", "t", "z"}, {"y"});
+  model.Output("y");
+  return model;
+}
+
+TEST_CASE("onnx floats: 16-bit numbers are floats that are rounded to steps") {
+  const Bytes input = BitsOf({0.25f, 0.75f, 1e9f, -1e9f});
+  const auto signed16 = Wide(onnx::TensorProto::INT16, 10, 0.5f).Finish();
+  CHECK(FloatsIn(OutputFor(Import(signed16), input)) ==
+        std::vector<float>{0, 1, 32757 * 0.5f, -32778 * 0.5f});
+  const auto unsigned16 = Wide(onnx::TensorProto::UINT16, 30000, 0.5f).Finish();
+  CHECK(FloatsIn(OutputFor(Import(unsigned16), input)) ==
+        std::vector<float>{0, 1, 35535 * 0.5f, -15000});
+}
+
+TEST_CASE("onnx floats: 16-bit numbers that two scales describe are refused") {
+  const auto bytes = Wide(onnx::TensorProto::INT16, 0, 0.25f).Finish();
+  CHECK(Says(Complaint(bytes), "dequantised by another scale or zero point"));
+  TinyOnnx border(21);
+  border.Input("x", {1, 4}, onnx::TensorProto::INT16);
+  border.Reals("s", {}, {0.5f});
+  border.Node("DequantizeLinear", {"x", "s"}, {"y"});
+  border.Quantised("y", "out", 0.5f, 0);
+  border.Output("out");
+  CHECK(Says(Complaint(border.Finish()), "16-bit numbers at the border of the graph"));
+}
+
 }  // namespace
 }  // namespace sluice_test

@@ -78,7 +78,7 @@ TEST_CASE(
     m->Reals("s", {}, {0.5f});
     onnx::TensorProto* zero = m->graph->add_initializer();
     zero->set_name("z");
-    zero->set_data_type(onnx::TensorProto::INT16);
+    zero->set_data_type(onnx::TensorProto::INT32);
     zero->add_int32_data(0);
   };
   const auto axes = [](TinyOnnx* m) {
@@ -98,7 +98,7 @@ TEST_CASE(
     m->Input("z", {}, onnx::TensorProto::INT8);
   };
   const Case cases[] = {
-      {"16 bits", wide, "quantisation to INT16"},
+      {"32 bits", wide, "quantisation to INT32"},
       {"scales of an axis", axes, "per-axis quantisation of an activation"},
       {"zeros of an axis", zeros, "per-axis quantisation of an activation"},
       {"a scale given later", given_scale, "scale s, which is no float32 constant"},
