@@ -30,6 +30,14 @@ int64_t Inside(int64_t index, int64_t extent) {
   return index;
 }
 
+// An element of a list at a place that the file's shapes, which may lie, give.
+int64_t At(const Shape& list, int64_t place) {
+  if (place < 0 || place >= static_cast<int64_t>(list.size())) {
+    throw Error(Fault::kBadInput, "an index out of range");
+  }
+  return list[static_cast<size_t>(place)];
+}
+
 Source OfSlice(const OnnxLowering& to, const OnnxNode& node, const Shape& in) {
   const bool old = to.model().opset < 10;
   const auto list = [&](size_t i, const char* name, Shape otherwise) {
@@ -47,7 +55,7 @@ Source OfSlice(const OnnxLowering& to, const OnnxNode& node, const Shape& in) {
   Shape first(in.size(), 0), step(in.size(), 1);
   for (size_t i = 0; i < axes.size(); ++i) {
     const size_t a = static_cast<size_t>(AxisOf(to.In(node, 0), axes[i]));
-    step[a] = steps[i];
+    step[a] = std::clamp<int64_t>(steps[i], -INT32_MAX, INT32_MAX);
     const int64_t from = begins[i] < 0 ? begins[i] + in[a] : begins[i];
     first[a] = std::clamp(from, int64_t{0}, steps[i] < 0 ? in[a] - 1 : in[a]);
   }
@@ -66,7 +74,7 @@ Source OfGather(const OnnxLowering& to, const OnnxNode& node, const Shape& in) {
   if (node.op == "GatherElements") {
     return [=](const Shape& at) {
       Shape from = at;
-      from[axis] = Inside(which[static_cast<size_t>(Flat(at, shape))], in[axis]);
+      from[axis] = Inside(At(which, Flat(at, shape)), in[axis]);
       return Flat(from, in);
     };
   }
@@ -74,7 +82,7 @@ Source OfGather(const OnnxLowering& to, const OnnxNode& node, const Shape& in) {
     Shape from(at.begin(), at.begin() + static_cast<int64_t>(axis));
     const Shape middle(at.begin() + static_cast<int64_t>(axis),
                        at.begin() + static_cast<int64_t>(axis + shape.size()));
-    from.push_back(Inside(which[static_cast<size_t>(Flat(middle, shape))], in[axis]));
+    from.push_back(Inside(At(which, Flat(middle, shape)), in[axis]));
     from.insert(from.end(), at.begin() + static_cast<int64_t>(axis + shape.size()),
                 at.end());
     return Flat(from, in);
@@ -90,8 +98,9 @@ Source OfGatherND(const OnnxLowering& to, const OnnxNode& node, const Shape& in)
   return [=](const Shape& at) {
     Shape row(at.begin(), at.begin() + static_cast<int64_t>(lead)), from;
     row.push_back(0);
-    const size_t first = static_cast<size_t>(Flat(row, shape));
-    for (size_t i = 0; i < parts; ++i) from.push_back(Inside(which[first + i], in[i]));
+    const int64_t first = Flat(row, shape);
+    for (size_t i = 0; i < parts; ++i)
+      from.push_back(Inside(At(which, first + static_cast<int64_t>(i)), in[i]));
     from.insert(from.end(), at.begin() + static_cast<int64_t>(lead), at.end());
     return Flat(from, in);
   };
@@ -118,6 +127,7 @@ Source OfPad(const OnnxLowering& to, const OnnxNode& node, const Shape& in) {
   if (to.HasInput(node, 3)) axes = to.Integers(node, 3);
   Require(pads.size() == 2 * axes.size(), "pads of another length than their axes");
   for (size_t i = 0; i < axes.size(); ++i) {
+    Require(pads[i] >= -INT32_MAX && pads[i] <= INT32_MAX, "pads out of range");
     before[static_cast<size_t>(AxisOf(to.In(node, 0), axes[i]))] = pads[i];
   }
   return [=](const Shape& at) -> int64_t {
@@ -149,7 +159,7 @@ Source OfReverse(const OnnxLowering& to, const OnnxNode& node, const Shape& in) 
           "lengths that do not fit the batch");
   return [=](const Shape& at) {
     Shape from = at;
-    const int64_t length = lengths[static_cast<size_t>(at[batch])];
+    const int64_t length = At(lengths, at[batch]);
     if (at[time] < length) from[time] = Inside(length - 1 - at[time], in[time]);
     return Flat(from, in);
   };
