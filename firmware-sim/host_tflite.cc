@@ -193,6 +193,11 @@ std::vector<int64_t> LiteBroadcast(const LiteShape& from, const LiteShape& to) {
   return index;
 }
 
+int64_t LiteWhole(double real) {
+  constexpr double kMost = 281474976710656.0;
+  return std::isnan(real) ? 0 : static_cast<int64_t>(std::clamp(real, -kMost, kMost));
+}
+
 std::vector<int64_t> LiteInts(const LiteTensor& tensor) {
   std::vector<int64_t> values(static_cast<size_t>(tensor.count));
   for (size_t i = 0; i < values.size(); ++i) {

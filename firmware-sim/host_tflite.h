@@ -84,6 +84,9 @@ int64_t LiteCount(const LiteShape& shape);
 int64_t LiteLeast(int type);
 int64_t LiteMost(int type);
 int64_t LiteClamp(int type, int64_t value);
+// A real number cut to an integer of at most 48 bits; what is no number is 0. Scales
+// come from files, so a quotient may be infinite.
+int64_t LiteWhole(double real);
 // What an axis counted from the end means; -1: there is no such axis.
 int64_t LiteAxis(int64_t axis, size_t rank);
 // Of every element of `to`, the index of the element of `from` that broadcasts to it.

@@ -159,7 +159,7 @@ SixteenBit SixteenBitOf(float scale, int most_shift) {
     ++s.shift;
     multiplier *= 2.0;
   }
-  s.multiplier = static_cast<int32_t>(multiplier);
+  s.multiplier = static_cast<int32_t>(LiteWhole(std::min(multiplier, 2147483647.0)));
   return s;
 }
 
@@ -232,7 +232,7 @@ std::string Sqrt(const LiteCall& call) {
     for (int64_t i = 0; i < y.count; ++i) {
       const float real = x.scale * static_cast<float>(x.Int(i) - x.zero);
       if (real < 0) return "a root of a number below zero";
-      const int64_t steps = static_cast<int64_t>(std::sqrt(real) / y.scale);
+      const int64_t steps = LiteWhole(std::sqrt(real) / y.scale);
       y.SetInt(i, LiteClamp(y.type, steps + y.zero));
     }
     return "";

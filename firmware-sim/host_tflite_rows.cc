@@ -149,7 +149,7 @@ std::string RescaledSum(const LiteCall& call) {
   for (size_t i = 0; i < sums.size(); ++i) {
     const float real = static_cast<float>(sums[i]) * scale + bias;
     y.SetInt(static_cast<int64_t>(i),
-             LiteClamp(y.type, static_cast<int64_t>(std::round(real)) + y.zero));
+             LiteClamp(y.type, LiteWhole(std::round(real)) + y.zero));
   }
   return "";
 }
@@ -249,7 +249,7 @@ std::string LogSoftmax(const LiteCall& call) {
     const float ratio = x.scale / y.scale;
     for (int64_t i = row; i < row + n; ++i) {
       const float real = ratio * static_cast<float>(x.Int(i) - most) - log / y.scale;
-      const int64_t steps = static_cast<int64_t>(std::rint(real));
+      const int64_t steps = LiteWhole(std::rint(real));
       y.SetInt(i, LiteClamp(y.type, steps + top));
     }
   }

@@ -167,7 +167,7 @@ void Bounds(const LiteTensor& y, int64_t activation, int64_t* least, int64_t* mo
   *least = LiteLeast(y.type);
   *most = LiteMost(y.type);
   const auto step = [&](float real) {
-    return y.zero + static_cast<int64_t>(std::round(real / y.scale));
+    return y.zero + LiteWhole(std::round(real / y.scale));
   };
   if (activation == 1 || activation == 3) *least = std::max(*least, step(0));
   if (activation == 2) *least = std::max(*least, step(-1));
@@ -206,7 +206,7 @@ void Multiply(const Product& p, int64_t a, int64_t b, const Bias& bias,
   int64_t scaled = p.a.Is(kLiteInt16) ? LiteScaleWide(sum, p.factor)
                                       : LiteScale(Wrap32(sum), p.factor);
   if (p.once != 0) {
-    scaled = static_cast<int64_t>(std::round(static_cast<double>(sum) * p.once));
+    scaled = LiteWhole(std::round(static_cast<double>(sum) * p.once));
   }
   p.y.SetInt(to, std::clamp(scaled + p.y.zero, p.least, p.most));
 }
@@ -384,10 +384,8 @@ struct Between {
 Between FloatBetween(const Positions& p, int64_t in, int64_t out, int64_t i) {
   const float scale = ScaleOf(p, in, out), at = static_cast<float>(i);
   const float place = p.half ? (at + 0.5f) * scale - 0.5f : at * scale;
-  const int64_t low =
-      std::clamp<int64_t>(static_cast<int64_t>(std::floor(place)), 0, in - 1);
-  const int64_t high =
-      std::min<int64_t>(static_cast<int64_t>(std::ceil(place)), in - 1);
+  const int64_t low = std::clamp<int64_t>(LiteWhole(std::floor(place)), 0, in - 1);
+  const int64_t high = std::min<int64_t>(LiteWhole(std::ceil(place)), in - 1);
   return {low, high, place - static_cast<float>(low)};
 }
 
@@ -437,7 +435,7 @@ std::string ResizeBilinear(const LiteCall& call) {
     const float sum = value(0) * (1 - a) * (1 - b) + value(1) * a * (1 - b) +
                       value(2) * (1 - a) * b + value(3) * a * b;
     if (y.IsFloat()) y.SetFloat(i, sum);
-    if (!y.IsFloat()) y.SetInt(i, static_cast<int64_t>(sum + 0.5f));
+    if (!y.IsFloat()) y.SetInt(i, LiteWhole(sum + 0.5f));
   }
   return "";
 }
@@ -446,7 +444,7 @@ int64_t NearestOf(const Positions& p, int64_t in, int64_t out, int64_t i) {
   const float at =
       (static_cast<float>(i) + (p.half ? 0.5f : 0.0f)) * ScaleOf(p, in, out);
   const float whole = p.corners ? std::round(at) : std::floor(at);
-  return std::clamp<int64_t>(static_cast<int64_t>(whole), 0, in - 1);
+  return std::clamp<int64_t>(LiteWhole(whole), 0, in - 1);
 }
 
 std::string ResizeNearest(const LiteCall& call) {
