@@ -20,30 +20,36 @@ using sluice_sim::TraceEvent;
 constexpr uint32_t kShared = 1;           // process of shared engines; node n is 2 + n
 constexpr uint32_t kProcesses = 1 << 17;  // room for those of a run
 
-// Converts cycles to picoseconds, and to microseconds with decimals.
+// Converts cycles to whole nanoseconds, which is what viewers keep, and these to
+// microseconds with decimals. A viewer that rounded begin and duration would let a slice
+// end after the next begins, and drop that one.
 class Clock {
  public:
   explicit Clock(uint64_t hz) : hz_(hz == 0 ? 1'000'000'000 : hz) {}
 
-  // Whole seconds are converted separately, so that nothing overflows.
-  uint64_t Picoseconds(uint64_t cycles) const {
+  // Rounds down. Whole seconds are converted separately, so that nothing overflows.
+  uint64_t Nanoseconds(uint64_t cycles) const {
     const uint64_t rest = cycles % hz_;
-    const long double part = static_cast<long double>(rest) * 1e12L;
-    return cycles / hz_ * 1'000'000'000'000 +
-           static_cast<uint64_t>(part / static_cast<long double>(hz_) + 0.5L);
+    const long double part = static_cast<long double>(rest) * 1e9L;
+    return cycles / hz_ * 1'000'000'000 +
+           static_cast<uint64_t>(part / static_cast<long double>(hz_));
   }
-  std::string At(uint64_t cycles) const { return Text(Picoseconds(cycles)); }
-  // A duration whose end is exactly the start of an event at `to`, in spite of
-  // rounding.
+  std::string At(uint64_t cycles) const { return Text(Nanoseconds(cycles)); }
+  // A duration whose end is exactly the start of an event at `to`.
   std::string Between(uint64_t from, uint64_t to) const {
-    return Text(Picoseconds(to) - Picoseconds(from));
+    return Text(Nanoseconds(to) - Nanoseconds(from));
+  }
+  // The last nanosecond of what runs from `from` to `to`.
+  std::string LastOf(uint64_t from, uint64_t to) const {
+    const uint64_t begin = Nanoseconds(from), end = Nanoseconds(to);
+    return Text(end > begin ? end - 1 : begin);
   }
 
  private:
-  static std::string Text(uint64_t picoseconds) {
-    std::string part = std::to_string(picoseconds % 1'000'000);
-    part.insert(0, 6 - part.size(), '0');
-    return std::to_string(picoseconds / 1'000'000) + "." + part;
+  static std::string Text(uint64_t nanoseconds) {
+    std::string part = std::to_string(nanoseconds % 1'000);
+    part.insert(0, 3 - part.size(), '0');
+    return std::to_string(nanoseconds / 1'000) + "." + part;
   }
   uint64_t hz_;
 };
@@ -228,11 +234,11 @@ const TraceEvent* AwaitedBy(const Lists& lists, const TraceEvent& e,
 void WriteArrows(Tracer* t) {
   Lists lists;
   for (const TraceEvent& e : t->events) lists[e.engine].push_back(&e);
-  const auto end = [&](const char* phase, const TraceEvent& e, uint64_t cycle,
+  const auto end = [&](const char* phase, const TraceEvent& e, const std::string& time,
                        const char* more) {
     t->out.Record(phase, t->ProcessOf(e.engine),
-                  "\"tid\":" + std::to_string(e.engine + 1) + ",\"ts\":" +
-                      t->clock.At(cycle) + ",\"id\":" + std::to_string(t->arrows) +
+                  "\"tid\":" + std::to_string(e.engine + 1) + ",\"ts\":" + time +
+                      ",\"id\":" + std::to_string(t->arrows) +
                       ",\"cat\":\"wait\",\"name\":\"wait\"" + more);
   };
   for (const TraceEvent& e : t->events) {
@@ -247,10 +253,9 @@ void WriteArrows(Tracer* t) {
           awaited->end != e.start) {
         continue;
       }
-      // The format binds an arrow to the slice around its end point: here the last
-      // cycle of the awaited instruction.
-      end("s", *awaited, awaited->end - 1, "");
-      end("f", e, e.start, ",\"bp\":\"e\"");
+      // The format binds an arrow to the slice around its end point.
+      end("s", *awaited, t->clock.LastOf(awaited->start, awaited->end), "");
+      end("f", e, t->clock.At(e.start), ",\"bp\":\"e\"");
       ++t->arrows;
     }
   }

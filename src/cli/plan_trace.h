@@ -4,7 +4,7 @@
 // Input    a plan with its graph and hardware, the events of a run and its result
 //          of one run, or of several of the plan
 // Output   JSON of the trace-event format. Times are microseconds by the machine's clock, to
-//          the picosecond. A process per node, and one for shared engines; in each a
+//          the nanosecond. A process per node, and one for shared engines; in each a
 //          thread per engine; a slice per instruction, named by its layer. Counters:
 //          bytes in use of each scratchpad, bytes per cycle of DRAM. An arrow leads
 //          from an instruction to one on another engine that waited for it and started

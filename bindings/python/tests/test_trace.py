@@ -36,11 +36,13 @@ def test_slices_are_the_plan_s_instructions_in_microseconds(traced):
     assert len(slices) == len(events)
     clock = plan.machine.clock_hz
     for event, row in zip(slices, events.itertuples()):
-        assert float(event["ts"]) == pytest.approx(row.start * 1e6 / clock, abs=1e-6)
+        late = row.start * 1e6 / clock - float(event["ts"])
+        assert -1e-9 < late < 1e-3  # whole nanoseconds: a viewer that rounds changes nothing
+        assert 1000 * event["ts"] % 1 == 1000 * event["dur"] % 1 == 0
         assert event["args"]["cycles"] == row.end - row.start
         assert row.layer < 0 or row.name in event["name"]
     end = max(e["ts"] + e["dur"] for e in slices)
-    assert float(end) == pytest.approx(plan.report.latency_cycles * 1e6 / clock, abs=1e-5)
+    assert float(end) == pytest.approx(plan.report.latency_cycles * 1e6 / clock, abs=1e-3)
     tiles = [e["name"] for e in slices if e["cat"] == "compute"]
     assert len(set(tiles)) == len(tiles) and all(" tile " in name for name in tiles)
 
