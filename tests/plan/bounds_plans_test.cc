@@ -7,9 +7,15 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
+#include <iterator>
+#include <numeric>
+#include <string>
+#include <vector>
 
 #include "presets/presets.h"
+#include "sluice/plan_generated.h"
 #include "support/library.h"
 #include "support/random_graph.h"
 
@@ -98,6 +104,197 @@ TEST_CASE("bounds: no plan of any solver is below them") {
                       << tally.sum / std::max(1, tally.plans) << ", at most 1.1 in "
                       << tally.tight);
   CHECK(tally.plans > static_cast<int>(2 * cases));
+}
+
+namespace wire = sluice::wire;
+
+// Makes every plan of a graph with these choices:
+//   order    each that keeps what depends on each other in order
+//   segments every division of the order
+//   loops    of a segment none or one, over N H W C or the sum, in 2, 4 or 8 parts (of three
+//            layers in 2 or 8); two where one segment has all layers
+//   placing  by age
+class AllPlans {
+ public:
+  AllPlans(Library* library, const GraphPtr& graph, const HardwarePtr& hardware,
+           uint64_t room)
+      : library_(library), graph_(graph), hardware_(hardware), room_(room) {}
+
+  // False: the machine has no plan of segments for the graph, or it is not tiny.
+  bool Make() {
+    const PlanPtr plan = library_->Schedule(graph_, hardware_, room_);
+    if (plan == nullptr) return false;
+    Take(ReportOf(plan));
+    const Bytes bytes = BytesOf(plan);
+    like_ = wire::GetPlan(bytes.data());
+    if (like_->segment() == nullptr || like_->segment()->size() == 0) return false;
+    order_.assign(like_->order()->begin(), like_->order()->end());
+    if (order_.size() > 3) return false;
+    choices_.assign(1, {});
+    for (uint32_t axis = 0; axis < 5; ++axis) {
+      for (const int32_t parts : {2, 4, 8}) {
+        if (parts == 4 && order_.size() > 2) continue;
+        choices_.push_back({wire::Loop(axis, parts)});
+      }
+    }
+    single_ = choices_.size();
+    for (size_t a = 1; a < single_; ++a) {
+      for (size_t b = 1; b < single_; ++b) {
+        const wire::Loop outer = choices_[a][0], inner = choices_[b][0];
+        if (outer.axis() != inner.axis()) choices_.push_back({outer, inner});
+      }
+    }
+    std::sort(order_.begin(), order_.end());
+    do {
+      Divide(order_.size());
+    } while (std::next_permutation(order_.begin(), order_.end()));
+    return made != 0;
+  }
+
+  uint64_t made = 0, below = 0;
+  double cycles = 0, energy = 0;  // the least, over the bound
+  bool differ = false;            // the bounds of two plans
+
+ private:
+  void Divide(size_t left) {
+    if (left == 0) {
+      loops_.assign(layers_.size(), 0);
+      Choose(0);
+      return;
+    }
+    for (size_t n = 1; n <= left; ++n) {
+      layers_.push_back(static_cast<uint32_t>(n));
+      Divide(left - n);
+      layers_.pop_back();
+    }
+  }
+
+  void Choose(size_t segment) {
+    if (segment == layers_.size()) return Place();
+    const size_t count = layers_.size() == 1 ? choices_.size() : single_;
+    for (loops_[segment] = 0; loops_[segment] < count; ++loops_[segment]) {
+      Choose(segment + 1);
+    }
+  }
+
+  // A plan that is to be made of the segments.
+  Bytes Wanted() const {
+    std::vector<wire::Segment> segments;
+    std::vector<wire::Loop> loops;
+    for (size_t i = 0; i < layers_.size(); ++i) {
+      const std::vector<wire::Loop>& own = choices_[loops_[i]];
+      segments.emplace_back(layers_[i], static_cast<uint32_t>(own.size()), 0, 0);
+      loops.insert(loops.end(), own.begin(), own.end());
+    }
+    std::vector<wire::LayerHash> hashes;
+    for (const wire::LayerHash* hash : *like_->layer_hash()) hashes.push_back(*hash);
+    const std::vector<wire::Section> section = {{order_.front(), 2, 0, 0}};
+    flatbuffers::FlatBufferBuilder to;
+    const auto report = wire::CreateReport(to);
+    const auto plan = wire::CreatePlan(
+        to, 0, 0, like_->graph_hash(), like_->hardware_hash(),
+        to.CreateVectorOfStructs(std::vector<wire::Words>()), 0, 0, 0, report, 0,
+        to.CreateVectorOfStructs(section), to.CreateVector(order_), 0, 0, 0,
+        to.CreateVectorOfStructs(hashes), 0, 0, to.CreateVectorOfStructs(segments),
+        to.CreateVectorOfStructs(loops),
+        to.CreateVector(std::vector<uint32_t>(order_.size())));
+    wire::FinishPlanBuffer(to, plan);
+    return Bytes(to.GetBufferPointer(), to.GetBufferPointer() + to.GetSize());
+  }
+
+  void Place() {
+    const PlanPtr segments = library_->Plan(Wanted());
+    if (segments == nullptr) return;
+    sluice_schedule_options_t schedule = {};
+    schedule.struct_size = sizeof schedule;
+    schedule.scratchpad_bytes = room_;
+    sluice_reschedule_options_t options = {};
+    options.struct_size = sizeof options;
+    options.schedule = &schedule;
+    sluice_plan_t* raw = nullptr;
+    const sluice_status_t status = sluice_reschedule(
+        library_->context.get(), segments.get(), graph_.get(), hardware_.get(),
+        &options, &raw, nullptr, &library_->diagnostic);
+    const PlanPtr plan(raw);
+    if (status == SLUICE_OK) Take(ReportOf(plan));
+  }
+
+  void Take(const sluice_report_t& r) {
+    if (made == 0) first_ = r;
+    ++made;
+    differ = differ || r.bound_latency_cycles != first_.bound_latency_cycles ||
+             r.bound_energy_pj != first_.bound_energy_pj;
+    const double c = static_cast<double>(r.latency_cycles) /
+                     static_cast<double>(std::max<uint64_t>(1, r.bound_latency_cycles));
+    const double e = r.energy_pj / r.bound_energy_pj;
+    below += c < 1 || e < 1 ? 1 : 0;
+    cycles = made == 1 ? c : std::min(c, cycles);
+    energy = made == 1 ? e : std::min(e, energy);
+  }
+
+  Library* library_;
+  const GraphPtr& graph_;
+  const HardwarePtr& hardware_;
+  const uint64_t room_;
+  const wire::Plan* like_ = nullptr;
+  sluice_report_t first_ = {};
+  std::vector<uint32_t> order_, layers_;
+  std::vector<std::vector<wire::Loop>> choices_;
+  std::vector<size_t> loops_;  // by segment: its choice
+  size_t single_ = 0;          // choices with one loop at most
+};
+
+// How many of the numbers are at most so large.
+std::string Shares(std::vector<double> ratios) {
+  std::string text;
+  for (const double limit : {1.0, 1.01, 1.05, 1.1, 1.3, 2.0, 4.0}) {
+    const auto most = std::count_if(ratios.begin(), ratios.end(),
+                                    [limit](double r) { return r <= limit + 1e-9; });
+    char part[64];
+    std::snprintf(part, sizeof part, " %ld <= %.2f,", static_cast<long>(most), limit);
+    text += part;
+  }
+  std::sort(ratios.begin(), ratios.end());
+  return text + " median " + std::to_string(ratios[ratios.size() / 2]) + ", largest " +
+         std::to_string(ratios.back());
+}
+
+TEST_CASE("bounds: the best of all plans of a tiny graph is not below them") {
+  const uint64_t cases = Setting("SLUICE_BOUNDS_TINY", 12);
+  const char* presets[] = {"soma-edge", "mcu-256k", "gemmini-16x16", "ethos-u55-like"};
+  std::vector<double> cycles, energy;
+  uint64_t plans = 0;
+  for (uint64_t seed = Setting("SLUICE_BOUNDS_SEED", 1); cycles.size() < cases;
+       ++seed) {
+    CAPTURE(seed);
+    RandomGraphLimits limits;
+    limits.layers = 2 + (seed % 16 == 0 ? 1 : 0);
+    limits.every_op = false;
+    limits.elements = 1000;
+    const GraphSpec spec = MakeRandomGraph(seed, limits);
+    uint64_t elements = 0;
+    for (const TensorSpec& t : spec.tensors) {
+      elements += std::accumulate(
+          t.dims.begin(), t.dims.end(), uint64_t{1},
+          [](uint64_t a, int32_t b) { return a * static_cast<uint64_t>(b); });
+    }
+    Library library;
+    const GraphPtr graph = library.Graph(GraphBytes(spec));
+    const HardwarePtr hardware =
+        library.Hardware(sluice::presets::LoadPreset(presets[seed % 4]));
+    REQUIRE(graph != nullptr);
+    REQUIRE(hardware != nullptr);
+    AllPlans all(&library, graph, hardware,
+                 std::max<uint64_t>(256, elements * (2 + seed / 4 % 10) / 10));
+    if (!all.Make() || all.made < 20) continue;
+    CHECK(all.below == 0);
+    CHECK_FALSE(all.differ);
+    plans += all.made;
+    cycles.push_back(all.cycles);
+    energy.push_back(all.energy);
+  }
+  MESSAGE(cases << " graphs, " << plans << " plans; least cycles over the bound:"
+                << Shares(cycles) << "; least energy:" << Shares(energy));
 }
 
 }  // namespace
