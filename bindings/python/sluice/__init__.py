@@ -35,5 +35,14 @@ def components() -> "frozenset[str]":
     return frozenset(name for name, bit in enum("COMPONENT").items() if bits & bit)
 
 
-__all__ = [name for name in dir() if not name.startswith("_")
-           and name not in ("lib", "text", "enum")] + ["__version__"]
+__all__ = [
+    "BadArgument", "BadInput", "Buffer", "Cancel", "Change", "Cohort", "CurvePoint",
+    "Diagnostic", "Engine", "Graph", "GraphBuilder", "ImportReport", "Infeasible",
+    "InternalError", "Layer", "LayerMapping", "Machine", "MachineFacts", "Member",
+    "OutOfMemory", "Parameter", "Placement", "Plan", "PlanCache", "Point", "PoolExecutor",
+    "Port", "Rejected", "Report", "SegmentSchedule", "Simulation", "SluiceError",
+    "Stopped", "Sweep", "Tensor", "TensorPlace", "Unsupported", "area_of",
+    "attribute_names", "components", "coschedule", "curve", "evaluate", "map_gemm",
+    "map_layers", "memory_bound", "place", "presets", "reads", "reference", "reschedule",
+    "schedule", "segments", "simulate", "sweep", "verify_together", "zoo_names",
+    "__version__"]

@@ -13,19 +13,18 @@ from .graph import _FORMATS, _LISTS, _NUMBERS, ImportReport
 def _external(folder: pathlib.Path) -> Tuple[Any, List[Any]]:
     """Functions that read files of the model's folder, and the objects that they keep alive."""
 
-    @ffi.callback("int32_t(void*, const char*, uint64_t*)", error=1)
     def size(_user: Any, file: Any, out: Any) -> int:
         out[0] = (folder / text(file)).stat().st_size
         return 0
 
-    @ffi.callback("int32_t(void*, const char*, uint64_t, uint64_t, void*)", error=1)
     def read(_user: Any, file: Any, offset: int, count: int, into: Any) -> int:
         with open(folder / text(file), "rb") as opened:
             opened.seek(offset)
             return int(opened.readinto(ffi.buffer(into, count)) != count)
 
-    files = struct("sluice_external_files_t", size=size, read=read)
-    return files, [size, read]
+    keep = [ffi.callback("int32_t(void*, const char*, uint64_t*)", size, error=1),
+            ffi.callback("int32_t(void*, const char*, uint64_t, uint64_t, void*)", read, error=1)]
+    return struct("sluice_external_files_t", size=keep[0], read=keep[1]), keep
 
 
 def _report(handle: Any) -> ImportReport:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, Callable, Dict, Iterator, Optional, Tuple, Type, TypeVar
 
-from ._c import ffi
+from ._c import ffi as ffi  # the other modules have it from here
 from .errors import Diagnostic, error_of
 
 _here = pathlib.Path(__file__).resolve().parent
@@ -32,7 +32,7 @@ def text(pointer: Any, size: Optional[int] = None) -> str:
     return raw.decode("utf-8", "replace")
 
 
-_sizes: dict = {}
+_sizes: Dict[str, int] = {}
 
 
 def struct(kind: str, /, **fields: Any) -> Any:

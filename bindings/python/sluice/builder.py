@@ -109,7 +109,8 @@ def _dense(data: Any, dtype: str, shape: Sequence[int]) -> bytes:
     array = numpy.asarray(data)
     if str(array.dtype) != dtype or array.shape != tuple(shape):
         raise ValueError(f"data is {array.dtype} {array.shape}, not {dtype} {tuple(shape)}")
-    return numpy.ascontiguousarray(array).astype(array.dtype.newbyteorder("<")).tobytes()
+    little = numpy.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"))
+    return bytes(little.tobytes())
 
 
 def _attributes(op: str, given: Union[Sequence[int], Mapping[str, int]]) -> List[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Dict, Optional, Type
+from typing import Any, Dict, Optional, Tuple, Type
 
 _NO_INDEX = 0xFFFFFFFF
 
@@ -32,7 +32,7 @@ class SluiceError(Exception):
         super().__init__(message)
         self.diagnostic = diagnostic or Diagnostic(status=0, message=message)
 
-    def __reduce__(self):  # for workers of a sweep
+    def __reduce__(self) -> Tuple[Any, ...]:  # for workers of a sweep
         return type(self), (self.args[0], self.diagnostic)
 
     def _index(self, name: str) -> Optional[int]:

@@ -135,9 +135,10 @@ class Graph:
         """
         from ._importing import import_model
 
-        return import_model(cls, model, format, dims or {}, name, dict(
+        made: Graph = import_model(cls, model, format, dims or {}, name, dict(
             allow_opaque=int(allow_opaque), opaque_cycles=opaque_cycles,
             training=int(training), max_constant_bytes=max_constant_bytes))
+        return made
 
     @classmethod
     def zoo(cls, name: str, *, batch: int = 0, seq: int = 0, context: int = 0,
@@ -220,7 +221,7 @@ class Graph:
     @property
     def hash(self) -> int:
         """A hash of the bytes without inline constants: a key for caches."""
-        return lib.sluice_graph_hash(self._handle)
+        return int(lib.sluice_graph_hash(self._handle))
 
     def to_bytes(self) -> bytes:
         """graph.fbs bytes."""
@@ -242,7 +243,7 @@ class Graph:
         layer = self.layers[index]
         return f"{layer.name or f'layer {index}'} ({layer.op})"
 
-    def __reduce__(self):
+    def __reduce__(self) -> Tuple[Any, ...]:
         return Graph, (self._bytes, self.import_report, self.folder)
 
     def __repr__(self) -> str:

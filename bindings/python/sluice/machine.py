@@ -120,7 +120,8 @@ class Machine:
 
     def to_dict(self) -> Dict[str, Any]:
         """The descriptor as a dictionary."""
-        return json.loads(self.to_json())
+        descriptor: Dict[str, Any] = json.loads(self.to_json())
+        return descriptor
 
     def to_bytes(self) -> bytes:
         """hardware.fbs bytes."""
@@ -129,7 +130,7 @@ class Machine:
     @property
     def hash(self) -> int:
         """A hash of the bytes: a key for caches."""
-        return lib.sluice_hardware_hash(self._handle)
+        return int(lib.sluice_hardware_hash(self._handle))
 
     @cached_property
     def understood(self) -> MachineFacts:
@@ -161,7 +162,7 @@ class Machine:
             found.append(text(doubt.message))
         return found
 
-    def __reduce__(self):
+    def __reduce__(self) -> Tuple[Any, ...]:
         return Machine, (self._bytes,)
 
     def __repr__(self) -> str:

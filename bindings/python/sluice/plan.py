@@ -263,7 +263,7 @@ class Plan:
             pathlib.Path(path).write_text(found, encoding="utf-8")
         return found
 
-    def __reduce__(self):
+    def __reduce__(self) -> Tuple[Any, ...]:
         return Plan, (self.to_bytes(), self.graph, self.machine)
 
     def __repr__(self) -> str:

@@ -59,7 +59,7 @@ class Options:
                  objective: Optional[Objective] = "edp", granularity: str = "tile",
                  max_block_cycles: Optional[int] = None, resume: Optional[Plan] = None,
                  tile_cost: Optional[TileCost] = None,
-                 tile_rows: Optional[Mapping[Tuple, Any]] = None,
+                 tile_rows: Optional[Mapping[Tuple[Any, ...], Any]] = None,
                  progress: Union[bool, Progress, None] = None,
                  executor: Optional[Executor] = None, **unknown: Any) -> None:
         known_options(unknown)
@@ -71,7 +71,7 @@ class Options:
             delay_exponent=m, max_block_cycles=max_block_cycles or 0,
             granularity=choose(granularity, "GRANULARITY", "granularity"))
         # The options that decide on the plan, for caches; None: one of them has no stable name.
-        self.key: Optional[Tuple] = (
+        self.key: Optional[Tuple[Any, ...]] = (
             self.struct.solver, scratchpad_bytes or 0, max_iterations or 0, seed, n, m,
             max_block_cycles or 0, self.struct.granularity)
         if (tile_cost is not None or tile_rows is not None or resume is not None
@@ -122,7 +122,7 @@ class Options:
         self.struct.tile_cost = self._callback(
             "int32_t(void*, uint32_t, const int32_t*, int32_t, sluice_tile_cost_t*)", cost, -1)
 
-    def _set_rows(self, rows: Mapping[Tuple, Any]) -> None:
+    def _set_rows(self, rows: Mapping[Tuple[Any, ...], Any]) -> None:
         array = ffi.new("sluice_tile_row_t[]", len(rows))
         for row, (key, answer) in zip(array, rows.items()):
             if len(key) != 3 or len(key[1]) != 4:
@@ -258,7 +258,7 @@ def memory_bound(graph: Union[Graph, Path], machine: Any,
         check(lib.sluice_schedule_memory_bound(context(), graph_of(graph)._handle,
                                                machine_of(machine)._handle, asked.struct,
                                                bound, why), why)
-    return bound[0]
+    return int(bound[0])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -327,6 +327,6 @@ def evaluate(graph: Union[Graph, Path], machine: Any, order: Sequence[int], tile
     return {**numbers, **found}
 
 
-def _evaluate(handles: Tuple, asked: Options, result: Any) -> None:
+def _evaluate(handles: Tuple[Any, ...], asked: Options, result: Any) -> None:
     why = diagnostic()
     check(lib.sluice_evaluate(context(), *handles, asked.struct, result, why), why)

@@ -108,7 +108,7 @@ def refuse(code: str, sentence: str) -> NoReturn:
                                     message=sentence))
 
 
-def simulate(plan: "Plan", inputs: Union[Sequence, Mapping, None] = None, *,
+def simulate(plan: "Plan", inputs: Union[Sequence[Any], Mapping[str, Any], None] = None, *,
              functional: bool = True, seed: int = 0, parameters: Sequence[int] = (),
              state: bytes = b"", contention: bool = False, interleaving: int = 0,
              cancel: Optional[Cancel] = None) -> Simulation:

@@ -139,7 +139,8 @@ class Sweep:
 
     def _repr_html_(self) -> str:
         caption = f"<p>{html.escape(repr(self)[1:-1])}</p>"
-        return caption + (self.best() if self.ok.size else self.frame).to_html(max_rows=20)
+        table: str = (self.best() if self.ok.size else self.frame).to_html(max_rows=20)
+        return caption + table
 
 
 def _front(rows: "pandas.DataFrame", columns: Sequence[str]) -> "pandas.DataFrame":

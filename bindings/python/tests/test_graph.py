@@ -28,12 +28,19 @@ def test_a_model_s_file_is_the_graph_that_the_tool_makes(graph, tool, tmp_path):
         sluice.Graph.from_tflite(MODEL, name="mine"), "mcu-256k").to_html()
 
 
-def test_an_onnx_model_is_read_where_the_build_reads_them():
-    models = sorted(ROOT.glob("tests/models/*.onnx"))
-    if not sluice.reads("onnx") or not models:
+@pytest.mark.parametrize("name", ["qlinear", "qdq_cnn"])
+def test_an_onnx_model_is_read_where_the_build_reads_them(name, tool, tmp_path):
+    model = ROOT / f"tests/fuzz/corpus/onnx/{name}.onnx"
+    if not sluice.reads("onnx") or not model.exists():
         pytest.skip("this build reads no ONNX models")
-    graph = sluice.Graph.load(models[0])
+    graph = sluice.Graph.load(model)
     assert graph.import_report.format == "onnx" and graph.layers
+    assert sluice.Graph.from_onnx(model.read_bytes(), name=name).to_bytes() == graph.to_bytes()
+    subprocess.run([tool, "import", model, "-o", tmp_path / "tool.slg"], check=True,
+                   stdout=subprocess.DEVNULL)
+    assert (tmp_path / "tool.slg").read_bytes() == graph.to_bytes()
+    plan = sluice.schedule(graph, "mcu-256k")
+    assert plan.simulate().cycles == plan.report.latency_cycles
 
 
 def test_damage_is_an_exception_with_the_sentence():
