@@ -31,7 +31,7 @@ SECTIONS = {
         "first_plan", "what_limits_my_network", "size_my_scratchpad",
         "compare_two_accelerators", "measured_tile_costs")],
     "Reference": ["c.md", "api.rst"],
-    "The project": ["CHANGELOG.md", "CONTRIBUTING.md"],
+    "The project": ["CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"],
 }
 HEADERS = ["include/sluice/" + name for name in (
     "sluice.h", "schedule.h", "layers.h", "machine.h", "experimental.h", "lowering.h", "build.h",

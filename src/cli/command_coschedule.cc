@@ -225,7 +225,7 @@ void Run(const CoscheduleCommand& command) {
   const bool runs = command.simulate || command.functional;
   if (runs) run = Simulate(command, graphs, hardware, answer);
   if (command.json) {
-    std::cout << AsJson(answer, runs ? &run : nullptr, command.functional).dump(1)
+    std::cout << JsonText(AsJson(answer, runs ? &run : nullptr, command.functional), 1)
               << "\n";
     return;
   }

@@ -212,7 +212,7 @@ void Run(const DoctorCommand& command) {
     details["error"] = {{"message", wrong}};
     throw Failure(kRejected, "this installation does not work: " + wrong, details);
   }
-  if (command.json) std::cout << json.dump(1) << "\n";
+  if (command.json) std::cout << JsonText(json, 1) << "\n";
 }
 
 }  // namespace sluice::cli

@@ -105,7 +105,7 @@ Cells InfeasibleCells(const Failure& failure) {
   Cells cells(ResultColumns().size());
   cells[0] = "infeasible";
   const Json smallest = failure.details().value("smallest_scratchpad_bytes", Json());
-  if (smallest.is_number()) cells[cells.size() - 2] = smallest.dump();
+  if (smallest.is_number()) cells[cells.size() - 2] = JsonText(smallest);
   return cells;
 }
 
@@ -264,8 +264,17 @@ struct Answer {
         std::find(columns.begin(), columns.end(), column) - columns.begin());
     return (*row)[point->key.size() + at];
   }
+  // Null for an empty cell. The table may be somebody else's.
+  Json Number(const std::string& column) const {
+    if (row == nullptr || Cell(column).empty()) return nullptr;
+    const Json number = ParseJson(Cell(column));
+    if (number.is_number()) return number;
+    throw Failure(kBadInput, "the table's " + column + " of " + TextOf(*point) +
+                                 " is " + Cell(column) + ", which is no number");
+  }
   double Value(const std::string& column) const {
-    return row == nullptr || Cell(column).empty() ? 0 : std::stod(Cell(column));
+    const Json number = Number(column);
+    return number.is_null() ? 0 : number.get<double>();
   }
 };
 
@@ -280,10 +289,7 @@ Json AsJson(const std::vector<Answer>& answers, const DseCommand& command,
     row["status"] = a.row == nullptr ? "unanswered" : a.Cell("status");
     for (const std::string& column : ResultColumns()) {
       if (column == "status") continue;
-      row[column] = nullptr;
-      if (a.row != nullptr && !a.Cell(column).empty()) {
-        row[column] = Json::parse(a.Cell(column));
-      }
+      row[column] = a.Number(column);
     }
     rows.push_back(row);
   }
@@ -415,7 +421,7 @@ void Run(const DseCommand& command) {
                   details);
   }
   if (command.json) {
-    std::cout << json.dump(1) << "\n";
+    std::cout << JsonText(json, 1) << "\n";
   } else {
     std::cout << AsText(answers, command, metric, sweep, seconds);
   }

@@ -144,18 +144,19 @@ void EvaluateSegments(const EvaluateCommand& command, Session* session,
     WriteFile(command.output, json.data(), json.size());
   }
   if (command.json) {
-    std::cout << Json{{"ok", true},
-                      {"latency_cycles", r.latency_cycles},
-                      {"energy_pj", r.energy_pj},
-                      {"edp", r.energy_pj * static_cast<double>(r.latency_cycles)},
-                      {"dram_read_bytes", r.dram_read_bytes},
-                      {"dram_write_bytes", r.dram_write_bytes},
-                      {"spill_bytes", r.spill_bytes},
-                      {"peak_buffer_bytes", r.peak_buffer_bytes},
-                      {"segments", r.groups},
-                      {"tiles", r.tiles},
-                      {"instructions", r.instructions}}
-                     .dump(1)
+    std::cout << JsonText(
+                     Json{{"ok", true},
+                          {"latency_cycles", r.latency_cycles},
+                          {"energy_pj", r.energy_pj},
+                          {"edp", r.energy_pj * static_cast<double>(r.latency_cycles)},
+                          {"dram_read_bytes", r.dram_read_bytes},
+                          {"dram_write_bytes", r.dram_write_bytes},
+                          {"spill_bytes", r.spill_bytes},
+                          {"peak_buffer_bytes", r.peak_buffer_bytes},
+                          {"segments", r.groups},
+                          {"tiles", r.tiles},
+                          {"instructions", r.instructions}},
+                     1)
               << "\n";
     return;
   }
@@ -192,11 +193,11 @@ void Run(const EvaluateCommand& command) {
   const Evaluated v = Evaluate(&session, notation.AsStruct(), command.budget_bytes);
   notation.dram = v.dram;
   if (!command.output.empty()) {
-    const std::string json = NotationToJson(notation, graph).dump(1) + "\n";
+    const std::string json = JsonText(NotationToJson(notation, graph), 1) + "\n";
     WriteFile(command.output, json.data(), json.size());
   }
   if (command.json) {
-    std::cout << AsJson(v, notation, graph).dump(1) << "\n";
+    std::cout << JsonText(AsJson(v, notation, graph), 1) << "\n";
     return;
   }
   const HardwareFacts facts = FactsOf(hardware);

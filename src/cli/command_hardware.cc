@@ -29,7 +29,7 @@ void List(bool json) {
                     Fixed(static_cast<double>(facts.clock_hz) / 1e6, 0) + " MHz");
   }
   if (json) {
-    std::cout << Json({{"hardware", list}}).dump(1) << "\n";
+    std::cout << JsonText(Json({{"hardware", list}}), 1) << "\n";
   } else {
     std::cout << report.Text();
   }
@@ -255,7 +255,7 @@ void Check(const HardwareCommand& command) {
                       {"macs_per_dram_byte", facts.macs_per_dram_byte},
                       {"warnings", session.MachineDoubts()}};
   if (command.json) {
-    std::cout << check.dump(1) << "\n";
+    std::cout << JsonText(check, 1) << "\n";
   } else {
     PrintCheck(check);
   }

@@ -124,7 +124,7 @@ void Run(const ImportCommand& command) {
   session.LoadGraph(import.graph);
   WriteFile(command.output, import.graph.data(), import.graph.size());
   if (command.json) {
-    std::cout << Summary(import).dump(1) << "\n";
+    std::cout << JsonText(Summary(import), 1) << "\n";
   } else {
     Print(command, import);
   }

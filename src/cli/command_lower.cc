@@ -30,7 +30,7 @@ void Print(const Json& counts, const std::string& prefix, Report* report) {
     if (value.is_object()) {
       Print(value, "", report);
     } else if (value.is_number_float()) {
-      report->Line(prefix + name, value.dump());
+      report->Line(prefix + name, JsonText(value));
     } else {
       report->Line(prefix + name, Grouped(value.get<uint64_t>()));
     }
@@ -67,7 +67,7 @@ void Run(const LowerCommand& command) {
   });
   if (keep) WriteFile(command.output, out.data(), out.size());
   if (command.json) {
-    std::cout << counts.dump(1) << "\n";
+    std::cout << JsonText(counts, 1) << "\n";
     return;
   }
   Report report(command.plan + " on " + target->name);

@@ -207,7 +207,7 @@ void RunMapGemm(const MapCommand& command, const std::array<int64_t, 3>& extent)
                   AsJson(mapping, names, solve_us));
   }
   if (command.json) {
-    std::cout << AsJson(mapping, names, solve_us).dump(1) << "\n";
+    std::cout << JsonText(AsJson(mapping, names, solve_us), 1) << "\n";
   } else {
     Print(command, extent, mapping, names, solve_us);
   }

@@ -182,7 +182,7 @@ void Run(const PlaceCommand& command) {
     WriteFile(command.output, text.data(), text.size());
   }
   if (command.json) {
-    std::cout << AsJson(table, answer).dump(1) << "\n";
+    std::cout << JsonText(AsJson(table, answer), 1) << "\n";
     return;
   }
   Print(command, table, answer);

@@ -37,11 +37,11 @@ void Run(const PlotCommand& command) {
       extension == ".svg" ? PlotSvg(plot, view) : PlotHtml(plot, view);
   WriteFile(command.output, text.data(), text.size());
   if (command.json) {
-    std::cout << Json({{"ok", true},
-                       {"output", command.output},
-                       {"cycles", plot.cycles},
-                       {"bytes", text.size()}})
-                     .dump(1)
+    std::cout << JsonText(Json({{"ok", true},
+                                {"output", command.output},
+                                {"cycles", plot.cycles},
+                                {"bytes", text.size()}}),
+                          1)
               << "\n";
   } else {
     std::cout << command.output << ": " << plot.subtitle << "\n";

@@ -30,9 +30,10 @@ void Run(const ReportCommand& command) {
   const std::string page = PlanPage(plans);
   WriteFile(command.output, page.data(), page.size());
   if (command.json) {
-    std::cout << Json(
-                     {{"ok", true}, {"output", command.output}, {"bytes", page.size()}})
-                     .dump(1)
+    std::cout << JsonText(Json({{"ok", true},
+                                {"output", command.output},
+                                {"bytes", page.size()}}),
+                          1)
               << "\n";
   } else {
     std::cout << command.output << ": " << page.size() << " bytes\n";

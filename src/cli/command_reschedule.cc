@@ -112,7 +112,8 @@ void Run(const RescheduleCommand& command) {
     WriteFile(command.output, plan.data(), plan.size());
   }
   if (command.json) {
-    std::cout << AsJson(before, session.Report(), change, solve_us).dump(1) << "\n";
+    std::cout << JsonText(AsJson(before, session.Report(), change, solve_us), 1)
+              << "\n";
     return;
   }
   std::cout << AsText(

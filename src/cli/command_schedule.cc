@@ -227,7 +227,7 @@ void Print(const ScheduleCommand& command, const Made& made) {
     if (command.explain) {
       report["by_segment"] = ExplainedAsJson(made.explained, graph);
     }
-    std::cout << report.dump(1) << "\n";
+    std::cout << JsonText(report, 1) << "\n";
     return;
   }
   const uint64_t budget =

@@ -202,7 +202,7 @@ void Run(const SegmentsCommand& command) {
                               std::chrono::steady_clock::now() - start)
                               .count();
   if (command.json) {
-    std::cout << AsJson(graph, all, solve_us, session.peak_memory_bytes()).dump(1)
+    std::cout << JsonText(AsJson(graph, all, solve_us, session.peak_memory_bytes()), 1)
               << "\n";
   } else {
     Print(command, graph, all, solve_us, session.peak_memory_bytes());

@@ -189,7 +189,7 @@ void Run(const SimulateCommand& command) {
   if (!result.ok) Fail(command, result);
   WriteOutputs(command.outputs, graph, result.outputs);
   if (command.json) {
-    std::cout << AsJson(command, result).dump(1) << "\n";
+    std::cout << JsonText(AsJson(command, result), 1) << "\n";
   } else {
     Print(command, result);
   }

@@ -16,7 +16,7 @@ void Run(const VerifyCommand& command) {
   session.LoadPlan(plan);
   session.Verify();
   if (command.json) {
-    std::cout << Json({{"ok", true}}).dump(1) << "\n";
+    std::cout << JsonText(Json({{"ok", true}}), 1) << "\n";
   } else {
     std::cout << command.plan << ": every wait, address and byte is in order\n";
   }

@@ -20,7 +20,7 @@ void List(bool json) {
     report.Line(sluice_zoo_name(i), sluice_zoo_text(i));
   }
   if (json) {
-    std::cout << Json({{"networks", list}}).dump(1) << "\n";
+    std::cout << JsonText(Json({{"networks", list}}), 1) << "\n";
   } else {
     std::cout << report.Text();
   }
@@ -53,11 +53,11 @@ void Run(const ZooCommand& command) {
   const uint64_t layers = wire.layer_op()->size(),
                  tensors = wire.tensor_dtype()->size();
   if (command.json) {
-    std::cout << Json({{"ok", true},
-                       {"layers", layers},
-                       {"tensors", tensors},
-                       {"graph_bytes", graph.size()}})
-                     .dump(1)
+    std::cout << JsonText(Json({{"ok", true},
+                                {"layers", layers},
+                                {"tensors", tensors},
+                                {"graph_bytes", graph.size()}}),
+                          1)
               << "\n";
     return;
   }

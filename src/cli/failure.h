@@ -6,13 +6,12 @@
 #define SLUICE_CLI_FAILURE_H_
 
 #include <exception>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
-namespace sluice::cli {
+#include "cli/json_text.h"
 
-using Json = nlohmann::ordered_json;
+namespace sluice::cli {
 
 enum ExitCode {
   kDone = 0,

@@ -80,7 +80,7 @@ std::vector<std::pair<const char*, Json>> Fields(const LayerTable& table,
 // Quotes a field for CSV: names may hold commas and quotes.
 std::string CsvText(const Json& value) {
   if (value.is_null()) return {};
-  if (!value.is_string()) return value.dump();
+  if (!value.is_string()) return JsonText(value);
   std::string text = "\"";
   for (const char c : value.get<std::string>()) {
     text += c;

@@ -31,7 +31,7 @@ int Report(const Failure& failure, bool json) {
     error["message"] = failure.what();
     object["error"] = error;
   }
-  std::cout << object.dump(1) << "\n";
+  std::cout << JsonText(object, 1) << "\n";
   return failure.code();
 }
 

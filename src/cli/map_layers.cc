@@ -340,7 +340,7 @@ void MapGraph(const MapCommand& command, const Bytes& graph) {
                {"solve_us", totals.solve_us}};
   if (!command.json && layers.size() > 1) PrintTotals(totals, layers.size());
   if (refused != nullptr) ThrowRefused(*refused, totals, layers.size(), json);
-  if (command.json) std::cout << json.dump(1) << "\n";
+  if (command.json) std::cout << JsonText(json, 1) << "\n";
 }
 
 // One product of two activations of int8, with B transposed.

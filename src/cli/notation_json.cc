@@ -56,10 +56,11 @@ class Names {
     const auto entry =
         value.is_string() ? number_.find(value.get<std::string>()) : number_.end();
     if (entry == number_.end()) {
-      Fail("the graph has no " + what_ + " " + value.dump());
+      Fail("the graph has no " + what_ + " " + JsonText(value));
     }
     if (entry->second == kRepeated) {
-      Fail("several " + what_ + "s are called " + value.dump() + "; give the number");
+      Fail("several " + what_ + "s are called " + JsonText(value) +
+           "; give the number");
     }
     return entry->second;
   }
@@ -81,21 +82,21 @@ class Names {
 int32_t IntOf(const Json& entry, const char* key) {
   if (!entry.contains(key) || !entry[key].is_number_integer()) {
     Fail("\"" + std::string(key) + "\" is missing or no whole number in " +
-         entry.dump());
+         JsonText(entry));
   }
   const int64_t value = entry[key].get<int64_t>();
   if (value < INT32_MIN || value > INT32_MAX) {
-    Fail(std::string(key) + " " + entry[key].dump() + " is too large");
+    Fail(std::string(key) + " " + JsonText(entry[key]) + " is too large");
   }
   return static_cast<int32_t>(value);
 }
 
 void CheckKeys(const Json& object, std::initializer_list<const char*> known) {
-  if (!object.is_object()) Fail(object.dump() + " is no object");
+  if (!object.is_object()) Fail(JsonText(object) + " is no object");
   for (const auto& [key, unused] : object.items()) {
     if (std::none_of(known.begin(), known.end(),
                      [&key = key](const char* k) { return key == k; })) {
-      Fail("there is no key \"" + key + "\" in " + object.dump().substr(0, 80));
+      Fail("there is no key \"" + key + "\" in " + JsonText(object).substr(0, 80));
     }
   }
 }
@@ -103,13 +104,13 @@ void CheckKeys(const Json& object, std::initializer_list<const char*> known) {
 void ReadGroups(const Json& groups, const Names& layers, Notation* out) {
   if (!groups.is_array() || groups.empty()) Fail("\"groups\" is no list of groups");
   for (const Json& group : groups) {
-    if (!group.is_array() || group.empty()) Fail(group.dump() + " is no group");
+    if (!group.is_array() || group.empty()) Fail(JsonText(group) + " is no group");
     for (size_t f = 0; f < group.size(); ++f) {
       const Json& fine = group[f];
       CheckKeys(fine, {"layers", "tiles"});
       if (!fine.contains("layers") || !fine["layers"].is_array() ||
           fine["layers"].empty()) {
-        Fail("\"layers\" is missing in " + fine.dump());
+        Fail("\"layers\" is missing in " + JsonText(fine));
       }
       const int32_t tiles = IntOf(fine, "tiles");
       for (size_t i = 0; i < fine["layers"].size(); ++i) {
@@ -140,12 +141,12 @@ void ReadDram(const Json& dram, const Names& layers, const Names& tensors,
         std::begin(kKinds), std::end(kKinds),
         [&](const char* k) { return entry.contains("kind") && entry["kind"] == k; });
     if (kind == std::end(kKinds)) {
-      Fail("\"kind\" is not weight, input or store in " + entry.dump());
+      Fail("\"kind\" is not weight, input or store in " + JsonText(entry));
     }
     t.kind = static_cast<uint32_t>(kind - std::begin(kKinds));
     t.layer = layers.Number(entry.value("layer", Json()));
     const int32_t tile = entry.contains("tile") ? IntOf(entry, "tile") : 0;
-    if (tile < 0) Fail("tile " + std::to_string(tile) + " in " + entry.dump());
+    if (tile < 0) Fail("tile " + std::to_string(tile) + " in " + JsonText(entry));
     t.tile = static_cast<uint32_t>(tile);
     t.source = t.kind == SLUICE_DRAM_INPUT
                    ? tensors.Number(entry.value("source", Json()))
@@ -172,8 +173,8 @@ sluice_notation_t Notation::AsStruct() const {
 }
 
 Notation NotationFromJson(const std::string& text, const Bytes& graph) {
-  const Json json = Json::parse(text, nullptr, false, true);
-  if (json.is_discarded()) Fail("this is no JSON");
+  const Json json = ParseJson(text);
+  if (json.is_discarded()) Fail("this is no JSON, or it nests too deeply");
   CheckKeys(json, {"groups", "dram"});
   const wire::Graph& wire = *wire::GetGraph(graph.data());
   const Names layers(wire, wire.layer_name(), wire.layer_op()->size(), "layer");

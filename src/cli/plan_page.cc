@@ -183,7 +183,7 @@ Json PlanAsJson(const PlanFiles& files) {
 // JSON escaped for HTML: no name in it can end the enclosing element.
 std::string Embedded(const Json& json) {
   std::string out;
-  for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace)) {
+  for (const char c : JsonText(json)) {
     if (c == '<') {
       out += "\\u003c";
     } else {

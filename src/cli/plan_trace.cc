@@ -54,9 +54,7 @@ class Clock {
   uint64_t hz_;
 };
 
-std::string Quoted(const std::string& text) {
-  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string Quoted(const std::string& text) { return JsonText(Json(text)); }
 
 const char* KindOf(const TraceEvent& e) {
   switch (e.opcode) {

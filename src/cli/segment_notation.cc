@@ -46,7 +46,7 @@ uint32_t Bytes32(const Json& segment, const char* key) {
   const Json& value = segment[key];
   if (!value.is_number_unsigned() || value.get<uint64_t>() > UINT32_MAX) {
     Fail("\"" + std::string(key) + "\" must be a number of bytes below 4 GiB, not " +
-         value.dump());
+         JsonText(value));
   }
   return value.get<uint32_t>();
 }
@@ -74,7 +74,7 @@ std::vector<SegmentLoop> LoopsFromText(const std::string& text) {
 
 NotedSegment SegmentFromJson(const Json& json,
                              const std::map<std::string, uint32_t>& layers) {
-  if (!json.is_object()) Fail(json.dump() + " is no object");
+  if (!json.is_object()) Fail(JsonText(json) + " is no object");
   for (const auto& [key, unused] : json.items()) {
     if (key != "layers" && key != "loops" && key != "slice" && key != "piece" &&
         key != "leave") {
@@ -84,11 +84,11 @@ NotedSegment SegmentFromJson(const Json& json,
   NotedSegment segment;
   if (!json.contains("layers") || !json["layers"].is_array() ||
       json["layers"].empty()) {
-    Fail("\"layers\" is missing in " + json.dump());
+    Fail("\"layers\" is missing in " + JsonText(json));
   }
   for (const Json& layer : json["layers"]) {
-    const auto entry = layers.find(layer.dump());
-    if (entry == layers.end()) Fail("the graph has no layer " + layer.dump());
+    const auto entry = layers.find(JsonText(layer));
+    if (entry == layers.end()) Fail("the graph has no layer " + JsonText(layer));
     segment.layers.push_back(entry->second);
   }
   if (json.contains("loops")) {
@@ -196,13 +196,13 @@ std::string LoopsText(const std::vector<SegmentLoop>& loops) {
 }
 
 bool HasSegments(const std::string& json) {
-  const Json parsed = Json::parse(json, nullptr, false, true);
+  const Json parsed = ParseJson(json);
   return parsed.is_object() && parsed.contains("segments");
 }
 
 SegmentNotation SegmentsFromJson(const std::string& text, const Bytes& graph) {
-  const Json json = Json::parse(text, nullptr, false, true);
-  if (json.is_discarded()) Fail("this is no JSON");
+  const Json json = ParseJson(text);
+  if (json.is_discarded()) Fail("this is no JSON, or it nests too deeply");
   if (!json.is_object() || !json.contains("segments") || !json["segments"].is_array() ||
       json["segments"].empty() || json.size() != 1) {
     Fail("the file must be {\"segments\": [...]}, with a segment at least");
@@ -210,7 +210,7 @@ SegmentNotation SegmentsFromJson(const std::string& text, const Bytes& graph) {
   std::map<std::string, uint32_t> layers;  // by name or number, as JSON
   const std::vector<Json> names = LayerNames(graph);
   for (uint32_t i = 0; i < names.size(); ++i) {
-    layers[names[i].dump()] = i;
+    layers[JsonText(names[i])] = i;
     layers[std::to_string(i)] = i;
   }
   SegmentNotation notation;
@@ -224,7 +224,7 @@ std::string SegmentsToText(const SegmentNotation& notation, const Bytes& graph) 
   const Json json = SegmentsToJson(notation, graph);
   std::string text;
   for (const Json& segment : json["segments"]) {
-    text += (text.empty() ? "{\"segments\": [\n " : ",\n ") + segment.dump();
+    text += (text.empty() ? "{\"segments\": [\n " : ",\n ") + JsonText(segment);
   }
   return text + "\n]}\n";
 }

@@ -144,3 +144,13 @@ endif()
 file(WRITE ${WORK}/bad.json "{ \"networks\": \"gpt2_xl_prefill\", \"seq\": 4096,
   \"hardware\": \"soma-edge\" }")
 expect(3 ${WORK}/bad.json -o ${WORK}/bad.csv)
+
+# A cell of somebody else's table that is no number is bad input.
+file(READ ${csv} text)
+string(REGEX REPLACE "(\n[^\n]*,)ok,[0-9]+," "\\1ok,many," text "${text}")
+file(WRITE ${csv} "${text}")
+expect(2 ${grid} -o ${csv} --json)
+string(JSON message GET "${out}" error message)
+if(NOT message MATCHES "latency_cycles of .* is many, which is no number")
+  message(FATAL_ERROR "${out}${err}")
+endif()

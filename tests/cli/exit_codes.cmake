@@ -26,6 +26,10 @@ expect(3 schedule)
 expect(3 schedule g.slg --hw soma-edge --budget twelve)
 expect(3 schedule g.slg --hw soma-edge --objective beauty)
 expect(3 import model.png -o ${WORK}/x.slg)
+# A path need not be UTF-8; what is printed is.
+string(ASCII 255 byte)
+expect(6 schedule ${WORK}/none${byte}.slg --hw soma-edge --json)
+string(JSON ok GET "${out}" ok)
 # A wrong command line is reported as one object, too, wherever --json stands.
 foreach(arguments "schedule;--json" "schedule;g.slg;--hw;soma-edge;--budget;twelve;--json"
                   "frobnicate;--json")
@@ -76,6 +80,14 @@ if(EXISTS /dev/full)
   expect(6 import ${MODEL} -o /dev/full)
 endif()
 expect(0 schedule ${graph} --hw mcu-256k -o ${plan})
+# What prints JSON calls itself for each level: texts that nest are refused before.
+string(REPEAT "[" 200000 open)
+string(REPEAT "]" 200000 close)
+foreach(text "${open}${close}" "{\"groups\": [{\"layers\": ${open}${close}}]}"
+             "{\"segments\": [{\"layers\": ${open}${close}}]}")
+  file(WRITE ${WORK}/deep.json "${text}")
+  expect(2 evaluate ${graph} --hw mcu-256k --schedule ${WORK}/deep.json)
+endforeach()
 expect(0 verify ${plan} --graph ${graph} --hw mcu-256k)
 expect(0 simulate ${plan} --graph ${graph} --hw mcu-256k --trace ${WORK}/trace.json)
 file(READ ${WORK}/trace.json trace)

@@ -46,7 +46,7 @@ TEST_CASE("segment notation: JSON is read as it is written") {
 }
 
 TEST_CASE("segment notation: what is wrong is said") {
-  CHECK(Refusal("{") == "segments: this is no JSON");
+  CHECK(Refusal("{") == "segments: this is no JSON, or it nests too deeply");
   CHECK(Refusal("{\"segments\": []}").find("at least") != std::string::npos);
   const auto with = [](const std::string& entry) {
     return Refusal("{\"segments\": [{\"layers\": [0], " + entry + "}]}");

@@ -7,7 +7,7 @@ cmake_minimum_required(VERSION 3.25)
 set(bad 0)
 file(GLOB entries RELATIVE ${ROOT} ${ROOT}/*)
 list(FILTER entries EXCLUDE REGEX "^\\.")
-list(REMOVE_ITEM entries build CMakeLists.txt CMakePresets.json LICENSE README.md
+list(REMOVE_ITEM entries build CMakeLists.txt CMakePresets.json LICENSE README.md SECURITY.md
      CHANGELOG.md CONTRIBUTING.md run
      include src bindings firmware-sim tests build.log)
 if(entries)

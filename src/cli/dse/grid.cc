@@ -33,7 +33,7 @@ namespace {
 }
 
 std::string TextOf(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  return value.is_string() ? value.get<std::string>() : JsonText(value);
 }
 
 // One value, or a list of them.
@@ -52,7 +52,7 @@ std::vector<Json> ListOf(const Json& grid, const char* key) {
 
 uint64_t CountOf(const Json& value, const std::string& key, uint64_t most) {
   if (!value.is_number_unsigned() || value.get<uint64_t>() > most) {
-    Fail(key + " " + value.dump() + " is not a number from 0 to " +
+    Fail(key + " " + JsonText(value) + " is not a number from 0 to " +
          std::to_string(most));
   }
   return value.get<uint64_t>();
@@ -61,7 +61,7 @@ uint64_t CountOf(const Json& value, const std::string& key, uint64_t most) {
 uint64_t BytesOf(const Json& value) {
   uint64_t bytes = 0;
   if (!ParseBytes(TextOf(value), &bytes) || bytes == 0) {
-    Fail("buffer_bytes " + value.dump() + " is not a size");
+    Fail("buffer_bytes " + JsonText(value) + " is not a size");
   }
   return bytes;
 }
@@ -96,7 +96,7 @@ void Apply(const Change& change, Json* hardware) {
   }
   if (!table->contains(field)) Fail("the machine has no field " + change.field);
   if (!change.value.is_number() || !(*table)[field].is_number()) {
-    Fail(change.field + " can only be set to numbers, and " + change.value.dump() +
+    Fail(change.field + " can only be set to numbers, and " + JsonText(change.value) +
          " or what stands there is none");
   }
   (*table)[field] = change.value;
@@ -116,7 +116,7 @@ std::vector<Choice> Bandwidths(const Json& grid, const Json& hardware) {
     if (!ParseBytes(text.substr(0, slash), &numerator) || numerator == 0 ||
         (slash != std::string::npos &&
          (!ParseBytes(text.substr(slash + 1), &denominator) || denominator == 0))) {
-      Fail("dram_bytes_per_cycle " + value.dump() +
+      Fail("dram_bytes_per_cycle " + JsonText(value) +
            " is neither a whole number nor a fraction like \"25/2\"");
     }
     choices.push_back({text,
@@ -136,7 +136,7 @@ std::vector<Choice> Buffers(const Json& grid, const Json& hardware) {
       continue;
     }
     if (!value.contains("bytes"))
-      Fail("buffer_bytes " + value.dump() + " has no bytes");
+      Fail("buffer_bytes " + JsonText(value) + " has no bytes");
     const uint64_t bytes = BytesOf(value["bytes"]);
     Choice choice = {std::to_string(bytes), {{level + ".capacity_bytes", bytes}}};
     for (const auto& [field, number] : value.items()) {
@@ -157,7 +157,7 @@ std::vector<Choice> Sets(const Json& grid) {
     for (const Choice& choice : choices) {
       for (const Json& value : ListOf(grid["set"], field.c_str())) {
         Choice next = choice;
-        next.text += (next.text.empty() ? "" : ";") + field + "=" + value.dump();
+        next.text += (next.text.empty() ? "" : ";") + field + "=" + JsonText(value);
         next.changes.push_back({field, value});
         more.push_back(next);
       }
@@ -254,7 +254,7 @@ size_t AddHardware(Json hardware, const std::vector<const Choice*>& choices,
     if (choice == nullptr) continue;
     for (const Change& change : choice->changes) Apply(change, &hardware);
   }
-  grid->hardware.push_back(HardwareFromJson(hardware.dump()));
+  grid->hardware.push_back(HardwareFromJson(JsonText(hardware)));
   return grid->hardware.size() - 1;
 }
 
@@ -291,14 +291,15 @@ std::vector<Machine> Machines(const Json& json, Grid* grid) {
           m.set = m.panel = set.text;
           m.buffer =
               buffer != nullptr ? buffer->text : std::to_string(facts.scratchpad_bytes);
-          m.bandwidth = bandwidth != nullptr ? bandwidth->text
-                                             : Json(facts.dram_bytes_per_cycle).dump();
+          m.bandwidth = bandwidth != nullptr
+                            ? bandwidth->text
+                            : JsonText(Json(facts.dram_bytes_per_cycle));
           // Further fields that a buffer's entry changes belong to the machine's name,
           // too.
           for (size_t i = 1; buffer != nullptr && i < buffer->changes.size(); ++i) {
             const Change& change = buffer->changes[i];
-            m.set +=
-                (m.set.empty() ? "" : ";") + change.field + "=" + change.value.dump();
+            m.set += (m.set.empty() ? "" : ";") + change.field + "=" +
+                     JsonText(change.value);
           }
           m.hardware = AddHardware(base, {&set, buffer, bandwidth}, grid);
           machines.push_back(m);
@@ -316,8 +317,9 @@ void AddOnce(const std::string& text, std::vector<std::string>* list) {
 }  // namespace
 
 Grid ParseGrid(const std::string& text, const std::string& version) {
-  const Json json = Json::parse(text, nullptr, false, true);
-  if (json.is_discarded() || !json.is_object()) Fail("this is no JSON object");
+  const Json json = ParseJson(text);
+  if (json.is_discarded() || !json.is_object())
+    Fail("this is no JSON object, or it nests too deeply");
   CheckKeys(json);
   Grid grid;
   ReadOptions(json, &grid);
