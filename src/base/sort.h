@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sorts in place: insertion sort for short runs, heap sort for long ones. Each use
 // takes a fifth of the code of std::sort, and equal elements end in the same order on
-// every platform.
+// every platform. All sorts of indices share one function.
 //
 // Input    [begin, end), less: a strict weak order. Not stable.
 // Output   the same elements, sorted
@@ -11,11 +11,12 @@
 #define SLUICE_BASE_SORT_H_
 
 #include <stddef.h>
+#include <stdint.h>
 
 namespace sluice {
 
 template <typename T, typename Less>
-void Sort(T* items, T* end, Less less) {
+void SortInPlace(T* items, T* end, Less less) {
   size_t n = static_cast<size_t>(end - items);
   if (n <= 24) {
     for (size_t i = 1; i < n; ++i) {
@@ -45,6 +46,23 @@ void Sort(T* items, T* end, Less less) {
     }
     items[at] = item;
   }
+}
+
+// less(context, a, b)
+using LessIndex = bool (*)(const void*, uint32_t, uint32_t);
+void SortIndices(uint32_t* items, uint32_t* end, LessIndex less, const void* context);
+
+template <typename T, typename Less>
+void Sort(T* items, T* end, Less less) {
+  SortInPlace(items, end, less);
+}
+
+template <typename Less>
+void Sort(uint32_t* items, uint32_t* end, Less less) {
+  const auto call = [](const void* context, uint32_t a, uint32_t b) {
+    return (*static_cast<const Less*>(context))(a, b);
+  };
+  SortIndices(items, end, call, &less);
 }
 
 template <typename T>

@@ -202,7 +202,7 @@ bool CoreArrayCost(const CoreArray& array, const CoreLayer& layer,
   return out->cycles != 0;
 }
 
-CoreArray CoreArrayOf(const Hardware& hardware) {
+__attribute__((cold)) CoreArray CoreArrayOf(const Hardware& hardware) {
   const CoreGrid& cores = hardware.cores;
   const MemoryLevel& input = hardware.levels[cores.input_level];
   const MemoryLevel& weight = hardware.levels[cores.weight_level];

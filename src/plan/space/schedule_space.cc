@@ -10,6 +10,7 @@
 #include "plan/space/measure_images.h"
 #include "plan/space/place_images.h"
 #include "plan/space/write_space.h"
+#include "solve/space/moves.h"
 
 namespace sluice {
 namespace {
@@ -63,6 +64,9 @@ Status SpaceSchedule::Find(Diagnostic* diagnostic) {
   if (call_.known != nullptr) {
     for (size_t p = 0; p < known_.size(); ++p) {
       known_[p] = call_.known->segment[p];
+      if (known_[p].last != 0) {
+        FitLoops(problem_, static_cast<uint32_t>(p), known_[p].last, &known_[p].choice);
+      }
       problem_.slack[p] = call_.known->leave[p];
     }
   }
@@ -161,6 +165,13 @@ Status SpaceSchedule::Note(Arena* arena, KnownPlan* out) const {
     out->segment[s.first] = {s.last, s.choice};
   }
   return Status::kOk;
+}
+
+bool SpaceSchedule::IsWanted() const {
+  const bool carries = call_.from.notation != nullptr;
+  if (call_.exactly) return (!carries || carried_.all) && IsOf(known_);
+  if (carries) return 2 * size_t{carried_.kept} >= plan_.segments.size();
+  return call_.search.keeps_known || !IsOf(call_.known->segment);
 }
 
 bool SpaceSchedule::IsOf(Span<const KnownSegment> segments) const {

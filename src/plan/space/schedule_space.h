@@ -58,12 +58,12 @@ class SpaceSchedule {
   // Those before changes at the end (SpaceSearch::found). They live in search.notes of
   // the call.
   Span<KnownSegment> found() const { return found_; }
-  uint32_t kept() const { return carried_.kept; }  // segments of the earlier plan
-  // The earlier plan's segments, and no others.
-  bool IsCarried() const { return carried_.all && IsOf(carried_.known); }
-  bool IsOf(Span<const KnownSegment> segments) const;
+  // Whether the plan found is what the call asks for: `exactly` the known segments, or
+  // with half of its segments from the earlier plan, or changed where it was to change.
+  bool IsWanted() const;
 
  private:
+  bool IsOf(Span<const KnownSegment> segments) const;
   Status Search();
   void KeepElsewhere();
   Status PlaceAll();

@@ -15,7 +15,7 @@ bool IsStraight(const RootAxes& axes) {
 
 }  // namespace
 
-Status SpaceBoxes::Init(Arena* arena) {
+__attribute__((cold)) Status SpaceBoxes::Init(Arena* arena) {
   SLUICE_TRY(arena->Allocate(plan_.loops.size(), &trip_));
   SLUICE_TRY(arena->Allocate(plan_.layers.size(), &made_));
   SLUICE_TRY(arena->Allocate(plan_.layers.size(), &whole_));

@@ -3,49 +3,11 @@
 
 #include <initializer_list>
 
-#include "base/checked.h"
 #include "base/rng.h"
 #include "solve/space/states.h"
 
 namespace sluice {
 namespace {
-
-// The moves of a segment, by number: four for each loop that change its parts, one for
-// each loop that drops it, one for each axis that cuts it, three places to divide the
-// segment, each with the loops for both halves or for one of them, and four with the
-// next segment.
-constexpr int kTrips = 4;
-constexpr int kDrop = kMaxLoops * kTrips;
-constexpr int kAdd = kDrop + kMaxLoops;
-constexpr int kDivide = kAdd + kAxes;
-constexpr int kNext = kDivide + 9;
-constexpr int kMoves = kNext + 4;
-
-void Drop(int k, LoopChoice* loops) {
-  for (--loops->count; k < loops->count; ++k) {
-    loops->cut[k] = loops->cut[k + 1];
-    loops->trips[k] = loops->trips[k + 1];
-  }
-}
-
-// Cuts an axis in two by one more loop, the innermost around all layers. False if it is
-// cut already.
-bool Cut(int axis, LoopChoice* loops) {
-  int at = loops->count;
-  if (at == kMaxLoops) return false;
-  for (int k = 0; k < at; ++k) {
-    if (loops->cut[k] == axis) return false;
-  }
-  if (at > 0 && loops->cut[at - 1] == kSumCut) {
-    loops->cut[at] = kSumCut;
-    loops->trips[at] = loops->trips[at - 1];
-    --at;
-  }
-  loops->cut[at] = static_cast<uint8_t>(axis);
-  loops->trips[at] = 2;
-  ++loops->count;
-  return true;
-}
 
 // Whether all clocks of a plan differ from those of another by the same, so that they
 // do so behind equal segments too.
@@ -83,8 +45,15 @@ Status Improver::Init(const Sequence<SpaceNode>& nodes, uint32_t last) {
 
 // Tries a move of segment i; true if the plan is to be kept.
 bool Improver::TryMove(size_t i, int move, size_t* count) {
-  Change change;
-  return Draft(i, move, &change) && Try(i, change, count);
+  if (IsFixed(i)) return false;
+  const bool joins = i + 1 < count_ && !IsFixed(i + 1);
+  const SpaceNode& node = links_[i].node;
+  const SpaceNode& behind = links_[joins ? i + 1 : i].node;
+  const SegmentAt next = {behind.first, behind.last, behind.loops};
+  SegmentChange change;
+  return DraftChange({node.first, node.last, node.loops}, joins ? &next : nullptr, move,
+                     &change) &&
+         Try(i, change, count);
 }
 
 Status Improver::Descend() {
@@ -93,7 +62,7 @@ Status Improver::Descend() {
   size_t since = 0;
   for (size_t i = 0; since <= count_; i = i + 1 < count_ ? i + 1 : 0) {
     ++since;
-    for (int move = 0; move < kMoves; ++move) {
+    for (int move = 0; move < kSegmentMoves; ++move) {
       if (work_ >= of_.work || of_.budget->Tick()) return Status::kOk;
       size_t count = 0;
       ArenaScope scope(&held_);
@@ -117,7 +86,7 @@ Status Improver::Anneal(uint64_t work, uint64_t seed) {
     const size_t i = rng.Below(static_cast<uint32_t>(count_));
     size_t count = 0;
     ArenaScope scope(&held_);
-    if (!TryMove(i, static_cast<int>(rng.Below(kMoves)), &count)) continue;
+    if (!TryMove(i, static_cast<int>(rng.Below(kSegmentMoves)), &count)) continue;
     SLUICE_TRY(Keep(i, count));
     if (Ratio(cheapest, end()) >= 1 - kLeast) continue;
     cheapest = end();
@@ -152,79 +121,6 @@ Status Improver::Restore(Span<const KnownSegment> segments) {
   return Status::kOk;
 }
 
-// Describes a move of segment i; false if there is no such move.
-bool Improver::Draft(size_t i, int move, Change* out) const {
-  if (IsFixed(i)) return false;
-  const SpaceNode& node = links_[i].node;
-  // Most segments have few loops or layers, so most moves end here.
-  const int on = move < kDrop ? move / kTrips : move - kDrop;
-  if (move < kAdd && on >= node.loops.count) return false;
-  if (move >= kDivide && move < kNext && node.last - node.first < 2) return false;
-  LoopChoice* loops = out->loops;
-  loops[0] = loops[1] = node.loops;
-  out->border[0] = node.first;
-  out->border[1] = out->border[2] = node.last;
-  if (move >= kNext) return DraftNext(i, move - kNext, out);
-  if (move < kDrop) {
-    const int32_t trips = loops->trips[on];
-    const int32_t other[kTrips] = {trips + 1, trips - 1, trips * 2, (trips + 1) / 2};
-    loops->trips[on] = other[move % kTrips];
-  } else if (move < kAdd) {
-    Drop(on, loops);
-  } else if (move < kDivide) {
-    if (!Cut(move - kAdd, loops)) return false;
-  } else {
-    const int place = (move - kDivide) / 3, bare = (move - kDivide) % 3;
-    const uint32_t at[] = {node.first + 1, (node.first + node.last) / 2, node.last - 1};
-    out->border[1] = at[place];
-    if (bare != 0) loops[bare - 1] = LoopChoice{};
-    out->made = 2;
-    // The places of short segments are one.
-    if (place > 0 && at[place] <= at[place - 1]) return false;
-    return at[place] > node.first && at[place] < node.last;
-  }
-  return true;
-}
-
-// A segment and the next one: joined, or with another border between them.
-bool Improver::DraftNext(size_t i, int move, Change* out) const {
-  if (i + 1 == count_ || IsFixed(i + 1)) return false;
-  const SpaceNode& next = links_[i + 1].node;
-  out->replaced = 2;
-  out->border[2] = next.last;
-  if (move < 2) {
-    out->border[1] = next.last;
-    if (move == 1) out->loops[0] = next.loops;
-    return true;
-  }
-  out->made = 2;
-  out->loops[1] = next.loops;
-  out->border[1] += move == 2 ? 1u : ~0u;
-  return out->border[1] > out->border[0] && out->border[1] < next.last;
-}
-
-// Makes loops valid for these layers: no more parts than there are to cut.
-void Improver::Fit(uint32_t first, uint32_t last, LoopChoice* loops) const {
-  const SpaceProblem& p = of_.problem;
-  const Tensor& out = p.graph->tensors[p.at(last - 1).outputs[0]];
-  for (int k = loops->count; k-- > 0;) {
-    int32_t trips = loops->trips[k];
-    if (loops->cut[k] == kSumCut) {
-      const uint32_t at = SummedOf(p, first, last);
-      const bool may = at != kNone && loops->slice == 0 && loops->piece == 0;
-      trips = may ? PartsOfSum(p, at, trips) : 1;
-    } else {
-      // Parts of a size; no part is empty.
-      const int64_t extent = out.extent[loops->cut[k]];
-      const int64_t part =
-          CeilDivide(extent, Max<int64_t>(Min<int64_t>(trips, extent), 1));
-      trips = static_cast<int32_t>(CeilDivide(extent, part));
-    }
-    loops->trips[k] = trips;
-    if (trips <= 1) Drop(k, loops);
-  }
-}
-
 // Continues the plan that ends with `link` by a segment. False if it does not fit.
 bool Improver::Make(PlanLink* link, uint32_t first, uint32_t last,
                     const LoopChoice& loops) {
@@ -247,11 +143,11 @@ bool Improver::Make(PlanLink* link, uint32_t first, uint32_t last,
 
 // Whether the plan is cheaper with a change of segments from i on; then the segments
 // from i on are in tried_.
-bool Improver::Try(size_t i, const Change& change, size_t* count) {
+bool Improver::Try(size_t i, const SegmentChange& change, size_t* count) {
   PlanLink at = {Before(i), {}, {}};
   for (size_t k = 0; k < change.made; ++k) {
     LoopChoice loops = change.loops[k];
-    Fit(change.border[k], change.border[k + 1], &loops);
+    FitLoops(of_.problem, change.border[k], change.border[k + 1], &loops);
     if (loops.Iterations() > of_.most_iterations ||
         !Make(&at, change.border[k], change.border[k + 1], loops)) {
       return false;

@@ -18,6 +18,7 @@
 #include "base/budget.h"
 #include "solve/space/known.h"
 #include "solve/space/memo.h"
+#include "solve/space/moves.h"
 #include "solve/space/prices.h"
 
 namespace sluice {
@@ -66,12 +67,6 @@ class Improver {
   double gain() const { return 1 - Ratio(first_, end()); }
 
  private:
-  // Segments that replace segments of the plan from one on.
-  struct Change {
-    uint32_t border[3];  // the layers of the first one, then of the second, if any
-    LoopChoice loops[2];
-    size_t made = 1, replaced = 1;
-  };
   static constexpr double kLeast = 1e-5;  // smaller gains are none
   // What a random change may cost at the begin, of the cost of a segment.
   static constexpr double kHeat = 0.02;
@@ -87,11 +82,8 @@ class Improver {
     const uint32_t at = links_[i].node.first;
     return of_.known.Is(at) || of_.problem.alone[at] != 0;
   }
-  bool Draft(size_t i, int move, Change* out) const;
-  bool DraftNext(size_t i, int move, Change* out) const;
-  void Fit(uint32_t first, uint32_t last, LoopChoice* loops) const;
   bool Make(PlanLink* link, uint32_t first, uint32_t last, const LoopChoice& loops);
-  bool Try(size_t i, const Change& change, size_t* count);
+  bool Try(size_t i, const SegmentChange& change, size_t* count);
   bool TryMove(size_t i, int move, size_t* count);
   double RatioOf(const PlanTotal& now, const PlanTotal& then) const;
   double Ratio(const SpaceNode& before, const SpaceNode& after) const {

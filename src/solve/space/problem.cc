@@ -2,6 +2,7 @@
 #include "solve/space/problem.h"
 
 #include "base/checked.h"
+#include "model/engines.h"
 #include "model/tile_cycles.h"
 
 namespace sluice {
@@ -84,6 +85,17 @@ bool RowsFit(const SpaceProblem& p, const Layer& append) {
   return rows.bytes / rows.extent[0] <= p.capacity / 4;
 }
 
+// The first queue that loads (stores, for outputs) this role, if shapes matter to it.
+const Queue* SlowQueue(const Hardware& hardware, uint32_t role) {
+  const uint32_t does =
+      role == SLUICE_ROLE_OUTPUT ? SLUICE_DOES_STORE : SLUICE_DOES_LOAD;
+  for (const Queue& q : hardware.queues) {
+    if ((q.does & does) == 0 || (q.roles & role) == 0) continue;
+    return q.burst_bytes > 1 || q.descriptor_cycles > 0 ? &q : nullptr;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 uint32_t SpaceProblem::NextUse(uint32_t root, uint32_t from) const {
@@ -107,6 +119,25 @@ int64_t SpaceProblem::DmaCycles(int64_t bytes, int64_t transfers) const {
   return moving + transfers * hardware->dma_latency_cycles;
 }
 
+int64_t SpaceProblem::LostBytes(const Box& box, uint32_t root, bool stored) const {
+  const Queue* queue = moves[stored ? 2 : roots[root].constant];
+  if (queue == nullptr || box.elements() == 0) return 0;
+  const Tensor& t = graph->tensors[root];
+  uint32_t dram[kAxes], pad[kAxes], from = t.element_bytes, to = from;
+  for (int a = kAxes; a-- > 0;) {
+    dram[a] = from;
+    pad[a] = to;
+    from *= static_cast<uint32_t>(t.extent[a]);
+    to *= static_cast<uint32_t>(box.extent[a]);
+  }
+  const QueueWork work =
+      WorkOf(*queue, {box.extent, dram, pad, t.element_bytes, false});
+  const Rational& b = hardware->dram().bandwidth;
+  const int64_t cycles = (work.descriptors - 1) * queue->descriptor_cycles;
+  return work.bytes - box.elements() * t.element_bytes +
+         (b.numerator == 0 ? 0 : cycles * b.numerator / b.denominator);
+}
+
 bool SpaceProblem::IsMade(uint32_t root, uint32_t before) const {
   const uint32_t last = roots[root].last_maker;
   return last != kNone && last < before;
@@ -125,6 +156,7 @@ Status MakeSpaceProblem(const SpaceInput& input, Arena* arena, SpaceProblem* out
   p.lowering = &input.lowering;
   SLUICE_TRY(MakeRootMap(input.graph, input.lowering, arena, &p.map));
   p.coster = input.coster;
+  for (int k = 0; k < 3; ++k) p.moves[k] = SlowQueue(input.hardware, 1u << k);
   p.capacity = input.capacity;
   p.alignment = Max(input.hardware.scratchpad().alignment_bytes,
                     input.hardware.accumulator_bytes);

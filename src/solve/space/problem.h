@@ -39,6 +39,9 @@ struct SpaceProblem {
   Span<SpaceRoot> roots;   // by tensor
   Span<uint32_t> use;      // positions that read a root, root by root
   Span<uint32_t> root_of;  // by tensor
+  // The queues that load inputs and weights and that store outputs; nullptr where such
+  // a queue moves any box as fast as its bytes.
+  const Queue* moves[3];
 
   const Layer& at(uint32_t position) const {
     return lowering->executed[layer[position]];
@@ -51,6 +54,9 @@ struct SpaceProblem {
   bool IsMade(uint32_t root, uint32_t before) const;
   // Cycles of DMA for so many bytes in so many transfers.
   int64_t DmaCycles(int64_t bytes, int64_t transfers) const;
+  // The time that a box takes beyond that of its bytes, because short rows leave bursts
+  // unfilled and because it needs several descriptors: as bytes that could be moved.
+  int64_t LostBytes(const Box& box, uint32_t root, bool stored) const;
   int64_t Aligned(int64_t bytes) const {
     return (bytes + alignment - 1) / alignment * alignment;
   }

@@ -27,7 +27,7 @@ uint64_t HashOfLayer(const Graph& graph, const Layer& layer) {
 
 }  // namespace
 
-Status SegmentMaker::Init(Arena* arena) {
+__attribute__((cold)) Status SegmentMaker::Init(Arena* arena) {
   const size_t n = p_.layer.size(), tensors = p_.roots.size();
   SLUICE_TRY(arena->Allocate(n, &layers_));
   SLUICE_TRY(arena->Allocate(kMaxLoops + kSliced, &loops_));
@@ -100,7 +100,9 @@ bool SegmentMaker::TakeSlot() {
 // loops.
 bool SegmentMaker::Describe(Span<const Held> held, const LoopChoice& loops) {
   cost_ = SpaceCost{};
-  if (p_.alone[first_] != 0 && (last_ - first_ > 1 || loops.count != 0)) return false;
+  for (uint32_t p = first_; p < last_; ++p) {
+    if (p_.alone[p] != 0 && (last_ - first_ > 1 || loops.count != 0)) return false;
+  }
   if (!SetLoops(loops)) return false;
   CollectUses(held);
   for (uint32_t p = first_; p < last_; ++p) {
@@ -423,10 +425,12 @@ bool SegmentMaker::CountMoved(const LoopChoice& loops) {
       inner *= loops.trips[k];
     }
     use->moved /= inner;
+    use->lost /= inner;
     use->count = tiles_ / inner * (use->inner ? block_trips() : 1);
     if (use->slices != 0) {
       use->frame = use->first_frame = SliceBytes(*use);
       use->moved = p_.graph->tensors[use->root].bytes * tiles_;
+      use->lost = 0;
       use->count = int64_t{use->slices} * tiles_;
       use->depends = 1;
     }
@@ -452,15 +456,20 @@ void SegmentMaker::FindDependence(uint32_t changed) {
   }
 }
 
+// Adds the box that is needed of a root in `times` iterations.
+void SegmentMaker::AddBox(int64_t times, bool first, Use* use) {
+  const Box& box = boxes_.need(use->root);
+  const int64_t bytes = BytesOfBox(box, p_.graph->tensors[use->root]);
+  use->frame = Max(use->frame, bytes);
+  if (first) use->first_frame = bytes;
+  use->moved += bytes * times;
+  use->lost += p_.LostBytes(box, use->root, false) * times;
+}
+
 void SegmentMaker::AddIteration(int64_t times, bool first, bool last) {
   for (uint32_t i = 0; i < use_count_; ++i) {
     Use* use = &uses_[i];
-    if (use->form == Form::kUnused || use->inner) continue;
-    const int64_t bytes =
-        BytesOfBox(boxes_.need(use->root), p_.graph->tensors[use->root]);
-    use->frame = Max(use->frame, bytes);
-    if (first) use->first_frame = bytes;
-    use->moved += bytes * times;
+    if (use->form != Form::kUnused && !use->inner) AddBox(times, first, use);
   }
   for (uint32_t p = first_; p < last_; ++p) {
     if (!InBlock(p)) AddTile(p, times, first, last);

@@ -107,10 +107,11 @@ class SegmentMaker {
     int64_t first_frame;  // bytes of the first iteration's box
     int64_t moved;        // bytes of all boxes that differ from the one before
     int64_t made_bytes;   // bytes that its layers make, all iterations
-    int64_t count;        // number of the boxes in `moved`
-    uint8_t slots = 1;    // frames, used in turn
-    int32_t slices;       // weights that come in slices: how many; else 0
-    uint32_t loop;        // the loop over the slices
+    int64_t lost, made_lost;  // SpaceProblem::LostBytes of `moved`, of `made_bytes`
+    int64_t count;            // number of the boxes in `moved`
+    uint8_t slots = 1;        // frames, used in turn
+    int32_t slices;           // weights that come in slices: how many; else 0
+    uint32_t loop;            // the loop over the slices
   };
   struct SumRange {
     int32_t begin, end;
@@ -186,7 +187,9 @@ class SegmentMaker {
   void AddImage(const Use& use);
   void AddSums();
   int64_t ReadAlone(uint32_t root) const;
+  void AddBox(int64_t times, bool first, Use* use);
   void Charge();
+  void ChargeBegun(const Use& use);
   void ChargeFirst();
   void AddEarly(int64_t bytes, int64_t room);
 

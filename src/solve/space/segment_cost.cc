@@ -93,7 +93,9 @@ void SegmentMaker::AddPart(uint32_t position, const Box& box, int64_t times, boo
   cost_.energy_pj += energy * static_cast<double>(times);
   Use* use = UseOf(p_.root_of[layer.outputs[0]], position);
   const int32_t channels = AccumulatedChannels(graph, layer);
-  if (end == channels) use->made_bytes += box.elements() * out.element_bytes * times;
+  if (end != channels) return;
+  use->made_bytes += box.elements() * out.element_bytes * times;
+  use->made_lost += p_.LostBytes(box, use->root, true) * times;
 }
 
 void SegmentMaker::AddEarly(int64_t bytes, int64_t room) {
@@ -142,9 +144,20 @@ int64_t SegmentMaker::ReadAlone(uint32_t root) const {
   return Min(whole, p_.graph->tensors[layer.outputs[0]].bytes);
 }
 
+// The parts that earlier segments made come from DRAM.
+void SegmentMaker::ChargeBegun(const Use& use) {
+  const int64_t bytes = Max<int64_t>(use.moved - use.made_bytes, 0);
+  const int64_t frames = Max<int64_t>(use.count, 1);
+  cost_.load += bytes;
+  cost_.transfers += frames;
+  cost_.ahead += Min(bytes, bytes / frames * use.slots);
+  if (InPlace(use)) cost_.exposed += bytes - bytes / frames;
+}
+
 void SegmentMaker::Charge() {
   const MemoryLevel& dram = p_.hardware->dram();
   const MemoryLevel& pad = p_.hardware->scratchpad();
+  int64_t lost_load = 0, lost_store = 0;
   for (uint32_t i = 0; i < use_count_; ++i) {
     const Use& use = uses_[i];
     const SpaceRoot& root = p_.roots[use.root];
@@ -158,6 +171,7 @@ void SegmentMaker::Charge() {
       case Form::kLoad:
         cost_.load += p_.alone[first_] != 0 ? ReadAlone(use.root) : use.moved;
         cost_.transfers += Max<int64_t>(use.count, 1);
+        lost_load += use.lost;
         if (InPlace(use)) cost_.exposed += Max<int64_t>(use.moved - use.first_frame, 0);
         cost_.ahead += Min(use.moved, BytesOf(use));
         break;
@@ -171,6 +185,7 @@ void SegmentMaker::Charge() {
         cost_.store += bytes;
         cost_.transfers += tiles_;
         cost_.last_store += bytes / tiles_;
+        lost_store += use.made_lost;
         if (InPlace(use)) cost_.exposed += bytes - bytes / tiles_;
         break;
       }
@@ -180,25 +195,21 @@ void SegmentMaker::Charge() {
         cost_.store += use.made_bytes;
         cost_.transfers += tiles_;
         cost_.last_store += use.made_bytes / tiles_;
+        lost_store += use.made_lost;
         break;
       default:
         break;
     }
     const bool made = use.form == Form::kMade || use.form == Form::kMadeOut;
-    if (!made || !use.begun) continue;
-    // The parts that earlier segments made come from DRAM.
-    const int64_t bytes = Max<int64_t>(use.moved - use.made_bytes, 0);
-    const int64_t frames = Max<int64_t>(use.count, 1);
-    cost_.load += bytes;
-    cost_.transfers += frames;
-    cost_.ahead += Min(bytes, bytes / frames * use.slots);
-    if (InPlace(use)) cost_.exposed += bytes - bytes / frames;
+    if (made && use.begun) ChargeBegun(use);
   }
   ChargeFirst();
   cost_.energy_pj += static_cast<double>(cost_.load) * 8 *
                          (dram.read_pj_per_bit + pad.write_pj_per_bit) +
                      static_cast<double>(cost_.store) * 8 *
                          (dram.write_pj_per_bit + pad.read_pj_per_bit);
+  cost_.load += lost_load;
+  cost_.store += lost_store;
 }
 
 }  // namespace sluice

@@ -239,12 +239,7 @@ void SegmentMaker::AddBlock(int64_t times, bool first, bool last) {
     boxes_.Derive(block_.first, block_.last);
     for (uint32_t i = 0; i < use_count_; ++i) {
       Use* use = &uses_[i];
-      if (!use->inner) continue;
-      const int64_t bytes =
-          BytesOfBox(boxes_.need(use->root), p_.graph->tensors[use->root]);
-      use->frame = Max(use->frame, bytes);
-      if (first && look == 0) use->first_frame = bytes;
-      use->moved += bytes * alike;
+      if (use->inner) AddBox(alike, first && look == 0, use);
     }
     for (uint32_t p = block_.first; p < block_.last; ++p) {
       AddTile(p, alike, first && look == 0, last && look == 1);

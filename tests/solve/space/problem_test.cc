@@ -30,5 +30,47 @@ TEST_CASE("space problem: positions, roots and when they are read") {
   CHECK_FALSE(p.Lives(0, 1));
 }
 
+// A box of four rows of four pixels of the joined tensor, of half its channels.
+constexpr Box kQuarter = {{0, 0, 0, 0}, {1, 4, 4, 4}};
+
+TEST_CASE("space problem: boxes of short rows leave bursts unfilled") {
+  sluice_test::SpaceCase c(sluice_test::JoinedGraph());
+  SpaceProblem& p = c.problem;
+  CHECK(p.LostBytes(kQuarter, 3, false) == 0);  // no queue has bursts
+  Queue queues[3];
+  queues[0].does = SLUICE_DOES_LOAD;
+  queues[0].roles = SLUICE_ROLE_WEIGHT;
+  queues[1].does = SLUICE_DOES_LOAD;
+  queues[1].burst_bytes = 16;
+  queues[2].does = SLUICE_DOES_STORE;
+  queues[2].burst_bytes = 128;
+  c.nouns.hardware.queues = {queues, 3};
+  REQUIRE(MakeSpaceProblem(
+              {c.nouns.graph, c.nouns.hardware, c.lowering, c.coster, p.capacity},
+              &c.nouns.arena, &p) == Status::kOk);
+  // 16 rows of 4 bytes, each of which takes a burst.
+  CHECK(p.LostBytes(kQuarter, 3, false) == 16 * (16 - 4));
+  CHECK(p.LostBytes(kQuarter, 3, true) == 16 * (128 - 4));
+  // The whole tensor is one row of 512 bytes.
+  CHECK(p.LostBytes(WholeBox(p.graph->tensors[3]), 3, true) == 0);
+  CHECK(p.LostBytes({{0, 0, 0, 0}, {1, 0, 4, 4}}, 3, true) == 0);
+  p.roots[3].constant = true;  // the queue of weights has no bursts
+  CHECK(p.LostBytes(kQuarter, 3, false) == 0);
+}
+
+TEST_CASE("space problem: further descriptors take time in which bytes could move") {
+  sluice_test::SpaceCase c(sluice_test::JoinedGraph());
+  SpaceProblem& p = c.problem;
+  Queue queue;
+  queue.max_rows = 4;
+  queue.descriptor_cycles = 3;
+  c.nouns.hardware.queues = {&queue, 1};
+  REQUIRE(MakeSpaceProblem(
+              {c.nouns.graph, c.nouns.hardware, c.lowering, c.coster, p.capacity},
+              &c.nouns.arena, &p) == Status::kOk);
+  const Rational& b = c.nouns.hardware.dram().bandwidth;
+  CHECK(p.LostBytes(kQuarter, 3, false) == 3 * 3 * b.numerator / b.denominator);
+}
+
 }  // namespace
 }  // namespace sluice
