@@ -285,9 +285,8 @@ Status FindBound(const Graph& graph, const Hardware& hardware, PricedBy prices,
   FillCycles(hardware, compute, host, bound);
   const int64_t first_load =
       QueuesThat(Engines(hardware), hardware, SLUICE_DOES_LOAD).latency + 1;
-  SLUICE_TRY(BoundByRoom({graph, hardware, needs, prices, first_load}, scratch,
-                         &bound->room_cycles));
-  bound->cycles = Max(bound->cycles, bound->room_cycles);
+  SLUICE_TRY(BoundByRoom({graph, hardware, needs, prices, first_load, compute}, scratch,
+                         &bound->cycles));
   const MemoryLevel& dram = hardware.dram();
   const MemoryLevel& pad = hardware.scratchpad();
   const double read = static_cast<double>(bound->traffic.read) * 8;

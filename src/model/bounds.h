@@ -45,9 +45,8 @@ struct PlanBound {
   int64_t cycles;
   double energy_pj;
   Traffic traffic;
-  // What `cycles` is the largest of.
+  // What `cycles` is the largest of, if room_bound.h does not raise it.
   int64_t compute_cycles, port_cycles, host_cycles;
-  int64_t room_cycles;  // room_bound.h
 };
 
 // The least that tiles take which compute these parts of a layer's output.

@@ -301,7 +301,6 @@ Status BoundByRoom(const RoomQuestion& question, Arena* scratch, int64_t* cycles
   const Hardware& hardware = question.hardware;
   const Needs& needs = question.needs;
   ArenaScope scope(scratch);
-  *cycles = 0;
   const int64_t nodes =
       Max<int64_t>(int64_t{hardware.node_cols} * hardware.node_rows, 1);
   const int64_t room = hardware.scratchpad().capacity_bytes;
@@ -318,16 +317,17 @@ Status BoundByRoom(const RoomQuestion& question, Arena* scratch, int64_t* cycles
     const int64_t behind = rooms.BytesBehind(layer) - room * nodes;
     if (behind <= 0) continue;
     const auto until = [&](int64_t tiles, int64_t bytes) {
-      *cycles = Max(*cycles, question.first_load + CeilDivide(tiles, nodes) +
-                                 TransferCycles(bytes, bandwidth.numerator,
-                                                bandwidth.denominator));
+      return question.first_load + CeilDivide(tiles, nodes) +
+             TransferCycles(bytes, bandwidth.numerator, bandwidth.denominator);
     };
-    until(rooms.CyclesBefore(layer), behind);
+    if (until(question.tiles, behind) <= *cycles) continue;
+    *cycles = Max(*cycles, until(rooms.CyclesBefore(layer), behind));
     const Layer& at = graph.layers[layer];
     const uint32_t input = FirstMade(graph, at);
     if (input == at.inputs.size()) continue;
     const int64_t weights = rooms.WeightsBehindLast(layer, input) - room * nodes;
-    if (weights > 0) until(rooms.CyclesUntil(at.inputs[input]), weights);
+    if (weights <= 0) continue;
+    *cycles = Max(*cycles, until(rooms.CyclesUntil(at.inputs[input]), weights));
   }
   return Status::kOk;
 }

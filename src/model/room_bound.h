@@ -31,13 +31,14 @@
 
 namespace sluice {
 
-// The graph, its machine and needs, and the cycles that go by before any tile starts.
+// The graph, its machine and needs, the cycles that go by before any tile starts, and
+// those of all tiles.
 struct RoomQuestion {
   const Graph& graph;
   const Hardware& hardware;
   const Needs& needs;
   PricedBy prices;
-  int64_t first_load;
+  int64_t first_load, tiles;
 };
 Status BoundByRoom(const RoomQuestion& question, Arena* scratch, int64_t* cycles);
 

@@ -16,6 +16,7 @@ using sluice_test::GraphSpec;
 
 constexpr uint8_t kI8 = SLUICE_DTYPE_INT8, kI32 = SLUICE_DTYPE_INT32;
 constexpr int64_t kRoom = 32768, kFirst = 11, kRate = 4;
+constexpr int64_t kMany = 1000000;  // cycles of tiles, which pass over no layer
 
 sluice_test::MachineSpec Chip(uint64_t macs) {
   sluice_test::MachineSpec m;
@@ -42,16 +43,17 @@ GraphSpec Chain(int32_t reduced) {
   return g;
 }
 
-int64_t RoomOf(const GraphSpec& spec, uint64_t macs = 64) {
+// The bound that `cycles` is raised to, where all tiles take `tiles`.
+int64_t RoomOf(const GraphSpec& spec, uint64_t macs = 64, int64_t tiles = kMany,
+               int64_t cycles = 0) {
   sluice_test::Nouns n(spec);
   const std::vector<uint8_t> machine = sluice_test::MachineBytes(Chip(macs));
   REQUIRE(ReadHardware(machine.data(), machine.size(), &n.arena, &n.hardware,
                        &n.diagnostic) == Status::kOk);
   Needs needs(&n.arena);
   REQUIRE(FindNeeds(n.graph, &n.arena, &needs) == Status::kOk);
-  int64_t cycles = -1;
   const Arena::Mark before = n.arena.mark();
-  REQUIRE(BoundByRoom({n.graph, n.hardware, needs, PricedBy::kMachine, kFirst},
+  REQUIRE(BoundByRoom({n.graph, n.hardware, needs, PricedBy::kMachine, kFirst, tiles},
                       &n.arena, &cycles) == Status::kOk);
   CHECK(n.arena.mark().used == before.used);
   return cycles;
@@ -63,6 +65,18 @@ constexpr int64_t kConvCycles = 8 * 8 * 16 * 16 * 9 / 64;
 TEST_CASE("room: behind a sum over all pixels a matrix comes late") {
   CHECK(RoomOf(Chain(6)) ==
         kFirst + kConvCycles + 8 * 8 * 16 / 16 + (kMatrix + 4096 - kRoom) / kRate);
+}
+
+TEST_CASE("room: layers that cannot raise a bound are passed over") {
+  const int64_t late = RoomOf(Chain(6)), tiles = kConvCycles + 8 * 8 * 16 / 16;
+  CHECK(RoomOf(Chain(6), 64, tiles) == late);
+  CHECK(RoomOf(Chain(6), 64, tiles, late - 1) == late);
+  CHECK(RoomOf(Chain(6), 64, tiles, late + 5) == late + 5);
+  // All bytes behind the first tile, were there no tiles.
+  const int64_t all = 8 * 8 * 16 + 16 * 16 * 9 + 16 * 12 + kMatrix + 4096;
+  const int64_t port = kFirst + (all - kRoom) / kRate;
+  REQUIRE(port < late);
+  CHECK(RoomOf(Chain(6), 64, 0, port) == port);
 }
 
 TEST_CASE("room: one pixel needs four of the convolution at a corner") {
