@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cstring>
+#include <utility>
 
 #include "cli/failure.h"
 #include "cli/files.h"
@@ -189,13 +190,17 @@ class Reader {
 
 }  // namespace
 
-PlacementTable ReadPlacement(const std::string& path) {
+PlacementTable PlacementFromText(const std::string& path, std::string text) {
   PlacementTable table;
-  const Bytes bytes = ReadFile(path);
   table.path = path;
-  table.text.assign(bytes.begin(), bytes.end());
+  table.text = std::move(text);
   Reader(&table).Run();
   return table;
+}
+
+PlacementTable ReadPlacement(const std::string& path) {
+  const Bytes bytes = ReadFile(path);
+  return PlacementFromText(path, std::string(bytes.begin(), bytes.end()));
 }
 
 std::string WithOffsets(const PlacementTable& table,

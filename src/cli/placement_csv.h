@@ -32,6 +32,8 @@ struct PlacementTable {
 };
 
 PlacementTable ReadPlacement(const std::string& path);
+// `path` is only named in messages.
+PlacementTable PlacementFromText(const std::string& path, std::string text);
 
 // The same rows with a column `offset`: the existing one, or a new last one.
 std::string WithOffsets(const PlacementTable& table,

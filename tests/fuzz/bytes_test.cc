@@ -8,6 +8,7 @@
 
 #include "base/rng.h"
 #include "fuzz/targets.h"
+#include "fuzz/text_targets.h"
 #include "tests/import/tiny_model.h"
 
 namespace sluice_test {
@@ -182,6 +183,39 @@ TEST_CASE("20,000 corrupted TFLite models give an error or a graph") {
   CheckFlips("models",
              {sluice::import::TinyConvolution(), sluice::import::WideModel(64)},
              FuzzTflite);
+}
+
+Bytes Text(const std::string& text) { return Bytes(text.begin(), text.end()); }
+
+TEST_CASE("20,000 corrupted schedules and segments give an error or a plan") {
+  CheckFlips(
+      "notations",
+      {Text(R"({"groups": [[{"layers": [0, 1], "tiles": 4}],
+                                   [{"layers": [2], "tiles": 1}]]})"),
+       Text(R"({"segments": [{"layers": [0, 1], "loops": "H/4", "leave": [64, 0]},
+                                     {"layers": [2], "slice": 96, "piece": 32}]})")},
+      FuzzNotation);
+}
+
+TEST_CASE("20,000 corrupted tables of buffers give an error or a placement") {
+  CheckFlips("tables",
+             {Text("size,upper,id,lower,alignment,gaps\n64,10,a,0,16,2-4 5-7@8:16\n"
+                   "32,-1,b,-5,,\n"),
+              Text("id,start,end,size,offset,banks,single_bank\nx,0,3,128,,1,1\n"
+                   "y,2,5,64,256,3,0\n")},
+             FuzzCsv);
+}
+
+TEST_CASE("texts that nest deeply are refused, wherever they nest") {
+  const std::string open(100000, '['), close(100000, ']');
+  for (const std::string& text :
+       {open + close, open, "{\"segments\": [{\"layers\": [" + open + close + "]}]}",
+        "{\"segments\": [{\"layers\": [0], \"slice\": " + open + close + "}]}",
+        "{\"groups\": [{\"layers\": [" + open + close + "]}]}",
+        "{\"groups\": [], \"dram\": " + open + close + "}"}) {
+    const Bytes bytes = Text(text);
+    CHECK(FuzzNotation(bytes.data(), bytes.size()) == SLUICE_BAD_INPUT);
+  }
 }
 
 TEST_CASE("reading, damaged or not, takes time linear in the file") {

@@ -20,6 +20,8 @@ struct FuzzFunctions {
   FuzzFunction tflite;
   FuzzFunction onnx;
   FuzzFunction json;
+  FuzzFunction notation;
+  FuzzFunction csv;
 };
 
 extern const FuzzFunctions kFuzzFunctions;

@@ -3,7 +3,7 @@
 # Runs fuzz targets for a while, from the committed corpus and, when they are there, the
 # small models among the shared files:
 #   run.sh BUILD_FOLDER [SECONDS_EACH] [TARGET]...     targets: graph hardware plan tflite
-#                                                     json onnx
+#                                                     json onnx notation csv
 #   SLUICE_FUZZ_SEED=N      begins with this number (0: another one in each run)
 #   run.sh BUILD_FOLDER --merge [TARGET]...
 # New inputs are kept in BUILD_FOLDER/fuzz_found; --merge copies those that reach new code
@@ -17,7 +17,7 @@ if [ $# -gt 0 ]; then
   seconds=$1
   shift
 fi
-[ $# -gt 0 ] || set -- graph hardware plan tflite json onnx
+[ $# -gt 0 ] || set -- graph hardware plan tflite json onnx notation csv
 models=${SLUICE_SHARED:-$here/../../../shared}/models/tflite
 
 for target in "$@"; do
