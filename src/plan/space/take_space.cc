@@ -5,7 +5,6 @@
 #include "plan/better_plan.h"
 #include "plan/objective.h"
 #include "plan/space/schedule_space.h"
-#include "solve/space/moves.h"
 
 namespace sluice {
 namespace {
@@ -20,10 +19,6 @@ constexpr uint32_t kPercentForSearching = 60;
 // layer without one. Later rounds have twice the work of the one before.
 constexpr uint64_t kLeastWork = 16, kWorkOfLayer = 16;
 constexpr uint64_t kMostWorkOfLayer = 1 << 15;  // of the last round
-// Refine changes plans of few layers, and makes so many layers of changed plans.
-constexpr size_t kFewLayers = 12;
-constexpr uint64_t kRefinedLayers = 256;
-constexpr double kNear = 129.0 / 128;  // of the bound's cost: too near to be refined
 // Percent of the iterations for random changes; the rest is for fusion.
 constexpr uint32_t kPercentForRounds = 50;
 
@@ -154,34 +149,6 @@ class SpaceTaker {
     return Status::kOk;
   }
 
-  // Changes one or two segments of the plan at a time as long as it gets cheaper. Each
-  // changed plan is placed and written, so only plans of few layers are changed: there
-  // much depends on when single transfers begin, which the search does not know.
-  Status Refine() {
-    const size_t layers = best_.segment.size();
-    uint64_t left = layers <= kFewLayers && !IsNearBound() ? kRefinedLayers : 0;
-    for (uint32_t at = 0, same = 0; same < layers;) {
-      const double before = call_->best_cost;
-      for (int move = 0; move < kAllMoves && call_->best_cost == before; ++move) {
-        if (left < layers) return Status::kOk;
-        KnownPlan changed = best_;
-        bool is_change = false;
-        SLUICE_TRY(ChangeAt(at, move, &changed, &is_change));
-        if (!is_change) continue;
-        left -= layers;
-        SLUICE_TRY(TakeExactly(changed));
-      }
-      if (call_->best_cost != before) {
-        same = 0;
-        continue;
-      }
-      same += best_.segment[at].last - at;
-      at = best_.segment[at].last;
-      if (at == layers) at = 0;
-    }
-    return Status::kOk;
-  }
-
   // Keeps the valid segments of an earlier plan. If fewer than half are valid, a plan
   // from scratch is better.
   Status TakeCarried(const CarriedFrom& from, bool exactly) {
@@ -216,43 +183,6 @@ class SpaceTaker {
   SpaceCall CallOf(const SpaceSearch& search) {
     return {call_->graph,  call_->hardware, call_->plain.lowering, call_->capacity,
             call_->coster, search,          &call_->search};
-  }
-
-  bool IsNearBound() const {
-    sluice_report_t least = {};
-    least.energy_pj = search_.least_pj;
-    least.latency_cycles = static_cast<uint64_t>(search_.least_cycles);
-    return call_->best_cost <= PlanCost(call_->options, least) * kNear;
-  }
-
-  // The plan with a move of the segment at a position, if there is such a move.
-  Status ChangeAt(uint32_t at, int move, KnownPlan* plan, bool* is_change) {
-    const Span<const KnownSegment> now = best_.segment;
-    const uint32_t behind = now[at].last;
-    const bool joins = behind < now.size();
-    const SegmentAt next = {behind, joins ? now[behind].last : 0,
-                            now[joins ? behind : at].choice};
-    SegmentChange change;
-    *is_change = DraftChange({at, behind, now[at].choice}, joins ? &next : nullptr,
-                             move, &change);
-    if (!*is_change) return Status::kOk;
-    SLUICE_TRY(notes_.Allocate(now.size(), &plan->segment));
-    for (size_t p = 0; p < now.size(); ++p) plan->segment[p] = now[p];
-    if (change.replaced == 2) plan->segment[behind].last = 0;
-    for (size_t k = 0; k < change.made; ++k) {
-      plan->segment[change.border[k]] = {change.border[k + 1], change.loops[k]};
-    }
-    return Status::kOk;
-  }
-
-  // Takes the plan of these segments if there is one and if it is better.
-  Status TakeExactly(const KnownPlan& known) {
-    SpaceCall of = CallOf(search_);
-    of.search.improving = 0;
-    of.search.states = of.search.longest = 1;
-    of.known = &known;
-    of.exactly = true;
-    return Take(of);
   }
 
   Status Take(const SpaceSearch& search, const KnownPlan* known) {
@@ -315,7 +245,6 @@ Status TakeFromSpace(PlanCall* call) {
   SpaceTaker taker(call, call->plain.report);
   if (call->options.deadline_ns != 0) SLUICE_TRY(taker.TakeQuick());
   SLUICE_TRY(taker.TakeThorough());
-  SLUICE_TRY(taker.Refine());
   return call->has_limits() ? taker.GoOn() : Status::kOk;
 }
 

@@ -119,6 +119,9 @@ int64_t SpaceProblem::DmaCycles(int64_t bytes, int64_t transfers) const {
   return moving + transfers * hardware->dma_latency_cycles;
 }
 
+// Of a box. Sums over all boxes stay far below 2^63.
+constexpr double kMostLost = 1099511627776.0;
+
 int64_t SpaceProblem::LostBytes(const Box& box, uint32_t root, bool stored) const {
   const Queue* queue = moves[stored ? 2 : roots[root].constant];
   if (queue == nullptr || box.elements() == 0) return 0;
@@ -133,9 +136,14 @@ int64_t SpaceProblem::LostBytes(const Box& box, uint32_t root, bool stored) cons
   const QueueWork work =
       WorkOf(*queue, {box.extent, dram, pad, t.element_bytes, false});
   const Rational& b = hardware->dram().bandwidth;
-  const int64_t cycles = (work.descriptors - 1) * queue->descriptor_cycles;
-  return work.bytes - box.elements() * t.element_bytes +
-         (b.numerator == 0 ? 0 : cycles * b.numerator / b.denominator);
+  const double cycles = static_cast<double>(work.descriptors - 1) *
+                        static_cast<double>(queue->descriptor_cycles);
+  const double per_cycle = b.numerator == 0 ? 0
+                                            : static_cast<double>(b.numerator) /
+                                                  static_cast<double>(b.denominator);
+  const double unfilled =
+      static_cast<double>(work.bytes - box.elements() * t.element_bytes);
+  return static_cast<int64_t>(Min(unfilled + cycles * per_cycle, kMostLost));
 }
 
 bool SpaceProblem::IsMade(uint32_t root, uint32_t before) const {
