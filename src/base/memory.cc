@@ -57,9 +57,11 @@ void* Memory::TryAllocate(size_t bytes, size_t alignment) {
     ++limit_hits_;
     return nullptr;
   }
-  void* p = chunks_;
-  if (p != nullptr && bytes == kChunkBytes && alignment == kChunkAlignment) {
-    chunks_ = chunks_->next;
+  const int list = ListOf(bytes, alignment);
+  void* p = nullptr;
+  if (list != kOthers && kept_[list] != nullptr) {
+    p = kept_[list];
+    kept_[list] = kept_[list]->next;
     kept_bytes_ -= bytes;
   } else {
     while (live_bytes_ + kept_bytes_ + bytes > call_peak_bytes_ && GiveOne()) {
@@ -90,12 +92,21 @@ void Memory::EndCall() {
   in_call_ = late_ = false;
 }
 
+int Memory::ListOf(size_t bytes, size_t alignment) {
+  static_assert(kFirstChunkBytes << (kOthers - 1) == kChunkBytes, "one list per size");
+  int list = 0;
+  while (list < kOthers && bytes != kFirstChunkBytes << list) ++list;
+  return alignment == kChunkAlignment ? list : kOthers;
+}
+
 bool Memory::GiveOne() {
-  Kept** const list = chunks_ != nullptr ? &chunks_ : &others_;
-  Kept* const first = *list;
+  int list = kOthers - 1;  // the largest chunks first
+  while (list >= 0 && kept_[list] == nullptr) --list;
+  if (list < 0) list = kOthers;
+  Kept* const first = kept_[list];
   if (first == nullptr) return false;
   const size_t bytes = first->bytes;
-  *list = first->next;
+  kept_[list] = first->next;
   kept_bytes_ -= bytes;
   allocator_.release(allocator_.user, first, bytes, first->alignment);
   return true;
@@ -129,10 +140,9 @@ uint32_t Memory::EnterPhase(uint32_t phase) {
 
 void Memory::Release(void* pointer, size_t bytes, size_t alignment) {
   live_bytes_ -= bytes;
-  const bool chunk = bytes == kChunkBytes && alignment == kChunkAlignment;
-  if (in_call_ && bytes >= sizeof(Kept) && (chunk || late_ || Stop())) {
-    Kept** const list = chunk ? &chunks_ : &others_;
-    *list = new (pointer) Kept{*list, bytes, alignment};
+  const int list = ListOf(bytes, alignment);
+  if (in_call_ && bytes >= sizeof(Kept) && (list != kOthers || late_ || Stop())) {
+    kept_[list] = new (pointer) Kept{kept_[list], bytes, alignment};
     kept_bytes_ += bytes;
     return;
   }

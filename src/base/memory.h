@@ -78,13 +78,15 @@ class Memory {
     size_t alignment;
   };
   void* TryAllocate(size_t bytes, size_t alignment);
+  static int ListOf(size_t bytes, size_t alignment);
   bool GiveOne();
   void ReleaseOwner();
 
   sluice_allocator_t allocator_;
   uint64_t max_bytes_;      // 0 = no cap
-  Kept* chunks_ = nullptr;  // full-size chunks, for the next arena
-  Kept* others_ = nullptr;
+  // Chunks for the next arenas, one list per size; the last list has all other blocks.
+  static constexpr int kOthers = 4;
+  Kept* kept_[kOthers + 1] = {};
   uint64_t kept_bytes_ = 0;  // not counted in live_bytes_
   uint64_t call_peak_bytes_ = 0;
   bool in_call_ = false;

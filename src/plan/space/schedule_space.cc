@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "base/hash.h"
 #include "model/program_order.h"
 #include "plan/better_plan.h"
 #include "plan/objective.h"
@@ -180,6 +181,18 @@ bool SpaceSchedule::IsOf(Span<const KnownSegment> segments) const {
     if (known.last != s.last || !SameLoops(known.choice, s.choice)) return false;
   }
   return true;
+}
+
+uint64_t SpaceSchedule::Hash() const {
+  uint64_t hash = 0;
+  for (const SpaceSegment& s : plan_.segments) {
+    const LoopChoice& c = s.choice;
+    const int64_t facts[] = {s.last, c.count, c.slice, c.piece};
+    hash = Fnv1aWords(facts, sizeof facts, hash);
+    hash = Fnv1a(c.cut, static_cast<size_t>(c.count), hash);
+    hash = Fnv1aWords(c.trips, sizeof c.trips[0] * static_cast<size_t>(c.count), hash);
+  }
+  return hash;
 }
 
 int64_t SpaceSchedule::most_iterations() const {

@@ -52,6 +52,7 @@ class SpaceSchedule {
   // false.
   Status Write(int order, Candidate* out);
   Span<const SpaceSegment> segments() const { return plan_.segments; }
+  uint64_t Hash() const;            // of the segments and their loops
   int64_t most_iterations() const;  // of a segment's loops
   // The segments and what they leave, in `arena`.
   Status Note(Arena* arena, KnownPlan* out) const;

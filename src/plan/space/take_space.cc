@@ -4,6 +4,7 @@
 #include "base/checked.h"
 #include "plan/better_plan.h"
 #include "plan/objective.h"
+#include "plan/space/refine_plan.h"
 #include "plan/space/schedule_space.h"
 
 namespace sluice {
@@ -19,6 +20,7 @@ constexpr uint32_t kPercentForSearching = 60;
 // layer without one. Later rounds have twice the work of the one before.
 constexpr uint64_t kLeastWork = 16, kWorkOfLayer = 16;
 constexpr uint64_t kMostWorkOfLayer = 1 << 15;  // of the last round
+constexpr double kNear = 129.0 / 128;  // of the bound's cost: too near to be refined
 // Percent of the iterations for random changes; the rest is for fusion.
 constexpr uint32_t kPercentForRounds = 50;
 
@@ -149,6 +151,19 @@ class SpaceTaker {
     return Status::kOk;
   }
 
+  // Plans of few layers: changes them, priced exactly.
+  Status Refine() {
+    if (best_.segment.empty() || IsNearBound()) return Status::kOk;
+    KnownPlan refined = best_;
+    SLUICE_TRY(RefinePlan({call_, CallOf(search_)}, &notes_, &refined));
+    if (refined.segment.data() == best_.segment.data()) return Status::kOk;
+    SpaceCall of = CallOf(search_);
+    of.search.improving = 0;
+    of.known = &refined;
+    of.exactly = true;
+    return Take(of);
+  }
+
   // Keeps the valid segments of an earlier plan. If fewer than half are valid, a plan
   // from scratch is better.
   Status TakeCarried(const CarriedFrom& from, bool exactly) {
@@ -183,6 +198,13 @@ class SpaceTaker {
   SpaceCall CallOf(const SpaceSearch& search) {
     return {call_->graph,  call_->hardware, call_->plain.lowering, call_->capacity,
             call_->coster, search,          &call_->search};
+  }
+
+  bool IsNearBound() const {
+    sluice_report_t least = {};
+    least.energy_pj = search_.least_pj;
+    least.latency_cycles = static_cast<uint64_t>(search_.least_cycles);
+    return call_->best_cost <= PlanCost(call_->options, least) * kNear;
   }
 
   Status Take(const SpaceSearch& search, const KnownPlan* known) {
@@ -245,6 +267,7 @@ Status TakeFromSpace(PlanCall* call) {
   SpaceTaker taker(call, call->plain.report);
   if (call->options.deadline_ns != 0) SLUICE_TRY(taker.TakeQuick());
   SLUICE_TRY(taker.TakeThorough());
+  SLUICE_TRY(taker.Refine());
   return call->has_limits() ? taker.GoOn() : Status::kOk;
 }
 

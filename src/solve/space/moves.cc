@@ -60,11 +60,24 @@ bool DraftNext(const SegmentAt* next, int move, SegmentChange* out) {
   return out->border[1] > out->border[0] && out->border[1] < next->last;
 }
 
+// One loop around the segment, or around it and the next one.
+bool DraftOne(const SegmentAt& segment, const SegmentAt* next, int move,
+              SegmentChange* out) {
+  const bool joins = move % 2 != 0;
+  if (joins && next == nullptr) return false;
+  out->replaced = joins ? 2 : 1;
+  out->border[0] = segment.first;
+  out->border[1] = joins ? next->last : segment.last;
+  out->loops[0].Add(move / 6, 2 << move % 6 / 2);
+  return true;
+}
+
 }  // namespace
 
 bool DraftChange(const SegmentAt& segment, const SegmentAt* next, int move,
                  SegmentChange* out) {
   // Most segments have few loops or layers, so most moves end here.
+  if (move >= kSegmentMoves) return DraftOne(segment, next, move - kSegmentMoves, out);
   const int on = move < kDrop ? move / kTrips : move - kDrop;
   if (move < kAdd && on >= segment.loops.count) return false;
   if (move >= kDivide && move < kNext && segment.last - segment.first < 2) return false;

@@ -14,6 +14,8 @@
 namespace sluice {
 
 constexpr int kSegmentMoves = 42;
+// With those that put one loop in the place of all.
+constexpr int kAllMoves = kSegmentMoves + 6 * (kAxes + 1);
 
 struct SegmentAt {
   uint32_t first, last;  // positions

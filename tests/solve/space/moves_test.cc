@@ -70,6 +70,18 @@ TEST_CASE("moves: two segments are joined, or their border moves by a layer") {
   CHECK(all == std::set<std::string>{"4-8 H4", "4-8 N2", "4-6 H4, 6-8 N2"});
 }
 
+TEST_CASE("moves: one loop takes the place of all, around one segment or two") {
+  const LoopChoice rows = Loops(1, 4);
+  const SegmentAt next = {5, 6, rows};
+  std::set<std::string> all = AllOf({4, 5, rows}, &next, kAllMoves);
+  for (const char* loop :
+       {"N2", "N4", "H2", "H4", "W2", "W4", "C2", "C4", "S2", "S4", "S8"}) {
+    CAPTURE(loop);
+    CHECK(all.count("4-5 " + std::string(loop)) == 1);
+    CHECK(all.count("4-6 " + std::string(loop)) == 1);
+  }
+}
+
 TEST_CASE("moves: loops have no more parts than there is to cut") {
   const sluice_test::SpaceCase c(sluice_test::JoinedGraph());
   const SpaceProblem& p = c.problem;

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/space/refine_plan.h"
+
+#include "base/hash.h"
+#include "plan/objective.h"
+#include "solve/space/moves.h"
+
+namespace sluice {
+namespace {
+
+constexpr size_t kFewLayers = 12;
+constexpr uint64_t kMostSteps = 8192;  // of changed plans that are written
+constexpr uint64_t kStepsOfTry = 64;   // a changed plan takes as long as so many more
+constexpr double kFar = 1.05;  // above the best plan; other orders do not gain so much
+constexpr size_t kSeen = 64;
+
+class Refiner {
+ public:
+  Refiner(const RefineCall& call, Arena* arena, KnownPlan* plan)
+      : call_(*call.call), of_(call.of), arena_(arena), best_(plan) {
+    of_.search.improving = 0;
+    of_.search.states = of_.search.longest = 1;
+    of_.search.budget = of_.budget;
+    of_.exactly = true;
+    least_ = call_.best_cost;
+  }
+
+  Status Run() {
+    const uint32_t layers = static_cast<uint32_t>(best_->segment.size());
+    for (uint32_t at = 0, same = 0; same < layers;) {
+      bool better = false;
+      for (int move = 0; move < kAllMoves && !better; ++move) {
+        if (left_ == 0) return Status::kOk;
+        KnownPlan changed = *best_;
+        bool is_change = false;
+        SLUICE_TRY(ChangeAt(at, move, &changed, &is_change));
+        if (!is_change) continue;
+        double cost = least_;
+        SLUICE_TRY(Price(changed, &cost));
+        better = cost < least_;
+        if (!better) continue;
+        least_ = cost;
+        *best_ = changed;
+      }
+      same = better ? 0 : same + best_->segment[at].last - at;
+      if (!better) at = best_->segment[at].last;
+      if (at == layers) at = 0;
+    }
+    return Status::kOk;
+  }
+
+ private:
+  // The plan with a move of the segment at a position, if there is such a move.
+  Status ChangeAt(uint32_t at, int move, KnownPlan* plan, bool* is_change) {
+    const Span<const KnownSegment> now = best_->segment;
+    const uint32_t behind = now[at].last;
+    const bool joins = behind < now.size();
+    const SegmentAt next = {behind, joins ? now[behind].last : 0,
+                            now[joins ? behind : at].choice};
+    SegmentChange change;
+    *is_change = DraftChange({at, behind, now[at].choice}, joins ? &next : nullptr,
+                             move, &change);
+    if (!*is_change) return Status::kOk;
+    SLUICE_TRY(arena_->Allocate(now.size(), &plan->segment));
+    for (size_t p = 0; p < now.size(); ++p) plan->segment[p] = now[p];
+    if (change.replaced == 2) plan->segment[behind].last = 0;
+    for (size_t k = 0; k < change.made; ++k) {
+      plan->segment[change.border[k]] = {change.border[k + 1], change.loops[k]};
+    }
+    return Status::kOk;
+  }
+
+  // Lowers *cost to that of the plan, if the plan can be made and is cheaper.
+  Status Price(const KnownPlan& known, double* cost) {
+    of_.known = &known;
+    Arena memory(call_.scratch->memory());
+    Diagnostic ignored = {};
+    SpaceSchedule space(of_, &memory);
+    left_ -= Min(left_, kStepsOfTry);
+    if (space.Find(&ignored) != Status::kOk || !space.IsWanted()) return Status::kOk;
+    if (WasSeen(space.Hash())) return Status::kOk;
+    for (int order = 0; order < SpaceSchedule::kOrders && left_ != 0; ++order) {
+      Candidate c(call_.scratch->memory(), call_.hardware);
+      if (!space.Has(order) || space.Write(order, &c) != Status::kOk) continue;
+      left_ -= Min(left_, uint64_t{c.program.size()});
+      if (CompleteCandidate({call_.graph, call_.hardware, call_.bound}, &memory, &c) !=
+          Status::kOk) {
+        continue;
+      }
+      const double of = PlanCost(call_.options, c.report);
+      *cost = Min(*cost, of);
+      if (of > kFar * least_) break;
+    }
+    return Status::kOk;
+  }
+
+  bool WasSeen(uint64_t hash) {
+    for (const uint64_t seen : seen_) {
+      if (seen == hash) return true;
+    }
+    seen_[next_++ % kSeen] = hash;
+    return false;
+  }
+
+  const PlanCall& call_;
+  SpaceCall of_;
+  Arena* arena_;
+  KnownPlan* best_;
+  double least_;
+  uint64_t left_ = kMostSteps;  // to write
+  uint64_t seen_[kSeen] = {};
+  size_t next_ = 0;
+};
+
+}  // namespace
+
+Status RefinePlan(const RefineCall& call, Arena* arena, KnownPlan* plan) {
+  if (plan->segment.size() > kFewLayers) return Status::kOk;
+  return Refiner(call, arena, plan).Run();
+}
+
+}  // namespace sluice

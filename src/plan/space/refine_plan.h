@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changes one or two segments of a plan of few layers at a time, and places, writes and
+// prices each changed plan exactly, as long as the plan gets cheaper. In plans so small
+// much depends on when single transfers begin, which the search does not know.
+//
+// Input    a call with a plan; its segments, without their changes at the end of a
+//          search.
+// Output   the cheapest segments found; they live in `arena`.
+// Errors   kOutOfMemory.
+// Cost     a number of steps written that depends on those of the plan.
+#ifndef SLUICE_PLAN_SPACE_REFINE_PLAN_H_
+#define SLUICE_PLAN_SPACE_REFINE_PLAN_H_
+
+#include "plan/plan_call.h"
+#include "plan/space/schedule_space.h"
+
+namespace sluice {
+
+struct RefineCall {
+  PlanCall* call;  // its best plan is the one to refine
+  SpaceCall of;    // how plans of the space are made
+};
+
+Status RefinePlan(const RefineCall& call, Arena* arena, KnownPlan* plan);
+
+}  // namespace sluice
+
+#endif  // SLUICE_PLAN_SPACE_REFINE_PLAN_H_
