@@ -83,7 +83,7 @@ class Memory {
   void ReleaseOwner();
 
   sluice_allocator_t allocator_;
-  uint64_t max_bytes_;      // 0 = no cap
+  uint64_t max_bytes_;  // 0 = no cap
   // Chunks for the next arenas, one list per size; the last list has all other blocks.
   static constexpr int kOthers = 4;
   Kept* kept_[kOthers + 1] = {};
