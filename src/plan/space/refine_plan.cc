@@ -13,6 +13,12 @@ constexpr uint64_t kMostSteps = 8192;  // of changed plans that are written
 constexpr uint64_t kStepsOfTry = 64;   // a changed plan takes as long as so many more
 constexpr double kFar = 1.05;  // above the best plan; other orders do not gain so much
 constexpr size_t kSeen = 64;
+constexpr double kNoCost = 1e300;  // more than any plan costs
+
+struct Seen {  // a plan that was priced
+  uint64_t hash;
+  double cost;
+};
 
 class Refiner {
  public:
@@ -22,37 +28,60 @@ class Refiner {
     of_.search.states = of_.search.longest = 1;
     of_.search.budget = of_.budget;
     of_.exactly = true;
-    least_ = call_.best_cost;
   }
 
   Status Run() {
+    double least = call_.best_cost;
+    SLUICE_TRY(Descend(best_, &least));
+    // Moves end in different plans from different ones: from each layer by itself, and
+    // from all layers together.
     const uint32_t layers = static_cast<uint32_t>(best_->segment.size());
-    for (uint32_t at = 0, same = 0; same < layers;) {
-      bool better = false;
-      for (int move = 0; move < kAllMoves && !better; ++move) {
-        if (left_ == 0) return Status::kOk;
-        KnownPlan changed = *best_;
-        bool is_change = false;
-        SLUICE_TRY(ChangeAt(at, move, &changed, &is_change));
-        if (!is_change) continue;
-        double cost = least_;
-        SLUICE_TRY(Price(changed, &cost));
-        better = cost < least_;
-        if (!better) continue;
-        least_ = cost;
-        *best_ = changed;
-      }
-      same = better ? 0 : same + best_->segment[at].last - at;
-      if (!better) at = best_->segment[at].last;
-      if (at == layers) at = 0;
+    for (int start = 0; start < 2; ++start) {
+      const bool together = start != 0;
+      KnownPlan plan = *best_;
+      SLUICE_TRY(arena_->Allocate(layers, &plan.segment));
+      for (uint32_t p = 0; p < layers && !together; ++p) plan.segment[p].last = p + 1;
+      if (together) plan.segment[0].last = layers;
+      double cost = kNoCost;
+      SLUICE_TRY(Price(plan, &cost));
+      SLUICE_TRY(Descend(&plan, &cost));
+      if (cost >= least) continue;
+      least = cost;
+      *best_ = plan;
     }
     return Status::kOk;
   }
 
  private:
+  // Changes the plan as long as it gets cheaper.
+  Status Descend(KnownPlan* plan, double* least) {
+    const uint32_t layers = static_cast<uint32_t>(plan->segment.size());
+    for (uint32_t at = 0, same = 0; same < layers;) {
+      bool better = false;
+      for (int move = 0; move < kAllMoves && !better; ++move) {
+        if (left_ == 0) return Status::kOk;
+        KnownPlan changed = *plan;
+        bool is_change = false;
+        SLUICE_TRY(ChangeAt(*plan, at, move, &changed, &is_change));
+        if (!is_change) continue;
+        double cost = kNoCost;
+        SLUICE_TRY(Price(changed, &cost));
+        better = cost < *least;
+        if (!better) continue;
+        *least = cost;
+        *plan = changed;
+      }
+      same = better ? 0 : same + plan->segment[at].last - at;
+      if (!better) at = plan->segment[at].last;
+      if (at == layers) at = 0;
+    }
+    return Status::kOk;
+  }
+
   // The plan with a move of the segment at a position, if there is such a move.
-  Status ChangeAt(uint32_t at, int move, KnownPlan* plan, bool* is_change) {
-    const Span<const KnownSegment> now = best_->segment;
+  Status ChangeAt(const KnownPlan& from, uint32_t at, int move, KnownPlan* plan,
+                  bool* is_change) {
+    const Span<const KnownSegment> now = from.segment;
     const uint32_t behind = now[at].last;
     const bool joins = behind < now.size();
     const SegmentAt next = {behind, joins ? now[behind].last : 0,
@@ -70,7 +99,7 @@ class Refiner {
     return Status::kOk;
   }
 
-  // Lowers *cost to that of the plan, if the plan can be made and is cheaper.
+  // *cost: of the plan, exactly; kNoCost if it cannot be made.
   Status Price(const KnownPlan& known, double* cost) {
     of_.known = &known;
     Arena memory(call_.scratch->memory());
@@ -78,8 +107,8 @@ class Refiner {
     SpaceSchedule space(of_, &memory);
     left_ -= Min(left_, kStepsOfTry);
     if (space.Find(&ignored) != Status::kOk || !space.IsWanted()) return Status::kOk;
-    if (WasSeen(space.Hash())) return Status::kOk;
-    for (int order = 0; order < SpaceSchedule::kOrders && left_ != 0; ++order) {
+    Seen* const seen = EntryOf(space.Hash());
+    for (int order = 0; seen->cost == 0 && order < SpaceSchedule::kOrders; ++order) {
       Candidate c(call_.scratch->memory(), call_.hardware);
       if (!space.Has(order) || space.Write(order, &c) != Status::kOk) continue;
       left_ -= Min(left_, uint64_t{c.program.size()});
@@ -89,26 +118,29 @@ class Refiner {
       }
       const double of = PlanCost(call_.options, c.report);
       *cost = Min(*cost, of);
-      if (of > kFar * least_) break;
+      if (of > kFar * call_.best_cost) break;
     }
+    if (seen->cost == 0) seen->cost = *cost;
+    *cost = seen->cost;
     return Status::kOk;
   }
 
-  bool WasSeen(uint64_t hash) {
-    for (const uint64_t seen : seen_) {
-      if (seen == hash) return true;
+  // The entry of a plan; its cost is 0 if the plan was not priced.
+  Seen* EntryOf(uint64_t hash) {
+    for (Seen& seen : seen_) {
+      if (seen.hash == hash) return &seen;
     }
-    seen_[next_++ % kSeen] = hash;
-    return false;
+    Seen* const fresh = &seen_[next_++ % kSeen];
+    *fresh = {hash, 0};
+    return fresh;
   }
 
   const PlanCall& call_;
   SpaceCall of_;
   Arena* arena_;
   KnownPlan* best_;
-  double least_;
   uint64_t left_ = kMostSteps;  // to write
-  uint64_t seen_[kSeen] = {};
+  Seen seen_[kSeen] = {};
   size_t next_ = 0;
 };
 
