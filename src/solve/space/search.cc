@@ -384,19 +384,40 @@ bool TryParts(const PartsOfLayer& of, uint32_t from, uint32_t end, int* some,
 }
 
 // Tries parts of a sum, together with the layers that make what a part adds up, under
-// cuts of images and rows.
+// each of the cuts, the coarsest first. True if one of those that fit is flat.
+template <typename Cuts>
+bool TrySumsUnder(const Cuts& cuts, PartsOfLayer* of, uint32_t from, uint32_t end,
+                  Trier* trier) {
+  const Tensor& out = OutputOf(of->problem, end - 1);
+  Patience patience(kMoreCuts);
+  bool flat = false;
+  int some = of->parts.size - 1;
+  for (int i = 0; i < cuts.size() && patience.Lasts() && some >= 0; ++i) {
+    of->loops = cuts.at(i);
+    if (of->loops.count == kMaxLoops) break;
+    if (!TryParts(*of, from, end, &some, trier)) continue;
+    patience.Spend(trier->cost(), true);
+    flat = flat || IsFlat(out, of->loops);
+  }
+  return flat || patience.Lasts();
+}
+
+// Tries parts of a sum under no cut, under cuts of images and rows, and under cuts of
+// rows and columns if windows overlap.
 void TrySums(const SpaceProblem& p, uint32_t from, uint32_t end, Trier* trier) {
   const uint32_t at = trier->at(from), summed = SummedOf(p, at, end);
   if (summed == kNone || summed == at) return;
-  const OuterCuts cuts(*p.graph, p.at(end - 1), OutputOf(p, end - 1).extent);
   const TripList parts = TripsOf(AccumulatedChannels(*p.graph, p.at(summed)));
   const uint64_t work = trier->work();
-  Patience patience(kMoreCuts);
+  const int32_t* const extent = OutputOf(p, end - 1).extent;
+  PartsOfLayer of{p, {}, summed, parts};
   int some = parts.size - 1;
-  for (int i = -1; i < cuts.size() && patience.Lasts() && some >= 0; ++i) {
-    const PartsOfLayer of{p, i < 0 ? LoopChoice{} : cuts.at(i), summed, parts};
-    if (of.loops.count == kMaxLoops) break;
-    if (TryParts(of, from, end, &some, trier)) patience.Spend(trier->cost(), true);
+  if (some >= 0) TryParts(of, from, end, &some, trier);
+  const OuterCuts rows(*p.graph, p.at(end - 1), extent);
+  if (TrySumsUnder(rows, &of, from, end, trier)) {
+    uint32_t window = end - 1;
+    while (window > at && !Overlap(*p.graph, p.at(window))) --window;
+    TrySumsUnder(SquareCuts(*p.graph, p.at(window), extent), &of, from, end, trier);
   }
   trier->SetWork(work);
 }
