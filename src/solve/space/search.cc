@@ -21,6 +21,8 @@ constexpr uint32_t kShort = 3;  // layers; shorter segments may end anywhere
 // Segments of more layers are not tried in parts of a sum if windows overlap: what lies
 // between parts of rows would be computed again for each part of the sum.
 constexpr uint32_t kSummed = 5;
+constexpr int32_t kAllCuts =
+    16;                       // around sums each number of parts is tried up to this
 constexpr int kMoreCuts = 2;  // tried, the coarsest that fits and finer ones
 // So many more cuts are tried in short segments whose roots had to leave: finer cuts
 // may keep them.
@@ -413,7 +415,7 @@ void TrySums(const SpaceProblem& p, uint32_t from, uint32_t end, Trier* trier) {
   PartsOfLayer of{p, {}, summed, parts};
   int some = parts.size - 1;
   if (some >= 0) TryParts(of, from, end, &some, trier);
-  const OuterCuts rows(*p.graph, p.at(end - 1), extent);
+  const OuterCuts rows(*p.graph, p.at(end - 1), extent, kAllCuts);
   if (TrySumsUnder(rows, &of, from, end, trier)) {
     uint32_t window = end - 1;
     while (window > at && !Overlap(*p.graph, p.at(window))) --window;

@@ -75,14 +75,14 @@ TripList TripsOf(int32_t extent, int32_t all_up_to) {
 }
 
 OuterCuts::OuterCuts(const Graph& graph, const Layer& layer,
-                     const int32_t extent[kAxes]) {
+                     const int32_t extent[kAxes], int32_t all_up_to) {
   if (OverlapAlong(graph, layer, 1) && !OverlapAlong(graph, layer, 2)) {
     axis_[1] = 2;
     axis_[2] = 1;
   }
   for (int i = 0; i < 3; ++i) {
     extent_[i] = extent[axis_[i]];
-    trips_[i] = TripsOf(extent_[i]);
+    trips_[i] = TripsOf(extent_[i], all_up_to);
   }
 }
 

@@ -33,7 +33,9 @@ TripList TripsOf(int32_t extent, int32_t all_up_to = 4);
 // have a halo.
 class OuterCuts {
  public:
-  OuterCuts(const Graph& graph, const Layer& layer, const int32_t extent[kAxes]);
+  // all_up_to: as TripsOf.
+  OuterCuts(const Graph& graph, const Layer& layer, const int32_t extent[kAxes],
+            int32_t all_up_to = 4);
   int size() const { return trips_[0].size + trips_[1].size + trips_[2].size; }
   LoopChoice at(int i) const;
 

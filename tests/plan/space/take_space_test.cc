@@ -120,6 +120,22 @@ TEST_CASE(
   }
 }
 
+// An inverted residual in 8 KiB: loops over rows and columns, and within them parts of
+// the sum. Under rows alone the sums of a part do not fit, and the plan costs 8.8e13.
+TEST_CASE("take space: a sum is added up in parts under rows and columns") {
+  sluice::zoo::Network net("inverted_residual");
+  sluice::zoo::Fmap x = net.Input("x", {1, 30, 30, 24});
+  x = net.Convolution("expand", x, 192, {1, 1}, true);
+  x = net.Depthwise("depthwise", x, {3, 1, sluice::zoo::Padding::kValid}, true);
+  NetworkPlan n(net.Finish(net.Convolution("project", x, 24, {1, 1}, false)),
+                "mcu-256k");
+  REQUIRE(n.ok);
+  REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 8192) == SLUICE_OK);
+  CHECK(n.Verify() == SLUICE_OK);
+  CHECK(n.report.groups == 1);
+  CHECK(n.Product() < 6.2e13);
+}
+
 // The first plan found does not fit the memory (transformer, VGG-16), or costs of tiles
 // that are remembered would take all of it (L-RASPP).
 TEST_CASE("take space: with little memory there are fewer tiles, not the plain plan") {
