@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/memory_bound.h"
 
+#include "base/checked.h"
 #include "model/host.h"
 #include "model/lowering.h"
 #include "model/program.h"
 #include "plan/check_options.h"
 #include "plan/fused/parallel_starts.h"
+#include "plan/pipeline.h"
 #include "plan/tile_costs.h"
 #include "solve/baseline/layer_by_layer.h"
 
@@ -14,13 +16,23 @@ namespace {
 
 // The most that a call allocates before it plans.
 constexpr uint64_t kObjectBytes = 1024;
+// Of a search of the space, which is refused more: arenas that work at one time, for
+// each layer its notes, for each pair of layers that may share a segment the segment's
+// cost and its tiles, for each step of the plan its places and waits.
+constexpr uint64_t kSearchBytes = 384 << 10, kLayerBytes = 12 << 10;
+constexpr uint64_t kPairBytes = 256, kPairsOfLayer = 112, kStepBytes = 256;
 
 uint64_t NodeCount(const Hardware& hardware) {
   return uint64_t{hardware.node_cols} * hardware.node_rows;
 }
 
-// Steps of the plain plan.
-Status CountSteps(const PlanRequest& request, Arena* scratch, uint64_t* steps,
+// Steps of the plain plan, and whether a search of the space may follow it.
+struct PlainCounts {
+  uint64_t steps = 0;
+  bool quick = false;
+};
+
+Status CountSteps(const PlanRequest& request, Arena* scratch, PlainCounts* counts,
                   Diagnostic* diagnostic) {
   const Hardware& hardware = request.hardware;
   Graph graph;
@@ -33,15 +45,46 @@ Status CountSteps(const PlanRequest& request, Arena* scratch, uint64_t* steps,
   Budget unlimited;
   const LayerCall call = {graph,          hardware,  lowering, ScratchpadBytes(request),
                           costs.coster(), &unlimited};
-  *steps = 0;
+  counts->quick = costs.quick();
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     if (lowering.is_view[l] != 0) continue;
     Arena one(scratch->memory());
     Program program(&one, hardware);
     SLUICE_TRY(AppendLayer(call, l, scratch, &program));
-    *steps += program.size();
+    counts->steps += program.size();
   }
   return Status::kOk;
+}
+
+// The most bytes that are live while the plan without a search is made, written and
+// judged. They are counted as they are allocated: what the judge keeps of contents
+// depends on how tiles cut each other's boxes, which no count of layers or steps tells.
+Status MeasurePlain(const PlanRequest& request, Arena* scratch, uint64_t* bytes,
+                    Diagnostic* diagnostic) {
+  Memory* memory = scratch->memory();
+  sluice_schedule_options_t options = request.options;
+  options.solver = SLUICE_SOLVER_BASELINE;
+  options.deadline_ns = 0;
+  options.cancel = nullptr;
+  options.progress = nullptr;
+  const PlanRequest plain = {request.graph, request.hardware, options};
+  const uint64_t live = memory->live_bytes();
+  // The phases' peaks are those of the call that is working, which is this one.
+  memory->ClearPhases();
+  const uint32_t phase = memory->EnterPhase(SLUICE_PHASE_LOWER);
+  Status status = Status::kOk;
+  {
+    Arena plan(memory), work(memory);
+    Span<const uint8_t> image;
+    status = MakePlan(plain, &plan, &work, &image, nullptr, diagnostic);
+  }
+  uint64_t peak = live;
+  for (uint32_t p = 0; p < SLUICE_PHASE_COUNT; ++p) {
+    peak = Max(peak, memory->phase_peak_bytes(p));
+  }
+  memory->EnterPhase(phase);
+  *bytes = peak - live;
+  return status;
 }
 
 }  // namespace
@@ -55,12 +98,23 @@ uint64_t PlainBytes(const PlanRequest& request, uint64_t steps) {
   return one + (24 << 20) + 64 * nodes * layers;
 }
 
-uint64_t SearchBytes(const PlanRequest& request, uint64_t steps) {
+uint64_t SearchBytes(const PlanRequest& request, uint64_t steps, bool quick) {
+  const sluice_schedule_options_t& options = request.options;
+  const uint64_t layers = request.graph.layers.size();
   // Plans for many nodes may be as long as the judges accept (mesh/node_steps.cc).
-  if (NodeCount(request.hardware) > 1) return uint64_t{640} << 20;
-  if (request.options.solver == SLUICE_SOLVER_BASELINE) return 0;
-  return FusionBytes(request, steps) +
-         uint64_t{64} * 1024 * request.graph.layers.size();
+  if (NodeCount(request.hardware) > 1) {
+    return PlainBytes(request, steps) + (uint64_t{640} << 20);
+  }
+  if (options.solver == SLUICE_SOLVER_DEFAULT && quick && request.before == nullptr &&
+      request.resume == nullptr && options.deadline_ns == 0 &&
+      options.max_iterations == 0) {
+    // Who may end the call early has the plain plan in hand during the search.
+    const bool in_hand = options.cancel != nullptr || options.progress != nullptr;
+    return kSearchBytes + kStepBytes * steps +
+           layers * (kLayerBytes + kPairBytes * Min(layers, kPairsOfLayer)) +
+           (in_hand ? PlainBytes(request, steps) : 0);
+  }
+  return FusionBytes(request, steps) + uint64_t{64} * 1024 * layers;
 }
 
 uint64_t FusionBytes(const PlanRequest& request, uint64_t steps) {
@@ -68,7 +122,8 @@ uint64_t FusionBytes(const PlanRequest& request, uint64_t steps) {
   const uint64_t one = uint64_t{2} * 1024 * 1024 + uint64_t{16} * 1024 * layers;
   // Each parallel start is a search with memory of its own.
   const bool parallel = request.options.runner != nullptr;
-  return one * (parallel ? 2 + 3 * ParallelStarts::kStarts : 1) + 128 * steps +
+  return PlainBytes(request, steps) +
+         one * (parallel ? 2 + 3 * ParallelStarts::kStarts : 1) + 128 * steps +
          (request.resume != nullptr ? 2 * request.resume_bytes : 0);
 }
 
@@ -77,9 +132,15 @@ Status BoundMemory(const PlanRequest& request, Arena* scratch, uint64_t* bytes,
   SLUICE_TRY(CheckOptions(request.options, diagnostic));
   SLUICE_TRY(CheckMachine(request.hardware, diagnostic));
   ArenaScope scope(scratch);
-  uint64_t steps = 0;
-  SLUICE_TRY(CountSteps(request, scratch, &steps, diagnostic));
-  *bytes = kObjectBytes + PlainBytes(request, steps) + SearchBytes(request, steps);
+  PlainCounts counts;
+  SLUICE_TRY(CountSteps(request, scratch, &counts, diagnostic));
+  const bool nodes = NodeCount(request.hardware) > 1;
+  uint64_t plain = 0;
+  if (!nodes) SLUICE_TRY(MeasurePlain(request, scratch, &plain, diagnostic));
+  if (nodes || request.options.solver != SLUICE_SOLVER_BASELINE) {
+    plain = Max(plain, SearchBytes(request, counts.steps, counts.quick));
+  }
+  *bytes = kObjectBytes + plain;
   return Status::kOk;
 }
 
@@ -87,14 +148,16 @@ Status RefuseMemory(const PlanRequest& request, Arena* scratch,
                     Diagnostic* diagnostic) {
   const uint64_t live = scratch->memory()->live_bytes();
   const uint64_t cap = scratch->memory()->max_bytes();
-  uint64_t steps = 0;
+  PlainCounts counts;
   Diagnostic ignored = {};
   bool counted = false;
   {
     ArenaScope scope(scratch);
-    counted = CountSteps(request, scratch, &steps, &ignored) == Status::kOk;
+    counted = CountSteps(request, scratch, &counts, &ignored) == Status::kOk;
   }
-  const uint64_t required = live + PlainBytes(request, steps);
+  uint64_t required = live + PlainBytes(request, counts.steps);
+  // A cap that has just proved too small is not named as enough.
+  if (required <= cap) required = 2 * cap;
   Fail fail(diagnostic, Status::kOutOfMemory, "memory");
   fail.Text(counted ? "the plain plan needs a context of "
                     : "counting the plain plan's steps needs a context of ");

@@ -6,8 +6,11 @@
 // Output   bytes.
 // Errors   BoundMemory: as Lower and the plain plan. RefuseMemory: always kOutOfMemory,
 //          with the bytes that are enough in the diagnostic.
-// Cost     that of writing the plain plan, one layer at a time in little memory.
-// Source   own; measured over the zoo, with a quarter to spare.
+// Cost     BoundMemory: that of the plain plan, which it makes, and its memory.
+//          RefuseMemory: that of writing the plain plan, one layer at a time in little
+//          memory.
+// Source   own. The plain plan's bytes are counted while it is made; a search is refused
+//          more than SearchBytes, so that these are a bound whatever it looks for.
 #ifndef SLUICE_PLAN_MEMORY_BOUND_H_
 #define SLUICE_PLAN_MEMORY_BOUND_H_
 
@@ -16,11 +19,13 @@
 
 namespace sluice {
 
-// Bytes for the plain plan: to lower the graph, to derive the waits, and to judge.
+// Bytes for the plain plan by a rule of thumb, for callers without room to make it: to
+// lower the graph, to derive the waits, and to judge.
 uint64_t PlainBytes(const PlanRequest& request, uint64_t steps);
 
-// Further bytes for the search for better plans. The search takes no more than these.
-uint64_t SearchBytes(const PlanRequest& request, uint64_t steps);
+// The most that a call may hold while it searches for better plans, the plain plan
+// included. quick: no tile cost needs a search (plan/tile_costs.h).
+uint64_t SearchBytes(const PlanRequest& request, uint64_t steps, bool quick);
 
 // The part of SearchBytes that fusion starts with. It takes more only where this part
 // is too small: more memory lets fusion find other plans, not better ones.

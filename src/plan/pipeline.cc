@@ -45,9 +45,10 @@ Status TakeOperators(PlanCall* call) {
 // Runs a search within the memory bound that callers are told. steps: of the plain
 // plan.
 Status SearchWithin(PlanCall* call, uint64_t steps, Status (*search)(PlanCall*)) {
-  const uint64_t plain = call->live_before + PlainBytes(call->request, steps);
-  call->limit_bytes = plain + SearchBytes(call->request, steps);
-  call->fusion_limit_bytes = plain + FusionBytes(call->request, steps);
+  const PlanRequest& request = call->request;
+  const uint64_t live = call->live_before;
+  call->limit_bytes = live + SearchBytes(request, steps, call->costs->quick());
+  call->fusion_limit_bytes = live + FusionBytes(request, steps);
   Memory* memory = call->scratch->memory();
   memory->Limit(call->limit_bytes);
   const Status status = search(call);

@@ -2,16 +2,25 @@
 // Memory of scheduling, and how much worse plans are with less.
 //
 // Input    all networks of the zoo on soma-edge (GPT-2 XL: soma-cloud), by default and
-//          with 200 iterations. Environment: SLUICE_BENCH_ONLY a part of the names.
+//          with 200 iterations; random graphs on random machines; the TFLite models of
+//          the shared data on mcu-256k and soma-edge. Environment: SLUICE_BENCH_ONLY a
+//          part of the names, SLUICE_BENCH_CASES how many random graphs (5000).
 // Output   per network: the bound of sluice_schedule_memory_bound; bytes that the allocator
 //          gave, by phase. Then the cap is halved until a call refuses it: number of plans,
 //          EDP of the last plan over that without a cap, the bytes that the refusal named
-//          and whether they were enough.
+//          and whether they were enough. Of random graphs and models: calls that took
+//          more than the bound, calls whose plan was another one in a context capped at
+//          the bound, the bound over what was taken.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "support/network_plan.h"
+#include "support/random_graph.h"
+#include "support/random_machine.h"
 #include "zoo/zoo.h"
 
 namespace {
@@ -72,12 +81,99 @@ Halved Halve(const Bytes& graph, const char* hardware, uint64_t cap, double edp)
   return h;
 }
 
+// One graph on one machine: its bound, what the call took, and whether a context that is
+// capped at the bound gives the same plan.
+struct Trial {
+  uint64_t bound = 0, used = 0;
+  bool planned = false, same = true;
+};
+
+Trial Try(const Bytes& graph, const Bytes& hardware, uint32_t solver) {
+  Trial t;
+  NetworkPlan n(graph, hardware);
+  if (!n.ok) return t;
+  const uint64_t live = n.memory().live;
+  t.bound = n.MemoryBound(solver);
+  n.ForgetPeak();
+  t.planned = n.Schedule(solver, 0) == SLUICE_OK;
+  t.used = n.memory().peak - live;
+  if (!t.planned) return t;
+  const Bytes plan = n.PlanBytes();
+  NetworkPlan capped(graph, hardware, live + t.bound);
+  t.same = capped.ok && capped.Schedule(solver, 0) == SLUICE_OK &&
+           capped.PlanBytes() == plan;
+  return t;
+}
+
+struct Tried {
+  std::vector<double> ratios;
+  int over = 0, other = 0;
+
+  void Add(const std::string& name, const Trial& t) {
+    if (!t.planned) return;
+    const bool wrong = t.used > t.bound || !t.same;
+    over += t.used > t.bound ? 1 : 0;
+    other += t.same ? 0 : 1;
+    ratios.push_back(static_cast<double>(t.bound) / static_cast<double>(t.used));
+    if (!wrong) return;
+    std::fprintf(stderr, "%s: used %llu of %llu, capped: %s\n", name.c_str(),
+                 static_cast<unsigned long long>(t.used),
+                 static_cast<unsigned long long>(t.bound), t.same ? "same" : "other");
+  }
+  Json ToJson() {
+    std::sort(ratios.begin(), ratios.end());
+    return {{"plans", ratios.size()},
+            {"over", over},
+            {"other_plan_when_capped", other},
+            {"median_ratio", ratios.empty() ? 0 : ratios[ratios.size() / 2]},
+            {"most_ratio", ratios.empty() ? 0 : ratios.back()}};
+  }
+};
+
+// Random graphs on random machines; every second one without a search.
+Tried TryRandom(uint64_t cases) {
+  Tried tried;
+  for (uint64_t seed = 1; seed <= cases; ++seed) {
+    sluice_test::RandomGraphLimits limits;
+    limits.opaque = seed % 8 == 0;
+    const Bytes graph = GraphBytes(sluice_test::MakeRandomGraph(seed, limits));
+    const Bytes hardware = MachineBytes(sluice_test::MakeRandomMachine(seed));
+    tried.Add("seed " + std::to_string(seed),
+              Try(graph, hardware,
+                  seed % 2 == 0 ? SLUICE_SOLVER_DEFAULT : SLUICE_SOLVER_BASELINE));
+  }
+  return tried;
+}
+
+Tried TryModels(const std::string& only) {
+  Tried tried;
+  for (const std::string& path : sluice_test::TfliteModels(SLUICE_SHARED_DEFAULT)) {
+    const Bytes graph = sluice_test::ImportedGraph(path);
+    for (const char* preset : {"mcu-256k", "soma-edge"}) {
+      const std::string name = sluice_test::FileStem(path) + " on " + preset;
+      if (graph.empty() || name.find(only) == std::string::npos) continue;
+      tried.Add(name,
+                Try(graph, sluice::presets::LoadPreset(preset), SLUICE_SOLVER_DEFAULT));
+    }
+  }
+  return tried;
+}
+
 }  // namespace
 
 int RunMemoryBench(bool json) {
   const char* only = std::getenv("SLUICE_BENCH_ONLY");
   Json rows = Json::array();
   int wrong = 0;
+  const char* cases = std::getenv("SLUICE_BENCH_CASES");
+  Tried random = TryRandom(cases == nullptr ? 5000 : std::strtoull(cases, nullptr, 10));
+  Tried models = TryModels(only == nullptr ? "" : only);
+  wrong += random.over + random.other + models.over + models.other;
+  if (!json) {
+    std::printf("random: %s\nmodels: %s\n", random.ToJson().dump().c_str(),
+                models.ToJson().dump().c_str());
+    std::fflush(stdout);
+  }
   for (const sluice::zoo::ZooEntry& network : sluice::zoo::ZooEntries()) {
     const std::string name = network.name;
     if (only != nullptr && name.find(only) == std::string::npos) continue;
@@ -122,6 +218,10 @@ int RunMemoryBench(bool json) {
       std::fflush(stdout);
     }
   }
-  if (json) std::printf("%s\n", Json{{"rows", rows}, {"wrong", wrong}}.dump(2).c_str());
+  const Json all = {{"random", random.ToJson()},
+                    {"models", models.ToJson()},
+                    {"rows", rows},
+                    {"wrong", wrong}};
+  if (json) std::printf("%s\n", all.dump(2).c_str());
   return wrong == 0 ? 0 : 1;
 }

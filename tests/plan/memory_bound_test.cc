@@ -47,22 +47,48 @@ TEST_CASE("memory bound: the plain plan takes so much per layer and step") {
 TEST_CASE(
     "memory bound: fusion takes more with threads, and with a plan to go on from") {
   Asked a(2);
-  const uint64_t one = 2 * kMiB + 2 * 16 * kKiB;
-  CHECK(FusionBytes(a.request, 0) == one);
-  CHECK(FusionBytes(a.request, 10) == one + 1280);
-  CHECK(SearchBytes(a.request, 10) == one + 1280 + 2 * 64 * kKiB);
-  const Plan plan = {};
+  const uint64_t plain = PlainBytes(a.request, 0), one = 2 * kMiB + 2 * 16 * kKiB;
+  CHECK(FusionBytes(a.request, 0) == plain + one);
+  CHECK(FusionBytes(a.request, 10) == plain + 2000 + one + 1280);
+  // Where tile costs are searched for, fusion is the search.
+  CHECK(SearchBytes(a.request, 10, false) ==
+        FusionBytes(a.request, 10) + 2 * 64 * kKiB);
+  const Plan earlier = {};
   a.request.resume_bytes = 500;
-  CHECK(FusionBytes(a.request, 0) == one);
-  a.request.resume = &plan;
-  CHECK(FusionBytes(a.request, 0) == one + 1000);
+  CHECK(FusionBytes(a.request, 0) == plain + one);
+  a.request.resume = &earlier;
+  CHECK(FusionBytes(a.request, 0) == plain + one + 1000);
   a.request.resume = nullptr;
   const sluice_runner_t runner = {};
   a.options.runner = &runner;
-  CHECK(FusionBytes(a.request, 0) == 14 * one);  // four starts
-  a.options.solver = SLUICE_SOLVER_BASELINE;
-  CHECK(SearchBytes(a.request, 10) == 0);
-  CHECK(SearchBytes(Asked(2, 2).request, 0) == 640 * kMiB);
+  CHECK(FusionBytes(a.request, 0) == plain + 14 * one);  // four starts
+  const Asked mesh(2, 2);
+  CHECK(SearchBytes(mesh.request, 0, true) == PlainBytes(mesh.request, 0) + 640 * kMiB);
+}
+
+TEST_CASE("memory bound: a search of the space has room for pairs of near layers") {
+  Asked a(4);
+  CHECK(SearchBytes(a.request, 10, true) ==
+        384 * kKiB + 2560 + 4 * (12 * kKiB + 4 * 256));
+  CHECK(SearchBytes(Asked(200).request, 0, true) ==
+        384 * kKiB + 200 * (12 * kKiB + 112 * 256));
+  // A call that may be cancelled holds the plain plan meanwhile.
+  const uint32_t word = 0;
+  a.options.cancel = &word;
+  CHECK(SearchBytes(a.request, 10, true) ==
+        384 * kKiB + 2560 + 4 * (12 * kKiB + 4 * 256) + PlainBytes(a.request, 10));
+  a.options.cancel = nullptr;
+  // Searches that go on, and such as start from a plan, fuse layers too.
+  const uint64_t fusion = FusionBytes(a.request, 10) + 4 * 64 * kKiB;
+  a.options.deadline_ns = 1;
+  CHECK(SearchBytes(a.request, 10, true) == fusion);
+  a.options.deadline_ns = 0;
+  a.options.max_iterations = 1;
+  CHECK(SearchBytes(a.request, 10, true) == fusion);
+  a.options.max_iterations = 0;
+  const Plan earlier = {};
+  a.request.before = &earlier;
+  CHECK(SearchBytes(a.request, 10, true) == fusion);
 }
 
 TEST_CASE("memory bound: the steps are those of the plain plan") {
@@ -70,7 +96,15 @@ TEST_CASE("memory bound: the steps are those of the plain plan") {
   uint64_t bytes = 0;
   REQUIRE(BoundMemory(a.request, &a.n.arena, &bytes, &a.n.diagnostic) == Status::kOk);
   // A load, a tile and a store for each layer.
-  CHECK(bytes == 1024 + PlainBytes(a.request, 9) + SearchBytes(a.request, 9));
+  CHECK(bytes == 1024 + SearchBytes(a.request, 9, true));
+  // Without a search the plain plan is made, and its bytes are counted.
+  a.options.solver = SLUICE_SOLVER_BASELINE;
+  const uint64_t live = a.n.memory.live_bytes(), peak = a.n.memory.peak_bytes();
+  REQUIRE(BoundMemory(a.request, &a.n.arena, &bytes, &a.n.diagnostic) == Status::kOk);
+  CHECK(a.n.memory.live_bytes() == live);
+  CHECK(a.n.memory.peak_bytes() == peak);
+  CHECK(bytes <= 1024 + peak - live);
+  CHECK(bytes > 64 * kKiB);
   a.options.solver = 99;
   CHECK(BoundMemory(a.request, &a.n.arena, &bytes, &a.n.diagnostic) ==
         Status::kBadArgument);

@@ -103,8 +103,8 @@ class NetworkPlan {
   void ForgetPeak() { memory_.peak = memory_.live; }
   void OnAllocation(void (*seen)()) { memory_.seen = seen; }
   // The memory bound of the next Schedule with its options; 0 if there is none.
-  uint64_t MemoryBound() {
-    const sluice_schedule_options_t options = Options(SLUICE_SOLVER_DEFAULT, 0, 0);
+  uint64_t MemoryBound(uint32_t solver = SLUICE_SOLVER_DEFAULT) {
+    const sluice_schedule_options_t options = Options(solver, 0, 0);
     uint64_t bytes = 0;
     return sluice_schedule_memory_bound(context_, graph_, hardware_, &options, &bytes,
                                         &diagnostic) == SLUICE_OK

@@ -15,8 +15,12 @@ struct Signature {
 };
 
 // log2 of the failed states remembered: small problems are frequent, so their table is
-// small and quick to clear.
-int TableBits(size_t buffers) { return buffers <= 32 ? 10 : buffers <= 64 ? 13 : 17; }
+// small and quick to clear. Where memory is short, the table takes at most half of it.
+int TableBits(size_t buffers, uint64_t free_bytes) {
+  int bits = buffers <= 32 ? 10 : buffers <= 64 ? 13 : 17;
+  while (bits > 10 && free_bytes / 2 < sizeof(Signature) << bits) --bits;
+  return bits;
+}
 
 uint64_t Mix(uint64_t z) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -159,8 +163,9 @@ Status Search::Init() {
   SLUICE_TRY(arena_->Allocate(s_.count + 1, &crossing_));
   SLUICE_TRY(arena_->Allocate(s_.count, &stamp_));
   SLUICE_TRY(arena_->Allocate(s_.count + 2, &first_in_));
-  SLUICE_TRY(arena_->Allocate(size_t{1} << TableBits(n), &failed_));
-  table_shift_ = 64 - TableBits(n);
+  const int bits = TableBits(n, arena_->memory()->free_bytes());
+  SLUICE_TRY(arena_->Allocate(size_t{1} << bits, &failed_));
+  table_shift_ = 64 - bits;
   for (Span<uint32_t>& rank : rank_) SLUICE_TRY(arena_->Allocate(n, &rank));
   RankBuffers();
   if (arena_->memory()->Stop()) return Status::kStopped;
