@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "solve/space/change_plan.h"
+#include "solve/space/layer_facts.h"
 #include "solve/space/memo.h"
 #include "solve/space/prices.h"
 #include "solve/space/segment.h"
@@ -34,11 +35,9 @@ constexpr int kMostExposed = 4;
 // 1 / kSliceShare of it.
 constexpr int64_t kSliceFrom = 4, kSliceShare = 16;
 // A tensor that is handed on within a segment may come in pieces of 1 / kPieceShare of
-// the scratchpad if one of its images fills more than 1 / kHandShare.
-constexpr int64_t kHandShare = 4, kPieceShare = 8, kWaitShare = 8;
-// In the last layers before an output of the graph more cuts are tried, because finer
-// ones store it earlier.
-constexpr size_t kNearOutput = 6;  // layers
+// the scratchpad.
+constexpr int64_t kPieceShare = 8, kWaitShare = 8;
+// Cuts in the last layers before an output of the graph: finer ones store it earlier.
 constexpr int kCutsAtOutput = 6;
 constexpr int kFailures = 3;         // segment ends in a row where no cut fits
 constexpr size_t kPlanBytes = 1024;  // set aside for the plan, for each layer
@@ -64,41 +63,6 @@ class Patience {
   int squeezed_ = 0, exposed_ = 0;
 };
 
-const Tensor& OutputOf(const SpaceProblem& p, uint32_t at) {
-  return p.graph->tensors[p.at(at).outputs[0]];
-}
-
-// Bytes of the constants that a layer reads.
-int64_t ConstantsOf(const SpaceProblem& p, uint32_t at) {
-  int64_t bytes = 0;
-  for (uint32_t t : p.at(at).inputs) {
-    if (t != kNone && p.roots[p.root_of[t]].constant) {
-      bytes += p.roots[p.root_of[t]].bytes;
-    }
-  }
-  return bytes;
-}
-
-// Bytes of the other roots that a layer touches.
-int64_t TouchedBy(const SpaceProblem& p, uint32_t at) {
-  int64_t bytes = 0;
-  const Layer& layer = p.at(at);
-  for (uint32_t t : layer.inputs) {
-    if (t != kNone && !p.roots[p.root_of[t]].constant) {
-      bytes += p.roots[p.root_of[t]].bytes;
-    }
-  }
-  for (uint32_t t : layer.outputs) bytes += p.roots[p.root_of[t]].bytes;
-  return bytes;
-}
-
-// MACs of a whole layer.
-int64_t MacsOf(const SpaceProblem& p, uint32_t at) {
-  const Layer& layer = p.at(at);
-  const int32_t channels = AccumulatedChannels(*p.graph, layer);
-  return BoxesOf(*p.graph, layer, WholeBox(OutputOf(p, at)), 0, channels).macs;
-}
-
 // Whether loops cut rows so that pieces of the tensor are much wider than high.
 bool IsFlat(const Tensor& t, const LoopChoice& loops) {
   constexpr int64_t kFlat = 4;
@@ -107,30 +71,6 @@ bool IsFlat(const Tensor& t, const LoopChoice& loops) {
   const int64_t height =
       loops.cut[last] == 1 ? CeilDivide(t.extent[1], loops.trips[last]) : int64_t{1};
   return t.extent[2] >= kFlat * height;
-}
-
-// Whether layers [at, end) hand on a root of which an image fills much of the
-// scratchpad.
-bool HandsOnMuch(const SpaceProblem& p, uint32_t at, uint32_t end) {
-  for (; at + 1 < end; ++at) {
-    const uint32_t root = p.root_of[p.at(at).outputs[0]];
-    const int32_t images = Max(p.graph->tensors[root].extent[0], 1);
-    const bool much = p.roots[root].bytes / images > p.capacity / kHandShare;
-    if (much && !p.Lives(root, end)) return true;
-  }
-  return false;
-}
-
-// Whether a layer or one of the next makes an output of the graph, which takes time to
-// store.
-bool StoresSoon(const SpaceProblem& p, uint32_t at) {
-  const size_t end = Min(p.layer.size(), size_t{at} + kNearOutput);
-  for (size_t k = at; k < end; ++k) {
-    for (uint32_t t : p.at(static_cast<uint32_t>(k)).outputs) {
-      if (p.roots[p.root_of[t]].output) return true;
-    }
-  }
-  return false;
 }
 
 // Bits of the roles whose roots are held.
@@ -159,19 +99,6 @@ LoopChoice PieceLoops(int64_t capacity, int32_t images) {
   loops.piece = capacity / kPieceShare;
   loops.Add(0, images);
   return loops;
-}
-
-// The position of the layer that computes most of layers that all compute, or kNone.
-uint32_t ComputesMost(const SpaceProblem& problem, uint32_t first, uint32_t end) {
-  uint32_t most = kNone;
-  int64_t macs = 0;
-  for (uint32_t p = first; p < end; ++p) {
-    if (KindOf(problem.at(p).op) != LayerKind::kCompute) return kNone;
-    const int64_t of = MacsOf(problem, p);
-    if (of > macs) most = p;
-    macs = Max(macs, of);
-  }
-  return most;
 }
 
 // Tries segments that continue a partial plan.
