@@ -45,6 +45,7 @@ struct StreamParts {
   Sequence<sluice_engine_t> engines;
   Sequence<sluice_block_t> entries;
   Sequence<const uint8_t*> bodies;  // per entry
+  Span<uint32_t> slots;             // an entry's number + 1, by its hash; 0: empty
   Sequence<sluice_instance_t> instances;
   Sequence<sluice_loop_t> loops;
   Sequence<int32_t> steps;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bodies of blocks as bytes; equal bodies are stored once.
+#include "base/checked.h"
 #include "base/hash.h"
 #include "emit/emitter.h"
 #include "emit/table_writer.h"
@@ -33,9 +34,27 @@ void WriteBody(const Body& body, TableWriter* out, sluice_block_t* entry) {
   entry->kernel_count = static_cast<uint32_t>(body.kernels.size());
 }
 
+uint32_t* SlotOf(const sluice_block_t& entry, StreamParts* parts, size_t step) {
+  return &parts->slots[(entry.hash_lo + step) & (parts->slots.size() - 1)];
+}
+
+// Room for one entry more, half of which stays empty.
+Status GrowSlots(StreamParts* parts) {
+  if (parts->entries.size() * 2 < parts->slots.size()) return Status::kOk;
+  const size_t size = Max<size_t>(64, 2 * parts->slots.size());
+  SLUICE_TRY(parts->arena->Allocate(size, &parts->slots));
+  for (uint32_t b = 0; b < parts->entries.size(); ++b) {
+    size_t step = 0;
+    while (*SlotOf(parts->entries[b], parts, step) != 0) ++step;
+    *SlotOf(parts->entries[b], parts, step) = b + 1;
+  }
+  return Status::kOk;
+}
+
 }  // namespace
 
 Status PlaceBody(const Body& body, StreamParts* parts, uint32_t* block) {
+  SLUICE_TRY(GrowSlots(parts));
   sluice_block_t entry = {};
   TableWriter count(nullptr);
   WriteBody(body, &count, &entry);
@@ -50,7 +69,9 @@ Status PlaceBody(const Body& body, StreamParts* parts, uint32_t* block) {
   SLUICE_TRY(HashWords(bytes, out.size(), *parts->arena->memory(), &hash));
   entry.hash_lo = static_cast<uint32_t>(hash);
   entry.hash_hi = static_cast<uint32_t>(hash >> 32);
-  for (uint32_t b = 0; b < parts->entries.size(); ++b) {
+  size_t step = 0;
+  for (; *SlotOf(entry, parts, step) != 0; ++step) {
+    const uint32_t b = *SlotOf(entry, parts, step) - 1;
     const sluice_block_t& other = parts->entries[b];
     if (other.hash_lo == entry.hash_lo && other.hash_hi == entry.hash_hi &&
         other.body_bytes == entry.body_bytes && other.slot_count == entry.slot_count &&
@@ -62,6 +83,7 @@ Status PlaceBody(const Body& body, StreamParts* parts, uint32_t* block) {
     }
   }
   *block = static_cast<uint32_t>(parts->entries.size());
+  *SlotOf(entry, parts, step) = *block + 1;
   SLUICE_TRY(parts->bodies.Push(bytes));
   return parts->entries.Push(entry);
 }

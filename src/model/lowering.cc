@@ -367,7 +367,13 @@ Status PlaceRoots(const Graph& graph, Span<const uint32_t> when,
   Span<uint32_t> placed;
   SLUICE_TRY(FindLifetimes(graph, *lowering, when, arena, &lives));
   SLUICE_TRY(arena->Allocate(graph.tensors.size(), &placed));
-  size_t workspace = 0;
+  Span<uint32_t> soonest;  // first uses of this tensor and all behind it
+  SLUICE_TRY(arena->Allocate(graph.tensors.size(), &soonest));
+  for (size_t t = graph.tensors.size(); t-- > 0;) {
+    soonest[t] = t + 1 < soonest.size() ? soonest[t + 1] : kNone;
+    soonest[t] = Min(soonest[t], lives[t].first);
+  }
+  size_t workspace = 0;  // tensors that may share a life with this or a later one
   for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
     if (lowering->views[t].parent != kNone) continue;
     if (arena->memory()->Stop()) return Status::kStopped;
@@ -383,6 +389,11 @@ Status PlaceRoots(const Graph& graph, Span<const uint32_t> when,
         DenseStrides(tensor, place->stride);
         continue;
       }
+      size_t kept = 0;
+      for (size_t i = 0; i < workspace; ++i) {
+        if (lives[placed[i]].last >= soonest[t]) placed[kept++] = placed[i];
+      }
+      workspace = kept;
       place->offset = static_cast<uint64_t>(
           FirstFit(graph, *lowering, lives, placed.Slice(0, workspace), t));
       placed[workspace++] = t;

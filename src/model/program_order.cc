@@ -2,6 +2,7 @@
 #include "model/program_order.h"
 
 #include "base/checked.h"
+#include "model/address_buckets.h"
 
 namespace sluice {
 namespace {
@@ -25,15 +26,19 @@ struct Stretch {
   uint32_t next;
 };
 
+// They lie in a list, which is searched from where its bucket of addresses was touched
+// last.
 class Stretches {
  public:
-  explicit Stretches(Arena* arena) : all_(arena) {}
+  Stretches(const Hardware& hardware, Arena* arena)
+      : all_(arena), buckets_(kBuckets, hardware.scratchpad().capacity_bytes) {
+    for (uint32_t& hint : hint_) hint = kNone;
+  }
 
   // A step of `kind`, the number-th of it, reads or writes the range.
   Status Touch(BufferRange range, Kind kind, uint32_t number, bool write,
                Before* before) {
-    uint32_t previous = kNone;
-    if (hint_ != kNone && all_[hint_].end <= range.begin) previous = hint_;
+    uint32_t previous = InFrontOf(range.begin);
     uint32_t s = previous == kNone ? head_ : all_[previous].next;
     uint32_t first = kNone;  // of a write
     for (uint32_t at = range.begin; at < range.end;) {
@@ -56,13 +61,23 @@ class Stretches {
       found->touched.count[kind] = number + 1;
       if (kind == kTile && write) found->tile_wrote = number + 1;
       at = found->end;
-      hint_ = previous;
+      if (previous != kNone) *HintAt(all_[previous].begin) = previous;
       if (write) s = first = Join(first, s);
     }
     return Status::kOk;
   }
 
  private:
+  static constexpr uint32_t kBuckets = 64;
+  uint32_t* HintAt(uint32_t address) { return &hint_[buckets_.Of(address)]; }
+  // A stretch that ends at or in front of an address; kNone: look from the head.
+  uint32_t InFrontOf(uint32_t address) {
+    for (uint32_t b = buckets_.Of(address) + 1; b-- > 0;) {
+      if (hint_[b] != kNone && all_[hint_[b]].end <= address) return hint_[b];
+    }
+    return kNone;
+  }
+
   static Before Conflicts(const Stretch& s, Kind kind, bool write) {
     Before before = s.touched;
     if (kind == kTile && !write) before.count[kStoreStep] = 0;
@@ -78,6 +93,8 @@ class Stretches {
     all_[first].touched.Raise(all_[s].touched);
     all_[first].tile_wrote = Max(all_[first].tile_wrote, all_[s].tile_wrote);
     all_[first].next = all_[s].next;
+    uint32_t* hint = HintAt(all_[s].begin);
+    if (*hint == s) *hint = kNone;
     all_[s].next = free_;
     free_ = s;
     return first;
@@ -104,7 +121,8 @@ class Stretches {
 
   Vector<Stretch> all_;
   uint32_t head_ = kNone;
-  uint32_t hint_ = kNone;  // in front of what was touched last
+  uint32_t hint_[kBuckets];  // in front of what was touched last
+  AddressBuckets buckets_;
   uint32_t free_ = kNone;
 };
 
@@ -202,7 +220,11 @@ Status FindBlocks(const Program& program, Span<const uint32_t> order,
 class Orderer {
  public:
   Orderer(const ProgramRun& run, const DramOfTensors& of, Arena* arena)
-      : run_(run), program_(run.program), of_(of), arena_(arena), stretches_(arena) {}
+      : run_(run),
+        program_(run.program),
+        of_(of),
+        arena_(arena),
+        stretches_(run.hardware, arena) {}
 
   Status Run(Span<uint32_t>* order, Vector<uint32_t>* blocks) {
     SLUICE_TRY(Count());

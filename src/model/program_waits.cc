@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waits of a program, derived from the scratchpad bytes that steps read and write.
 #include "base/checked.h"
+#include "model/address_buckets.h"
 #include "model/program.h"
 
 namespace sluice {
@@ -130,19 +131,20 @@ struct RangeAccess {
 
 // Every memory as a list of disjoint segments in address order. A write makes one
 // segment of all it covers, so a scratchpad's list stays about as long as there are
-// live buffers and is searched from where it was last touched. A region of DRAM has as
-// many segments as tiles were stored: it is divided into buckets of addresses, each of
-// which is searched from where it was last touched.
+// buffers side by side. A region of DRAM has as many segments as tiles were stored. Both
+// are divided into buckets of addresses, each of which is searched from where it was last
+// touched; only scratchpads of many nodes are one bucket each.
 class Ranges {
  public:
   explicit Ranges(Arena* arena) : segments_(arena), pasts_(arena) {}
-  // dram_bytes: of the largest region.
-  Status Init(Arena* arena, uint32_t nodes, int64_t dram_bytes) {
+  // pad_bytes: of a scratchpad; dram_bytes: of the largest region.
+  Status Init(Arena* arena, uint32_t nodes, int64_t pad_bytes, int64_t dram_bytes) {
     constexpr uint32_t kAll = SLUICE_REGION_COUNT;
     nodes_ = nodes;
-    while (dram_bytes >> shift_ >= kBuckets) ++shift_;
+    pad_ = AddressBuckets(nodes == 1 ? 64 : 1, pad_bytes);
+    dram_ = AddressBuckets(512, dram_bytes);
     SLUICE_TRY(arena->Allocate(nodes + kAll, &heads_));
-    SLUICE_TRY(arena->Allocate(nodes + kAll * kBuckets, &hints_));
+    SLUICE_TRY(arena->Allocate(nodes * pad_.count + kAll * dram_.count, &hints_));
     for (uint32_t& head : heads_) head = kNone;
     for (uint32_t& hint : hints_) hint = kNone;
     return Status::kOk;
@@ -172,11 +174,10 @@ class Ranges {
   }
 
  private:
-  static constexpr uint32_t kBuckets = 512;
   uint32_t* HintAt(int64_t address) {
-    if (memory_ < nodes_) return &hints_[memory_];
-    const auto bucket = Min(static_cast<uint32_t>(address >> shift_), kBuckets - 1);
-    return &hints_[nodes_ + (memory_ - nodes_) * kBuckets + bucket];
+    if (memory_ < nodes_) return &hints_[memory_ * pad_.count + pad_.Of(address)];
+    return &hints_[nodes_ * pad_.count + (memory_ - nodes_) * dram_.count +
+                   dram_.Of(address)];
   }
 
   // A segment that ends at or in front of an address; kNone: look from the head.
@@ -327,7 +328,8 @@ class Ranges {
   // Per node, then per region and bucket: a segment of that memory which begins in that
   // bucket, in front of the last access there, or kNone.
   Span<uint32_t> hints_;
-  uint32_t nodes_ = 0, shift_ = 0;
+  AddressBuckets pad_ = {1, 0}, dram_ = {1, 0};
+  uint32_t nodes_ = 0;
   uint32_t memory_ = 0;  // of this access
   uint32_t* head_ = nullptr;
   Past me_ = {};
@@ -495,7 +497,8 @@ Status DeriveWaits(const ProgramRun& run, Span<const TensorPlace> places,
     const int64_t end = static_cast<int64_t>(places[t].offset);
     dram_bytes = Max(dram_bytes, end + run.graph.tensors[t].bytes);
   }
-  SLUICE_TRY(ranges.Init(&memory, program.nodes(), dram_bytes));
+  SLUICE_TRY(ranges.Init(&memory, program.nodes(),
+                         run.hardware.scratchpad().capacity_bytes, dram_bytes));
   Needed needed(&memory);
   SLUICE_TRY(needed.Init(&memory, engines.count()));
   const Search search = {run, places, &ranges, &needed};

@@ -97,6 +97,54 @@ bool Stays(const SpaceImage& image, const SpaceSegment& segment) {
   return image.first <= segment.first && image.last + 1 >= segment.last;
 }
 
+// The images that hold their roots now.
+class Present {
+ public:
+  Status Init(size_t tensors, size_t images, Arena* scratch) {
+    SLUICE_TRY(scratch->Allocate(tensors, &image_of_));
+    SLUICE_TRY(scratch->Allocate(tensors, &sum_of_));
+    SLUICE_TRY(scratch->Allocate(images, &open_));
+    for (uint32_t& image : image_of_) image = kNone;
+    for (uint32_t& image : sum_of_) image = kNone;
+    return Status::kOk;
+  }
+  void Add(const SpaceImage& image, uint32_t i) {
+    *Of(image) = i;
+    open_[opened_++] = i;
+  }
+  uint32_t image_of(uint32_t root) const { return image_of_[root]; }
+  uint32_t sum_of(uint32_t output) const { return sum_of_[output]; }
+
+  // Takes images out whose last position is before `position`: writes their numbers, in
+  // order, to the front of the returned list.
+  Span<const uint32_t> End(const SpacePlan& plan, uint32_t position,
+                           Span<uint32_t> ended) {
+    uint32_t left = 0, n = 0;
+    for (uint32_t k = 0; k < opened_; ++k) {
+      const SpaceImage& image = plan.images[open_[k]];
+      if (*Of(image) != open_[k]) continue;  // another one holds its root
+      if (image.last >= position) {
+        open_[left++] = open_[k];
+        continue;
+      }
+      ended[n++] = open_[k];
+      *Of(image) = kNone;
+    }
+    opened_ = left;
+    return ended.Slice(0, n);
+  }
+
+ private:
+  uint32_t* Of(const SpaceImage& image) {
+    return &(image.sum ? sum_of_ : image_of_)[image.root];
+  }
+
+  Span<uint32_t> image_of_;  // by root: the image that holds it now
+  Span<uint32_t> sum_of_;    // by output
+  Span<uint32_t> open_;      // in order; some are held by others by now
+  uint32_t opened_ = 0;
+};
+
 // The images of a plan while it is written: what each holds, and the transfers that
 // fill and empty them.
 class Frames {
@@ -111,13 +159,12 @@ class Frames {
         program_(program) {}
 
   Status Init(Arena* scratch) {
-    SLUICE_TRY(scratch->Allocate(graph_.tensors.size(), &image_of_));
-    SLUICE_TRY(scratch->Allocate(graph_.tensors.size(), &sum_of_));
+    SLUICE_TRY(present_.Init(graph_.tensors.size(), plan_.images.size(), scratch));
     SLUICE_TRY(scratch->Allocate(plan_.images.size(), &frame_));
+    SLUICE_TRY(scratch->Allocate(plan_.images.size(), &ended_));
     SLUICE_TRY(scratch->Allocate(graph_.tensors.size(), &axes_));
     for (uint32_t t = 0; t < axes_.size(); ++t) {
       axes_[t] = FindRootAxes(roots_, t);
-      image_of_[t] = sum_of_[t] = kNone;
     }
     return makers_.Init(set_, plan_, scratch);
   }
@@ -127,7 +174,7 @@ class Frames {
   }
   // The image that holds a tensor now, or kNone.
   uint32_t ImageOf(uint32_t tensor) const {
-    return image_of_[RootOf(lowering_, tensor)];
+    return present_.image_of(RootOf(lowering_, tensor));
   }
 
   // Makes the images of a segment the present images of their roots.
@@ -135,20 +182,16 @@ class Frames {
     segment_ = segment;
     for (uint32_t i = plan_.segments[segment].images_begin;
          i < ImagesEnd(plan_, segment); ++i) {
-      const SpaceImage& image = plan_.images[i];
-      (image.sum ? sum_of_ : image_of_)[image.root] = i;
+      present_.Add(plan_.images[i], i);
     }
   }
 
   // Ends the images whose last position is before `position`; stores those that ask for
   // it.
   Status End(uint32_t position) {
-    for (uint32_t i = 0; i < ImagesEnd(plan_, segment_); ++i) {
-      const SpaceImage& image = plan_.images[i];
-      Span<uint32_t> of = image.sum ? sum_of_ : image_of_;
-      if (of[image.root] != i || image.last >= position) continue;
-      if (image.store == SpaceStore::kAtEnd) SLUICE_TRY(StoreAll(i, position));
-      of[image.root] = kNone;
+    for (const uint32_t i : present_.End(plan_, position, ended_)) {
+      if (plan_.images[i].store != SpaceStore::kAtEnd) continue;
+      SLUICE_TRY(StoreAll(i, position));
     }
     return Status::kOk;
   }
@@ -255,7 +298,7 @@ class Frames {
   }
 
   Status SumIn(uint32_t tensor, const Box& box, TileStep* tile) const {
-    const uint32_t i = sum_of_[tensor];
+    const uint32_t i = present_.sum_of(tensor);
     if (i == kNone) return Status::kInfeasible;
     const SpaceImage& image = plan_.images[i];
     const int64_t at = image.offset + frame_[i].turn * image.bytes;
@@ -292,10 +335,10 @@ class Frames {
   const Lowering& lowering_;
   const SpacePlan& plan_;
   Program* program_;
-  Span<uint32_t> image_of_;  // by root: the image that holds it now
-  Span<uint32_t> sum_of_;    // by output
+  Present present_;
   Makers makers_;
-  Span<Frame> frame_;    // by image
+  Span<Frame> frame_;  // by image
+  Span<uint32_t> ended_;
   Span<RootAxes> axes_;  // by tensor
   uint32_t segment_ = 0;
 };

@@ -14,12 +14,36 @@ struct Stretch {
   int64_t until, used;
 };
 
-// The bytes below the capacity, while buffers get their offsets in order of time.
+constexpr uint32_t kLong = 64;  // stretches of a row
+
+struct Row {
+  Stretch stretch[kLong];
+};
+
+struct RowEntry {
+  Row* row;
+  uint32_t size;
+  int64_t oldest;  // none of its stretches was touched before
+};
+
+// The bytes below the capacity, while buffers get their offsets in order of time. Their
+// stretches lie in rows, so that neither a stretch more nor a search for old bytes moves
+// or reads all others.
 class Shelf {
  public:
   Shelf(int64_t capacity, Arena* arena)
-      : capacity_(capacity), stretches_(arena), avoid_(arena) {}
-  Status Init() { return stretches_.Push(Stretch{0, capacity_, -1, -1}); }
+      : capacity_(capacity),
+        arena_(arena),
+        rows_(arena),
+        spare_(arena),
+        avoid_(arena) {}
+  Status Init() {
+    SLUICE_TRY(AddRow(0));
+    rows_[0].row->stretch[0] = Stretch{0, capacity_, -1, -1};
+    rows_[0].size = 1;
+    Look(0);
+    return Status::kOk;
+  }
 
   // Excludes bytes from the next Find: another buffer needs them during the life of the
   // buffer that Find places.
@@ -30,72 +54,170 @@ class Shelf {
   // Finds bytes that are free from time `begin` on. Of these, takes the ones whose last
   // touch is longest ago. Clears the excluded bytes.
   bool Find(int64_t bytes, int64_t begin, int64_t* at) {
-    int64_t best = begin;
-    for (size_t i = 0; i < stretches_.size(); ++i) {
-      const Stretch& s = stretches_[i];
-      if (s.until > begin) continue;
-      Consider(s.begin, bytes, begin, &best, at);
-      Consider(s.end - bytes, bytes, begin, &best, at);
+    Wish wish = {bytes, begin, begin, 0};
+    // What the oldest stretch allows is reached first, so that few others are tried.
+    uint32_t oldest = 0;
+    for (uint32_t r = 1; r < rows_.size(); ++r) {
+      if (rows_[r].oldest < rows_[oldest].oldest) oldest = r;
     }
-    for (size_t i = 0; i < avoid_.size(); ++i) {
-      Consider(avoid_[i].end, bytes, begin, &best, at);
-      Consider(avoid_[i].begin - bytes, bytes, begin, &best, at);
+    TryRow(oldest, &wish);
+    // Of places of one age the first is taken.
+    if (wish.best < begin) ++wish.best;
+    for (uint32_t r = 0; r < rows_.size(); ++r) TryRow(r, &wish);
+    for (const Stretch& avoid : avoid_) {
+      Consider(avoid.end, PlaceOf(avoid.end), &wish);
+      Consider(avoid.begin - bytes, PlaceOf(avoid.begin - bytes), &wish);
     }
     avoid_.Truncate(0);
-    return best < begin;
+    if (wish.best < begin) *at = wish.found;
+    return wish.best < begin;
   }
 
   Status Take(int64_t begin, const AgedRange& buffer) {
     const int64_t end = begin + buffer.bytes;
     SLUICE_TRY(SplitAt(begin));
     SLUICE_TRY(SplitAt(end));
-    size_t i = 0;
-    while (stretches_[i].begin < begin) ++i;
-    stretches_[i] = Stretch{begin, end, buffer.end, buffer.used};
-    size_t next = i + 1;
-    while (next < stretches_.size() && stretches_[next].begin < end) ++next;
-    const size_t gone = next - i - 1;
-    for (size_t k = next; k < stretches_.size(); ++k)
-      stretches_[k - gone] = stretches_[k];
-    stretches_.Truncate(stretches_.size() - gone);
+    Place place = PlaceOf(begin);
+    At(place) = Stretch{begin, end, buffer.end, buffer.used};
+    Look(place.row);
+    for (;;) {
+      Place next = place;
+      if (!Next(&next) || At(next).begin >= end) break;
+      SLUICE_TRY(Remove(next));
+    }
     return Status::kOk;
   }
 
  private:
-  // *best: the last touch of the bytes found so far.
-  void Consider(int64_t at, int64_t bytes, int64_t begin, int64_t* best,
-                int64_t* found) const {
-    const int64_t end = at + bytes;
+  struct Place {
+    uint32_t row, index;
+  };
+  struct Wish {
+    int64_t bytes, begin;
+    int64_t best;   // the last touch of the bytes found so far
+    int64_t found;  // these
+  };
+
+  Stretch& At(Place p) const { return rows_[p.row].row->stretch[p.index]; }
+  bool Next(Place* p) const {
+    if (++p->index < rows_[p->row].size) return true;
+    *p = Place{p->row + 1, 0};
+    return p->row < rows_.size();
+  }
+  void Before(Place* p) const {
+    if (p->index == 0) p->index = rows_[--p->row].size;
+    --p->index;
+  }
+  // The stretch in which a byte lies: the first or last one for bytes outside.
+  Place PlaceOf(int64_t at) const {
+    uint32_t row = 0, behind = static_cast<uint32_t>(rows_.size());
+    while (behind - row > 1) {
+      const uint32_t middle = row + (behind - row) / 2;
+      (At({middle, 0}).begin <= at ? row : behind) = middle;
+    }
+    Place p = {row, 0};
+    while (p.index + 1 < rows_[row].size && At({row, p.index + 1}).begin <= at) {
+      ++p.index;
+    }
+    return p;
+  }
+  void Look(uint32_t r) {
+    RowEntry* entry = &rows_[r];
+    entry->oldest = INT64_MAX;
+    for (uint32_t i = 0; i < entry->size; ++i) {
+      entry->oldest = Min(entry->oldest, entry->row->stretch[i].used);
+    }
+  }
+
+  void TryRow(uint32_t r, Wish* wish) const {
+    if (rows_[r].oldest >= wish->best) return;
+    for (Place p = {r, 0}; p.index < rows_[r].size; ++p.index) {
+      const Stretch& s = At(p);
+      if (s.until > wish->begin || s.used >= wish->best) continue;
+      Consider(s.begin, p, wish);
+      const int64_t at = s.end - wish->bytes;
+      if (at < 0) continue;
+      Place first = p;
+      while (At(first).begin > at) Before(&first);
+      Consider(at, first, wish);
+    }
+  }
+
+  // p: the stretch in which byte `at` lies, if it lies in one.
+  void Consider(int64_t at, Place p, Wish* wish) const {
+    const int64_t end = at + wish->bytes;
     if (at < 0 || end > capacity_) return;
     int64_t used = -1;
-    for (size_t i = 0; i < stretches_.size() && stretches_[i].begin < end; ++i) {
-      if (stretches_[i].end <= at) continue;
-      if (stretches_[i].until > begin) return;
-      used = Max(used, stretches_[i].used);
+    do {
+      const Stretch& s = At(p);
+      if (s.begin >= end) break;
+      if (s.until > wish->begin) return;
+      used = Max(used, s.used);
+      if (used >= wish->best) return;
+    } while (Next(&p));
+    for (const Stretch& avoid : avoid_) {
+      if (avoid.begin < end && at < avoid.end) return;
     }
-    if (used >= *best) return;
-    for (size_t i = 0; i < avoid_.size(); ++i) {
-      if (avoid_[i].begin < end && at < avoid_[i].end) return;
-    }
-    *best = used;
-    *found = at;
+    wish->best = used;
+    wish->found = at;
   }
-  Status SplitAt(int64_t at) {
-    for (size_t i = 0; i < stretches_.size(); ++i) {
-      if (stretches_[i].begin >= at || stretches_[i].end <= at) continue;
-      SLUICE_TRY(stretches_.Push(Stretch{}));
-      for (size_t k = stretches_.size() - 1; k > i + 1; --k) {
-        stretches_[k] = stretches_[k - 1];
-      }
-      stretches_[i + 1] = stretches_[i];
-      stretches_[i].end = stretches_[i + 1].begin = at;
-      break;
+
+  // An empty row behind all rows before `r`.
+  Status AddRow(uint32_t r) {
+    RowEntry entry = {nullptr, 0, INT64_MAX};
+    if (spare_.size() != 0) {
+      entry.row = spare_[spare_.size() - 1];
+      spare_.Pop();
+    } else {
+      Span<Row> made;
+      SLUICE_TRY(arena_->Allocate(1, &made));
+      entry.row = made.data();
     }
+    SLUICE_TRY(rows_.Push(entry));
+    for (size_t k = rows_.size() - 1; k > r; --k) rows_[k] = rows_[k - 1];
+    rows_[r] = entry;
+    return Status::kOk;
+  }
+
+  Status SplitAt(int64_t at) {
+    Place p = PlaceOf(at);
+    if (At(p).begin >= at || At(p).end <= at) return Status::kOk;
+    if (rows_[p.row].size == kLong) {
+      SLUICE_TRY(AddRow(p.row + 1));
+      RowEntry* full = &rows_[p.row];
+      for (uint32_t i = kLong / 2; i < kLong; ++i) {
+        full[1].row->stretch[i - kLong / 2] = full->row->stretch[i];
+      }
+      full->size = full[1].size = kLong / 2;
+      Look(p.row);
+      Look(p.row + 1);
+      p = PlaceOf(at);
+    }
+    Stretch* const stretch = rows_[p.row].row->stretch;
+    for (uint32_t i = rows_[p.row].size++; i > p.index; --i)
+      stretch[i] = stretch[i - 1];
+    stretch[p.index].end = stretch[p.index + 1].begin = at;
+    return Status::kOk;
+  }
+
+  Status Remove(Place p) {
+    RowEntry* entry = &rows_[p.row];
+    --entry->size;
+    for (uint32_t i = p.index; i < entry->size; ++i) {
+      entry->row->stretch[i] = entry->row->stretch[i + 1];
+    }
+    Look(p.row);
+    if (entry->size != 0) return Status::kOk;
+    SLUICE_TRY(spare_.Push(entry->row));
+    for (size_t k = p.row + 1; k < rows_.size(); ++k) rows_[k - 1] = rows_[k];
+    rows_.Pop();
     return Status::kOk;
   }
 
   int64_t capacity_;
-  Vector<Stretch> stretches_;
+  Arena* arena_;
+  Vector<RowEntry> rows_;
+  Vector<Row*> spare_;
   Vector<Stretch> avoid_;
 };
 
@@ -113,6 +235,31 @@ void SortByTime(Span<const AgedRange> buffers, Span<uint32_t> order) {
   });
 }
 
+// Excludes the bytes of fixed buffers that begin during the life of `buffer`.
+Status AvoidLater(Span<const AgedRange> buffers, const AgedRange& buffer,
+                  Span<const uint32_t> fixed, Vector<uint32_t>* found, Shelf* shelf) {
+  size_t first = 0, behind = fixed.size();
+  while (first < behind) {
+    const size_t middle = first + (behind - first) / 2;
+    if (buffers[fixed[middle]].begin > buffer.begin) {
+      behind = middle;
+    } else {
+      first = middle + 1;
+    }
+  }
+  found->Truncate(0);
+  for (; first < fixed.size() && buffers[fixed[first]].begin < buffer.end; ++first) {
+    SLUICE_TRY(found->Push(fixed[first]));
+  }
+  // Their order decides between places of one age.
+  Sort(found->begin(), found->end(), [](uint32_t i, uint32_t k) { return i < k; });
+  for (const uint32_t i : *found) {
+    const AgedRange& other = buffers[i];
+    SLUICE_TRY(shelf->Avoid(other.fixed_offset, other.fixed_offset + other.bytes));
+  }
+  return Status::kOk;
+}
+
 }  // namespace
 
 Status OldestFit(Span<const AgedRange> buffers, int64_t capacity, Arena* arena,
@@ -121,6 +268,10 @@ Status OldestFit(Span<const AgedRange> buffers, int64_t capacity, Arena* arena,
   Span<uint32_t> order;
   SLUICE_TRY(arena->Allocate(buffers.size(), &order));
   SortByTime(buffers, order);
+  Vector<uint32_t> fixed(arena), found(arena);  // fixed: in order of time
+  for (const uint32_t i : order) {
+    if (IsFixed(buffers[i])) SLUICE_TRY(fixed.Push(i));
+  }
   Shelf shelf(capacity, arena);
   SLUICE_TRY(shelf.Init());
   for (size_t i = 0; i < order.size(); ++i) {
@@ -129,12 +280,7 @@ Status OldestFit(Span<const AgedRange> buffers, int64_t capacity, Arena* arena,
     int64_t* at = &offsets[order[i]];
     *at = buffer.fixed_offset;
     if (!IsFixed(buffer)) {
-      // The order of the excluded bytes decides between places of one age.
-      for (const AgedRange& other : buffers) {
-        if (!IsFixed(other) || other.begin <= buffer.begin || other.begin >= buffer.end)
-          continue;
-        SLUICE_TRY(shelf.Avoid(other.fixed_offset, other.fixed_offset + other.bytes));
-      }
+      SLUICE_TRY(AvoidLater(buffers, buffer, fixed.span(), &found, &shelf));
       if (!shelf.Find(buffer.bytes, buffer.begin, at)) return Status::kInfeasible;
     }
     SLUICE_TRY(shelf.Take(*at, buffer));

@@ -8,8 +8,9 @@
 //         the same time the fixed ones come first, then the largest.
 // Errors  kInfeasible: a buffer found no free bytes below the capacity. There is no
 //         search: another order may place it. kStopped, kOutOfMemory.
-// Cost    O(n^2) comparisons; for each buffer, the square of the number of places
-//         between the borders of earlier buffers.
+// Cost    O(n log n) comparisons; for each buffer, those fixed ones that begin during its
+//         life, a look at every 32nd to 64th of the places between the borders of earlier
+//         buffers, and at those places that are older than what is found.
 #ifndef SLUICE_SOLVE_PLACEMENT_OFFSETS_OLDEST_FIT_H_
 #define SLUICE_SOLVE_PLACEMENT_OFFSETS_OLDEST_FIT_H_
 

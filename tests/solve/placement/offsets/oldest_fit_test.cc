@@ -4,6 +4,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
+#include <ctime>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "tests/solve/placement/judge.h"
@@ -122,4 +126,124 @@ TEST_CASE("oldest fit: no other free bytes are older, found by trying all offset
     }
   }
   CHECK(placed > 500);
+}
+
+namespace {
+
+// The rule once more, over a list of all bytes' stretches: which of several places of
+// one age is taken, too.
+class PlainShelf {
+ public:
+  explicit PlainShelf(int64_t capacity) : capacity_(capacity) {
+    list_ = {{0, capacity, -1, -1}};
+  }
+  bool Find(const AgedRange& buffer, const std::vector<AgedRange>& all, int64_t* at) {
+    int64_t best = buffer.begin;
+    std::vector<std::pair<int64_t, int64_t>> avoid;
+    for (const AgedRange& other : all) {
+      const bool later = other.begin > buffer.begin && other.begin < buffer.end;
+      if (other.fixed_offset == kFreeOffset || !later) continue;
+      avoid.push_back({other.fixed_offset, other.fixed_offset + other.bytes});
+    }
+    std::vector<int64_t> places;
+    for (const auto& s : list_) {
+      if (s[2] > buffer.begin) continue;
+      places.push_back(s[0]);
+      places.push_back(s[1] - buffer.bytes);
+    }
+    for (const auto& [begin, end] : avoid) {
+      places.push_back(end);
+      places.push_back(begin - buffer.bytes);
+    }
+    for (const int64_t place : places) {
+      const int64_t end = place + buffer.bytes;
+      int64_t used = place < 0 || end > capacity_ ? INT64_MAX : -1;
+      for (const auto& s : list_) {
+        if (s[0] >= end || s[1] <= place) continue;
+        used = std::max(used, s[2] > buffer.begin ? INT64_MAX : s[3]);
+      }
+      for (const auto& [from, to] : avoid) {
+        if (from < end && place < to) used = INT64_MAX;
+      }
+      if (used >= best) continue;
+      best = used;
+      *at = place;
+    }
+    return best < buffer.begin;
+  }
+  void Take(int64_t begin, const AgedRange& buffer) {
+    const int64_t end = begin + buffer.bytes;
+    std::vector<std::array<int64_t, 4>> after;
+    for (const auto& s : list_) {
+      if (s[0] < begin) after.push_back({s[0], std::min(s[1], begin), s[2], s[3]});
+    }
+    after.push_back({begin, end, buffer.end, buffer.used});
+    for (const auto& s : list_) {
+      if (s[1] > end) after.push_back({std::max(s[0], end), s[1], s[2], s[3]});
+    }
+    list_ = after;
+  }
+
+ private:
+  int64_t capacity_;
+  std::vector<std::array<int64_t, 4>> list_;  // begin, end, until, used
+};
+
+// Short lives, sizes of two kinds; each eighth buffer lies where the caller says.
+std::vector<AgedRange> ManyBuffers(uint32_t count, int64_t capacity, Rng* rng) {
+  std::vector<AgedRange> buffers(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    AgedRange& b = buffers[i];
+    b.begin = i / 2;
+    b.end = b.begin + 1 + rng->Below(3);
+    b.used = b.begin + rng->Below(static_cast<uint32_t>(b.end - b.begin));
+    b.bytes = rng->Below(3) == 0 ? 1 + rng->Below(40) : 4;
+    if (i % 8 != 0) continue;
+    b.end = b.begin + 4;  // the next one begins when this one is over
+    b.bytes = 8;
+    b.fixed_offset = 8 * rng->Below(static_cast<uint32_t>(capacity / 8));
+  }
+  return buffers;
+}
+
+}  // namespace
+
+TEST_CASE("oldest fit: hundreds of places, and ties, as a plain list has them") {
+  Rng rng(11);
+  int placed = 0;
+  for (int round = 0; round < 12; ++round) {
+    CAPTURE(round);
+    const int64_t capacity = 400 + rng.Below(2000);
+    const std::vector<AgedRange> buffers = ManyBuffers(400, capacity, &rng);
+    std::vector<size_t> order(buffers.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::sort(order.begin(), order.end(),
+              [&](size_t a, size_t b) { return Earlier(buffers, a, b); });
+    PlainShelf shelf(capacity);
+    std::vector<int64_t> expected(buffers.size(), kFreeOffset), at;
+    bool fits = true;
+    for (size_t i = 0; i < order.size() && fits; ++i) {
+      const AgedRange& b = buffers[order[i]];
+      int64_t* place = &expected[order[i]];
+      *place = b.fixed_offset;
+      if (b.fixed_offset == kFreeOffset) fits = shelf.Find(b, buffers, place);
+      if (fits) shelf.Take(*place, b);
+    }
+    CHECK((Fit(buffers, capacity, &at) == Status::kOk) == fits);
+    if (!fits) continue;
+    ++placed;
+    CHECK(at == expected);
+  }
+  CHECK(placed > 6);
+}
+
+TEST_CASE("oldest fit: 40,000 buffers of a long network take no time that matters") {
+  Rng rng(3);
+  const int64_t capacity = 1 << 17;
+  const std::vector<AgedRange> buffers = ManyBuffers(40000, capacity, &rng);
+  std::vector<int64_t> at;
+  const std::clock_t begin = std::clock();
+  REQUIRE(Fit(buffers, capacity, &at) == Status::kOk);
+  // A look at all places for each buffer would take hours.
+  CHECK(std::clock() - begin < 20 * CLOCKS_PER_SEC);
 }
