@@ -30,8 +30,8 @@ struct Stretch {
 // last.
 class Stretches {
  public:
-  Stretches(const Hardware& hardware, Arena* arena)
-      : all_(arena), buckets_(kBuckets, hardware.scratchpad().capacity_bytes) {
+  Stretches(const ProgramRun& run, Arena* arena)
+      : all_(arena), buckets_(kBuckets, run.hardware.scratchpad().capacity_bytes) {
     for (uint32_t& hint : hint_) hint = kNone;
   }
 
@@ -220,11 +220,7 @@ Status FindBlocks(const Program& program, Span<const uint32_t> order,
 class Orderer {
  public:
   Orderer(const ProgramRun& run, const DramOfTensors& of, Arena* arena)
-      : run_(run),
-        program_(run.program),
-        of_(of),
-        arena_(arena),
-        stretches_(run.hardware, arena) {}
+      : run_(run), program_(run.program), of_(of), arena_(arena), pad_(run, arena) {}
 
   Status Run(Span<uint32_t>* order, Vector<uint32_t>* blocks) {
     SLUICE_TRY(Count());
@@ -286,7 +282,7 @@ class Orderer {
 
   Status Touch(uint32_t box, Kind kind, uint32_t number, bool write, Before* before) {
     if (box == kNoBox) return Status::kOk;
-    return stretches_.Touch(program_.box(box).range, kind, number, write, before);
+    return pad_.Touch(program_.box(box).range, kind, number, write, before);
   }
 
   Status CountTile(const Step& step, uint32_t number, Before* before) {
@@ -408,7 +404,7 @@ class Orderer {
   const Program& program_;
   const DramOfTensors of_;
   Arena* arena_;
-  Stretches stretches_;
+  Stretches pad_;
   Span<Before> before_;          // by step
   Span<uint32_t> step_[kKinds];  // by number
   Span<int64_t> end_[kKinds];    // by number, of those taken

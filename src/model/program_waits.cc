@@ -329,8 +329,7 @@ class Ranges {
   // bucket, in front of the last access there, or kNone.
   Span<uint32_t> hints_;
   AddressBuckets pad_ = {1, 0}, dram_ = {1, 0};
-  uint32_t nodes_ = 0;
-  uint32_t memory_ = 0;  // of this access
+  uint32_t nodes_ = 0, memory_ = 0;  // memory_: of this access
   uint32_t* head_ = nullptr;
   Past me_ = {};
   uint32_t free_ = kNone;
