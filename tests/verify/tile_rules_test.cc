@@ -175,6 +175,11 @@ TEST_CASE("tile rules: elements broadcast, a transposition and a resize move the
   CHECK(Origin(transpose.Of({0, 5, 1, 0}, {1, 1, 2, 8}).need[0]) == Box{0, 1, 5, 0});
   const OneLayer twice(SLUICE_OP_TRANSPOSE, {{1, 4, 6, 8}, {1, 6, 4, 8}}, {0, 1, 1, 3});
   CHECK(twice.Wrong({0, 0, 0, 0}, {1, 1, 1, 1}) == "the layer's permutation is none");
+  for (const int32_t axis : {-1, 4}) {
+    const OneLayer none(SLUICE_OP_TRANSPOSE, {{1, 4, 6, 8}, {1, 6, 4, 8}},
+                        {0, axis, 1, 3});
+    CHECK(none.Wrong({0, 0, 0, 0}, {1, 1, 1, 1}) == "the layer's permutation is none");
+  }
   // Half-pixel centres, 4 to 8 rows: outputs 3 and 4 lie at 1.25 and 1.75.
   const OneLayer resize(SLUICE_OP_RESIZE_BILINEAR, {{1, 4, 4, 2}, {1, 8, 8, 2}},
                         {0, 1});
