@@ -6,11 +6,8 @@ set(import_objects)
 foreach(room ${import_rooms})
   list(APPEND import_objects $<TARGET_OBJECTS:${room}>)
 endforeach()
-set(import_needs flatbuffers::flatbuffers)
-if(TARGET flatbuffers::flatbuffers_shared) # the archive need not be position-independent
-  set(import_needs flatbuffers::flatbuffers_shared)
-endif()
-set(SLUICE_IMPORT_NEEDS "-lflatbuffers") # of the archive, for pkg-config
+set(import_needs)
+set(SLUICE_IMPORT_NEEDS) # of the archive, for pkg-config
 if(SLUICE_HAVE_ONNX)
   list(APPEND import_needs onnx onnx_proto protobuf::libprotobuf)
   string(APPEND SLUICE_IMPORT_NEEDS " -lonnx -lonnx_proto -lprotobuf")
@@ -83,7 +80,7 @@ target_include_directories(sluice_import_archive PUBLIC ${import_includes})
 target_link_libraries(sluice_import_archive PUBLIC sluice_archive)
 if(PROJECT_IS_TOP_LEVEL)
   # Names, not targets: an installed package does not look for their CMake files.
-  set(names flatbuffers stdc++ m)
+  set(names stdc++ m)
   if(SLUICE_HAVE_ONNX)
     list(PREPEND names onnx onnx_proto protobuf)
   endif()

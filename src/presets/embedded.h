@@ -21,7 +21,7 @@ struct EmbeddedFiles {
 };
 
 EmbeddedFiles HardwarePresets();  // hardware.fbs, by preset name
-EmbeddedFiles Schemas();          // "hardware"
+EmbeddedFiles Schemas();          // "hardware", compiled
 
 }  // namespace sluice::presets
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hardware descriptors between JSON and hardware.fbs bytes.
+// Hardware descriptors between JSON and hardware.fbs bytes. What fields there are, and of which
+// type, the compiled schema says.
 //
-// Input    JSON text in the field names of hardware.fbs, // comments allowed; or bytes
-//          that have passed the verifier
-// Errors   HardwareFromJson: empty result and a sentence with line and column
-// Note     includes no other header of the library: the compiled JSON parser uses
-//          flatbuffers' original namespace, which the rest of the library renames
+// Input    JSON text in the field names of hardware.fbs (json_text.h); or bytes that have
+//          passed the verifier
+// Output   the bytes that flatc makes of the same text; or a text with every field
+// Errors   HardwareFromJson: empty result and a sentence: the field's path, what it was given,
+//          what would be right, and where it stands
 #ifndef SLUICE_PRESETS_HARDWARE_JSON_H_
 #define SLUICE_PRESETS_HARDWARE_JSON_H_
 

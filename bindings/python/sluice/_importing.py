@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
-from ._library import check, choose, diagnostic, ffi, lib, record, struct, take, text
+from ._library import check, choose, diagnostic, expect, ffi, lib, record, struct, take, text, whole
 from .errors import Diagnostic, error_of
 from .graph import _FORMATS, _LISTS, _NUMBERS, ImportReport
 
@@ -55,6 +55,11 @@ def import_model(cls: Any, model: Any, format: str, dims: Mapping[str, int],
         name = path.stem if name is None else name  # as `sluice import` names it
     options = struct("sluice_import_options_t",
                      format=choose(format, "MODEL", "format"), **fields)
+    expect(name, (str, type(None)), "name", "a text")
+    expect(dims, Mapping, "dims", 'a dictionary {"batch": 1}')
+    for key, extent in dims.items():
+        expect(key, str, "dims", "a dimension's name")
+        whole(extent, f"dims: {key}", 1, (1 << 31) - 1)
     if name is not None:
         keep.append(ffi.new("char[]", name.encode()))
         options.name = keep[-1]
@@ -76,8 +81,8 @@ def import_model(cls: Any, model: Any, format: str, dims: Mapping[str, int],
     if handle != ffi.NULL:
         handle = ffi.gc(handle, lib.sluice_import_report_destroy)
     if status != 0:
-        whole = text(lib.sluice_import_report_message(handle)) if handle != ffi.NULL else ""
+        entire = text(lib.sluice_import_report_message(handle)) if handle != ffi.NULL else ""
         found = record(Diagnostic, why, status=status)
         error = error_of(text(lib.sluice_status_name(status)), found)
-        raise type(error)(whole or str(error), found)
+        raise type(error)(entire or str(error), found)
     return cls(take(out), _report(handle), str(folder or "."))

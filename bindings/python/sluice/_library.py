@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import dataclasses
 import numbers
+import operator
 import pathlib
 import threading
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any, Callable, Dict, Iterator, Optional, Tuple, Type, TypeVar
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple, Type, TypeVar
 
 from ._c import ffi as ffi  # the other modules have it from here
 from .errors import Diagnostic, error_of
@@ -89,7 +90,7 @@ def context(max_bytes: int = 0) -> Any:
     """A context; what is made from it keeps its memory."""
     out, why = ffi.new("sluice_context_t**"), diagnostic()
     options = ffi.NULL
-    if max_bytes:
+    if whole(max_bytes, "memory_bytes"):
         options = struct("sluice_context_options_t", max_bytes=max_bytes)
     check(lib.sluice_context_create(options, out, why), why)
     return ffi.gc(out[0], lib.sluice_context_destroy)
@@ -145,13 +146,48 @@ _CHOICES = {
 
 def choose(value: Any, prefix: str, what: str) -> int:
     """The constant with this name; numbers are returned unchanged."""
-    if isinstance(value, int):
+    if isinstance(value, int) and not isinstance(value, bool):
         return value
     known = enum(prefix)
     names = _CHOICES.get((prefix, what), tuple(known))
     if not isinstance(value, str) or value.lower() not in names:
         raise ValueError(f"{what}: {value!r} is none of {', '.join(names)}")
     return known[value.lower()]
+
+
+def expect(value: Any, kind: Any, what: str, right: str) -> None:
+    """Refuses a value of another type: says what it is, and what would be right."""
+    if not isinstance(value, kind):
+        shown = repr(value)
+        shown = shown if len(shown) <= 60 else shown[:57] + "..."
+        raise TypeError(f"{what}: {shown} is a {type(value).__name__}; {right} would be right")
+
+
+def whole(value: Any, what: str, least: int = 0, most: int = (1 << 64) - 1) -> int:
+    """A whole number of Python or numpy within these limits; no truths, no fractions."""
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        found = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what}: {value!r} is no whole number") from None
+    if not least <= found <= most:
+        raise ValueError(f"{what}: {found} is out of range, {least} to {most}")
+    return found
+
+
+def bytes_of(data: Any, what: str) -> bytes:
+    """The bytes of what holds bytes."""
+    expect(data, (bytes, bytearray, memoryview), what,
+           "bytes (of a file: Path(name).read_bytes())")
+    return bytes(data)
+
+
+def listed(values: Any, what: str, right: str) -> List[Any]:
+    """What a list, a tuple, a range or an array of numpy or pandas holds."""
+    if isinstance(values, (str, bytes, Mapping)) or not hasattr(values, "__iter__"):
+        expect(values, (), what, right)
+    return list(values)
 
 
 def same_length(count: int, **lists: Any) -> None:
@@ -181,6 +217,7 @@ class Cancel:
 def interruptible(cancel: Optional[Cancel]) -> Iterator[Any]:
     """The word that a call polls. On the main thread Ctrl-C writes it, and Python raises its
     KeyboardInterrupt when the call has ended."""
+    expect(cancel, (Cancel, type(None)), "cancel", "a sluice.Cancel()")
     word = (cancel or Cancel())._word
     watched = (threading.current_thread() is threading.main_thread()
                and lib.sluice_native_watch(word))
@@ -195,7 +232,7 @@ def nanoseconds(seconds: Optional[float]) -> int:
     """Nanoseconds of a deadline; None: no deadline."""
     if seconds is None:
         return 0
-    if not isinstance(seconds, numbers.Real) or not 0 < seconds < 1e9:
+    if isinstance(seconds, bool) or not isinstance(seconds, numbers.Real) or not 0 < seconds < 1e9:
         raise ValueError(f"deadline: {seconds!r} is no number of seconds above zero; None for "
                          "none")
     return max(1, round(seconds * 1e9))
@@ -211,5 +248,10 @@ def exponents(objective: Any) -> Tuple[int, int]:
         except KeyError:
             raise ValueError(f"objective: {objective!r} is none of {', '.join(named)}, and "
                              "no pair (n, m)") from None
-    n, m = objective
-    return int(n), int(m)
+    if isinstance(objective, (tuple, list)) and len(objective) == 2:
+        n, m = (whole(exponent, "objective", 0, 16) for exponent in objective)
+        if n or m:
+            return n, m
+        raise ValueError("objective: energy^0 * delay^0 is the same for every plan")
+    raise ValueError(f"objective: {objective!r} is none of {', '.join(named)}, and no pair "
+                     "(n, m) of energy^n * delay^m")

@@ -4,33 +4,59 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any, Callable, Tuple
+from typing import Any, Callable, Optional, Tuple
 
 
-def bar() -> Tuple[Callable[[int, float], Any], Callable[[], Any]]:
-    """The progress callback, and the function that ends the display."""
+def _unit(exponents: Tuple[int, int]) -> str:
+    """Of energy^n * delay^m: "pJ x cycles"."""
+    n, m = exponents if exponents != (0, 0) else (1, 1)
+    return " x ".join(name if power == 1 else f"{name}^{power}"
+                      for name, power in (("pJ", n), ("cycles", m)) if power)
+
+
+def bar(most: Optional[int], deadline: Optional[float], exponents: Tuple[int, int]
+        ) -> Tuple[Callable[[int, Optional[float]], Any], Callable[[], Any]]:
+    """The progress callback, and the function that ends the display. It goes to its end with
+    `most` iterations, else with the deadline's seconds; without both there is no end to show."""
+    unit = _unit(exponents)
+
+    def said(cost: Optional[float]) -> str:
+        return "no plan yet" if cost is None else f"best {cost:.4g} {unit}"
+
     try:
         from tqdm.auto import tqdm
     except ImportError:
-        return _line()
-    shown = tqdm(unit=" iterations", leave=False)
+        return _line(most, said)
+    begin = time.monotonic()
+    if deadline is not None and not most:
+        timed = tqdm(total=round(deadline, 2), leave=False,
+                     bar_format="{l_bar}{bar}| {n:.1f}/{total_fmt} s{postfix}")
 
-    def tell(iterations: int, cost: float) -> None:
-        shown.set_postfix_str(f"cost {cost:.4g}", refresh=False)
+        def tell_time(iterations: int, cost: Optional[float]) -> None:
+            timed.set_postfix_str(f"{iterations} iterations, {said(cost)}", refresh=False)
+            timed.update(min(time.monotonic() - begin, timed.total) - timed.n)
+
+        return tell_time, timed.close
+    shown = tqdm(total=most or None, unit=" iterations", leave=False)
+
+    def tell(iterations: int, cost: Optional[float]) -> None:
+        shown.set_postfix_str(said(cost), refresh=False)
         shown.update(iterations - shown.n)
 
     return tell, shown.close
 
 
-def _line() -> Tuple[Callable[[int, float], Any], Callable[[], Any]]:
+def _line(most: Optional[int], said: Callable[[Optional[float]], str]
+          ) -> Tuple[Callable[[int, Optional[float]], Any], Callable[[], Any]]:
     if not sys.stderr.isatty():
         return (lambda iterations, cost: None), (lambda: None)
     last = [time.monotonic()]
+    of = f" of {most}" if most else ""
 
-    def tell(iterations: int, cost: float) -> None:
+    def tell(iterations: int, cost: Optional[float]) -> None:
         if time.monotonic() - last[0] > 0.2:
             last[0] = time.monotonic()
-            sys.stderr.write(f"\r{iterations} iterations, cost {cost:.4g} ")
+            sys.stderr.write(f"\r\033[K{iterations}{of} iterations, {said(cost)} ")
 
     return tell, lambda: sys.stderr.write("\r\033[K")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
-from ._library import check, choose, diagnostic, enum, ffi, lib, struct, take
+from ._library import check, choose, diagnostic, enum, expect, ffi, lib, struct, take
 from .errors import OutOfMemory
 from .graph import NO_INDEX, Graph
 
@@ -20,6 +20,7 @@ _FAMILIES = {
 
 def attribute_names(op: str) -> Dict[str, int]:
     """{"stride_h": 0, ...} of an operator."""
+    expect(op, str, "op", "an operator's name")
     family = _FAMILIES.get(op, op.upper())
     return {name: index for name, index in enum(family).items()
             if name not in ("attributes", "inputs")}

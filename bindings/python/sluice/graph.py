@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
 from ._library import check, choose, diagnostic, enum, ffi, lib, make, record, struct
-from ._library import take, text
+from ._library import bytes_of, expect, take, text, whole
 
 Path = Union[str, "os.PathLike[str]"]
 NO_INDEX = 0xFFFFFFFF
@@ -88,7 +88,7 @@ class Graph:
 
     def __init__(self, data: bytes, report: Optional[ImportReport] = None,
                  folder: str = ".") -> None:
-        self._bytes = bytes(data)
+        self._bytes = bytes_of(data, "graph")
         self._handle = make("graph", lib.sluice_graph_create, ffi.from_buffer(self._bytes),
                             len(self._bytes))
         self.import_report = report
@@ -135,17 +135,22 @@ class Graph:
         """
         from ._importing import import_model
 
-        made: Graph = import_model(cls, model, format, dims or {}, name, dict(
+        made: Graph = import_model(cls, model, format, {} if dims is None else dims, name, dict(
             allow_opaque=int(allow_opaque), opaque_cycles=opaque_cycles,
             training=int(training), max_constant_bytes=max_constant_bytes))
         return made
 
     @classmethod
-    def zoo(cls, name: str, *, batch: int = 0, seq: int = 0, context: int = 0,
-            blocks: int = 0, training: bool = False) -> "Graph":
-        """A known network with seeded weights; zoo_names() lists them."""
-        options = struct("sluice_zoo_options_t", batch=batch, seq=seq, context=context,
-                         blocks=blocks, training=int(training))
+    def zoo(cls, name: str, *, batch: Optional[int] = None, seq: Optional[int] = None,
+            context: Optional[int] = None, blocks: Optional[int] = None,
+            training: bool = False) -> "Graph":
+        """A known network with seeded weights; zoo_names() lists them. Sizes of None are the
+        network's own: a batch of one, GPT-2's 12 blocks."""
+        expect(name, str, "name", "one of sluice.zoo_names()")
+        sizes = {"batch": batch, "seq": seq, "context": context, "blocks": blocks}
+        sizes = {of: whole(size, of, 1, (1 << 31) - 1) for of, size in sizes.items()
+                 if size is not None}
+        options = struct("sluice_zoo_options_t", **sizes, training=int(training))
         out, why = ffi.new("sluice_bytes_t*"), diagnostic()
         check(lib.sluice_zoo_graph(name.encode(), options, out, why), why)
         return cls(take(out))

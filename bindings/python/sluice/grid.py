@@ -11,7 +11,7 @@ import pathlib
 from fractions import Fraction
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
-from ._library import lib, text
+from ._library import lib, listed, text
 from .graph import Graph, zoo_names
 from .machine import Machine, machine_of
 from .planning import Options
@@ -254,7 +254,7 @@ def _points_of(grid: Any) -> List[Point]:
     if isinstance(grid, (str, pathlib.Path)):
         grid = json.loads(pathlib.Path(grid).read_text(encoding="utf-8"))
     if not isinstance(grid, Mapping):
-        found = list(grid)
+        found = listed(grid, "grid", "a dictionary, a JSON file, or a list of sluice.Point")
         if not all(isinstance(point, Point) for point in found):
             raise TypeError("a grid is a dictionary, a JSON file, or a list of sluice.Point")
         return found

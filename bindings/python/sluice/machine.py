@@ -10,7 +10,8 @@ import pathlib
 from functools import cached_property
 from typing import Any, Dict, List, Mapping, Tuple, Union
 
-from ._library import check, diagnostic, enum, ffi, lib, make, record, struct, take, text
+from ._library import bytes_of, check, diagnostic, enum, expect, ffi, lib, make, record
+from ._library import struct, take, text
 from .graph import Path
 
 
@@ -41,15 +42,20 @@ class Engine:
 
 
 def _plain(value: Any) -> Any:
-    """Converts a numpy number to a Python number."""
-    return value.item()
+    """Makes what JSON has of a number or an array of numpy, or of a mapping."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"machine: {value!r} is a {type(value).__name__}; numbers, texts, truths, "
+                    "lists and dictionaries would be right")
 
 
 class Machine:
     """A machine that the library has checked. It does not change, and threads may share it."""
 
     def __init__(self, data: bytes) -> None:
-        self._bytes = bytes(data)
+        self._bytes = bytes_of(data, "machine")
         held = ffi.from_buffer(self._bytes)
         self._handle = make("hardware", lib.sluice_hardware_create, held, len(self._bytes))
         facts, why = struct("sluice_hardware_facts_t"), diagnostic()
@@ -70,6 +76,7 @@ class Machine:
     @classmethod
     def preset(cls, name: str) -> "Machine":
         """A machine that comes with the library; presets() lists them."""
+        expect(name, str, "preset", "one of sluice.presets()")
         data, size, why = ffi.new("const void**"), ffi.new("size_t*"), diagnostic()
         check(lib.sluice_preset_find(name.encode(), data, size, why), why)
         return cls(bytes(ffi.buffer(data[0], size[0])))
@@ -77,7 +84,8 @@ class Machine:
     @classmethod
     def from_json(cls, source: str) -> "Machine":
         """Reads a descriptor in JSON: fields of hardware.fbs; comments with // are allowed."""
-        raw = source.encode()
+        expect(source, str, "machine", "JSON text")
+        raw = source.encode("utf-8", "replace")
         out, why = ffi.new("sluice_bytes_t*"), diagnostic()
         check(lib.sluice_hardware_from_json(ffi.from_buffer(raw), len(raw), ffi.NULL, out, why),
               why)
@@ -86,7 +94,8 @@ class Machine:
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> "Machine":
         """As from_json, from a dictionary."""
-        return cls.from_json(json.dumps(fields, default=_plain))
+        expect(fields, Mapping, "machine", "a dictionary with the fields of hardware.fbs")
+        return cls.from_json(json.dumps(dict(fields), default=_plain, ensure_ascii=False))
 
     @classmethod
     def load(cls, path: Path) -> "Machine":
@@ -99,7 +108,9 @@ class Machine:
     def replace(self, changes: Mapping[str, Any]) -> "Machine":
         """A copy with changed values, by path: {"levels.1.capacity_bytes": 1 << 20}."""
         fields = self.to_dict()
+        expect(changes, Mapping, "changes", 'a dictionary {"levels.1.capacity_bytes": 1 << 20}')
         for path, value in changes.items():
+            expect(path, str, "changes", 'a path like "levels.1.capacity_bytes"')
             *steps, last = [int(s) if s.isdigit() else s for s in path.split(".")]
             at: Any = fields
             try:

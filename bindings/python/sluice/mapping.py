@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Dict, List, Optional, Sequence, Union
 
 from ._library import Cancel, _value, check, choose, context, diagnostic, exponents, ffi
-from ._library import interruptible, lib, nanoseconds, struct, text
-from .graph import Graph, Path, graph_of
+from ._library import interruptible, lib, listed, nanoseconds, struct, text
+from ._library import whole
+from .graph import NO_INDEX, Graph, Path, graph_of
 from .machine import machine_of
 
 
@@ -75,14 +76,18 @@ def map_layers(graph: Union[Graph, Path], machine: Any, layers: Optional[Sequenc
     """Loop nests of layers (None: all), each by itself. With several, one that has none has
     its status in `status`."""
     graph, machine = graph_of(graph), machine_of(machine)
-    chosen = list(range(len(graph.layers)) if layers is None else layers)
+    chosen = list(range(len(graph.layers))) if layers is None else [
+        whole(layer, "layers", 0, NO_INDEX)
+        for layer in listed(layers, "layers", "a list of indices")]
     n, m = (0, 0) if objective is None else exponents(objective)
     options = struct("sluice_map_options_t", solver=choose(solver, "MAP", "solver"),
                      energy_exponent=n, delay_exponent=m, bypass=int(bypass), wide=int(wide),
                      row_stationary=int(row_stationary), tile_only=int(tile_only),
                      tile_channels=tile_channels, resident=resident,
                      deadline_ns=nanoseconds(deadline))
-    for name, values in (("tile", tile), ("top_tile", top_tile)):
+    for name, given in (("tile", tile), ("top_tile", top_tile)):
+        values = [whole(value, name, 0, (1 << 31) - 1)
+                  for value in listed(given, name, "a list of extents")]
         room = getattr(options, name)
         if len(values) > len(room):
             raise ValueError(f"{name}: {len(values)} values; there are {len(room)} at most")

@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple
 
 from ._library import Cancel, check, context, diagnostic, ffi, interruptible, lib, nanoseconds
-from ._library import struct
+from ._library import expect, listed, same_length, struct
 
 if TYPE_CHECKING:
     import numpy
@@ -50,6 +50,13 @@ def place(buffers: Sequence[Buffer], capacity_bytes: int, *, smallest: bool = Fa
     """
     import numpy
 
+    buffers = listed(buffers, "buffers", "a list of sluice.Buffer")
+    regions = []
+    for region in listed(reserved, "reserved", "a list of (begin, end, offset, bytes)"):
+        regions.append(tuple(listed(region, "reserved", "(begin, end, offset, bytes)")))
+        same_length(4, reserved=regions[-1])
+    for number, buffer in enumerate(buffers):
+        expect(buffer, Buffer, f"buffers[{number}]", "sluice.Buffer(begin, end, bytes)")
     gaps = [gap for buffer in buffers for gap in buffer.gaps]
     made = ffi.new("sluice_buffer_t[]", len(buffers))
     at = 0
@@ -62,9 +69,9 @@ def place(buffers: Sequence[Buffer], capacity_bytes: int, *, smallest: bool = Fa
         if b.single_bank:
             out.flags |= lib.SLUICE_BUFFER_SINGLE_BANK
     keep = [ffi.new("sluice_buffer_gap_t[]", gaps),
-            ffi.new("sluice_reserved_region_t[]", [tuple(r) for r in reserved])]
+            ffi.new("sluice_reserved_region_t[]", regions)]
     problem = struct("sluice_placement_problem_t", buffer_count=len(buffers),
-                     gap_count=len(gaps), region_count=len(reserved), buffers=made,
+                     gap_count=len(gaps), region_count=len(regions), buffers=made,
                      gaps=keep[0], regions=keep[1], capacity_bytes=capacity_bytes,
                      bank_bytes=bank_bytes)
     options = struct("sluice_placement_options_t", smallest=int(smallest), fast=int(fast),

@@ -6,10 +6,11 @@ import dataclasses
 import html
 import pathlib
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Union
 
-from ._library import check, context, diagnostic, enum, ffi, lib, make, record, struct
-from .graph import Graph, Path
+from ._library import bytes_of, check, context, diagnostic, enum, expect, ffi, lib, make
+from ._library import record, struct, whole
+from .graph import Graph, Path, graph_of
 from .machine import Machine, machine_of
 
 if TYPE_CHECKING:
@@ -84,11 +85,11 @@ class Plan:
     graph: Optional[Graph]
     machine: Optional[Machine]
 
-    def __init__(self, data: bytes, graph: Optional[Graph] = None,
+    def __init__(self, data: bytes, graph: "Union[Graph, Path, None]" = None,
                  machine: Any = None) -> None:
-        held = ffi.from_buffer(data)
+        held = ffi.from_buffer(bytes_of(data, "plan"))
         self._handle = make("plan", lib.sluice_plan_create, held, len(data))
-        self.graph = graph
+        self.graph = None if graph is None else graph_of(graph)
         self.machine = None if machine is None else machine_of(machine)
 
     @classmethod
@@ -98,7 +99,8 @@ class Plan:
         return plan
 
     @classmethod
-    def load(cls, path: Path, graph: Optional[Graph] = None, machine: Any = None) -> "Plan":
+    def load(cls, path: Path, graph: "Union[Graph, Path, None]" = None,
+             machine: Any = None) -> "Plan":
         """Reads a plan from a file. verify() checks it against graph and machine."""
         return cls(pathlib.Path(path).read_bytes(), graph, machine)
 
@@ -146,13 +148,15 @@ class Plan:
     def tensor(self, index: int) -> TensorPlace:
         """Where tensor `index` of the graph lies in DRAM."""
         place = struct("sluice_tensor_place_t")
-        if index < 0 or lib.sluice_plan_tensor(self._handle, index, place) != 0:
+        if whole(index, "index", -1) < 0 or lib.sluice_plan_tensor(self._handle, index, place) != 0:
             raise IndexError(f"the plan has no tensor {index}")
         return TensorPlace(None if place.region == 255 else place.region, place.offset,
                            tuple(place.stride))
 
     def patch(self, after: "Plan", gap_bytes: int = 0) -> List[Tuple[int, int]]:
         """(offset, bytes) of the ranges that a device with this stream copies from `after`."""
+        expect(after, Plan, "after", "a sluice.Plan")
+        gap_bytes = whole(gap_bytes, "gap_bytes")
         count = ffi.new("size_t*")
         ranges: Any = ffi.NULL
         status = lib.sluice_plan_patch(self._handle, after._handle, gap_bytes, ranges, count)
@@ -247,6 +251,8 @@ class Plan:
         With `against` another plan beside this one."""
         from ._report import page
 
+        if against is not None:
+            expect(against, Plan, "against", "a sluice.Plan")
         found = page([self] if against is None else [self, against])
         if path is not None:
             pathlib.Path(path).write_text(found, encoding="utf-8")

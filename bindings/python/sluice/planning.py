@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import numbers
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 from typing import TypedDict, Union
 
 from ._library import Cancel, check, choose, context, diagnostic, exponents, ffi, interruptible
-from ._library import lib, nanoseconds, own, record, same_length, struct
-from .graph import Graph, Path, graph_of
+from ._library import expect, lib, listed, nanoseconds, own, record, same_length, struct, whole
+from .graph import NO_INDEX, Graph, Path, graph_of
 from .machine import Machine, machine_of
 from .plan import Plan
 
@@ -17,7 +18,7 @@ Objective = Union[str, Tuple[int, int]]
 # Output box N H W K and input channels of a tile of a layer -> cycles, or (cycles, energy_pj),
 # or (cycles, energy_pj, scratchpad_pj); None: not known.
 TileCost = Callable[[int, Tuple[int, int, int, int], int], Any]
-Progress = Callable[[int, float], Any]
+Progress = Callable[[int, Optional[float]], Any]  # iterations, cost of the best plan so far
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
@@ -64,6 +65,11 @@ class Options:
                  executor: Optional[Executor] = None, **unknown: Any) -> None:
         known_options(unknown)
         n, m = (0, 0) if objective is None else exponents(objective)
+        for name, number in (("scratchpad_bytes", scratchpad_bytes), ("seed", seed),
+                             ("max_iterations", max_iterations),
+                             ("max_block_cycles", max_block_cycles)):
+            if number is not None:
+                whole(number, name)
         self.struct = struct(
             "sluice_schedule_options_t", solver=choose(solver, "SOLVER", "solver"),
             scratchpad_bytes=scratchpad_bytes or 0, deadline_ns=nanoseconds(deadline),
@@ -81,14 +87,22 @@ class Options:
         self._keep: List[Any] = []
         self._close: Optional[Callable[[], None]] = None
         if resume is not None:
+            expect(resume, Plan, "resume", "a sluice.Plan")
             self.struct.resume = resume._handle
-        if tile_rows:
+        if tile_rows is not None:
+            expect(tile_rows, Mapping, "tile_rows",
+                   "a dictionary {(layer, (n, h, w, k), channels): cycles}")
             self._set_rows(tile_rows)
         if tile_cost is not None:
+            expect(tile_cost, Callable, "tile_cost", "a function f(layer, extent, channels)")
             self._set_cost(tile_cost)
-        if progress:
-            self._set_progress(progress)
+        if progress is not None and progress is not False:
+            expect(progress, (bool, Callable), "progress",
+                   "True or a function f(iterations, cost)")
+            self._set_progress(progress, max_iterations, deadline)
         if executor is not None:
+            expect(getattr(executor, "map", None), Callable, "executor",
+                   "a concurrent.futures.ThreadPoolExecutor")
             self._set_runner(executor)
 
     def __enter__(self) -> "Options":
@@ -125,23 +139,29 @@ class Options:
     def _set_rows(self, rows: Mapping[Tuple[Any, ...], Any]) -> None:
         array = ffi.new("sluice_tile_row_t[]", len(rows))
         for row, (key, answer) in zip(array, rows.items()):
-            if len(key) != 3 or len(key[1]) != 4:
-                raise ValueError(f"tile_rows: {key!r} is not of the form "
-                                 "(layer, (n, h, w, k), channels)")
-            row.layer, row.extent, row.channels = key[0], list(key[1]), key[2]
+            try:
+                layer, (n, h, w, k), channels = key
+                row.layer = whole(layer, "layer", 0, NO_INDEX)
+                row.extent = [whole(e, "extent", 0, (1 << 31) - 1) for e in (n, h, w, k)]
+                row.channels = whole(channels, "channels", 0, (1 << 31) - 1)
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"tile_rows: {key!r} is not of the form "
+                                  f"(layer, (n, h, w, k), channels): {error}") from None
             _fill(ffi.addressof(row, "cost"), answer)
         self._keep.append(array)
         self.struct.tile_rows, self.struct.tile_row_count = array, len(rows)
 
-    def _set_progress(self, progress: Union[bool, Progress]) -> None:
+    def _set_progress(self, progress: Union[bool, Progress], most: Optional[int],
+                      deadline: Optional[float]) -> None:
         if progress is True:
             from ._progress import bar
 
-            progress, self._close = bar()
+            progress, self._close = bar(
+                most, deadline, (self.struct.energy_exponent, self.struct.delay_exponent))
         told: Any = progress
 
         def tell(_user: Any, iterations: int, cost: float) -> int:
-            return int(bool(told(iterations, cost)))
+            return int(bool(told(iterations, cost if cost > 0 else None)))
 
         self.struct.progress = self._callback("int32_t(void*, uint64_t, double)", tell, 1)
 
@@ -158,9 +178,18 @@ class Options:
 
 def _fill(out: Any, answer: Any) -> None:
     cost = answer if isinstance(answer, (tuple, list)) else (answer,)
-    out.cycles = int(cost[0])
-    out.energy_pj = float(cost[1]) if len(cost) > 1 else 0.0
-    out.scratchpad_pj = float(cost[2]) if len(cost) > 2 else 0.0
+    if not 1 <= len(cost) <= 3:
+        raise ValueError(f"tile cost: {answer!r} is neither cycles nor (cycles, energy_pj) nor "
+                         "(cycles, energy_pj, scratchpad_pj)")
+    cycles = cost[0]
+    if isinstance(cycles, numbers.Real) and not isinstance(cycles, numbers.Integral):
+        if cycles % 1 != 0:  # to round it is for who knows the machine
+            raise ValueError(f"tile cost: {cycles!r} cycles are no whole number; round them")
+        cycles = int(float(cycles))
+    out.cycles = whole(cycles, "tile cost: cycles", -(1 << 63), (1 << 63) - 1)
+    for name, energy in zip(("energy_pj", "scratchpad_pj"), (*cost[1:], 0.0, 0.0)):
+        expect(energy, numbers.Real, f"tile cost: {name}", "a number of picojoules")
+        setattr(out, name, float(energy))
 
 
 def schedule(graph: Union[Graph, Path], machine: Any, *, cancel: Optional[Cancel] = None,
@@ -175,7 +204,9 @@ def schedule(graph: Union[Graph, Path], machine: Any, *, cancel: Optional[Cancel
     scratchpad_bytes, max_iterations, seed, max_block_cycles, granularity ("tile", "operator")
     deadline     seconds, after which the best plan so far is given
     cancel       a Cancel, for other threads; Ctrl-C stops the call too
-    progress     True: a bar by tqdm where installed; or f(iterations, cost) -> true to stop
+    progress     True: a bar by tqdm where installed; or f(iterations, cost) -> true to stop;
+                 cost: energy^n * delay^m, in pJ and cycles, of the best plan so far; None:
+                 there is none yet
     resume       a plan of the same graph and machine to go on from
     tile_cost    f(layer, (n, h, w, k), channels) -> cycles, or (cycles, energy_pj), or None
     tile_rows    the same as a dictionary: {(layer, (n, h, w, k), channels): cost}
@@ -236,6 +267,7 @@ def reschedule(previous: Plan, graph: Union[Graph, Path], machine: Any, *,
                ) -> Tuple[Plan, Change]:
     """Plans a changed graph, machine or scratchpad, starting from an earlier plan.
     Options: those of schedule, without cache."""
+    expect(previous, Plan, "previous", "the sluice.Plan to start from")
     graph, machine = graph_of(graph), machine_of(machine)
     with Options(**options) as asked:
         how = struct("sluice_reschedule_options_t", minimise_changes=int(minimise_changes),
@@ -277,6 +309,7 @@ def curve(graph: Union[Graph, Path], machine: Any, points: int = 16, *,
     """Latency over scratchpad, from the smallest that has a plan up. Without an objective the
     latency is minimised. Options: those of schedule."""
     graph, machine = graph_of(graph), machine_of(machine)
+    points = whole(points, "points", 1, 1 << 16)
     array, count, why = ffi.new("sluice_curve_point_t[]", points), ffi.new("uint32_t*"), None
     count[0], why = points, diagnostic()
     with Options(objective=objective, **options) as asked:
@@ -303,6 +336,10 @@ def evaluate(graph: Union[Graph, Path], machine: Any, order: Sequence[int], tile
     """
     import numpy
 
+    order = [whole(i, "order", 0, NO_INDEX) for i in listed(order, "order", "a list of layers")]
+    tiles = [whole(n, "tiles", -(1 << 31), (1 << 31) - 1)
+             for n in listed(tiles, "tiles", "a list of numbers of tiles")]
+    cuts = None if cuts is None else listed(cuts, "cuts", 'a list of "dram", "fine" or "none"')
     count = len(order)
     same_length(count, tiles=tiles, cuts=cuts or tiles)
     kinds = [choose(cut, "CUT", "cut") for cut in (cuts or ["dram"] * count)]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NoReturn, Optional, Sequence, Union
 
-from ._library import Cancel, ffi, interruptible, lib, text
+from ._library import Cancel, bytes_of, expect, ffi, interruptible, lib, listed, text, whole
 from .errors import BadInput, Diagnostic, OutOfMemory, Rejected, Stopped
-from .graph import _OPS, NO_INDEX, Graph
+from .graph import _OPS, NO_INDEX, Graph, Path, graph_of
 
 if TYPE_CHECKING:
     import numpy
@@ -52,6 +52,8 @@ def _arrays(graph: Graph, inputs: Any) -> Optional[List[bytes]]:
         inputs = [inputs[port.name] for port in graph.inputs]
     elif isinstance(inputs, numpy.ndarray):
         inputs = [inputs]
+    expect(inputs, (list, tuple), "inputs",
+           "a list of numpy arrays, or a dictionary of them by name")
     if len(inputs) != len(graph.inputs):
         raise ValueError(f"{len(inputs)} inputs for {len(graph.inputs)}")
     found = []
@@ -123,19 +125,26 @@ def simulate(plan: "Plan", inputs: Union[Sequence[Any], Mapping[str, Any], None]
 
     Rejected: the plan breaks a rule, or computes other bytes than the untiled graph.
     """
+    from .plan import Plan
+
+    expect(plan, Plan, "plan", "a sluice.Plan")
     graph, _ = plan._made_for()
-    keep = [ffi.new("int32_t[]", list(parameters)), ffi.from_buffer(state)]
+    state = bytes_of(state, "state")
+    values = [whole(value, "parameters", -(1 << 31), (1 << 31) - 1)
+              for value in listed(parameters, "parameters", "a list of numbers")]
+    keep = [ffi.new("int32_t[]", values), ffi.from_buffer(state)]
     result = _run(graph, plan, _arrays(graph, inputs), cancel, functional=int(functional),
                   contention=int(contention), interleaving=interleaving, seed=seed,
-                  parameters=keep[0], parameter_count=len(parameters), state=keep[1],
+                  parameters=keep[0], parameter_count=len(values), state=keep[1],
                   state_size=len(state))
     _check(result)
     return _simulation(graph, result)
 
 
-def reference(graph: Graph, inputs: Any = None, *, seed: int = 0,
+def reference(graph: Union[Graph, Path], inputs: Any = None, *, seed: int = 0,
               cancel: Optional[Cancel] = None) -> List["numpy.ndarray"]:
     """The outputs of the graph, computed layer by layer without a machine."""
+    graph = graph_of(graph)
     result = _run(graph, None, _arrays(graph, inputs), cancel, functional=1, seed=seed)
     _check(result)
     return _outputs(graph, result)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, 
 from typing import Union
 
 from ._journal import Journal
+from ._library import listed
 from ._running import Running, cores
 from ._work import RESULTS, Task, plan_points
 from .graph import Path
@@ -257,7 +258,8 @@ def sweep(grid: Any, executor: Any = None, *, workers: Optional[int] = None,
     axes, part = _axes(points), shard_of(shard)  # the columns of a shard are the grid's
     if part is not None:
         points = points[part[0] - 1::part[1]]
-    paths = [journal] if isinstance(journal, (str, os.PathLike)) else list(journal or [])
+    paths = [journal] if isinstance(journal, (str, os.PathLike)) else [
+        os.fspath(path) for path in listed(journal or [], "journal", "a file or a list of files")]
     book = Journal(paths)
     try:
         plan = _Plan(points, book.known)

@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple, Union
 
 from ._library import Cancel, check, choose, context, diagnostic, enum, ffi, interruptible, lib
-from ._library import nanoseconds, own, record, same_length, struct
+from ._library import expect, listed, nanoseconds, own, record, same_length, struct
 from .graph import Graph, Path, graph_of
 from .machine import machine_of
 from .plan import Plan
@@ -52,6 +52,12 @@ def coschedule(graphs: Sequence[Union[Graph, Path]], machine: Any, *, share: str
                cancel: Optional[Cancel] = None) -> Cohort:
     """Plans models together. share: "auto", "partition" or "time"; reserved: (offset, bytes)
     of each model, (0, 0) where the call decides."""
+    graphs = listed(graphs, "graphs", "a list of sluice.Graph")
+    weights = listed(weights, "weights", "a list of numbers, one for each graph")
+    reserved = [tuple(listed(pair, "reserved", "(offset, bytes)")) for pair in listed(
+        reserved, "reserved", "a list of (offset, bytes), one for each graph")]
+    for pair in reserved:
+        same_length(2, reserved=pair)
     known, machine = [graph_of(graph) for graph in graphs], machine_of(machine)
     same_length(len(known), weights=weights or known, reserved=reserved or known)
     models = ffi.new("sluice_model_t[]", len(known))
@@ -99,12 +105,15 @@ def _cohort(handle: Any, graphs: Sequence[Graph], machine: Any) -> Cohort:
 
 def verify_together(graphs: Sequence[Graph], cohort: Cohort, machine: Any) -> None:
     """Verifies streams that take turns; raises Rejected if they conflict."""
+    expect(cohort, Cohort, "cohort", "what coschedule returns")
+    graphs = listed(graphs, "graphs", "a list of sluice.Graph")
+    same_length(len(cohort.members), graphs=graphs)
     turns = ffi.new("sluice_turn_t[]", [
         {"model": t.model, "first_visit": t.first_visit, "end_visit": t.end_visit,
          "cycles": t.cycles} for t in cohort.turns.itertuples()])
     why = diagnostic()
     check(lib.sluice_verify_together(
         context(), machine_of(machine)._handle,
-        ffi.new("const sluice_graph_t*[]", [g._handle for g in graphs]),
+        ffi.new("const sluice_graph_t*[]", [graph_of(g)._handle for g in graphs]),
         ffi.new("const sluice_plan_t*[]", [m.plan._handle for m in cohort.members]),
         len(graphs), turns, len(turns), why), why)

@@ -131,7 +131,7 @@ def test_another_thread_cancels_while_python_runs(large, patient_threads):
     cancel, searching = sluice.Cancel(), threading.Event()
     with ThreadPoolExecutor() as pool:
         future = pool.submit(sluice.schedule, large, "soma-edge", cancel=cancel,
-                             progress=lambda _, cost: cost > 0 and searching.set(), **LONG)
+                             progress=lambda _, cost: cost and searching.set(), **LONG)
         assert searching.wait(20)  # it ends only because the call does not hold the lock
         cancel.cancel()
         plan = future.result(timeout=20)
@@ -150,7 +150,7 @@ def test_ctrl_c_ends_a_call_and_the_next_one_works(large, graph):
     begin = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         sluice.schedule(large, "soma-edge", **LONG,
-                        progress=lambda _, cost: cost > 0 and searching.set())
+                        progress=lambda _, cost: cost and searching.set())
     assert time.monotonic() - begin < 10
     thread.join()
     assert told == [True]
@@ -207,9 +207,19 @@ def test_a_deadline_gives_the_best_so_far_and_progress_is_told(large, capfd):
     plan = sluice.schedule(large, "soma-edge", deadline=0.4, **LONG,
                            progress=lambda iterations, cost: told.append((iterations, cost)))
     assert plan.report.stop_reason in ("deadline", "complete") and told and told[-1][1] > 0
-    stopped = sluice.schedule(large, "soma-edge", progress=lambda n, cost: cost > 0, **LONG)
+    stopped = sluice.schedule(large, "soma-edge", progress=lambda n, cost: cost is not None, **LONG)
     assert stopped.report.stop_reason == "cancelled"
+    assert all(cost is None or cost > 0 for _, cost in told)
+
+
+def test_the_bar_goes_to_an_end_and_names_its_unit(large, capfd):
+    pytest.importorskip("tqdm")
+    sluice.schedule(large, "soma-edge", max_iterations=400, progress=True, objective=(1, 2))
+    shown = capfd.readouterr().err
+    assert "/400 [" in shown and "pJ x cycles^2" in shown and "cost 0" not in shown
     sluice.schedule(large, "soma-edge", deadline=0.3, progress=True)
+    shown = capfd.readouterr().err
+    assert "/0.3 s" in shown and "pJ x cycles" in shown
 
 
 def test_starts_run_on_the_caller_s_threads(graph):
@@ -293,7 +303,7 @@ def test_a_model_s_file_stands_for_its_graph(plan, graph):
     (lambda g: sluice.schedule(g, "mcu-256k", scratchpad_bytes=-5), "scratchpad_bytes: -5"),
     (lambda g: sluice.schedule(g, "mcu-256k", seed=1 << 64), "seed: 18446744073709551616"),
     (lambda g: sluice.schedule(g, "vta-1x16x16").preemption_points(), "one queue"),
-    (lambda g: sluice.schedule(g, "mcu-256k", scratchpad_bytes="64K"), "scratchpad_bytes: a str"),
+    (lambda g: sluice.schedule(g, "mcu-256k", scratchpad_bytes="64K"), "scratchpad_bytes: .64K. is no whole number"),
     (lambda g: sluice.schedule(g, "mcu-256k", deadline="1s"), "deadline: '1s'"),
     (lambda g: sluice.schedule(g, "mcu-256k", deadline=float("nan")), "deadline: nan"),
     (lambda g: sluice.schedule(g, "mcu-256k", deadline=float("inf")), "deadline: inf"),

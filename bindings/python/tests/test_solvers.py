@@ -46,7 +46,7 @@ def test_models_share_a_machine(graph):
     assert both.turns.cycles.sum() == both.total_cycles
     both.members[0].plan.report
     sluice.verify_together([graph, graph], both, "mcu-256k")
-    with pytest.raises(sluice.SluiceError):
+    with pytest.raises(ValueError, match="graphs: 1 values instead of 2"):
         sluice.verify_together([graph], both, "mcu-256k")
 
 

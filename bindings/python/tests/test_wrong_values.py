@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wrong values: every public function says what is wrong, and what would be right."""
+import inspect
+import re
+
+import numpy
+import pandas
+import pytest
+
+import sluice
+
+
+class Unfit:
+    """A value that no function takes."""
+
+    def __repr__(self):
+        return "<unfit>"
+
+
+WRONG = (None, Unfit(), 7, -1, 2.5, float("nan"), 1 << 80, True, "", "\u00fc\U0001f600\x00", b"",
+         b"junk", [], [1], {}, {"a": 1}, (), (1, 2), numpy.zeros(3), numpy.zeros((2, 2), "float32"),
+         pandas.DataFrame({"a": [1]}), object, len)
+# What a wrong value may raise, beside the package's own exceptions.
+SAID = (TypeError, ValueError, OSError, IndexError, OverflowError, MemoryError)
+INTERNAL = re.compile(r"has no attribute|_handle|_word|cdata|ctype|NoneType' object|initializer "
+                      r"for|unsupported operand|subscriptable|not iterable|object has no len")
+
+
+def good_calls(graph, plan):
+    """{name: (function, good arguments)}: each argument in turn is given wrong values."""
+    machine = plan.machine
+    return {
+        "schedule": (sluice.schedule, dict(graph=graph, machine=machine, cancel=None, cache=None,
+                                           memory_bytes=0, solver="baseline", objective="edp",
+                                           scratchpad_bytes=None, deadline=None, seed=0,
+                                           max_iterations=1, granularity="tile", resume=None,
+                                           max_block_cycles=None, tile_rows=None, tile_cost=None,
+                                           progress=None, executor=None)),
+        "reschedule": (sluice.reschedule, dict(previous=plan, graph=graph, machine=machine,
+                                               cancel=None, max_iterations=1)),
+        "memory_bound": (sluice.memory_bound, dict(graph=graph, machine=machine)),
+        "curve": (sluice.curve, dict(graph=graph, machine=machine, points=1, cancel=None,
+                                     max_iterations=1)),
+        "evaluate": (sluice.evaluate, dict(graph=graph, machine=machine, order=[0], tiles=[1],
+                                           cuts=None)),
+        "map_gemm": (sluice.map_gemm, dict(machine="soma-edge", m=64, n=64, k=64,
+                                           solver="exact", deadline=0.01, cancel=None)),
+        "map_layers": (sluice.map_layers, dict(graph=graph, machine=machine, layers=[0],
+                                               solver="greedy", tile=(), tile_channels=0,
+                                               deadline=0.01, cancel=None)),
+        "place": (sluice.place, dict(buffers=[sluice.Buffer(0, 2, 64)], capacity_bytes=64,
+                                     reserved=(), bank_bytes=0, cancel=None)),
+        "coschedule": (sluice.coschedule, dict(graphs=[graph], machine=machine, share="auto",
+                                               weights=(), reserved=(), max_iterations=1,
+                                               cancel=None)),
+        "segments": (sluice.segments, dict(graph=graph, machine="kapla-4x4", top_k=0,
+                                           solver="chain", deadline=0.01, cancel=None)),
+        "simulate": (sluice.simulate, dict(plan=plan, inputs=None, parameters=(), state=b"",
+                                           seed=0, interleaving=0, cancel=None)),
+        "reference": (sluice.reference, dict(graph=graph, inputs=None, seed=0, cancel=None)),
+        "Graph.zoo": (sluice.Graph.zoo, dict(name="alexnet", batch=1, seq=None)),
+        "Graph.from_bytes": (sluice.Graph.from_bytes, dict(data=graph.to_bytes())),
+        "Graph.from_model": (sluice.Graph.from_model, dict(model=b"", format="detect",
+                                                           dims=None, name=None)),
+        "Graph.load": (sluice.Graph.load, dict(path="nothing")),
+        "Machine.preset": (sluice.Machine.preset, dict(name="simba")),
+        "Machine.from_bytes": (sluice.Machine.from_bytes, dict(data=machine.to_bytes())),
+        "Machine.from_dict": (sluice.Machine.from_dict, dict(fields=machine.to_dict())),
+        "Machine.from_json": (sluice.Machine.from_json, dict(source=machine.to_json())),
+        "Machine.replace": (machine.replace, dict(changes={})),
+        "Plan": (sluice.Plan, dict(data=plan.to_bytes(), graph=graph, machine=machine)),
+        "Plan.patch": (plan.patch, dict(after=plan, gap_bytes=0)),
+        "Plan.tensor": (plan.tensor, dict(index=0)),
+        "Plan.to_html": (plan.to_html, dict(against=plan)),
+        "PlanCache": (sluice.PlanCache, dict(folder="")),
+        "attribute_names": (sluice.attribute_names, dict(op="conv")),
+        "reads": (sluice.reads, dict(format="onnx")),
+        "sweep": (sluice.sweep, dict(grid=[], executor=None, workers=1, journal=None, shard=None,
+                                     area=None, chunk=None, retries=1)),
+        "verify_together": (sluice.verify_together, dict(
+            graphs=[graph], cohort=sluice.coschedule([graph], machine), machine=machine)),
+    }
+
+
+NAMES = ("schedule reschedule memory_bound curve evaluate map_gemm map_layers place coschedule "
+         "segments simulate reference Graph.zoo Graph.from_bytes Graph.from_model Graph.load "
+         "Machine.preset Machine.from_bytes Machine.from_dict Machine.from_json Machine.replace "
+         "Plan Plan.patch Plan.tensor Plan.to_html PlanCache attribute_names reads sweep "
+         "verify_together").split()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_wrong_argument_is_told_by_name_not_by_what_it_broke(name, graph, plan, tmp_path,
+                                                               monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    call, good = good_calls(graph, plan)[name]
+    assert set(good) - {"kwargs"} <= set(inspect.signature(call).parameters) | set(
+        sluice.planning.ScheduleOptions.__annotations__)
+    bad = []
+    for argument in good:
+        for value in WRONG:
+            try:
+                call(**{**good, argument: value})
+            except sluice.SluiceError:
+                continue  # the library's own sentence
+            except SAID as error:
+                if not INTERNAL.search(str(error)):
+                    continue
+                bad.append(f"{argument}={value!r}: {type(error).__name__}: {error}")
+            except Exception as error:
+                bad.append(f"{argument}={value!r}: {type(error).__name__}: {error}")
+    assert not bad, "\n".join(bad)
+
+
+def test_a_wrong_type_says_which_would_be_right(graph, plan):
+    for call, sentence in (
+            (lambda: sluice.schedule(graph, "mcu-256k", cancel=Unfit()),
+             r"cancel: <unfit> is a Unfit; a sluice.Cancel\(\) would be right"),
+            (lambda: sluice.reschedule(None, graph, "mcu-256k"),
+             "previous: None is a NoneType; the sluice.Plan to start from would be right"),
+            (lambda: sluice.schedule(graph, "mcu-256k", tile_rows=[1]),
+             r"tile_rows: \[1\] is a list; a dictionary .* would be right"),
+            (lambda: sluice.schedule(graph, "mcu-256k", resume=graph), "resume: .*sluice.Plan"),
+            (lambda: sluice.Graph.from_bytes("junk"), "graph: 'junk' is a str; bytes"),
+            (lambda: sluice.place([(0, 5, 100)], 150), r"buffers\[0\]: .*sluice.Buffer"),
+            (lambda: plan.to_html(against=graph), "against: .*sluice.Plan"),
+            (lambda: sluice.schedule(graph, "mcu-256k", tile_cost=5), "tile_cost: 5 is a int"),
+            (lambda: sluice.schedule(graph, "mcu-256k", progress=5), "progress: 5 is a int"),
+            (lambda: sluice.coschedule(graph, "mcu-256k"), "graphs: .* list of sluice.Graph")):
+        with pytest.raises(TypeError, match=sentence):
+            call()
+
+
+def test_a_wrong_number_says_its_name_and_its_limits(graph):
+    for call, sentence in (
+            (lambda: sluice.schedule(graph, "mcu-256k", memory_bytes=-1),
+             "memory_bytes: -1 is out of range, 0 to"),
+            (lambda: sluice.schedule(graph, "mcu-256k", objective=(2,)), "no pair"),
+            (lambda: sluice.schedule(graph, "mcu-256k", objective=(0, 0)),
+             "the same for every plan"),
+            (lambda: sluice.schedule(graph, "mcu-256k", objective=(17, 1)), "out of range, 0 to 16"),
+            (lambda: sluice.Graph.zoo("alexnet", batch=0), "batch: 0 is out of range, 1 to"),
+            (lambda: sluice.schedule(graph, "mcu-256k", tile_cost=lambda *_: 1000.7),
+             "1000.7 cycles are no whole number"),
+            (lambda: sluice.schedule(graph, "mcu-256k", tile_rows={(0, 1): 5}), "is not of the form")):
+        with pytest.raises((ValueError, TypeError), match=sentence):
+            call()
+    whole = sluice.schedule(graph, "mcu-256k", solver="baseline", tile_cost=lambda *_: 1000.0)
+    of_numpy = sluice.schedule(graph, "mcu-256k", solver="baseline",
+                               tile_cost=lambda *_: (numpy.int32(1000), numpy.float32(0)))
+    assert whole.to_bytes() == of_numpy.to_bytes()
+
+
+def test_a_wrong_machine_says_field_value_and_what_is_right():
+    fields = sluice.Machine.preset("soma-edge").to_dict()
+    for path, value, sentence in (
+            ("levels.1.capacity_bytes", -5,
+             r"levels\[1\].capacity_bytes: -5 is no whole number from 0 to 18446744073709551615"),
+            ("levels.1.capacity_bytes", "1M", r'levels\[1\].capacity_bytes: "1M" is no whole'),
+            ("levels.1.capacity_bytes", 1.5, r"levels\[1\].capacity_bytes: 1.5 is no whole"),
+            ("levels.0.read_pj_per_bit", float("nan"), r"levels\[0\].read_pj_per_bit: NaN"),
+            ("levels.0", 5, r"levels\[0\]: a {...} with fields is expected"),
+            ("name", ["m"], "name: a list stands where a single value")):
+        with pytest.raises(sluice.BadInput, match=sentence):
+            sluice.Machine.preset("soma-edge").replace({path: value})
+    with pytest.raises(sluice.BadInput, match="level: .*did you mean levels?"):
+        sluice.Machine.from_dict({**fields, "level": []})
+    with pytest.raises(TypeError, match="machine: .*Unfit"):
+        sluice.Machine.from_dict({**fields, "name": Unfit()})
+    some = sluice.Machine.from_dict({**fields, "name": "\u00fc\U0001f600",
+                                     "node_rows": numpy.int64(1)})
+    assert some.name == "\u00fc\U0001f600" and some.to_dict()["name"] == some.name
