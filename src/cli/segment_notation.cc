@@ -214,8 +214,13 @@ SegmentNotation SegmentsFromJson(const std::string& text, const Bytes& graph) {
     layers[std::to_string(i)] = i;
   }
   SegmentNotation notation;
+  std::vector<bool> seen(names.size());
   for (const Json& segment : json["segments"]) {
     notation.segments.push_back(SegmentFromJson(segment, layers));
+    for (const uint32_t layer : notation.segments.back().layers) {
+      if (seen[layer]) Fail("layer " + JsonText(names[layer]) + " stands there twice");
+      seen[layer] = true;
+    }
   }
   return notation;
 }

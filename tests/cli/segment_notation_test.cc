@@ -61,6 +61,8 @@ TEST_CASE("segment notation: what is wrong is said") {
   CHECK(Refusal("{\"segments\": [{\"layers\": [\"x\"]}]}").find("\"x\"") !=
         std::string::npos);
   CHECK(Refusal("{\"segments\": [{}]}").find("layers") != std::string::npos);
+  CHECK(Refusal("{\"segments\": [{\"layers\": [0, 1]}, {\"layers\": [1]}]}")
+            .find("stands there twice") != std::string::npos);
   CHECK_THROWS_AS(SegmentsOfPlan(Bytes(100)), Failure);
 }
 
