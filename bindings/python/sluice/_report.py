@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, List, Sequence
 
 from ._library import ffi, lib, text
 from .errors import OutOfMemory
-from .simulate import refuse
+from .simulate import made_for, refuse
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -17,7 +17,7 @@ def _files(plans: Sequence["Plan"]) -> List[Any]:
     files = ffi.new("sluice_native_files_t[]", len(plans))
     keep: List[Any] = [files]
     for row, plan in zip(files, plans):
-        graph, machine = plan._made_for()
+        graph, machine = made_for(plan)
         for name, data in (("graph", graph.to_bytes()), ("hardware", machine.to_bytes()),
                            ("plan", plan.to_bytes())):
             keep.append(ffi.from_buffer(data))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NoReturn, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NoReturn, Optional, Sequence, Tuple
+from typing import Union
 
 from ._library import Cancel, bytes_of, expect, ffi, interruptible, lib, listed, text, whole
 from .errors import BadInput, Diagnostic, OutOfMemory, Rejected, Stopped
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     import numpy
     import pandas
 
+    from .machine import Machine
     from .plan import Plan
 
 _KINDS = {1: "load", 2: "store", 3: "forward", 4: "compute", 5: "host"}
@@ -66,6 +68,19 @@ def _arrays(graph: Graph, inputs: Any) -> Optional[List[bytes]]:
     return found
 
 
+def made_for(plan: "Plan") -> Tuple[Graph, "Machine"]:
+    """The plan's graph and machine; refuses others than the plan was made for, with both
+    hashes."""
+    graph, machine = plan._made_for()
+    hashes = plan.hashes
+    for kind, expected, given in (("graph", hashes["made_for_graph"], graph.hash),
+                                  ("machine", hashes["made_for_hardware"], machine.hash)):
+        if expected != given:
+            refuse("plan", f"the plan was made for the {kind} with hash {expected:016x}; the one "
+                           f"that is given has {given:016x}")
+    return graph, machine
+
+
 def _run(graph: Graph, plan: Optional["Plan"], inputs: Optional[List[bytes]],
          cancel: Optional[Cancel] = None, **fields: Any) -> Any:
     """The C result of a run, and the objects that its pointers refer to."""
@@ -78,7 +93,7 @@ def _run(graph: Graph, plan: Optional["Plan"], inputs: Optional[List[bytes]],
 
     lend("graph", graph.to_bytes())
     if plan is not None:
-        lend("hardware", plan._made_for()[1].to_bytes())
+        lend("hardware", made_for(plan)[1].to_bytes())
         lend("plan", plan.to_bytes())
     folder = ffi.new("char[]", graph.folder.encode())
     keep.append(folder)
