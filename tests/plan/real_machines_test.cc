@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Presets of accelerators by other makers. Real models are planned, judged and executed on
-// each of them; whole networks are planned, judged and timed.
+// each of them, in time and in other orders that their waits allow; whole networks are
+// planned, judged and timed.
 #include <doctest/doctest.h>
 
 #include <string>
 
 #include "support/network_plan.h"
+#include "support/token_run.h"
 #include "zoo/zoo.h"
 
 namespace sluice_test {
@@ -35,6 +37,75 @@ TEST_CASE("real machines: models compute their bytes in the cycles predicted") {
     CAPTURE(path);
     const Bytes graph = ImportedGraph(path);
     for (const char* machine : kMachines) CheckOn(graph, machine, true);
+  }
+}
+
+// A functional run. order: 0 keeps time, others are seeds of orders that obey nothing but
+// the waits.
+sluice_sim::SimulateResult RunIn(uint64_t order, const Bytes& graph,
+                                 const Bytes& hardware, const Bytes& plan) {
+  sluice_sim::SimulateOptions o;
+  o.graph = graph.data();
+  o.graph_size = graph.size();
+  o.hardware = hardware.data();
+  o.hardware_size = hardware.size();
+  o.plan = plan.data();
+  o.plan_size = plan.size();
+  o.functional = true;
+  o.interleaving = order;
+  return sluice_sim::Simulate(o);
+}
+
+void CheckOrders(const Bytes& graph, const Bytes& hardware, const Bytes& plan,
+                 uint64_t orders) {
+  const auto timed = RunIn(0, graph, hardware, plan);
+  REQUIRE_MESSAGE(timed.ok, timed.error);
+  for (uint64_t order = 1; order <= orders; ++order) {
+    const auto run = RunIn(order, graph, hardware, plan);
+    CHECK_MESSAGE(run.ok, run.error);
+    CHECK(run.mismatches == 0);
+    CHECK(run.output_fnv1a == timed.output_fnv1a);
+  }
+}
+
+TEST_CASE("real machines: models give the same bytes in any order that waits allow") {
+  for (const std::string& path : TfliteModels(SLUICE_SHARED_DEFAULT)) {
+    CAPTURE(path);
+    const Bytes graph = ImportedGraph(path);
+    for (const char* machine : kMachines) {
+      CAPTURE(std::string(machine));
+      NetworkPlan n(graph, machine);
+      REQUIRE(n.ok);
+      REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+      CheckOrders(graph, sluice::presets::LoadPreset(machine), n.PlanBytes(), 2);
+    }
+  }
+}
+
+// Each list of VTA starts in order; nothing but waits, or tokens made of them, joins two.
+TEST_CASE("real machines: a matrix product on VTA by waits alone and by tokens") {
+  const Bytes graph = GraphBytes(FullyConnected256());
+  const Bytes hardware = sluice::presets::LoadPreset("vta-1x16x16");
+  for (const uint32_t solver : {SLUICE_SOLVER_BASELINE, SLUICE_SOLVER_DEFAULT}) {
+    NetworkPlan n(graph, hardware);
+    REQUIRE(n.ok);
+    REQUIRE(n.Schedule(solver, 0) == SLUICE_OK);
+    CheckOrders(graph, hardware, n.PlanBytes(), 20);
+    TokenRun run(graph, hardware, n.PlanBytes());
+    Library library;
+    // Queue 0 loads, 1 computes and loads parameters, 2 stores.
+    for (const uint32_t depth : {8u, 255u}) {
+      CAPTURE(depth);
+      const std::vector<sluice_token_channel_t> vta = {
+          {0, 1, depth, 0}, {1, 0, depth, 0}, {1, 2, depth, 0}, {2, 1, depth, 0}};
+      TokensOfStream tokens;
+      REQUIRE_MESSAGE(MakeTokens(&library, run.Image(), vta, &tokens),
+                      library.diagnostic.message);
+      for (uint64_t seed = 0; seed < 3; ++seed) CHECK(run.Run(tokens, depth, seed));
+      for (auto& step : tokens.instruction) step = {0, 0};
+      TokenMachine untold(run.Image(), tokens);
+      CHECK_FALSE(untold.Run(Depths(tokens, 0), 1).waits_held);
+    }
   }
 }
 
