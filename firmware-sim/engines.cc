@@ -107,7 +107,7 @@ uint64_t DescriptorsOf(const Engine& engine, const std::vector<uint64_t>& axes) 
 }  // namespace
 
 QueueLoad LoadOf(const Engine& engine, const sluice_walk_operand_t& src,
-                 const sluice_walk_operand_t& dst, bool indexed) {
+                 const sluice_walk_operand_t& dst, bool indexed, uint64_t encoded) {
   // Axes of more than one element, innermost first, that are no part of the row.
   std::vector<uint64_t> outer;
   uint64_t elements = 1;
@@ -115,7 +115,7 @@ QueueLoad LoadOf(const Engine& engine, const sluice_walk_operand_t& src,
   uint64_t row = dst.bytes / elements;
   bool whole = true;  // so far, the row goes on over the axis
   for (int a = 3; a >= 0; --a) {
-    if (dst.extent[a] == 1) continue;
+    if (dst.extent[a] == 1 || encoded != 0) continue;
     whole =
         whole && src.stride[a] == row && dst.stride[a] == row && !(indexed && a <= 2);
     if (whole) {
@@ -124,6 +124,7 @@ QueueLoad LoadOf(const Engine& engine, const sluice_walk_operand_t& src,
       outer.push_back(dst.extent[a]);
     }
   }
+  if (encoded != 0) row = encoded;
   uint64_t rows = 1;
   for (const uint64_t extent : outer) rows *= extent;
   QueueLoad load;

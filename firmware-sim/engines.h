@@ -32,13 +32,14 @@ std::string ReadEngines(const sluice::wire::Hardware& hardware,
                         std::vector<Engine>* engines);
 
 // The load of a LOAD or STORE on its queue; `indexed`: rows along axis 2 are gathered
-// from arbitrary addresses.
+// from arbitrary addresses; `encoded`: bytes of one row that leave memory in place of the
+// box, or 0.
 struct QueueLoad {
   uint64_t bytes = 0;  // of the bursts that it fills
   uint64_t descriptors = 0;
 };
 QueueLoad LoadOf(const Engine& engine, const sluice_walk_operand_t& src,
-                 const sluice_walk_operand_t& dst, bool indexed);
+                 const sluice_walk_operand_t& dst, bool indexed, uint64_t encoded);
 
 }  // namespace sluice_sim
 

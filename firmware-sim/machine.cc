@@ -164,18 +164,20 @@ Trap Machine::TimeTransfer(const sluice_transfer_t& t, const Access& src,
   }
   const Engine& engine = EngineOf(*flight);
   const QueueLoad load =
-      LoadOf(engine, src.operand, dst.operand, t.index != SLUICE_NONE);
+      LoadOf(engine, src.operand, dst.operand, t.index != SLUICE_NONE, t.moved_bytes);
   if (load.descriptors != t.descriptors) {
     return {"transfer", "takes " + std::to_string(load.descriptors) +
                             " descriptors of its queue, says " +
                             std::to_string(t.descriptors)};
   }
+  const bool loads = flight->opcode == SLUICE_OPCODE_LOAD;
+  const Home& home = hardware_.home[(loads ? src : dst).operand.region];
   flight->at_port = true;
-  flight->arrival = flight->start + engine.latency_cycles +
+  flight->arrival = flight->start + engine.latency_cycles + home.latency_cycles +
                     (load.descriptors - 1) * engine.descriptor_cycles;
-  flight->hold =
-      std::max<uint64_t>(1, BandwidthCycles(load.bytes, hardware_.dram_numerator,
-                                            hardware_.dram_denominator));
+  flight->hold = std::max<uint64_t>(
+      1, BandwidthCycles(load.bytes, home.numerator, home.denominator));
+  if (t.moved_bytes != 0) flight->bytes = t.moved_bytes;
   flight->transfer = t;
   return {};
 }
@@ -202,6 +204,33 @@ uint64_t Machine::LinkDelay(const sluice_transfer_t& t, const Flight& flight) co
   }
   const uint32_t corner = links_->CornerOf({t.src_node, 1, 1});
   return links_->Delay(t.src_node, {corner, 1, 1}, flight.start, 0, cycles);
+}
+
+void Machine::set_places(const std::vector<Place>& places) {
+  placed_ = true;
+  for (uint32_t i = 0; i < places.size(); ++i) {
+    if (graph_.tensors[i].encoded != 0) encoded_[places[i].offset] = i;
+  }
+}
+
+// Checks what a transfer of so many bytes says about what it moves off chip.
+Trap Machine::CheckEncoded(const sluice_transfer_t& t, const Access& src,
+                           uint64_t landing) const {
+  if (!placed_) {
+    return t.moved_bytes <= landing ? Trap{}
+                                    : Trap{"transfer", "moves more than lands"};
+  }
+  uint64_t moved = 0;
+  auto at = encoded_.upper_bound(src.operand.offset);
+  if (src.operand.region == SLUICE_REGION_CONST && at != encoded_.begin()) {
+    const Tensor& tensor = graph_.tensors[(--at)->second];
+    const uint64_t whole = static_cast<uint64_t>(tensor.bytes);
+    const bool inside = src.operand.offset - at->first < whole;
+    if (inside) moved = (landing * tensor.encoded + whole - 1) / whole;
+  }
+  if (t.moved_bytes == moved) return {};
+  return {"transfer", "moves " + std::to_string(moved) + " encoded bytes, says " +
+                          std::to_string(t.moved_bytes)};
 }
 
 Trap Machine::StartTransfer(const sluice_instruction_t& instruction, Flight* flight) {
@@ -255,6 +284,7 @@ Trap Machine::StartTransfer(const sluice_instruction_t& instruction, Flight* fli
       return {"overlap", "a copy whose source and destination overlap"};
     }
   }
+  if (Trap trap = CheckEncoded(t, src, flight->bytes)) return trap;
   if (Trap trap = TimeTransfer(t, src, dst, flight)) return trap;
   if (Trap trap = CheckAccesses(flight)) return trap;
   if (!functional_) return {};
@@ -265,7 +295,7 @@ Trap Machine::Copy(const Access& src, const Access& dst, const Access* index,
                    Flight* flight) {
   Box from = memory_.At(src);
   const Box shape = memory_.At(dst);
-  flight->result.resize(static_cast<size_t>(flight->bytes));
+  flight->result.resize(static_cast<size_t>(dst.operand.bytes));
   const Box to = DenseBox(flight->result.data(), shape.dtype, shape.extent);
   if (index == nullptr) {
     CopyBox(from, to);

@@ -8,6 +8,7 @@
 #ifndef SLUICE_FIRMWARE_SIM_MACHINE_H_
 #define SLUICE_FIRMWARE_SIM_MACHINE_H_
 
+#include <map>
 #include <set>
 #include <vector>
 
@@ -26,7 +27,7 @@ struct Flight {
   uint32_t instruction = 0;  // index in the body
   uint32_t opcode = 0, op = 0, layer = kAbsent;
   uint64_t start = 0, end = 0;
-  uint64_t bytes = 0;                 // moved
+  uint64_t bytes = 0;                 // moved; of a LOAD, those that leave memory
   uint64_t macs = 0, vector_ops = 0;  // of a tile
   // A LOAD, a STORE or a HOST call that uses the DRAM port requests it at `arrival` and
   // ends after occupying it for `hold` cycles. `end` is unknown until the port is
@@ -67,6 +68,9 @@ class Machine {
   const std::string& name(uint32_t engine) const {
     return hardware_.engines[engine].name;
   }
+  // With places set (of each tensor, by the plan), the source of each LOAD tells whether
+  // it is encoded; else the stream is believed.
+  void set_places(const std::vector<Place>& places);
   // With links set, transfers are delayed by busy links.
   void set_links(Links* links) { links_ = links; }
 
@@ -77,6 +81,8 @@ class Machine {
   Access Reach(const Flight& flight, uint32_t operand, uint32_t node, bool write,
                const char* role) const;
   Trap StartTransfer(const sluice_instruction_t& instruction, Flight* flight);
+  Trap CheckEncoded(const sluice_transfer_t& transfer, const Access& src,
+                    uint64_t landing) const;
   Trap StartTile(const sluice_instruction_t& instruction, Flight* flight);
   void Compute(const TileOperand operands[kTileOperands], Flight* flight, Tile* tile);
   Trap StartHost(const sluice_instruction_t& instruction, Flight* flight);
@@ -108,6 +114,8 @@ class Machine {
   uint32_t BindingOf(const Flight& flight, uint32_t operand) const;
   std::set<uint32_t> patched_;  // bindings
   std::vector<bool> padded_;    // by tensor: 1 for a PAD's output
+  bool placed_ = false;
+  std::map<uint64_t, uint32_t> encoded_;  // tensors by where they begin in CONST
 };
 
 }  // namespace sluice_sim

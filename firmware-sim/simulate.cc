@@ -102,6 +102,27 @@ Trap CheckDebugMap(const sluice_walker_t& walker, const Plan& plan) {
   return {"plan", "debug map of another length"};
 }
 
+// Checks that each memory off chip has room for its regions.
+Trap CheckHomes(const sluice_walker_t& walker, const Graph& graph,
+                const Hardware& hardware) {
+  uint64_t used[SLUICE_REGION_COUNT] = {};  // by memory
+  uint64_t saved = 0;                       // by encoding
+  for (const Tensor& tensor : graph.tensors) {
+    if (tensor.encoded != 0)
+      saved += static_cast<uint64_t>(tensor.bytes) - tensor.encoded;
+  }
+  for (uint32_t r = SLUICE_REGION_CONST; r < SLUICE_REGION_COUNT; ++r) {
+    const Home& home = hardware.home[r];
+    const uint64_t bytes = sluice_walk_region_bytes(&walker, r);
+    used[home.memory] +=
+        bytes - (r == SLUICE_REGION_CONST ? std::min(bytes, saved) : 0);
+    if (home.capacity != 0 && used[home.memory] > home.capacity) {
+      return {"bounds", "regions of " + home.name + " exceed its capacity"};
+    }
+  }
+  return {};
+}
+
 // Checks tables whose entries must match the graph and the machine, also unused
 // entries.
 Trap CheckTables(const sluice_walker_t& walker, const Graph& graph,
@@ -112,6 +133,7 @@ Trap CheckTables(const sluice_walker_t& walker, const Graph& graph,
       return {"bounds", "region " + std::to_string(r) + " beyond every address"};
     }
   }
+  if (Trap trap = CheckHomes(walker, graph, hardware)) return trap;
   for (uint32_t i = 0; i < h.binding_count; ++i) {
     const auto binding = RecordOf<sluice_binding_t>(walker, h.binding_offset, i);
     const uint64_t base = binding.base_lo | uint64_t{binding.base_hi} << 32;
@@ -218,6 +240,7 @@ struct Lane {
     }
     machine = std::make_unique<Machine>(job.walker, job.graph, job.hardware,
                                         memory.get(), options.functional);
+    machine->set_places(job.plan.places);
     execution = std::make_unique<Execution>(options, job.walker, job.plan,
                                             machine.get(), result);
     return true;

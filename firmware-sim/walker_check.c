@@ -373,8 +373,7 @@ static sluice_walk_status_t check_descriptors(check_t* c) {
     read(c, b->transfer_offset, i, &t, sizeof t);
     if (t.src >= b->operand_count || t.dst >= b->operand_count ||
         !operand_or_none(c, t.index) || t.kernel >= b->kernel_count ||
-        t.src_node >= c->nodes || t.dst_node >= c->nodes ||
-        (t.reserved0 | t.reserved1) != 0) {
+        t.src_node >= c->nodes || t.dst_node >= c->nodes || t.reserved0 != 0) {
       return fail(c, SLUICE_WALK_TRANSFER, i);
     }
   }
@@ -431,6 +430,7 @@ static int transfer_fits(const check_t* c, uint8_t opcode, const sluice_transfer
       forward == (t->descriptors != 0)) {
     return 0;
   }
+  if (t->moved_bytes != 0 && (!load || t->index != SLUICE_NONE)) return 0;
   if (opcode != SLUICE_OPCODE_STORE && !rectangle_fits(c, t)) return 0;
   if (load) {
     return node == SLUICE_ALL_NODES ||

@@ -61,6 +61,35 @@ std::string ReadTensor(const sluice::wire::Graph& g, uint32_t i, Tensor* t) {
     if (name >= Size(g.names())) return who + "no file name";
     t->file = g.names()->Get(name)->str();
   }
+  if (i < Size(g.tensor_encoded_bytes())) {
+    t->encoded = g.tensor_encoded_bytes()->Get(i);
+  }
+  if (t->encoded == 0) return "";
+  if (t->kind != kConstant) return who + "encoded, but no constant";
+  if (t->encoded > static_cast<uint64_t>(t->bytes) || t->encoded > INT32_MAX) {
+    return who + "more encoded bytes than there are, or than 2^31 - 1";
+  }
+  return "";
+}
+
+std::string CheckEncodedList(const sluice::wire::Graph& g, size_t tensors) {
+  const auto* list = g.tensor_encoded_bytes();
+  if (list == nullptr) return "";
+  if (!IsAligned(list)) return "misaligned encoded bytes";
+  return Size(list) == tensors ? "" : "encoded bytes of another number of tensors";
+}
+
+// Encoded tensors are decoded on their way to where a tile takes its weights.
+std::string CheckEncoded(const Graph& graph, const Layer& layer) {
+  const Op& op = OpOf(layer.op);
+  for (size_t i = 0; i < layer.inputs.size(); ++i) {
+    const uint32_t t = layer.inputs[i];
+    if (t == kAbsent || graph.tensors[t].encoded == 0) continue;
+    const InputAs as = i == 1 ? op.second : i == 2 ? op.third : InputAs::kNothing;
+    if (as != InputAs::kWeight) {
+      return "tensor " + std::to_string(t) + " is encoded, but no layer's weight alone";
+    }
+  }
   return "";
 }
 
@@ -113,6 +142,8 @@ std::string ReadGraph(const void* bytes, size_t size, Graph* graph) {
     return "lists of different lengths";
   }
   if (!IsAligned(g.tensor_source_offset())) return "misaligned offsets";
+  const std::string encoding = CheckEncodedList(g, tensors);
+  if (!encoding.empty()) return encoding;
   for (uint32_t i = 0; i < Size(g.names()); ++i) {
     graph->names.push_back(g.names()->Get(i)->str());
   }
@@ -123,7 +154,8 @@ std::string ReadGraph(const void* bytes, size_t size, Graph* graph) {
     if (!error.empty()) return error;
   }
   for (uint32_t i = 0; i < layers; ++i) {
-    const std::string error = ReadLayer(g, i, &graph->layers[i]);
+    std::string error = ReadLayer(g, i, &graph->layers[i]);
+    if (error.empty()) error = CheckEncoded(*graph, graph->layers[i]);
     if (!error.empty()) return error;
   }
   if (g.parameter_min() != nullptr) {
@@ -194,6 +226,57 @@ std::string ReadOps(const sluice::wire::Hardware& h, Hardware* hardware) {
 
 }  // namespace
 
+namespace {
+
+// Gives each region the last level or the memory that names it.
+std::string ReadHomes(const sluice::wire::Hardware& h, Hardware* hardware) {
+  const uint64_t limit = uint64_t{1} << 40;
+  const auto* last = h.levels()->Get(h.levels()->size() - 1);
+  for (Home& home : hardware->home) {
+    home = {last->name() == nullptr ? "DRAM" : last->name()->str(),
+            last->bytes_per_cycle_numerator(),
+            last->bytes_per_cycle_denominator(),
+            0,
+            last->capacity_bytes(),
+            0};
+  }
+  if (h.memories() == nullptr) return "";
+  if (Size(h.memories()) == 0 || Size(h.memories()) > 5) return "memories: 1 to 5";
+  if (hardware->host.uses_port) return "memories, and a host that uses the port";
+  uint32_t taken = 1u << SLUICE_REGION_GBUF;
+  for (uint32_t i = 0; i < Size(h.memories()); ++i) {
+    const auto* m = h.memories()->Get(i);
+    const std::string who = "memory " + std::to_string(i) + ": ";
+    if (m->regions() == 0 || m->regions() >= 1u << SLUICE_REGION_COUNT ||
+        (m->regions() & taken) != 0) {
+      return who + "no region, an unknown one, or one of another memory";
+    }
+    if (m->read_only() && m->regions() != 1u << SLUICE_REGION_CONST) {
+      return who + "read only, but holds more than constants";
+    }
+    if (m->bytes_per_cycle_numerator() == 0 || m->bytes_per_cycle_numerator() > limit ||
+        m->bytes_per_cycle_denominator() == 0 ||
+        m->bytes_per_cycle_denominator() > limit ||
+        m->latency_cycles() > uint64_t{1} << 30) {
+      return who + "latency or bandwidth out of range";
+    }
+    taken |= m->regions();
+    for (uint32_t r = 0; r < SLUICE_REGION_COUNT; ++r) {
+      if ((m->regions() >> r & 1) == 0) continue;
+      hardware->home[r] = {
+          m->name() == nullptr ? "memory " + std::to_string(i) : m->name()->str(),
+          m->bytes_per_cycle_numerator(),
+          m->bytes_per_cycle_denominator(),
+          m->latency_cycles(),
+          m->capacity_bytes(),
+          i + 1};
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
 std::string ReadHardware(const void* bytes, size_t size, Hardware* hardware) {
   ::flatbuffers::Verifier verifier(static_cast<const uint8_t*>(bytes), size, 8, 512);
   if (!sluice::wire::VerifyHardwareBuffer(verifier)) return "not a hardware.fbs buffer";
@@ -236,7 +319,8 @@ std::string ReadHardware(const void* bytes, size_t size, Hardware* hardware) {
       hardware->dram_denominator > limit || hardware->link_denominator > limit) {
     return "a latency or bandwidth out of range";
   }
-  const std::string wrong = ReadOps(h, hardware);
+  std::string wrong = ReadOps(h, hardware);
+  if (wrong.empty()) wrong = ReadHomes(h, hardware);
   return wrong.empty() ? ReadEngines(h, &hardware->engines) : wrong;
 }
 

@@ -29,6 +29,7 @@ struct Tensor {
   uint64_t source_offset = 0;
   std::string file;
   int64_t bytes = 0;
+  uint64_t encoded = 0;  // bytes off chip; 0: as many as `bytes`
 };
 
 struct Layer {
@@ -71,10 +72,20 @@ struct HostRates {
   bool uses_port = false;  // of DRAM, for its bytes
 };
 
+// Where a region lies off chip.
+struct Home {
+  std::string name;
+  uint64_t numerator = 0, denominator = 1;  // bytes per cycle
+  uint64_t latency_cycles = 0;              // beside the queue's
+  uint64_t capacity = 0;                    // 0: unbounded
+  uint32_t memory = 0;                      // regions of one number share the capacity
+};
+
 struct Hardware {
   Granules granules;
   uint64_t scratchpad_bytes = 0, scratchpad_alignment = 1;
   uint64_t dram_numerator = 0, dram_denominator = 1;
+  Home home[SLUICE_REGION_COUNT];  // by region; the scratchpad's is not used
   std::vector<Engine> engines;
   uint32_t node_cols = 1, node_rows = 1;
   uint64_t hop_latency_cycles = 0;

@@ -492,6 +492,12 @@ class GraphBuilder {
     return Source(std::move(name), dims, dtype, SLUICE_SOURCE_SEEDED, seed);
   }
 
+  // Weights take so many bytes off chip, where a LOAD decodes them.
+  void Encoded(uint32_t tensor, uint64_t bytes) {
+    encoded_.resize(dtype_.size());
+    encoded_[tensor] = bytes;
+  }
+
   // op and attributes as ops.h has them; a missing tail of the attributes is zero.
   uint32_t Layer(std::string name, uint16_t op, const std::vector<uint32_t>& inputs,
                  const std::vector<uint32_t>& outputs,
@@ -519,6 +525,7 @@ class GraphBuilder {
       const bool absent = i == 8 || i == 9;  // zero points and scales: information only
       absent ? fields.Absent() : fields.Reference();
     }
+    if (!encoded_.empty()) fields.Reference();
     const std::vector<size_t> at = w.Table(detail::FlatWriter::kNowhere, fields);
     w.String(at[1], name_);
     const std::vector<size_t> names = w.References(at[2], names_.size());
@@ -542,6 +549,11 @@ class GraphBuilder {
     w.Vector(at[22], parameter_name_);
     w.Vector(at[23], parameter_min_);
     w.Vector(at[24], parameter_max_);
+    if (!encoded_.empty()) {
+      std::vector<uint64_t> encoded = encoded_;
+      encoded.resize(dtype_.size());
+      w.Vector(at[25], encoded);
+    }
     w.Vector(at[13], data_);
     return std::move(w).Take();
   }
@@ -584,7 +596,7 @@ class GraphBuilder {
       parameter_name_;
   std::vector<uint8_t> dtype_, kind_, source_, data_;
   std::vector<int32_t> dims_, attributes_, parameter_min_, parameter_max_;
-  std::vector<uint64_t> source_offset_;
+  std::vector<uint64_t> source_offset_, encoded_;
   std::vector<uint16_t> op_;
 };
 
@@ -636,6 +648,16 @@ struct HardwareBuilder {
     uint32_t descriptor_cycles = 0;
   };
 
+  // A memory off chip beside the last level.
+  struct Memory {
+    std::string name;
+    uint32_t regions = 0;    // SLUICE_HOLDS_ bits of build.h; each in one memory
+    bool read_only = false;  // holds constants alone
+    uint64_t capacity_bytes = 0, latency_cycles = 0;
+    uint64_t bytes_per_cycle_numerator = 0, bytes_per_cycle_denominator = 1;
+    double read_pj_per_bit = 0, write_pj_per_bit = 0;
+  };
+
   // What the compute engines can do of one operator.
   struct OpSupport {
     uint32_t op = 0;          // SLUICE_OP_
@@ -664,9 +686,10 @@ struct HardwareBuilder {
   uint64_t hop_latency_cycles = 1;
   uint64_t link_bytes_per_cycle_numerator = 0, link_bytes_per_cycle_denominator = 1;
   uint32_t accumulator_bytes = 4;
-  std::vector<Queue> queues;   // empty: one that loads and stores everything
-  std::vector<OpSupport> ops;  // empty: every operator
-  std::optional<Host> host;    // none: for OPAQUE layers alone
+  std::vector<Queue> queues;     // empty: one that loads and stores everything
+  std::vector<OpSupport> ops;    // empty: every operator
+  std::optional<Host> host;      // none: for OPAQUE layers alone
+  std::vector<Memory> memories;  // empty: everything lies in the last level
 
   // hardware.fbs.
   std::vector<uint8_t> Bytes() const {
@@ -684,11 +707,16 @@ struct HardwareBuilder {
     fields.U32(node_cols).U32(node_rows).F64(hop_pj_per_bit).U64(hop_latency_cycles);
     fields.U64(link_bytes_per_cycle_numerator).U64(link_bytes_per_cycle_denominator);
     fields.U32(accumulator_bytes);
-    const size_t lists = host ? 3 : !ops.empty() ? 2 : !queues.empty() ? 1 : 0;
+    const size_t lists = !memories.empty() ? 4
+                         : host            ? 3
+                         : !ops.empty()    ? 2
+                         : !queues.empty() ? 1
+                                           : 0;
     if (lists >= 1) fields.Absent();
     if (lists >= 1) queues.empty() ? fields.Absent() : fields.Reference();
     if (lists >= 2) ops.empty() ? fields.Absent() : fields.Reference();
-    if (lists >= 3) fields.Reference();
+    if (lists >= 3) host ? fields.Reference() : fields.Absent();
+    if (lists >= 4) fields.Reference();
     const std::vector<size_t> at = w.Table(detail::FlatWriter::kNowhere, fields);
     w.String(at[1], name);
     const std::vector<size_t> level_at = w.References(at[3], levels.size());
@@ -705,6 +733,10 @@ struct HardwareBuilder {
       for (size_t i = 0; i < ops.size(); ++i) Write(ops[i], op_at[i], &w);
     }
     if (host) Write(*host, at[24], &w);
+    if (!memories.empty()) {
+      const std::vector<size_t> memory_at = w.References(at[25], memories.size());
+      for (size_t i = 0; i < memories.size(); ++i) Write(memories[i], memory_at[i], &w);
+    }
     return std::move(w).Take();
   }
 
@@ -723,6 +755,14 @@ struct HardwareBuilder {
     fields.U32(queue.max_row_bytes).U32(queue.max_rows).U32(queue.max_axes);
     fields.U32(queue.descriptor_cycles);
     w->String(w->Table(from, fields)[0], queue.name);
+  }
+  static void Write(const Memory& m, size_t from, detail::FlatWriter* w) {
+    detail::FlatWriter::Fields fields;
+    fields.Reference().U32(m.regions).U8(m.read_only ? 1 : 0).U64(m.capacity_bytes);
+    fields.U64(m.latency_cycles).U64(m.bytes_per_cycle_numerator);
+    fields.U64(m.bytes_per_cycle_denominator);
+    fields.F64(m.read_pj_per_bit).F64(m.write_pj_per_bit);
+    w->String(w->Table(from, fields)[0], m.name);
   }
   static void Write(const OpSupport& row, size_t from, detail::FlatWriter* w) {
     detail::FlatWriter::Fields fields;

@@ -216,3 +216,37 @@ TEST_CASE("a machine in C++ has rows of operators and a host, with or without qu
     }
   }
 }
+
+TEST_CASE("a machine in C++ has memories off chip, a graph in C++ encoded weights") {
+  sluice::HardwareBuilder machine;
+  machine.levels.resize(2);
+  machine.levels[0].capacity_bytes = 4096;
+  machine.levels[1].bytes_per_cycle_numerator = 1;
+  machine.macs_per_cycle = machine.vector_ops_per_cycle = 8;
+  sluice::HardwareBuilder::Memory flash;
+  flash.name = "flash";
+  flash.regions = 2;
+  flash.read_only = true;
+  flash.bytes_per_cycle_numerator = 1;
+  const auto read_bytes = [&](uint64_t encoded) -> uint64_t {
+    sluice::GraphBuilder g;
+    const uint32_t x = g.Input("x", {4, 32}), w = g.Seeded("w", {16, 32}, 1, 7);
+    const uint32_t p = g.Seeded("p", {16, 3}, 4, 8), y = g.Output("y", {4, 16});
+    g.Layer("fc", SLUICE_OP_FULLY_CONNECTED, {x, w, p}, {y});
+    if (encoded != 0) g.Encoded(w, encoded);
+    auto context = sluice::Context::Create();
+    auto graph = context->ReadGraph(g.Bytes());
+    auto hardware = context->ReadHardware(machine.Bytes());
+    if (!graph || !hardware) return 0;
+    auto plan = context->Schedule(*graph, *hardware);
+    return plan ? plan->report().dram_read_bytes : 1;
+  };
+  const uint64_t plain = 4 * 32 + 16 * 32 + 16 * 12;
+  CHECK(read_bytes(0) == plain);
+  CHECK(read_bytes(100) == plain - 16 * 32 + 100);
+  machine.memories = {flash};
+  CHECK(read_bytes(100) == plain - 16 * 32 + 100);
+  machine.memories[0].capacity_bytes = 100 + 16 * 12;
+  CHECK(read_bytes(100) == plain - 16 * 32 + 100);
+  CHECK(read_bytes(101) == 1);
+}

@@ -26,7 +26,7 @@ type GraphBuilder struct {
 	tensorName, dimBegin, sourceFile     []uint32
 	dtype, kind, source, data            []byte
 	dims, attributes                     []int32
-	sourceOffset                         []uint64
+	sourceOffset, encoded                []uint64
 	layerName, inputBegin, inputs        []uint32
 	outputBegin, outputs, attributeBegin []uint32
 	op                                   []uint16
@@ -49,6 +49,7 @@ func (b *GraphBuilder) tensor(name string, d Dtype, k TensorKind, s SourceKind, 
 	b.source = append(b.source, byte(s))
 	b.sourceOffset = append(b.sourceOffset, at)
 	b.sourceFile = append(b.sourceFile, NoTensor)
+	b.encoded = append(b.encoded, 0)
 	return uint32(len(b.kind) - 1)
 }
 
@@ -72,6 +73,9 @@ func (b *GraphBuilder) Constant(name string, bytes []byte, d Dtype, dims ...int3
 func (b *GraphBuilder) Seeded(name string, seed uint64, d Dtype, dims ...int32) uint32 {
 	return b.tensor(name, d, Constant, Seeded, seed, dims)
 }
+
+// Encoded says that weights take so many bytes off chip, where a LOAD decodes them.
+func (b *GraphBuilder) Encoded(tensor uint32, bytes uint64) { b.encoded[tensor] = bytes }
 
 // Layer adds a layer that reads what earlier ones wrote. op: SLUICE_OP_ of ops.h;
 // attributes in its order.
@@ -106,6 +110,13 @@ func (b *GraphBuilder) Bytes() []byte {
 		}
 		return f.EndVector(len(v))
 	}
+	u64 := func(v []uint64) flatbuffers.UOffsetT {
+		f.StartVector(8, len(v), 8)
+		for i := len(v) - 1; i >= 0; i-- {
+			f.PrependUint64(v[i])
+		}
+		return f.EndVector(len(v))
+	}
 	offsets := map[int]flatbuffers.UOffsetT{1: f.CreateString(b.name)}
 	strings := make([]flatbuffers.UOffsetT, len(b.names))
 	for i, name := range b.names {
@@ -122,11 +133,7 @@ func (b *GraphBuilder) Bytes() []byte {
 	offsets[6] = u32(csr(b.dimBegin, len(b.dims)))
 	offsets[7] = i32(b.dims)
 	offsets[10] = f.CreateByteVector(b.source)
-	f.StartVector(8, len(b.sourceOffset), 8)
-	for i := len(b.sourceOffset) - 1; i >= 0; i-- {
-		f.PrependUint64(b.sourceOffset[i])
-	}
-	offsets[11] = f.EndVector(len(b.sourceOffset))
+	offsets[11] = u64(b.sourceOffset)
 	offsets[12] = u32(b.sourceFile)
 	offsets[13] = f.CreateByteVector(b.data)
 	offsets[14] = u32(b.layerName)
@@ -141,8 +148,9 @@ func (b *GraphBuilder) Bytes() []byte {
 	offsets[19] = u32(b.outputs)
 	offsets[20] = u32(csr(b.attributeBegin, len(b.attributes)))
 	offsets[21] = i32(b.attributes)
-	f.StartObject(25)
-	for id := 0; id < 25; id++ {
+	offsets[25] = u64(b.encoded)
+	f.StartObject(26)
+	for id := 0; id < 26; id++ {
 		if offset, there := offsets[id]; there {
 			f.PrependUOffsetTSlot(id, offset, 0)
 		}

@@ -47,6 +47,8 @@ typedef struct sluice_tensor {
   const char* file;      /* EXTERNAL: name of the file that holds the bytes */
   float scale;           /* 0: not quantised per tensor; for people only */
   uint32_t reserved;
+  uint64_t encoded_bytes; /* weights only: bytes that they take off chip, where a LOAD
+                             decodes them; 0: as many as they have */
 } sluice_tensor_t;
 
 /* Index of the new tensor: 0, 1, 2 ... */
@@ -154,6 +156,29 @@ typedef struct sluice_queue {
   uint32_t reserved;
 } sluice_queue_t;
 
+enum { /* what may lie in a memory off chip */
+  SLUICE_HOLDS_CONSTANTS = 2,
+  SLUICE_HOLDS_INPUTS = 4,
+  SLUICE_HOLDS_OUTPUTS = 8,
+  SLUICE_HOLDS_STATES = 16,
+  SLUICE_HOLDS_WORKSPACE = 32
+};
+
+/* A memory off chip, beside the last level, which has what no memory holds. */
+typedef struct sluice_memory {
+  uint32_t struct_size;
+  uint32_t regions;         /* SLUICE_HOLDS_ bits; each in one memory */
+  const char* name;         /* copied; NULL: none */
+  uint64_t capacity_bytes;  /* 0: unbounded */
+  uint64_t latency_cycles;  /* of each transfer, beside the queue's */
+  uint64_t bytes_per_cycle_numerator;   /* at least 1 */
+  uint64_t bytes_per_cycle_denominator; /* 0: 1 */
+  double read_pj_per_bit;   /* of a bit that leaves it */
+  double write_pj_per_bit;  /* of a bit that reaches it */
+  uint32_t read_only;       /* 1: a flash, which holds constants alone */
+  uint32_t reserved;
+} sluice_memory_t;
+
 enum { /* granules of the MAC array that tiles must keep to */
   SLUICE_DEMANDS_K = 1,
   SLUICE_DEMANDS_C = 2,
@@ -253,6 +278,10 @@ SLUICE_API void sluice_hardware_builder_array(sluice_hardware_builder_t* builder
 /* The next queue; its index. */
 SLUICE_API uint32_t sluice_hardware_builder_queue(sluice_hardware_builder_t* builder,
                                                   const sluice_queue_t* queue);
+
+/* The next memory off chip; its index. */
+SLUICE_API uint32_t sluice_hardware_builder_memory(sluice_hardware_builder_t* builder,
+                                                   const sluice_memory_t* memory);
 
 /* The next row of what the compute engines can do; its index. */
 SLUICE_API uint32_t sluice_hardware_builder_op(sluice_hardware_builder_t* builder,

@@ -89,6 +89,34 @@ Json LevelsAsJson(const wire::Hardware& machine) {
   return levels;
 }
 
+// What the regions of a memory hold.
+std::string RegionsText(uint32_t regions) {
+  static const char* const kNames[] = {"",        "constants", "inputs",
+                                       "outputs", "states",    "workspace"};
+  std::string text;
+  for (uint32_t r = SLUICE_REGION_CONST; r < SLUICE_REGION_COUNT; ++r) {
+    if ((regions >> r & 1) == 0) continue;
+    text += (text.empty() ? "" : ", ") + std::string(kNames[r]);
+  }
+  return text;
+}
+
+// Memories off chip beside the last level.
+Json OffChipAsJson(const wire::Hardware& machine) {
+  Json memories = Json::array();
+  if (machine.memories() == nullptr) return memories;
+  for (const wire::Memory* m : *machine.memories()) {
+    memories.push_back({{"name", m->name() == nullptr ? "" : m->name()->str()},
+                        {"holds", RegionsText(m->regions())},
+                        {"read_only", m->read_only()},
+                        {"capacity_bytes", m->capacity_bytes()},
+                        {"latency_cycles", m->latency_cycles()},
+                        {"bytes_per_cycle", Rate(m->bytes_per_cycle_numerator(),
+                                                 m->bytes_per_cycle_denominator())}});
+  }
+  return memories;
+}
+
 Json QueueAsJson(const wire::Queue& q) {
   return {{"name", q.name() == nullptr ? "" : q.name()->str()},
           {"operations", OperationsText(q.operations())},
@@ -192,6 +220,16 @@ void PrintCheck(const Json& check) {
             (instances == 1 ? std::string() : Grouped(instances) + " of them, ") +
             "aligned to " + Grouped(level["alignment_bytes"]));
   }
+  for (const Json& m : check["off_chip"]) {
+    const std::string name = Word(m, "name");
+    const uint64_t capacity = m["capacity_bytes"], latency = m["latency_cycles"];
+    report.Line(name.empty() ? "memory" : name,
+                (capacity == 0 ? "unbounded" : BytesText(capacity)) + ", " +
+                    Fixed(m["bytes_per_cycle"], 2) + " B/cycle",
+                (m["read_only"] ? "off chip, read only: " : "off chip: ") +
+                    Word(m, "holds") +
+                    (latency == 0 ? "" : "; latency " + Grouped(latency)));
+  }
   for (const Json& q : check["queues"]) {
     const std::string name = Word(q, "name");
     report.Line(name.empty() ? "queue" : "queue " + name,
@@ -241,6 +279,7 @@ void Check(const HardwareCommand& command) {
   const Json check = {{"name", machine.name() == nullptr ? "" : machine.name()->str()},
                       {"nodes", facts.nodes},
                       {"memories", LevelsAsJson(machine)},
+                      {"off_chip", OffChipAsJson(machine)},
                       {"queues", QueuesAsJson(machine)},
                       {"engines", EnginesAsJson(session.Engines())},
                       {"macs_per_cycle", facts.macs_per_cycle},

@@ -117,22 +117,19 @@ Status KernelOf(const Writing& w, uint32_t layer, bool tile, uint32_t step,
   return w.body->kernels.Push(use);
 }
 
-// Descriptors that the transfer's queue takes.
-Status CountDescriptors(const Emitter& e, const TransferForm& t, uint16_t* count) {
-  const BufferBox& box = e.program.box(t.buffer);
-  const QueueWork work =
-      WorkOf(e.program.engines().queue(t.queue),
-             {box.extent, t.stride, box.stride,
-              static_cast<uint32_t>(DtypeBytes(box.dtype)), t.other != kNoBox});
-  if (work.descriptors > UINT16_MAX) {
+// What the transfer says of its queue's work.
+Status FillWork(const Emitter& e, const TransferForm& t, sluice_transfer_t* out) {
+  const TransferWork work = WorkOf(e.graph, e.program, t);
+  if (work.queue.descriptors > UINT16_MAX) {
     return Fail(e.diagnostic, Status::kUnsupported, kStage)
         .Text("a transfer takes ")
-        .Number(work.descriptors)
+        .Number(work.queue.descriptors)
         .Text(" descriptors of queue ")
         .Number(t.queue)
         .Text("; 65535 are the most");
   }
-  *count = static_cast<uint16_t>(work.descriptors);
+  out->descriptors = static_cast<uint16_t>(work.queue.descriptors);
+  out->moved_bytes = static_cast<uint32_t>(work.encoded);
   return Status::kOk;
 }
 
@@ -174,7 +171,7 @@ Status EmitTransfer(const Writing& w, uint32_t i, sluice_instruction_t* instruct
   if (!load) out.src_node = static_cast<uint16_t>(step.node);
   out.role = static_cast<uint8_t>(t.role);
   SLUICE_TRY(KernelOf(w, step.layer, false, i, &out.kernel));
-  if (!forward) SLUICE_TRY(CountDescriptors(*e, t, &out.descriptors));
+  if (!forward) SLUICE_TRY(FillWork(*e, t, &out));
   instruction->opcode = load      ? SLUICE_OPCODE_LOAD
                         : forward ? SLUICE_OPCODE_FORWARD
                                   : SLUICE_OPCODE_STORE;

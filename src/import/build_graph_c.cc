@@ -77,6 +77,9 @@ uint32_t AddTensor(const sluice_tensor_t& t, GraphWriter* writer) {
   (void)DenseBytes(t);
   const std::string name = TextOf(t.name);
   Dims dims(t.dims, t.dims + t.rank);
+  if (t.kind != SLUICE_TENSOR_CONSTANT && t.encoded_bytes != 0) {
+    throw Error(Fault::kBadArgument, "tensor " + name + " is encoded, but no constant");
+  }
   if (t.kind != SLUICE_TENSOR_CONSTANT) {
     return writer->AddTensor(name, static_cast<uint8_t>(t.dtype),
                              static_cast<Kind>(t.kind), std::move(dims), t.zero_point,
@@ -84,6 +87,7 @@ uint32_t AddTensor(const sluice_tensor_t& t, GraphWriter* writer) {
   }
   const uint32_t tensor = AddConstant(t, name, std::move(dims), writer);
   writer->SetAffine(tensor, t.zero_point, t.scale);
+  writer->SetEncoded(tensor, t.encoded_bytes);
   return tensor;
 }
 

@@ -34,6 +34,7 @@ struct sluice_hardware_builder {
   std::vector<sluice::import::Named<sluice_level_t>> levels;
   std::vector<sluice::import::Named<sluice_fanout_t>> fanouts;
   std::vector<sluice::import::Named<sluice_queue_t>> queues;
+  std::vector<sluice::import::Named<sluice_memory_t>> memories;
   std::vector<sluice_op_support_t> ops;
   sluice_core_array_t cores;
   bool has_cores;
@@ -108,6 +109,23 @@ Offset<wire::Queue> Write(const Named<sluice_queue_t>& from, FlatBufferBuilder* 
   to.add_max_rows(q.max_rows);
   to.add_max_axes(q.max_axes);
   to.add_descriptor_cycles(q.descriptor_cycles);
+  return to.Finish();
+}
+
+Offset<wire::Memory> Write(const Named<sluice_memory_t>& from,
+                           FlatBufferBuilder* flat) {
+  const auto name = flat->CreateString(from.name);
+  const sluice_memory_t& m = from.given;
+  wire::MemoryBuilder to(*flat);
+  to.add_name(name);
+  to.add_regions(m.regions);
+  to.add_read_only(m.read_only != 0);
+  to.add_capacity_bytes(m.capacity_bytes);
+  to.add_latency_cycles(m.latency_cycles);
+  to.add_bytes_per_cycle_numerator(m.bytes_per_cycle_numerator);
+  to.add_bytes_per_cycle_denominator(Or(m.bytes_per_cycle_denominator, uint64_t{1}));
+  to.add_read_pj_per_bit(m.read_pj_per_bit);
+  to.add_write_pj_per_bit(m.write_pj_per_bit);
   return to.Finish();
 }
 
@@ -196,6 +214,8 @@ Bytes Written(const sluice_hardware_builder& from) {
   for (const auto& fanout : from.fanouts) fanouts.push_back(Write(fanout, &flat));
   std::vector<Offset<wire::Queue>> queues;
   for (const auto& queue : from.queues) queues.push_back(Write(queue, &flat));
+  std::vector<Offset<wire::Memory>> memories;
+  for (const auto& memory : from.memories) memories.push_back(Write(memory, &flat));
   Offset<wire::CoreArray> cores;
   if (from.has_cores) cores = Write(from.cores, &flat);
   Offset<wire::Array> array;
@@ -208,6 +228,8 @@ Bytes Written(const sluice_hardware_builder& from) {
   const auto fanout_list = flat.CreateVector(fanouts);
   Offset<flatbuffers::Vector<Offset<wire::Queue>>> queue_list;
   if (!queues.empty()) queue_list = flat.CreateVector(queues);
+  Offset<flatbuffers::Vector<Offset<wire::Memory>>> memory_list;
+  if (!memories.empty()) memory_list = flat.CreateVector(memories);
   Offset<flatbuffers::Vector<Offset<wire::OpSupport>>> op_list;
   if (!ops.empty()) op_list = flat.CreateVector(ops);
   wire::HardwareBuilder to(flat);
@@ -218,6 +240,7 @@ Bytes Written(const sluice_hardware_builder& from) {
   if (from.has_cores) to.add_core_array(cores);
   if (!queues.empty()) to.add_queues(queue_list);
   if (!ops.empty()) to.add_ops(op_list);
+  if (!memories.empty()) to.add_memories(memory_list);
   if (from.has_host) to.add_host(host);
   AddRates(from.machine.given, &to);
   AddTransfers(from.machine.given, &to);
@@ -271,6 +294,15 @@ uint32_t sluice_hardware_builder_queue(sluice_hardware_builder_t* builder,
   return builder->fault.Watch([&] {
     builder->queues.push_back(sluice::import::Copied(queue, "queue"));
     return static_cast<uint32_t>(builder->queues.size() - 1);
+  });
+}
+
+uint32_t sluice_hardware_builder_memory(sluice_hardware_builder_t* builder,
+                                        const sluice_memory_t* memory) {
+  if (builder == nullptr) return SLUICE_NO_INDEX;
+  return builder->fault.Watch([&] {
+    builder->memories.push_back(sluice::import::Copied(memory, "memory"));
+    return static_cast<uint32_t>(builder->memories.size() - 1);
   });
 }
 

@@ -68,6 +68,7 @@ GraphWriter::GraphWriter(const Bytes& bytes) {
                      get(g.tensor_source(), uint8_t{0}),
                      get(g.tensor_source_offset(), uint64_t{0}),
                      kNoTensor};
+    row.encoded_bytes = get(g.tensor_encoded_bytes(), uint64_t{0});
     part(g.tensor_dim_begin(), g.tensor_dims(), t, &row.dims);
     if (row.source == 2) throw Error(Fault::kBadArgument, "constants in other files");
     tensors_.push_back(std::move(row));
@@ -198,6 +199,7 @@ struct TensorColumns {
   VectorAt<float> scale;
   VectorAt<uint8_t> source;
   VectorAt<uint64_t> offset;
+  VectorAt<uint64_t> encoded;  // null if no tensor is
   VectorAt<uint32_t> file;
 };
 TensorColumns WriteTensors(const std::vector<TensorRow>& tensors, Builder* builder) {
@@ -213,6 +215,10 @@ TensorColumns WriteTensors(const std::vector<TensorRow>& tensors, Builder* build
   at.source = column(uint8_t{}, [](auto& t) { return t.source; });
   at.offset = column(uint64_t{}, [](auto& t) { return t.source_offset; });
   at.file = column(uint32_t{}, [](auto& t) { return t.source_file; });
+  const auto encoded = [](const TensorRow& t) { return t.encoded_bytes; };
+  if (std::any_of(tensors.begin(), tensors.end(), encoded)) {
+    at.encoded = column(uint64_t{}, encoded);
+  }
   return at;
 }
 
@@ -311,6 +317,7 @@ Bytes GraphWriter::Finish() const {
   graph.add_parameter_name(parameters.name);
   graph.add_parameter_min(parameters.min);
   graph.add_parameter_max(parameters.max);
+  graph.add_tensor_encoded_bytes(tensors.encoded);
   wire::FinishGraphBuffer(builder, graph.Finish());
   return Bytes(builder.GetBufferPointer(),
                builder.GetBufferPointer() + builder.GetSize());

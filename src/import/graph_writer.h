@@ -46,6 +46,7 @@ struct TensorRow {
   uint8_t source;
   uint64_t source_offset;
   uint32_t source_file = kNoTensor;  // name of the file, of external constants
+  uint64_t encoded_bytes = 0;        // off chip; 0: as many as the tensor has
 };
 
 struct LayerRow {
@@ -103,6 +104,9 @@ class GraphWriter {
   void SetAffine(uint32_t tensor, int32_t zero_point, float scale) {
     tensors_[tensor].zero_point = zero_point;
     tensors_[tensor].scale = scale;
+  }
+  void SetEncoded(uint32_t tensor, uint64_t bytes) {
+    tensors_[tensor].encoded_bytes = bytes;
   }
   void SetKind(uint32_t tensor, Kind kind) { tensors_[tensor].kind = kind; }
   std::vector<int32_t>& attributes(size_t layer) { return layers_[layer].attributes; }

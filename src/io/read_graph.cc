@@ -129,6 +129,21 @@ Status ReadTensorSource(Reader* r, uint32_t t) {
   return Status::kOk;
 }
 
+Status ReadEncoding(Reader* r, uint32_t t) {
+  Tensor* tensor = &r->tensors[t];
+  const auto* encoded = r->in->tensor_encoded_bytes();
+  tensor->encoded_bytes = 0;
+  if (encoded == nullptr || encoded->Get(t) == 0) return Status::kOk;
+  const uint64_t most = static_cast<uint64_t>(Min(tensor->bytes, int64_t{INT32_MAX}));
+  if (tensor->kind != TensorKind::kConstant || encoded->Get(t) > most) {
+    return r->Bad().Tensor(t).Text("tensor ").Number(t).Text(
+        ": tensor_encoded_bytes must be 0, or of a constant and at most its bytes and "
+        "2^31 - 1");
+  }
+  tensor->encoded_bytes = static_cast<int64_t>(encoded->Get(t));
+  return Status::kOk;
+}
+
 // Looks at the multipliers and shifts of parameters.
 Scales ReadScales(const Reader& r, const Tensor& t) {
   constexpr int32_t kOne[2] = {1 << 30, 1};  // multiplier and shift
@@ -157,6 +172,11 @@ Status ReadTensors(Reader* r) {
         "tensor_kind, tensor_dim_begin and tensor_dtype disagree on the number of "
         "tensors");
   }
+  const auto* encoded = r->in->tensor_encoded_bytes();
+  if (encoded != nullptr && (encoded->size() != n || !ElementsAligned(encoded))) {
+    return r->Bad().Text(
+        "tensor_encoded_bytes is not one for each tensor, 8-byte aligned");
+  }
   SLUICE_TRY(r->arena->Allocate(n, &r->tensors));
   for (uint32_t t = 0; t < n; ++t) {
     Tensor* tensor = &r->tensors[t];
@@ -179,6 +199,7 @@ Status ReadTensors(Reader* r) {
     tensor->kind = static_cast<TensorKind>(kind[t]);
     SLUICE_TRY(ReadTensorShape(r, t, dims.Slice(dim_begin[t], dim_begin[t + 1])));
     SLUICE_TRY(ReadTensorSource(r, t));
+    SLUICE_TRY(ReadEncoding(r, t));
     tensor->scales = ReadScales(*r, *tensor);
   }
   r->graph->tensors = r->tensors;
@@ -233,6 +254,20 @@ Status ConnectLayer(Reader* r, uint32_t l) {
   return Status::kOk;
 }
 
+// Encoded tensors are decoded on their way to where tiles take their weights.
+Status CheckDecoding(Reader* r, uint32_t l) {
+  const Layer& layer = r->layers[l];
+  const OpTraits& traits = TraitsOf(layer);
+  for (size_t i = 0; i < layer.inputs.size(); ++i) {
+    const uint32_t t = layer.inputs[i];
+    if (t == kNone || r->tensors[t].encoded_bytes == 0) continue;
+    if (i < kMaxRoles && traits.role[i] == kRoleWeight) continue;
+    return r->Bad().Layer(l).Tensor(t).Text("layer ").Number(l).Text(
+        " reads an encoded tensor otherwise than as its weights");
+  }
+  return Status::kOk;
+}
+
 Status ReadLayers(Reader* r) {
   const Span<const uint16_t> op = AsSpan(r->in->layer_op());
   const Span<const uint32_t> name = AsSpan(r->in->layer_name());
@@ -275,6 +310,7 @@ Status ReadLayers(Reader* r) {
     }
     SLUICE_TRY(ConnectLayer(r, l));
     SLUICE_TRY(CheckLayer(*r->graph, l, r->diagnostic));
+    SLUICE_TRY(CheckDecoding(r, l));
   }
   return Status::kOk;
 }

@@ -14,6 +14,7 @@ namespace {
 constexpr char kStage[] = "hardware";
 constexpr uint32_t kMaxLevels = 16;
 constexpr uint32_t kMaxFanouts = 16;
+constexpr uint32_t kMaxMemories = 5;
 // Limit of capacities, peaks, bandwidths.
 constexpr uint64_t kMaxCount = uint64_t{1} << 40;
 constexpr uint32_t kMaxNodes = 32 * 32;
@@ -404,6 +405,67 @@ Status ReadTransport(const wire::Hardware* in, Hardware* hardware,
                        &hardware->link_bandwidth, diagnostic);
 }
 
+// `taken`: the regions of memories so far.
+Status ReadMemory(const wire::Memory* in, uint32_t index, Arena* arena, uint32_t* taken,
+                  OffChip* out, Diagnostic* diagnostic) {
+  const auto bad = [&](const char* what) -> Status {
+    return Bad(diagnostic).Text("memory ").Number(index).Text(": ").Text(what);
+  };
+  constexpr uint32_t kRegions =
+      ((1u << SLUICE_REGION_COUNT) - 1) & ~(1u << SLUICE_REGION_GBUF);
+  if (in->regions() == 0 || (in->regions() & ~kRegions) != 0) {
+    return bad("regions must be bits 2, 4, 8, 16 and 32");
+  }
+  if ((in->regions() & *taken) != 0) return bad("regions has one of another memory");
+  if (in->read_only() && in->regions() != 1u << SLUICE_REGION_CONST) {
+    return bad("read_only memories hold constants alone: regions must be 2");
+  }
+  if (in->capacity_bytes() > kMaxCount) return bad("capacity_bytes above 2^40");
+  if (in->latency_cycles() > kMaxLatency) return bad("latency_cycles above 2^30");
+  if (!IsEnergy(in->read_pj_per_bit()) || !IsEnergy(in->write_pj_per_bit())) {
+    return bad("energies must be finite and not negative");
+  }
+  if (in->bytes_per_cycle_numerator() == 0) return bad("bandwidth zero");
+  *taken |= in->regions();
+  *out = OffChip{};
+  SLUICE_TRY(CopyText(in->name(), arena, &out->level.name));
+  out->regions = in->regions();
+  out->read_only = in->read_only();
+  out->latency_cycles = static_cast<int64_t>(in->latency_cycles());
+  out->level.capacity_bytes = static_cast<int64_t>(in->capacity_bytes());
+  out->level.read_pj_per_bit = in->read_pj_per_bit();
+  out->level.write_pj_per_bit = in->write_pj_per_bit();
+  return ReadBandwidth(in->bytes_per_cycle_numerator(),
+                       in->bytes_per_cycle_denominator(), "a memory's bandwidth",
+                       &out->level.bandwidth, diagnostic);
+}
+
+Status ReadMemories(const wire::Hardware* in, Arena* arena, Hardware* hardware,
+                    Diagnostic* diagnostic) {
+  hardware->memories = Span<const OffChip>();
+  if (in->memories() == nullptr) return Status::kOk;
+  const uint32_t n = in->memories()->size();
+  if (n == 0 || n > kMaxMemories) {
+    return Bad(diagnostic)
+        .Text("there are ")
+        .Number(n)
+        .Text(" memories; 1 to 5 are allowed, or no list for the last level alone");
+  }
+  if (hardware->host.uses_port) {
+    return Fail(diagnostic, Status::kUnsupported, kStage)
+        .Text("memories with a host that uses_port are not supported in this version");
+  }
+  Span<OffChip> memories;
+  SLUICE_TRY(arena->Allocate(n, &memories));
+  uint32_t taken = 0;
+  for (uint32_t i = 0; i < n; ++i) {
+    SLUICE_TRY(
+        ReadMemory(in->memories()->Get(i), i, arena, &taken, &memories[i], diagnostic));
+  }
+  hardware->memories = memories;
+  return Status::kOk;
+}
+
 }  // namespace
 
 Status ReadBandwidth(uint64_t numerator, uint64_t denominator, const char* what,
@@ -424,8 +486,9 @@ Status ReadHardware(const void* bytes, size_t size, Arena* arena, Hardware* hard
   const uint8_t* data = nullptr;
   SLUICE_TRY(OpenWire({bytes, size, wire::HardwareIdentifier(), kStage}, arena, &data,
                       diagnostic));
-  flatbuffers::Verifier verifier(data, size, 8,
-                                 3 + kMaxLevels + kMaxFanouts + kMaxQueues + kMaxOps);
+  flatbuffers::Verifier verifier(
+      data, size, 8,
+      3 + kMaxLevels + kMaxFanouts + kMaxQueues + kMaxOps + kMaxMemories);
   if (!wire::VerifyHardwareBuffer(verifier)) {
     return Bad(diagnostic)
         .Text(
@@ -448,6 +511,7 @@ Status ReadHardware(const void* bytes, size_t size, Arena* arena, Hardware* hard
   SLUICE_TRY(ReadTransport(in, hardware, diagnostic));
   SLUICE_TRY(ReadQueues(in, arena, hardware, diagnostic));
   SLUICE_TRY(ReadOps(in, arena, hardware, diagnostic));
+  SLUICE_TRY(ReadMemories(in, arena, hardware, diagnostic));
   hardware->hash = Fnv1a(data, size);
   return Status::kOk;
 }

@@ -5,6 +5,7 @@
 #include "model/core_array.h"
 #include "model/engines.h"
 #include "model/host.h"
+#include "model/off_chip.h"
 #include "model/reuse_bound.h"
 #include "model/room_bound.h"
 #include "model/tile_cycles.h"
@@ -134,12 +135,10 @@ Queues QueuesThat(const Engines& engines, const Hardware& hardware, uint32_t doe
   return found;
 }
 
-// What a queue takes to move so many bytes alone.
-int64_t QueueCycles(const Hardware& hardware, const Queue& queue, int64_t bytes) {
+// What a queue takes to move so many bytes alone, which hold the port so long.
+int64_t QueueCycles(const Queue& queue, int64_t bytes, int64_t hold) {
   if (bytes == 0) return 0;
-  const Rational bandwidth = hardware.dram().bandwidth;
-  int64_t cycles = queue.latency_cycles +
-                   TransferCycles(bytes, bandwidth.numerator, bandwidth.denominator);
+  const int64_t cycles = queue.latency_cycles + hold;
   if (queue.max_rows == 0 || queue.max_row_bytes == 0) return cycles;
   // Each further descriptor continues a transfer or begins another one.
   const int64_t descriptors =
@@ -177,30 +176,27 @@ void FillCycles(const Hardware& hardware, int64_t compute, const HostWork& host,
   const Engines engines(hardware);
   const Queues load = QueuesThat(engines, hardware, SLUICE_DOES_LOAD);
   const Queues store = QueuesThat(engines, hardware, SLUICE_DOES_STORE);
-  const auto [read, written] = bound->traffic;
-  const Rational bandwidth = hardware.dram().bandwidth;
+  const auto [read, written, constants] = bound->traffic;
+  const int64_t hold = LeastHold(hardware, read + written, constants);
   const int64_t nodes =
       Max<int64_t>(int64_t{hardware.node_cols} * hardware.node_rows, 1);
   bound->compute_cycles = CeilDivide(compute, nodes);
   if (compute != 0) bound->compute_cycles += load.latency + 1 + store.latency + 1;
-  const int64_t moved =
-      Sum(host.hold,
-          TransferCycles(read + written, bandwidth.numerator, bandwidth.denominator));
-  int64_t port = moved;
+  int64_t port = Sum(host.hold, hold);
   if (read + written != 0 && host.hold == 0) {
     port = Sum(port, Min(load.latency, store.latency));
   }
   if (load.engines == 1) {
-    port = Max(port, QueueCycles(hardware, load.queue, read));
+    port =
+        Max(port, QueueCycles(load.queue, read, LeastHold(hardware, read, constants)));
   }
   if (store.engines == 1) {
-    port = Max(port, QueueCycles(hardware, store.queue, written));
+    port =
+        Max(port, QueueCycles(store.queue, written, LeastHold(hardware, written, 0)));
   }
   if (engines.one_queue()) {
     const int64_t transfers = (read != 0 ? 1 : 0) + (written != 0 ? 1 : 0);
-    port = Max(port, Sum(TransferCycles(read + written, bandwidth.numerator,
-                                        bandwidth.denominator),
-                         transfers * load.latency));
+    port = Max(port, Sum(hold, transfers * load.latency));
   }
   bound->port_cycles = port;
   bound->host_cycles = host.cycles;
@@ -276,7 +272,10 @@ Status FindBound(const Graph& graph, const Hardware& hardware, PricedBy prices,
     compute = Sum(compute, layer.cycles);
     energy += layer.energy_pj;
   }
-  if (prices == PricedBy::kMachine) {
+  // What is loaded again, and what must be moved behind a layer, is counted in bytes that
+  // all cost the same.
+  const bool alike = AllAlike(graph, hardware);
+  if (prices == PricedBy::kMachine && alike) {
     double again = 0;
     SLUICE_TRY(EnergyOfReuse(graph, hardware, needs, scratch, &again));
     energy += again;
@@ -285,13 +284,18 @@ Status FindBound(const Graph& graph, const Hardware& hardware, PricedBy prices,
   FillCycles(hardware, compute, host, bound);
   const int64_t first_load =
       QueuesThat(Engines(hardware), hardware, SLUICE_DOES_LOAD).latency + 1;
-  SLUICE_TRY(BoundByRoom({graph, hardware, needs, prices, first_load, compute}, scratch,
-                         &bound->cycles));
-  const MemoryLevel& dram = hardware.dram();
+  if (alike) {
+    SLUICE_TRY(BoundByRoom({graph, hardware, needs, prices, first_load, compute},
+                           scratch, &bound->cycles));
+  }
+  const MemoryLevel dram = CheapestHome(hardware);
   const MemoryLevel& pad = hardware.scratchpad();
+  const MemoryLevel& home = hardware.HomeOf(SLUICE_REGION_CONST);
   const double read = static_cast<double>(bound->traffic.read) * 8;
+  const double constants = static_cast<double>(bound->traffic.constants) * 8;
   const double written = static_cast<double>(bound->traffic.written) * 8;
   energy += read * (dram.read_pj_per_bit + pad.write_pj_per_bit);
+  energy += constants * (home.read_pj_per_bit - dram.read_pj_per_bit);
   energy += written * (dram.write_pj_per_bit + pad.read_pj_per_bit);
   energy += static_cast<double>(bound->cycles) * hardware.leakage_pj_per_cycle;
   // The same terms added in another order may round to less.

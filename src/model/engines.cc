@@ -88,8 +88,8 @@ int64_t Descriptors(const Queue& queue, int64_t pieces, Span<const int32_t> oute
 
 QueueWork WorkOf(const Queue& queue, const MovedBox& box) {
   // A row extends over an axis as long as neither side leaves a gap.
-  int64_t row = box.element_bytes;
-  int a = kAxes - 1;
+  int64_t row = box.encoded != 0 ? box.encoded : int64_t{box.element_bytes};
+  int a = box.encoded != 0 ? -1 : kAxes - 1;
   for (; a >= 0; --a) {
     if (box.extent[a] == 1) continue;
     if (box.dram_stride[a] != row || box.scratch_stride[a] != row) break;

@@ -55,7 +55,8 @@ struct MovedBox {
   const uint32_t* dram_stride;     // bytes
   const uint32_t* scratch_stride;  // bytes
   uint32_t element_bytes;
-  bool indexed;  // rows of axis 2 come from anywhere: each is a row of its own
+  bool indexed;         // rows of axis 2 come from anywhere: each is a row of its own
+  int64_t encoded = 0;  // bytes of one row off chip, in place of the box; 0 = the box
 };
 
 // What moving a box takes of a queue.

@@ -48,6 +48,7 @@ struct Tensor {
   uint32_t file;           // of an external constant, into Graph::names; else kNone
   uint32_t producer;       // layer or kNone
   int64_t bytes;           // dense size
+  int64_t encoded_bytes;  // of a constant that is encoded off chip; 0: as many as bytes
   uint64_t source_offset;  // inline: into data; external: into the file; seeded: seed
 };
 

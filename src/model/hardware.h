@@ -111,6 +111,14 @@ struct Host {
   bool uses_port;
 };
 
+// A memory off chip beside the last level; see hardware.fbs.
+struct OffChip {
+  MemoryLevel level;  // name, capacity, bandwidth and energies
+  uint32_t regions;   // bits 1 << SLUICE_REGION_
+  bool read_only;
+  int64_t latency_cycles;
+};
+
 struct Hardware {
   Text name;
   int64_t clock_hz;
@@ -136,10 +144,22 @@ struct Hardware {
   Span<const Queue> queues;   // empty: one, as model/engines.h says
   Span<const OpSupport> ops;  // empty: every operator
   Host host;
-  uint64_t hash;  // FNV-1a of the descriptor's bytes
+  Span<const OffChip> memories;  // empty: everything lies in the last level
+  uint64_t hash;                 // FNV-1a of the descriptor's bytes
 
   const MemoryLevel& dram() const { return levels[levels.size() - 1]; }
   const MemoryLevel& scratchpad() const { return levels[scratchpad_level]; }
+  // The memory of a region, null: the last level. HomeOf: its level.
+  const OffChip* MemoryOf(uint32_t region) const {
+    for (const OffChip& memory : memories) {
+      if ((memory.regions >> region & 1) != 0) return &memory;
+    }
+    return nullptr;
+  }
+  const MemoryLevel& HomeOf(uint32_t region) const {
+    const OffChip* memory = MemoryOf(region);
+    return memory == nullptr ? dram() : memory->level;
+  }
 };
 
 }  // namespace sluice

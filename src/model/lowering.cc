@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "model/off_chip.h"
 
 namespace sluice {
 
@@ -288,21 +289,6 @@ class ViewPlanner {
   Span<uint32_t> needs_dense_;
 };
 
-uint8_t RegionOf(TensorKind kind) {
-  switch (kind) {
-    case TensorKind::kInput:
-      return SLUICE_REGION_INPUT;
-    case TensorKind::kOutput:
-      return SLUICE_REGION_OUTPUT;
-    case TensorKind::kConstant:
-      return SLUICE_REGION_CONST;
-    case TensorKind::kState:
-      return SLUICE_REGION_STATE;
-    default:
-      return SLUICE_REGION_WORKSPACE;
-  }
-}
-
 uint32_t RootOf(const Lowering& lowering, uint32_t t) {
   while (lowering.views[t].parent != kNone) t = lowering.views[t].parent;
   return t;
@@ -412,28 +398,55 @@ Status PlaceRoots(const Graph& graph, Span<const uint32_t> when,
   return Status::kOk;
 }
 
-// Checks that all regions fit a DRAM of bounded size. Inputs, outputs, constants and
-// states must lie there in every plan; the workspace is the choice of this lowering.
-Status CheckDramCapacity(const Hardware& hardware, const Lowering& lowering,
-                         Diagnostic* diagnostic) {
-  const uint64_t capacity = static_cast<uint64_t>(hardware.dram().capacity_bytes);
+// Checks that all regions that lie in a memory (null: the last level) fit it if it is
+// bounded. Inputs, outputs, constants and states must lie there in every plan; the
+// workspace is the choice of this lowering.
+Status CheckHome(const Graph& graph, const Hardware& hardware, const Lowering& lowering,
+                 const OffChip* memory, Diagnostic* diagnostic) {
+  const MemoryLevel& level = memory == nullptr ? hardware.dram() : memory->level;
+  const uint64_t capacity = static_cast<uint64_t>(level.capacity_bytes);
   if (capacity == 0) return Status::kOk;
-  const uint64_t workspace = lowering.region_bytes[SLUICE_REGION_WORKSPACE];
-  uint64_t need = workspace;
-  for (int r = SLUICE_REGION_CONST; r < SLUICE_REGION_WORKSPACE; ++r) {
+  uint64_t need = 0, workspace = 0;
+  const OffChip* read_only = nullptr;
+  for (uint32_t r = SLUICE_REGION_CONST; r < SLUICE_REGION_COUNT; ++r) {
+    const OffChip* home = hardware.MemoryOf(r);
+    if (home != nullptr && home->read_only) read_only = home;
+    if (home != memory) continue;
     need += lowering.region_bytes[r];
+    if (r == SLUICE_REGION_WORKSPACE) workspace = lowering.region_bytes[r];
+    for (const Tensor& t : graph.tensors) {
+      if (r != SLUICE_REGION_CONST || t.encoded_bytes == 0) continue;
+      need -= static_cast<uint64_t>(t.bytes - t.encoded_bytes);
+    }
   }
   if (need <= capacity) return Status::kOk;
   const bool proved = need - workspace > capacity;
-  return Fail(diagnostic, proved ? Status::kInfeasible : Status::kUnsupported,
-              "lowering")
-      .Bytes(need, capacity)
-      .Text("the graph's tensors take ")
-      .Number(static_cast<int64_t>(need))
-      .Text(" bytes of DRAM, ")
-      .Number(static_cast<int64_t>(workspace))
-      .Text(" of them for intermediates; the DRAM has ")
-      .Number(static_cast<int64_t>(capacity));
+  const auto name = [](Fail fail, const OffChip* of) {
+    return of == nullptr ? fail.Text("DRAM")
+                         : fail.Text(of->level.name.data, of->level.name.size);
+  };
+  Fail fail = name(
+      Fail(diagnostic, proved ? Status::kInfeasible : Status::kUnsupported, "lowering")
+          .Bytes(need, capacity)
+          .Text("the graph's tensors take ")
+          .Number(static_cast<int64_t>(need))
+          .Text(" bytes of "),
+      memory);
+  fail = fail.Text(", ")
+             .Number(static_cast<int64_t>(workspace))
+             .Text(" of them for intermediates; it has ")
+             .Number(static_cast<int64_t>(capacity));
+  if (workspace == 0 || read_only == nullptr) return fail;
+  return name(fail.Text(", and nothing is spilled to "), read_only)
+      .Text(", which is read only");
+}
+
+Status CheckCapacities(const Graph& graph, const Hardware& hardware,
+                       const Lowering& lowering, Diagnostic* diagnostic) {
+  for (const OffChip& memory : hardware.memories) {
+    SLUICE_TRY(CheckHome(graph, hardware, lowering, &memory, diagnostic));
+  }
+  return CheckHome(graph, hardware, lowering, nullptr, diagnostic);
 }
 
 void PlaceView(const Graph& graph, Lowering* lowering, uint32_t t) {
@@ -556,7 +569,7 @@ Status Lower(const Graph& graph, const Hardware& hardware, Arena* arena,
     }
   }
   SLUICE_TRY(PlaceInDram(graph, {}, {}, arena, lowering, diagnostic));
-  return CheckDramCapacity(hardware, *lowering, diagnostic);
+  return CheckCapacities(graph, hardware, *lowering, diagnostic);
 }
 
 void TimeViews(const Graph& graph, const Lowering& lowering, Span<uint32_t> when) {

@@ -2,6 +2,7 @@
 #include "model/needs.h"
 
 #include "base/checked.h"
+#include "model/off_chip.h"
 
 namespace sluice {
 namespace {
@@ -592,16 +593,20 @@ Status FindNeeds(const Graph& graph, Arena* arena, Needs* needs) {
 }
 
 Traffic CompulsoryTraffic(const Graph& graph, const Needs& needs) {
-  Traffic traffic = {0, 0};
+  Traffic traffic = {0, 0, 0};
   for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
     const Tensor& tensor = graph.tensors[t];
     switch (tensor.kind) {
       case TensorKind::kInput:
       case TensorKind::kConstant:
-      case TensorKind::kState:
-        traffic.read +=
-            PartsOnChip(graph, needs, t).elements() * int64_t{tensor.element_bytes};
+      case TensorKind::kState: {
+        const int64_t bytes =
+            MovedBytes(tensor, PartsOnChip(graph, needs, t).elements() *
+                                   int64_t{tensor.element_bytes});
+        traffic.read += bytes;
+        if (tensor.kind == TensorKind::kConstant) traffic.constants += bytes;
         break;
+      }
       case TensorKind::kOutput:
         if (!IsHostMade(needs, t)) traffic.written += tensor.bytes;
         break;

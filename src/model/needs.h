@@ -88,6 +88,7 @@ uint32_t GroupsOfReshape(const int32_t* in, const int32_t* out, AxisGroup* group
 // DRAM bytes that the transfers of every plan move at least.
 struct Traffic {
   int64_t read, written;
+  int64_t constants;  // of what is read
 };
 Traffic CompulsoryTraffic(const Graph& graph, const Needs& needs);
 

@@ -2,6 +2,7 @@
 #include "model/program.h"
 
 #include "base/checked.h"
+#include "model/off_chip.h"
 
 namespace sluice {
 
@@ -80,12 +81,25 @@ BufferBox DenseBuffer(BufferRange range, const int32_t extent[kAxes], uint8_t dt
 DramBox TensorBox(uint32_t tensor, const TensorPlace& place, const Box& box) {
   DramBox dram = {};
   dram.tensor = tensor;
+  dram.region = place.region;
   for (int a = 0; a < kAxes; ++a) {
     dram.offset += int64_t{box.begin[a]} * place.stride[a];
     dram.extent[a] = box.extent[a];
     dram.stride[a] = place.stride[a];
   }
   return dram;
+}
+
+TransferWork WorkOf(const Graph& graph, const Program& program, const TransferForm& t) {
+  const BufferBox& box = program.box(t.buffer);
+  const Tensor& tensor = graph.tensors[t.tensor];
+  const int64_t encoded =
+      tensor.encoded_bytes == 0 ? 0 : MovedBytes(tensor, BoxBytes(box));
+  return {WorkOf(program.engines().queue(t.queue),
+                 {box.extent, t.stride, box.stride,
+                  static_cast<uint32_t>(DtypeBytes(box.dtype)), t.other != kNoBox,
+                  encoded}),
+          encoded};
 }
 
 int64_t BoxBytes(const BufferBox& box) {
@@ -148,7 +162,8 @@ Status Program::PushTransfer(StepKind kind, uint32_t layer, const Transfer& t,
                        Max(t.to.cols, 1u),
                        Max(t.to.rows, 1u),
                        t.role,
-                       queue};
+                       queue,
+                       t.dram.region};
   const bool forward = kind == StepKind::kForward;
   for (int a = 0; a < kAxes; ++a) {
     form.extent[a] = t.dram.extent[a];
@@ -196,6 +211,7 @@ Transfer Program::transfer(uint32_t item) const {
   const TransferForm& form = transfer_form(item);
   Transfer t = {};
   t.dram.tensor = form.tensor;
+  t.dram.region = form.region;
   t.dram.offset = dram_offset(item);
   t.dram.moves = form.moves != 0;
   t.dram.parameter = form.parameter;

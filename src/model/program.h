@@ -58,6 +58,7 @@ struct BufferBox {
 // The same in DRAM; the tensor's place gives the base.
 struct DramBox {
   uint32_t tensor;  // kNone: no DRAM side
+  uint32_t region;  // of the tensor's place
   int64_t offset;   // bytes from the tensor's place
   int32_t extent[kAxes];
   uint32_t stride[kAxes];
@@ -139,6 +140,7 @@ struct TransferForm {
   uint32_t cols, rows;  // LOAD, FORWARD: of the rectangle, each >= 1
   uint32_t role;        // SLUICE_ROLE_
   uint32_t queue;       // LOAD, STORE: that runs it
+  uint32_t region;      // LOAD, STORE: of its side off chip
 };
 
 // What tiles have in common: everything except their place in the layer.
@@ -285,6 +287,14 @@ BufferBox DenseBuffer(BufferRange range, const int32_t extent[kAxes], uint8_t dt
 DramBox TensorBox(uint32_t tensor, const TensorPlace& place, const Box& box);
 // Bytes of a box's elements, without gaps.
 int64_t BoxBytes(const BufferBox& box);
+
+// What a LOAD or STORE takes of its queue, and the bytes that leave memory encoded, or 0.
+struct TransferWork {
+  QueueWork queue;
+  int64_t encoded;
+};
+TransferWork WorkOf(const Graph& graph, const Program& program,
+                    const TransferForm& transfer);
 
 // A program of a graph on a machine.
 struct ProgramRun {

@@ -2,6 +2,7 @@
 // When the steps of a program end, by the timing of stream.h.
 #include "base/checked.h"
 #include "model/host.h"
+#include "model/off_chip.h"
 #include "model/program.h"
 
 namespace sluice {
@@ -22,16 +23,10 @@ PortUse PortUseOf(const Graph& graph, const Hardware& hardware, const Program& p
     return {HostCycles(layer), HostHold(graph, hardware, layer)};
   }
   const TransferForm& form = program.transfer_form(step.item);
-  const BufferBox& box = program.box(form.buffer);
   const Queue& queue = program.engines().queue(form.queue);
-  const QueueWork work = WorkOf(
-      queue, {box.extent, form.stride, box.stride,
-              static_cast<uint32_t>(DtypeBytes(box.dtype)), form.other != kNoBox});
-  const Rational bandwidth = hardware.dram().bandwidth;
-  return {CyclesToPort(queue, work.descriptors),
-          bandwidth.numerator == 0
-              ? 0
-              : TransferCycles(work.bytes, bandwidth.numerator, bandwidth.denominator)};
+  const QueueWork work = WorkOf(graph, program, form).queue;
+  return {CyclesToPort(queue, work.descriptors) + HomeLatency(hardware, form.region),
+          HoldCycles(hardware, form.region, work.bytes)};
 }
 
 int64_t StepCycles(const Graph& graph, const Hardware& hardware, const Program& program,

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "model/host.h"
+#include "model/off_chip.h"
 
 namespace sluice {
 
@@ -16,8 +17,9 @@ int64_t BoxEnd(const BufferBox& box) {
 }
 
 struct Counts {
-  int64_t dram_read = 0;
-  int64_t dram_write = 0;
+  // Bytes that leave or reach memories off chip, by region.
+  int64_t read[SLUICE_REGION_COUNT] = {};
+  int64_t written[SLUICE_REGION_COUNT] = {};
   int64_t pad_read = 0;  // scratchpad
   int64_t pad_write = 0;
   int64_t macs = 0;
@@ -43,14 +45,18 @@ int64_t LinksToCorner(const Program& program, const NodeRect& rect) {
   return links;
 }
 
-void CountTransfer(const Program& program, const Step& step, Counts* c) {
+void CountTransfer(const Graph& graph, const Program& program, const Step& step,
+                   Counts* c) {
   const TransferForm& t = program.transfer_form(step.item);
   const BufferBox& buffer = program.box(t.buffer);
   const int64_t bytes = BoxBytes(buffer);
   const bool load = step.kind == StepKind::kLoad;
   const bool forward = step.kind == StepKind::kForward;
   c->peak = Max(c->peak, BoxEnd(buffer));
-  if (!forward) (load ? c->dram_read : c->dram_write) += bytes;
+  if (!forward) {
+    (load ? c->read : c->written)[t.region] +=
+        load ? MovedBytes(graph.tensors[t.tensor], bytes) : bytes;
+  }
   if (!load) c->pad_read += bytes;
   if (load || forward) c->pad_write += bytes * t.cols * t.rows;
   if (t.other != kNoBox) {
@@ -107,7 +113,7 @@ Status CountSteps(const Graph& graph, const Program& program, size_t begin, size
     } else if (step.kind == StepKind::kHost) {
       CountHost(graph, graph.layers[step.item], c);
     } else {
-      CountTransfer(program, step, c);
+      CountTransfer(graph, program, step, c);
     }
   }
   return Status::kOk;
@@ -127,24 +133,40 @@ int64_t SpilledBytes(const Program& program, const Lowering& lowering) {
   return bytes;
 }
 
+double Moved(const MemoryLevel& level, int64_t read, int64_t written) {
+  return static_cast<double>(read) * 8 * level.read_pj_per_bit +
+         static_cast<double>(written) * 8 * level.write_pj_per_bit;
+}
+
+void FillOffChip(const Hardware& hardware, const Counts& c, sluice_report_t* report) {
+  int64_t read = 0, written = 0, last_read = 0, last_written = 0;
+  double pj = 0;
+  for (uint32_t r = 0; r < SLUICE_REGION_COUNT; ++r) {
+    read += c.read[r];
+    written += c.written[r];
+    if (const OffChip* memory = hardware.MemoryOf(r)) {
+      pj += Moved(memory->level, c.read[r], c.written[r]);
+    } else {
+      last_read += c.read[r];
+      last_written += c.written[r];
+    }
+  }
+  report->dram_read_bytes = static_cast<uint64_t>(read);
+  report->dram_write_bytes = static_cast<uint64_t>(written);
+  report->energy_dram_pj = pj + Moved(hardware.dram(), last_read, last_written);
+}
+
 void FillCosts(const Hardware& hardware, const Counts& c, int64_t cycles,
                sluice_report_t* report) {
-  const MemoryLevel& dram = hardware.dram();
   const MemoryLevel& pad = hardware.scratchpad();
   report->struct_size = sizeof *report;
   report->latency_cycles = static_cast<uint64_t>(cycles);
-  report->dram_read_bytes = static_cast<uint64_t>(c.dram_read);
-  report->dram_write_bytes = static_cast<uint64_t>(c.dram_write);
+  FillOffChip(hardware, c, report);
   report->peak_buffer_bytes = static_cast<uint64_t>(c.peak);
   report->macs = static_cast<uint64_t>(c.macs);
   report->vector_ops = static_cast<uint64_t>(c.vector_ops);
-  report->energy_dram_pj =
-      static_cast<double>(c.dram_read) * 8 * dram.read_pj_per_bit +
-      static_cast<double>(c.dram_write) * 8 * dram.write_pj_per_bit;
   report->energy_scratchpad_pj =
-      static_cast<double>(c.pad_read) * 8 * pad.read_pj_per_bit +
-      static_cast<double>(c.pad_write) * 8 * pad.write_pj_per_bit +
-      c.tile_scratchpad_pj;
+      Moved(pad, c.pad_read, c.pad_write) + c.tile_scratchpad_pj;
   report->energy_compute_pj =
       static_cast<double>(c.other_macs) * hardware.mac_pj +
       static_cast<double>(c.other_vector_ops) * hardware.vector_op_pj +

@@ -5,6 +5,7 @@
 #include "base/sequence.h"
 #include "model/engines.h"
 #include "model/graph.h"
+#include "model/off_chip.h"
 
 namespace sluice {
 
@@ -69,7 +70,7 @@ Status PutInOrder(const Window& w, Arena* scratch, Span<uint32_t>* order) {
 }
 
 // Bytes that a transfer counts for on its queue.
-int64_t MovedBytes(const Queue& queue, const Window& w, const sluice_transfer_t& t) {
+int64_t PortBytes(const Queue& queue, const Window& w, const sluice_transfer_t& t) {
   const auto* operands = w.Table<sluice_operand_t>(w.block->operand_offset);
   const auto* shapes = w.Table<sluice_shape_t>(w.block->shape_offset);
   const sluice_shape_t& to = shapes[operands[t.dst].shape];
@@ -78,7 +79,7 @@ int64_t MovedBytes(const Queue& queue, const Window& w, const sluice_transfer_t&
   for (int a = 0; a < kAxes; ++a) extent[a] = static_cast<int32_t>(to.extent[a]);
   return WorkOf(queue, {extent, from.stride, to.stride,
                         static_cast<uint32_t>(DtypeBytes(operands[t.dst].dtype)),
-                        t.index != SLUICE_NONE})
+                        t.index != SLUICE_NONE, int64_t{t.moved_bytes}})
       .bytes;
 }
 
@@ -93,10 +94,11 @@ int64_t Cycles(const Hardware& hardware, const Queue& queue, const Window& w,
     return Join(call.cycles_lo, call.cycles_hi);
   }
   const auto& t = w.Table<sluice_transfer_t>(w.block->transfer_offset)[i.descriptor];
-  const Rational bandwidth = hardware.dram().bandwidth;
-  return CyclesToPort(queue, t.descriptors) + TransferCycles(MovedBytes(queue, w, t),
-                                                             bandwidth.numerator,
-                                                             bandwidth.denominator);
+  const bool load = i.opcode == SLUICE_OPCODE_LOAD;
+  const auto* operands = w.Table<sluice_operand_t>(w.block->operand_offset);
+  const uint32_t region = w.binding[operands[load ? t.src : t.dst].slot].region;
+  return CyclesToPort(queue, t.descriptors) + HomeLatency(hardware, region) +
+         HoldCycles(hardware, region, PortBytes(queue, w, t));
 }
 
 // A bit per scratchpad byte.

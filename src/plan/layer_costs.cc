@@ -4,6 +4,7 @@
 #include "base/checked.h"
 #include "model/bounds.h"
 #include "model/host.h"
+#include "model/off_chip.h"
 #include "verify/verify.h"
 
 namespace sluice {
@@ -31,7 +32,8 @@ int64_t LeastBytes(const Graph& graph, const Needs& needs, const Layer& layer,
     const Tensor& tensor = graph.tensors[t];
     if (tensor.kind == TensorKind::kIntermediate) continue;
     if (tensor.kind == TensorKind::kOutput) continue;
-    bytes += PartsOnChip(graph, needs, t).elements() * tensor.element_bytes;
+    bytes += MovedBytes(tensor,
+                        PartsOnChip(graph, needs, t).elements() * tensor.element_bytes);
   }
   for (const uint32_t t : layer.outputs) {
     const Tensor& tensor = graph.tensors[t];
@@ -58,9 +60,11 @@ sluice_layer_cost_t RowOf(uint32_t index, const LayerCounts& c, const Hardware& 
   row.spill_bytes = c.spill_bytes;
   row.macs = c.macs;
   row.vector_ops = c.vector_ops;
-  row.energy_pj = Moved(h.dram(), c.dram_read_bytes, c.dram_write_bytes) +
-                  Moved(h.scratchpad(), c.pad_read_bytes, c.pad_write_bytes) +
+  row.energy_pj = Moved(h.scratchpad(), c.pad_read_bytes, c.pad_write_bytes) +
                   static_cast<double>(c.host_cycles) * h.host.pj_per_cycle;
+  for (uint32_t r = 0; r < SLUICE_REGION_COUNT; ++r) {
+    row.energy_pj += Moved(h.HomeOf(r), c.moved_bytes[r][0], c.moved_bytes[r][1]);
+  }
   return row;
 }
 

@@ -20,10 +20,31 @@ double Up(double amount, double unit) {
   return whole * unit < amount ? whole + 1 : whole;
 }
 
-double Port(const Hardware& h, double bytes) {
-  const Rational rate = h.dram().bandwidth;
+double Port(const Rational& rate, double bytes) {
   return Up(bytes * static_cast<double>(rate.denominator),
             static_cast<double>(rate.numerator));
+}
+
+// The least that bytes which are no constants take, wherever they lie.
+MemoryLevel Cheapest(const Hardware& h) {
+  MemoryLevel best = h.dram();
+  for (const OffChip& memory : h.memories) {
+    const MemoryLevel& level = memory.level;
+    if (Port(level.bandwidth, 1e12) < Port(best.bandwidth, 1e12)) {
+      best.bandwidth = level.bandwidth;
+    }
+    best.read_pj_per_bit = Min(best.read_pj_per_bit, level.read_pj_per_bit);
+    if (memory.read_only) continue;
+    best.write_pj_per_bit = Min(best.write_pj_per_bit, level.write_pj_per_bit);
+  }
+  return best;
+}
+
+// Cycles that the port needs for so many bytes, some of them constants'.
+double Port(const Hardware& h, double bytes, double constants) {
+  if (h.memories.empty()) return Port(h.dram().bandwidth, bytes);
+  return Port(Cheapest(h).bandwidth, bytes - constants) +
+         Port(h.HomeOf(SLUICE_REGION_CONST).bandwidth, constants);
 }
 
 // The whole layer as one tile on the array.
@@ -233,6 +254,7 @@ void FindUses(const Judge& judge, Span<uint8_t> uses) {
 
 struct Moved {
   double read = 0, written = 0;
+  double constants = 0;  // of what is read
 };
 
 Moved LeastMoved(const Judge& judge, Span<const uint8_t> uses) {
@@ -252,7 +274,10 @@ Moved LeastMoved(const Judge& judge, Span<const uint8_t> uses) {
       const bool counted = (uses[t] & kGoesOut) != 0;
       if (by_host && !counted && !IsCopy(maker)) moved.written += bytes;
     } else if ((uses[t] & kLoaded) != 0) {
-      moved.read += bytes;
+      const double off_chip =
+          tensor.encoded_bytes == 0 ? bytes : static_cast<double>(tensor.encoded_bytes);
+      moved.read += off_chip;
+      if (tensor.kind == TensorKind::kConstant) moved.constants += off_chip;
     }
   }
   for (const Layer& layer : graph.layers) {
@@ -361,7 +386,8 @@ Status LeastByRoom(const Judge& judge, Span<const double> cycles,
   const double room = static_cast<double>(h.scratchpad().capacity_bytes) * nodes;
   const uint32_t layers = static_cast<uint32_t>(judge.graph.layers.size());
   *least = 0;
-  for (uint32_t i = 0; i < Min(layers, 24u) && room > 0; ++i) {
+  const bool counts = room > 0 && AllAlike(judge);
+  for (uint32_t i = 0; i < Min(layers, 24u) && counts; ++i) {
     if (judge.arena->memory()->Stop()) return Status::kStopped;
     const uint64_t even = uint64_t{layers} * (i < 8 ? 0 : i - 8) / 16;
     const uint32_t of = layers <= 24 ? i
@@ -371,7 +397,7 @@ Status LeastByRoom(const Judge& judge, Span<const double> cycles,
     const double behind = MovedBehind(judge, of, uses, marks) - room;
     if (behind <= 0) continue;
     const double before = CyclesBefore(judge, of, cycles, marks);
-    *least = Max(*least, first + Up(before, nodes) + Port(h, behind));
+    *least = Max(*least, first + Up(before, nodes) + Port(h, behind, 0));
   }
   return Status::kOk;
 }
@@ -400,10 +426,10 @@ Movers MoversOf(const Hardware& h, uint32_t does) {
   return movers;
 }
 
-double Alone(const Hardware& h, const Movers& movers, double bytes) {
+double Alone(const Hardware& h, const Movers& movers, double bytes, double constants) {
   if (movers.engines != 1 || bytes == 0) return 0;
   const Queue& queue = movers.last;
-  const double cycles = movers.wait + Port(h, bytes);
+  const double cycles = movers.wait + Port(h, bytes, constants);
   const double most = static_cast<double>(queue.max_rows) * queue.max_row_bytes;
   if (most == 0) return cycles;
   return cycles + (Up(bytes, most) - 1) *
@@ -417,13 +443,14 @@ double LeastCycles(const Judge& judge, const VerifiedCounts& counts, double comp
   const Movers store = MoversOf(h, SLUICE_DOES_STORE);
   const double hold = static_cast<double>(counts.host_hold);
   const double bytes = moved.read + moved.written;
-  double port = hold + Port(h, bytes);
+  double port = hold + Port(h, bytes, moved.constants);
   if (bytes != 0 && hold == 0) port += Min(load.wait, store.wait);
-  port = Max(port, Max(Alone(h, load, moved.read), Alone(h, store, moved.written)));
+  port = Max(port, Max(Alone(h, load, moved.read, moved.constants),
+                       Alone(h, store, moved.written, 0)));
   // A single queue runs the latency of a load and that of a store one after the other.
   const bool one = h.queues.size() <= 1 && load.engines == 1 && store.engines == 1;
   if (one && moved.read != 0 && moved.written != 0) {
-    port = Max(port, Port(h, bytes) + 2 * load.wait);
+    port = Max(port, Port(h, bytes, moved.constants) + 2 * load.wait);
   }
   double least = Max(port, static_cast<double>(counts.host_cycles) + hold);
   if (compute != 0) {
@@ -461,12 +488,15 @@ Status FindLeastCosts(const Judge& judge, const VerifiedCounts& counts,
   least->cycles = static_cast<uint64_t>(Min(cycles, kMost));
   double again = 0;
   SLUICE_TRY(FindReuse(judge, &again));
+  const MemoryLevel other = Cheapest(h);
+  const double constants = h.HomeOf(SLUICE_REGION_CONST).read_pj_per_bit;
   least->energy_pj =
       all.energy + again +
       kBits *
-          (moved.read * (h.dram().read_pj_per_bit + h.scratchpad().write_pj_per_bit) +
-           moved.written *
-               (h.dram().write_pj_per_bit + h.scratchpad().read_pj_per_bit));
+          (moved.constants * constants +
+           (moved.read - moved.constants) * other.read_pj_per_bit +
+           moved.read * h.scratchpad().write_pj_per_bit +
+           moved.written * (other.write_pj_per_bit + h.scratchpad().read_pj_per_bit));
   return Status::kOk;
 }
 

@@ -77,7 +77,7 @@ void Follower::CountForward(const sluice_transfer_t& t, int64_t bytes) {
 }
 
 void Follower::CountPort(const sluice_transfer_t& t, uint8_t opcode, int64_t bytes,
-                         bool spills) {
+                         uint32_t region) {
   const StreamView& s = judge_->stream;
   const bool load = opcode == SLUICE_OPCODE_LOAD;
   const uint32_t node = load ? t.dst_node : t.src_node;
@@ -88,12 +88,16 @@ void Follower::CountPort(const sluice_transfer_t& t, uint8_t opcode, int64_t byt
   const uint64_t written = static_cast<uint64_t>(load ? bytes * cols * rows : 0);
   const uint64_t read = load ? BytesOf(BlockOf(s, judge_->step.visit), t.index)
                              : static_cast<uint64_t>(bytes);
-  (load ? counts_->dram_read_bytes : counts_->dram_write_bytes) += bytes;
+  const bool spills = !load && region == SLUICE_REGION_WORKSPACE;
+  const int64_t off_chip = t.moved_bytes == 0 ? bytes : int64_t{t.moved_bytes};
+  (load ? counts_->dram_read_bytes : counts_->dram_write_bytes) += off_chip;
+  counts_->moved_bytes[region][load ? 0 : 1] += static_cast<uint64_t>(off_chip);
   if (spills) counts_->spill_bytes += bytes;
   counts_->pad_write_bytes += written;
   counts_->pad_read_bytes += read;
   if (LayerCounts* l = CountsOf(layer)) {
-    const uint64_t moved = static_cast<uint64_t>(bytes);
+    const uint64_t moved = static_cast<uint64_t>(off_chip);
+    l->moved_bytes[region][load ? 0 : 1] += moved;
     const StepTime& time =
         s.time[s.visits[judge_->step.visit].first_number + size_t{judge_->step.index}];
     l->port_cycles += static_cast<uint64_t>(Max<int64_t>(time.hold, 0));

@@ -93,6 +93,7 @@ Status Follower::Init() {
     SLUICE_TRY(CheckPlace(judge_, t));
     const Tensor& tensor = graph.tensors[t];
     const TensorPlace& place = judge_->plan.tensors[t];
+    if (tensor.encoded_bytes != 0) SLUICE_TRY(encoded_.Push(t));
     if (place.region == kRegionNowhere) continue;
     if (tensor.kind != TensorKind::kConstant && tensor.kind != TensorKind::kInput &&
         tensor.kind != TensorKind::kState) {

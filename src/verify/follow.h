@@ -62,7 +62,8 @@ class Follower {
         parts_(judge->arena),
         inside_(judge->arena),
         todo_(judge->arena),
-        outside_(judge->arena) {}
+        outside_(judge->arena),
+        encoded_(judge->arena) {}
   Status Init();  // places constants, inputs and states
   Status Follow(const Step& step);
   Status CheckEnd();  // outputs are complete, states in place
@@ -89,6 +90,8 @@ class Follower {
 
   Status Transfer(const sluice_instruction_t& instruction);
   Status CheckRegions(uint8_t opcode, const Access& src, const Access& dst);
+  Status CheckEncoded(const sluice_transfer_t& transfer, const Access& src,
+                      int64_t bytes);
   Status CheckDescriptors(const sluice_transfer_t& transfer, const Access& src,
                           const Access& dst);
   // What the instruction takes and adds to the counts (count.cc).
@@ -96,9 +99,9 @@ class Follower {
   void CountLayer(uint32_t layer, bool host);
   LayerCounts* CountsOf(uint32_t layer) const;  // null where nobody wants them
   void CountForward(const sluice_transfer_t& transfer, int64_t bytes);
-  // spills: the transfer writes to the workspace.
+  // bytes: that land; region: of its side off chip.
   void CountPort(const sluice_transfer_t& transfer, uint8_t opcode, int64_t bytes,
-                 bool spills);
+                 uint32_t region);
   void CountTile(const sluice_tile_t& tile, uint8_t flags, const TileNeeds& needs);
   void CountHost(const sluice_host_call_t& call, uint32_t layer);
   Status ReadIndex(const sluice_transfer_t& transfer, const Access& index,
@@ -138,6 +141,7 @@ class Follower {
   Vector<Part> parts_;
   Vector<Inside> inside_;
   Vector<Box> todo_, outside_;
+  Vector<uint32_t> encoded_;  // tensors
   Span<AppendProgress*> appends_;
   Span<uint8_t>
       worked_for_;     // by layer: 1 once an instruction did, 2 once a HOST call did

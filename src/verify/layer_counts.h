@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "sluice/stream.h"
+
 namespace sluice {
 
 struct LayerCounts {
@@ -12,6 +14,7 @@ struct LayerCounts {
   uint64_t host_cycles;  // of its HOST calls
   uint64_t port_cycles;  // that its transfers hold DRAM's port
   uint64_t dram_read_bytes, dram_write_bytes, spill_bytes;
+  uint64_t moved_bytes[SLUICE_REGION_COUNT][2];  // of the DRAM bytes, read and written
   uint64_t macs, vector_ops;
   // Scratchpad bytes: of transfers and partial sums, and those of tiles' operands.
   uint64_t pad_read_bytes, pad_write_bytes, tile_read_bytes, tile_write_bytes;

@@ -174,6 +174,22 @@ double Moved(const MemoryLevel& level, uint64_t read, uint64_t written) {
          static_cast<double>(written) * 8 * level.write_pj_per_bit;
 }
 
+// pJ of what passes the port, by the memory that each region lies in. The last level's
+// bytes are added up first.
+double MovedOffChip(const Hardware& h, const uint64_t bytes[][2]) {
+  double pj = 0;
+  uint64_t read = 0, written = 0;
+  for (uint32_t r = 0; r < SLUICE_REGION_COUNT; ++r) {
+    if (const OffChip* memory = h.MemoryOf(r)) {
+      pj += Moved(memory->level, bytes[r][0], bytes[r][1]);
+      continue;
+    }
+    read += bytes[r][0];
+    written += bytes[r][1];
+  }
+  return pj + Moved(h.dram(), read, written);
+}
+
 Status CheckEnergy(const Judge& judge, const VerifiedCounts& c) {
   const sluice_report_t& r = judge.plan.report;
   const Hardware& h = judge.hardware;
@@ -186,8 +202,7 @@ Status CheckEnergy(const Judge& judge, const VerifiedCounts& c) {
   const bool derived =
       Same(r.energy_scratchpad_pj, pad + tiles) && Same(r.energy_compute_pj, compute);
   const Energy energies[] = {
-      {"energy_dram_pj", r.energy_dram_pj,
-       Moved(h.dram(), r.dram_read_bytes, r.dram_write_bytes)},
+      {"energy_dram_pj", r.energy_dram_pj, MovedOffChip(h, c.moved_bytes)},
       {"energy_leakage_pj", r.energy_leakage_pj,
        static_cast<double>(r.latency_cycles) * h.leakage_pj_per_cycle},
       {"energy_noc_pj", r.energy_noc_pj, c.link_bytes * 8 * h.hop_pj_per_bit},

@@ -109,12 +109,19 @@ double ComesAgain(const Product& p, double room) {
 
 }  // namespace
 
+bool AllAlike(const Judge& judge) {
+  bool alike = judge.hardware.memories.empty();
+  for (const Tensor& t : judge.graph.tensors) alike = alike && t.encoded_bytes == 0;
+  return alike;
+}
+
 Status FindReuse(const Judge& judge, double* pj) {
   *pj = 0;
   const Hardware& h = judge.hardware;
   const double load = 8 * (h.dram().read_pj_per_bit + h.scratchpad().write_pj_per_bit);
   if (int64_t{h.node_cols} * h.node_rows > 1 || h.scratchpad_level != 0 ||
-      h.cores.rows > 0 || h.scratchpad().capacity_bytes == 0 || !(load > 0)) {
+      h.cores.rows > 0 || h.scratchpad().capacity_bytes == 0 || !(load > 0) ||
+      !AllAlike(judge)) {
     return Status::kOk;
   }
   ArenaScope scope(judge.arena);

@@ -23,6 +23,9 @@
 namespace sluice {
 namespace judge {
 
+// Whether all bytes off chip take the same: one memory, nothing encoded.
+bool AllAlike(const Judge& judge);
+
 Status FindReuse(const Judge& judge, double* pj);
 
 }  // namespace judge

@@ -150,6 +150,37 @@ Status CheckEngines(Judge* judge, Room* room) {
   return Reject(*judge, "structure").Text("the hardware has fewer engines");
 }
 
+// Bytes that encoded constants leave free of their region.
+uint64_t FreeByEncoding(const Graph& graph) {
+  uint64_t bytes = 0;
+  for (const Tensor& t : graph.tensors) {
+    if (t.encoded_bytes != 0) bytes += static_cast<uint64_t>(t.bytes - t.encoded_bytes);
+  }
+  return bytes;
+}
+
+// Each memory off chip has room for its regions.
+Status CheckHomes(const Judge& judge) {
+  const Hardware& h = judge.hardware;
+  for (size_t m = 0; m <= h.memories.size(); ++m) {
+    const OffChip* memory = m < h.memories.size() ? &h.memories[m] : nullptr;
+    uint64_t used = 0;
+    for (uint32_t r = SLUICE_REGION_CONST; r < SLUICE_REGION_COUNT; ++r) {
+      if (h.MemoryOf(r) != memory) continue;
+      const uint64_t bytes = judge.stream.region_limit[r];
+      const uint64_t less = r == SLUICE_REGION_CONST ? FreeByEncoding(judge.graph) : 0;
+      used += bytes - Min(bytes, less);
+    }
+    const MemoryLevel& level = memory == nullptr ? h.dram() : memory->level;
+    const uint64_t capacity = static_cast<uint64_t>(level.capacity_bytes);
+    if (capacity == 0 || used <= capacity) continue;
+    Fail fail = Reject(judge, "bounds").Bytes(used, capacity);
+    if (memory == nullptr) return fail.Text("regions exceed the DRAM");
+    return fail.Text("regions exceed memory ").Text(level.name.data, level.name.size);
+  }
+  return Status::kOk;
+}
+
 Status CheckRegions(Judge* judge) {
   const sluice_stream_header_t& header = *judge->stream.header;
   if (!IsPowerOfTwo(header.region_alignment)) {
@@ -162,27 +193,19 @@ Status CheckRegions(Judge* judge) {
         .Bytes(gbuf, static_cast<uint64_t>(capacity))
         .Text("made for a larger scratchpad than the hardware's");
   }
-  uint64_t dram = 0;
   for (int r = 0; r < SLUICE_REGION_COUNT; ++r) {
     const uint64_t bytes = Join(header.region_bytes[r][0], header.region_bytes[r][1]);
     if (bytes > kAddressLimit) {
       return Reject(*judge, "bounds").Text("a region larger than 2^48 bytes");
     }
     judge->stream.region_limit[r] = bytes;
-    if (r != SLUICE_REGION_GBUF) dram += bytes;
   }
   if (judge->stream.region_limit[SLUICE_REGION_GBUF] > gbuf) {
     return Reject(*judge, "bounds")
         .Bytes(judge->stream.region_limit[SLUICE_REGION_GBUF], gbuf)
         .Text("needs more scratchpad than it was made for");
   }
-  const int64_t dram_capacity = judge->hardware.dram().capacity_bytes;
-  if (dram_capacity > 0 && dram > static_cast<uint64_t>(dram_capacity)) {
-    return Reject(*judge, "bounds")
-        .Bytes(dram, static_cast<uint64_t>(dram_capacity))
-        .Text("regions exceed the DRAM");
-  }
-  return Status::kOk;
+  return CheckHomes(*judge);
 }
 
 Status CheckShapesAndOperands(Judge* judge, const BlockView& block) {
@@ -237,7 +260,7 @@ Status CheckDescriptors(Judge* judge, const BlockView& block) {
         OperandFits(block, t.src, false) && OperandFits(block, t.dst, false) &&
         OperandFits(block, t.index, true) && t.src_node < judge->stream.nodes &&
         t.dst_node < judge->stream.nodes && t.kernel < block.kernel_count &&
-        t.reserved0 == 0 && t.reserved1 == 0;
+        t.reserved0 == 0;
     if (!fits) {
       return Reject(*judge, "structure").Text("a transfer's field is out of range");
     }
@@ -267,6 +290,7 @@ bool MoveFits(const sluice_engine_t& engine, const sluice_transfer_t& t, bool lo
                                  : SLUICE_ROLE_OUTPUT | SLUICE_ROLE_PARTIAL_SUM;
   if (!IsPowerOfTwo(t.role) || (t.role & possible & engine.roles) == 0) return false;
   if (t.descriptors == 0) return false;
+  if (t.moved_bytes != 0 && (!load || t.index != SLUICE_NONE)) return false;
   if (engine.node == SLUICE_ALL_NODES) return true;
   return load ? engine.node == t.dst_node && t.dst_cols == 1 && t.dst_rows == 1
               : engine.node == t.src_node;
@@ -274,7 +298,7 @@ bool MoveFits(const sluice_engine_t& engine, const sluice_transfer_t& t, bool lo
 
 bool ForwardFits(const sluice_engine_t& engine, const sluice_transfer_t& t) {
   return t.index == SLUICE_NONE && t.src_node == engine.node && t.descriptors == 0 &&
-         IsPowerOfTwo(t.role) &&
+         t.moved_bytes == 0 && IsPowerOfTwo(t.role) &&
          (t.role & (SLUICE_ROLE_OUTPUT | SLUICE_ROLE_PARTIAL_SUM)) != 0;
 }
 

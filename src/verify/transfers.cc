@@ -46,6 +46,28 @@ Status Follower::CopyTo(const sluice_transfer_t& transfer, uint8_t opcode,
   return Status::kOk;
 }
 
+// A transfer of so many bytes states how many leave memory if its source is encoded.
+Status Follower::CheckEncoded(const sluice_transfer_t& transfer, const Access& src,
+                              int64_t bytes) {
+  int64_t moved = 0;
+  for (const uint32_t t : encoded_) {
+    const Tensor& tensor = judge_->graph.tensors[t];
+    const int64_t begin = static_cast<int64_t>(judge_->plan.tensors[t].offset);
+    if (src.region != SLUICE_REGION_CONST || src.base < begin ||
+        src.base - begin >= tensor.bytes) {
+      continue;
+    }
+    // ceil(bytes * encoded / all bytes)
+    moved = TransferCycles(bytes, tensor.bytes, tensor.encoded_bytes);
+  }
+  if (transfer.moved_bytes == moved) return Status::kOk;
+  return Reject(*judge_, "tile")
+      .Text("a transfer that moves ")
+      .Number(transfer.moved_bytes)
+      .Text(" encoded bytes, where it takes ")
+      .Number(moved);
+}
+
 // Checks that the transfer states as many descriptors as its queue needs. A row is a
 // run of bytes that is contiguous on both sides, cut at the queue's longest row; a
 // descriptor takes at most max_rows rows and max_axes axes. The pieces of a cut row may
@@ -58,11 +80,13 @@ Status Follower::CheckDescriptors(const sluice_transfer_t& transfer, const Acces
   Queue queue;
   queue.latency_cycles = hardware.dma_latency_cycles;
   if (!hardware.queues.empty()) queue = hardware.queues[number];
-  int64_t row = dst.width, inner = 1, outer = 1;
+  const bool whole = transfer.moved_bytes != 0;  // one row of so many bytes
+  int64_t row = whole ? int64_t{transfer.moved_bytes} : dst.width;
+  int64_t inner = 1, outer = 1;
   int64_t beside = 1, beyond = 1;  // as inner and outer with one axis less
   uint32_t axes = 1;
   for (int a = kAxes - 1; a >= 0; --a) {
-    if (dst.extent[a] == 1) continue;
+    if (dst.extent[a] == 1 || whole) continue;
     const bool scattered = transfer.index != SLUICE_NONE && a == 2;
     if (axes == 1 && !scattered && src.stride[a] == row && dst.stride[a] == row) {
       row *= dst.extent[a];
@@ -83,8 +107,11 @@ Status Follower::CheckDescriptors(const sluice_transfer_t& transfer, const Acces
     needed = Min(needed * (full + (more ? 1 : 0)), pitched);
   }
   if (needed == transfer.descriptors) {
-    const Rational bandwidth = hardware.dram().bandwidth;
-    TakeTime(queue.latency_cycles + (needed - 1) * queue.descriptor_cycles,
+    const uint32_t region = src.region == SLUICE_REGION_GBUF ? dst.region : src.region;
+    const Rational bandwidth = hardware.HomeOf(region).bandwidth;
+    const OffChip* memory = hardware.MemoryOf(region);
+    TakeTime(queue.latency_cycles + (memory == nullptr ? 0 : memory->latency_cycles) +
+                 (needed - 1) * queue.descriptor_cycles,
              TransferCycles(outer * inner * RoundUpTo(row, queue.burst_bytes),
                             bandwidth.numerator, bandwidth.denominator));
     return Status::kOk;
@@ -114,9 +141,10 @@ Status Follower::Transfer(const sluice_instruction_t& instruction) {
   if (instruction.opcode == SLUICE_OPCODE_FORWARD) {
     CountForward(transfer, bytes);
   } else {
+    SLUICE_TRY(CheckEncoded(transfer, src, bytes));
     SLUICE_TRY(CheckDescriptors(transfer, src, dst));
-    CountPort(transfer, instruction.opcode, bytes,
-              dst.region == SLUICE_REGION_WORKSPACE);
+    const bool load = instruction.opcode == SLUICE_OPCODE_LOAD;
+    CountPort(transfer, instruction.opcode, bytes, load ? src.region : dst.region);
   }
   parts_.Truncate(0);
   if (transfer.index != SLUICE_NONE) {

@@ -28,6 +28,7 @@ namespace sluice {
 struct VerifiedCounts {
   int64_t dram_read_bytes;
   int64_t dram_write_bytes;
+  uint64_t moved_bytes[SLUICE_REGION_COUNT][2];  // of these, by region: read, written
   int64_t spill_bytes;        // those of dram_write_bytes that go to the workspace
   int64_t peak_buffer_bytes;  // highest GBUF byte in use + 1
   uint64_t latency_cycles;

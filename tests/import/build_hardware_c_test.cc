@@ -129,6 +129,40 @@ TEST_CASE("hardware builder: rows of operators, a host, and their defaults") {
   sluice_hardware_builder_host(nullptr, &host);
 }
 
+TEST_CASE("hardware builder: memories off chip, and their defaults") {
+  sluice_hardware_builder_t* b = SmallMachine();
+  sluice_memory_t flash = Sized<sluice_memory_t>(), sram = flash;
+  flash.name = "flash";
+  flash.regions = SLUICE_HOLDS_CONSTANTS;
+  flash.read_only = 1;
+  flash.capacity_bytes = 9000;
+  flash.latency_cycles = 30;
+  flash.bytes_per_cycle_numerator = 2;
+  flash.bytes_per_cycle_denominator = 3;
+  flash.read_pj_per_bit = 4.5;
+  sram.regions = SLUICE_HOLDS_INPUTS | SLUICE_HOLDS_OUTPUTS;
+  sram.bytes_per_cycle_numerator = 8;
+  sram.write_pj_per_bit = 0.5;
+  CHECK(sluice_hardware_builder_memory(b, &flash) == 0);
+  CHECK(sluice_hardware_builder_memory(b, &sram) == 1);
+  CHECK(sluice_hardware_builder_memory(nullptr, &sram) == SLUICE_NO_INDEX);
+  const Json json = Finished(b);
+  const Json& memories = json["memories"];
+  REQUIRE(memories.size() == 2);
+  CHECK(memories[0]["name"] == "flash");
+  CHECK(memories[0]["regions"] == 2);
+  CHECK(memories[0]["read_only"] == true);
+  CHECK(memories[0]["capacity_bytes"] == 9000);
+  CHECK(memories[0]["latency_cycles"] == 30);
+  CHECK(memories[0]["bytes_per_cycle_numerator"] == 2);
+  CHECK(memories[0]["bytes_per_cycle_denominator"] == 3);
+  CHECK(memories[0]["read_pj_per_bit"] == 4.5);
+  CHECK(memories[1]["regions"] == 12);
+  CHECK(memories[1]["read_only"] == false);
+  CHECK(memories[1]["bytes_per_cycle_denominator"] == 1);
+  CHECK(memories[1]["write_pj_per_bit"] == 0.5);
+}
+
 TEST_CASE("hardware builder: the first fault is kept until the end") {
   const auto end = [](sluice_hardware_builder_t* b, sluice_status_t want) {
     sluice_bytes_t bytes = {};

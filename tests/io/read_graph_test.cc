@@ -84,6 +84,20 @@ TEST_CASE("each kind of bad graph gets its own sentence") {
          g->tensors[1].dims = {8, 3, 3, 7};
        },
        SLUICE_BAD_INPUT, "layer 0 (conv): weight must be [K, R, S, C / groups]"},
+      {"an encoded activation", [](GraphSpec* g) { g->tensors[0].encoded_bytes = 1; },
+       SLUICE_BAD_INPUT,
+       "tensor 0: tensor_encoded_bytes must be 0, or of a constant and at most its "
+       "bytes "
+       "and 2^31 - 1"},
+      {"more encoded bytes than there are",
+       [](GraphSpec* g) { g->tensors[1].encoded_bytes = uint64_t{1} << 40; },
+       SLUICE_BAD_INPUT,
+       "tensor 1: tensor_encoded_bytes must be 0, or of a constant and at most its "
+       "bytes "
+       "and 2^31 - 1"},
+      {"encoded parameters", [](GraphSpec* g) { g->tensors[2].encoded_bytes = 1; },
+       SLUICE_BAD_INPUT,
+       "layer 0 reads an encoded tensor otherwise than as its weights"},
       {"no output", [](GraphSpec* g) { g->tensors[4].kind = 0; }, SLUICE_BAD_INPUT,
        "the graph has no output tensor"},
       {"an output nobody writes", [](GraphSpec* g) { g->layers.pop_back(); },

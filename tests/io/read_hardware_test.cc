@@ -204,6 +204,58 @@ struct Reading {
   }
 };
 
+TEST_CASE("each kind of bad memory gets its own sentence") {
+  struct BadMemory {
+    std::function<void(std::vector<MemorySpec>*)> spoil;
+    const char* message;
+  };
+  using Memories = std::vector<MemorySpec>;
+  const std::vector<BadMemory> cases = {
+      {[](Memories* m) { m->resize(6); },
+       "there are 6 memories; 1 to 5 are allowed, or no list for the last level alone"},
+      {[](Memories* m) { (*m)[1].regions = 0; },
+       "memory 1: regions must be bits 2, 4, 8, 16 and 32"},
+      {[](Memories* m) { (*m)[1].regions = 3; },
+       "memory 1: regions must be bits 2, 4, 8, 16 and 32"},
+      {[](Memories* m) { (*m)[1].regions = 64; },
+       "memory 1: regions must be bits 2, 4, 8, 16 and 32"},
+      {[](Memories* m) { (*m)[1].regions = 6; },
+       "memory 1: regions has one of another memory"},
+      {[](Memories* m) { (*m)[1].read_only = true; },
+       "memory 1: read_only memories hold constants alone: regions must be 2"},
+      {[](Memories* m) { (*m)[0].capacity_bytes = uint64_t{1} << 41; },
+       "memory 0: capacity_bytes above 2^40"},
+      {[](Memories* m) { (*m)[0].latency_cycles = uint64_t{1} << 31; },
+       "memory 0: latency_cycles above 2^30"},
+      {[](Memories* m) { (*m)[0].read_pj = -1; },
+       "memory 0: energies must be finite and not negative"},
+      {[](Memories* m) { (*m)[0].numerator = 0; }, "memory 0: bandwidth zero"},
+      {[](Memories* m) { (*m)[0].denominator = 0; },
+       "a memory's bandwidth must be a rational of values up to 2^40 with a "
+       "denominator of "
+       "at least 1"},
+  };
+  for (const BadMemory& c : cases) {
+    HardwareSpec spec;
+    spec.memories.resize(2);
+    spec.memories[0].read_only = true;
+    spec.memories[1].regions = 4;
+    Library library;
+    CHECK(library.Hardware(HardwareBytes(spec)) != nullptr);
+    c.spoil(&spec.memories);
+    CHECK(library.Hardware(HardwareBytes(spec)) == nullptr);
+    CHECK(library.status == SLUICE_BAD_INPUT);
+    CHECK(std::string(library.diagnostic.message) == c.message);
+  }
+  HardwareSpec spec;
+  spec.memories.resize(1);
+  spec.host.emplace().uses_port = true;
+  Library library;
+  CHECK(library.Hardware(HardwareBytes(spec)) == nullptr);
+  CHECK(std::string(library.diagnostic.message) ==
+        "memories with a host that uses_port are not supported in this version");
+}
+
 TEST_CASE("read hardware: what was written is what is read") {
   Reading r;
   const Bytes bytes = CoreMachine().Descriptor();

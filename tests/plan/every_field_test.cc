@@ -28,7 +28,7 @@ using Json = nlohmann::json;
 
 // Names are for people; they change nothing else.
 const std::set<std::string> kNames = {"Level.name", "Fanout.name", "Queue.name",
-                                      "Hardware.name"};
+                                      "Memory.name", "Hardware.name"};
 
 enum class Effect {
   kPlan,     // another stream (its header aside) or report of the default solver
@@ -48,6 +48,18 @@ struct Case {
 
 Json LevelOf(uint64_t bytes, double pj) {
   return {{"capacity_bytes", bytes}, {"read_pj_per_bit", pj}, {"write_pj_per_bit", pj}};
+}
+
+// A machine whose weights and parameters lie in a memory of their own.
+Json WithFlash(const Json& plain) {
+  Json flash = plain;
+  flash["memories"] = {{{"name", "flash"},
+                        {"regions", 2},
+                        {"capacity_bytes", 100000},
+                        {"bytes_per_cycle_numerator", 2},
+                        {"read_pj_per_bit", 9}},
+                       {{"regions", 8}, {"bytes_per_cycle_numerator", 2}}};
+  return flash;
 }
 
 std::map<std::string, Json> Machines() {
@@ -247,8 +259,26 @@ std::vector<Case> MachineCases() {
   };
 }
 
+std::vector<Case> MemoryCases() {
+  return {
+      {"Memory.regions", "flash", "/memories/0/regions", 6, kPlan},
+      {"Memory.read_only", "flash", "/memories/1/read_only", true, kRefusal,
+       "read_only memories hold constants alone"},
+      {"Memory.capacity_bytes", "flash", "/memories/0/capacity_bytes", 10, kPlan},
+      {"Memory.latency_cycles", "flash", "/memories/0/latency_cycles", 50, kPlan},
+      {"Memory.bytes_per_cycle_numerator", "flash",
+       "/memories/0/bytes_per_cycle_numerator", 1, kPlan},
+      {"Memory.bytes_per_cycle_denominator", "flash",
+       "/memories/0/bytes_per_cycle_denominator", 3, kPlan},
+      {"Memory.read_pj_per_bit", "flash", "/memories/0/read_pj_per_bit", 3, kPlan},
+      {"Memory.write_pj_per_bit", "flash", "/memories/1/write_pj_per_bit", 3, kPlan},
+      {"Hardware.memories", "flash", "/memories", nullptr, kPlan},
+  };
+}
+
 std::vector<Case> Cases() {
   std::vector<Case> all = UnitCases();
+  for (const Case& c : MemoryCases()) all.push_back(c);
   for (const Case& c : MachineCases()) all.push_back(c);
   return all;
 }
@@ -380,7 +410,8 @@ TEST_CASE("every field of the schema has a case or is a name") {
 }
 
 TEST_CASE("every field counts") {
-  const auto machines = Machines();
+  auto machines = Machines();
+  machines["flash"] = WithFlash(machines.at("plain"));
   for (const Case& c : Cases()) {
     INFO(std::string(c.field));
     const Json& before = machines.at(c.machine);

@@ -129,10 +129,9 @@ bool CheckInfeasible(Library* library, const GraphPtr& graph, MachineSpec machin
              first.smallest_scratchpad_bytes;
 }
 
-bool CheckSeed(uint64_t seed, RandomGraphLimits limits, const MachineSpec& machine,
-               Totals* totals) {
+bool CheckGraph(uint64_t seed, const GraphSpec& spec, const MachineSpec& machine,
+                Totals* totals) {
   CAPTURE(seed);
-  const GraphSpec spec = MakeRandomGraph(seed, limits);
   const Bytes graph_bytes = GraphBytes(spec), hardware_bytes = MachineBytes(machine);
   Library library;
   const GraphPtr graph = library.Graph(graph_bytes);
@@ -152,6 +151,29 @@ bool CheckSeed(uint64_t seed, RandomGraphLimits limits, const MachineSpec& machi
   CHECK(library.status == SLUICE_OK);
   return plan != nullptr && CheckPlan(&library, graph, hardware, plan, graph_bytes,
                                       hardware_bytes, seed, totals);
+}
+
+bool CheckSeed(uint64_t seed, RandomGraphLimits limits, const MachineSpec& machine,
+               Totals* totals) {
+  return CheckGraph(seed, MakeRandomGraph(seed, limits), machine, totals);
+}
+
+// Encodes some of the weights that nothing but convolutions and products read.
+int Encode(uint64_t seed, GraphSpec* spec) {
+  sluice::Rng rng(seed ^ 0x656e636fu);
+  int encoded = 0;
+  for (const LayerSpec& l : spec->layers) {
+    const bool takes = l.op == SLUICE_OP_CONV || l.op == SLUICE_OP_DEPTHWISE_CONV ||
+                       l.op == SLUICE_OP_FULLY_CONNECTED ||
+                       l.op == SLUICE_OP_TRANSPOSED_CONV;
+    if (!takes || spec->tensors[l.inputs[1]].kind != 3 || rng.Below(4) == 0) continue;
+    TensorSpec* weights = &spec->tensors[l.inputs[1]];
+    uint64_t bytes = 1;
+    for (const int32_t extent : weights->dims) bytes *= static_cast<uint64_t>(extent);
+    weights->encoded_bytes = 1 + rng.Below(static_cast<uint32_t>(bytes));
+    ++encoded;
+  }
+  return encoded;
 }
 
 TEST_CASE("a random graph on a random machine is proved infeasible or planned right") {
@@ -194,6 +216,27 @@ TEST_CASE("a machine that does some operators leaves the rest to its host") {
   CHECK(totals.plans > 200);
   CHECK(totals.host_layers * 4 > totals.layers);
   CHECK(totals.host_layers * 4 < totals.layers * 3);
+}
+
+TEST_CASE("memories off chip of their own, and weights that lie there encoded") {
+  const uint64_t cases = Setting("SLUICE_PROPERTY_CASES", 400);
+  const uint64_t begin = Setting("SLUICE_PROPERTY_SEED", 1);
+  Totals totals;
+  int failures = 0, encoded = 0;
+  for (uint64_t seed = begin; seed < begin + cases && failures < 20; ++seed) {
+    MachineSpec machine = MakeRandomMachine(seed);
+    sluice::Rng rng(seed ^ 0x6d656du);
+    machine.base.memories = RandomMemories(&rng);
+    GraphSpec graph = MakeRandomGraph(seed, {});
+    encoded += Encode(seed, &graph);
+    failures += CheckGraph(seed, graph, machine, &totals) ? 0 : 1;
+  }
+  MESSAGE(cases << " cases: " << totals.plans << " plans, " << encoded
+                << " encoded tensors, " << totals.infeasible << " infeasible");
+  CHECK(totals.infeasible == totals.proved);
+  if (cases < 400) return;
+  CHECK(totals.plans > 200);
+  CHECK(encoded > 100);
 }
 
 TEST_CASE("cases that were once planned or judged wrongly") {

@@ -130,7 +130,10 @@ TEST_CASE("each wrong field of a transfer or an engine is named") {
   EXPECT(b.transfer_offset, sluice_transfer_t, role, uint8_t{32}, TRANSFER);
   EXPECT(b.transfer_offset, sluice_transfer_t, descriptors, uint16_t{0}, TRANSFER);
   EXPECT(b.transfer_offset, sluice_transfer_t, reserved0, uint8_t{1}, TRANSFER);
-  EXPECT(b.transfer_offset, sluice_transfer_t, reserved1, 1u, TRANSFER);
+  // Only LOADs move encoded bytes. The last transfer is the STORE.
+  const size_t store =
+      b.transfer_offset + (b.transfer_count - 1) * sizeof(sluice_transfer_t);
+  EXPECT(store, sluice_transfer_t, moved_bytes, 1u, TRANSFER);
   EXPECT(h.engine_offset, sluice_engine_t, does, uint16_t{0}, ENGINE);
   EXPECT(h.engine_offset, sluice_engine_t, does, uint16_t{33}, ENGINE);
   EXPECT(h.engine_offset, sluice_engine_t, does, uint16_t{SLUICE_DOES_LOAD}, OPCODE);

@@ -107,6 +107,29 @@ inline MachineSpec MakeRandomMachine(uint64_t seed) {
   return m;
 }
 
+// Memories for some regions, a flash among them.
+inline std::vector<MemorySpec> RandomMemories(sluice::Rng* rng) {
+  std::vector<MemorySpec> memories(1 + rng->Below(3));
+  for (MemorySpec& m : memories) {
+    m.regions = 0;
+    m.latency_cycles = rng->Below(2) == 0 ? 0 : rng->Below(300);
+    m.numerator = 1 + rng->Below(32);
+    m.denominator = 1 + rng->Below(4);
+    m.read_pj = 0.5 * rng->Below(60);
+    m.write_pj = 0.5 * rng->Below(60);
+  }
+  for (uint32_t r = SLUICE_REGION_CONST; r < SLUICE_REGION_COUNT; ++r) {
+    const uint32_t which = rng->Below(static_cast<uint32_t>(memories.size()) + 1);
+    if (which < memories.size()) memories[which].regions |= 1u << r;
+  }
+  for (size_t i = memories.size(); i-- > 0;) {
+    memories[i].read_only = memories[i].regions == 1u << SLUICE_REGION_CONST;
+    if (memories[i].regions != 0) continue;
+    memories.erase(memories.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return memories;
+}
+
 // Rows for some operators, each with random limits.
 inline std::vector<OpSpec> RandomOps(sluice::Rng* rng) {
   constexpr uint32_t kMoved[] = {SLUICE_OP_CONCAT, SLUICE_OP_SLICE, SLUICE_OP_RESHAPE,
@@ -204,7 +227,9 @@ inline Bytes MachineBytes(const MachineSpec& m) {
   }
   const auto ops = OpList(m.base.ops, &b);
   const auto host = HostTable(m.base.host.value_or(HostSpec()), &b);
+  const auto memories = MemoryList(m.base.memories, &b);
   sluice::wire::HardwareBuilder h(b);
+  if (!m.base.memories.empty()) h.add_memories(memories);
   if (!m.base.ops.empty()) h.add_ops(ops);
   if (m.base.host) h.add_host(host);
   h.add_levels(levels);

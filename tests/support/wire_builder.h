@@ -77,6 +77,7 @@ struct TensorSpec {
   uint8_t kind = 0;    // 0 intermediate, 1 input, 2 output, 3 constant, 4 state
   uint8_t source = 0;  // 1 inline, 2 external, 3 seeded
   uint64_t source_offset = 0;
+  uint64_t encoded_bytes = 0;  // off chip; 0: as many as the tensor has
 };
 struct LayerSpec {
   uint16_t op = 0;
@@ -113,7 +114,7 @@ struct GraphColumns {
       out_begin{0}, outs, attr_begin{0};
   std::vector<uint8_t> dtype, kind, source;
   std::vector<int32_t> dims, attrs, p_min, p_max;
-  std::vector<uint64_t> source_offset;
+  std::vector<uint64_t> source_offset, encoded;
   std::vector<uint16_t> op;
 
   void Add(const TensorSpec& t) {
@@ -123,6 +124,7 @@ struct GraphColumns {
     kind.push_back(t.kind);
     source.push_back(t.source);
     source_offset.push_back(t.source_offset);
+    encoded.push_back(t.encoded_bytes);
     dims.insert(dims.end(), t.dims.begin(), t.dims.end());
     dim_begin.push_back(static_cast<uint32_t>(dims.size()));
   }
@@ -159,6 +161,10 @@ inline Bytes GraphBytes(const GraphSpec& spec) {
   const auto v_dims = b.CreateVector(c.dims);
   const auto v_source = b.CreateVector(c.source);
   const auto v_source_offset = b.CreateVector(c.source_offset);
+  const bool any = std::any_of(c.encoded.begin(), c.encoded.end(),
+                               [](uint64_t bytes) { return bytes != 0; });
+  ::flatbuffers::Offset<::flatbuffers::Vector<uint64_t>> v_encoded;
+  if (any) v_encoded = b.CreateVector(c.encoded);
   const auto v_file = b.CreateVector(c.file);
   const auto v_data = b.CreateVector(spec.data);
   const auto v_l_name = b.CreateVector(c.l_name);
@@ -195,6 +201,7 @@ inline Bytes GraphBytes(const GraphSpec& spec) {
   g.add_parameter_name(v_p_name);
   g.add_parameter_min(v_p_min);
   g.add_parameter_max(v_p_max);
+  g.add_tensor_encoded_bytes(v_encoded);
   b.Finish(g.Finish(), sluice::wire::GraphIdentifier());
   return Finished(b);
 }
@@ -220,6 +227,15 @@ struct HostSpec {
   bool uses_port = false;
 };
 
+// A memory off chip beside the last level.
+struct MemorySpec {
+  uint32_t regions = 1u << SLUICE_REGION_CONST;
+  bool read_only = false;
+  uint64_t capacity_bytes = 0, latency_cycles = 0;
+  uint64_t numerator = 1, denominator = 1;  // bytes per cycle
+  double read_pj = 1, write_pj = 1;         // per bit
+};
+
 struct HardwareSpec {
   uint64_t scratchpad_bytes = 4096;
   uint32_t alignment_bytes = 16;
@@ -232,6 +248,7 @@ struct HardwareSpec {
   std::vector<QueueSpec> queues;  // empty: one queue does everything
   std::vector<OpSpec> ops;        // empty: every operator
   std::optional<HostSpec> host;
+  std::vector<MemorySpec> memories;  // empty: everything lies in the last level
 };
 
 // One queue loads, another stores.
@@ -293,6 +310,20 @@ inline ::flatbuffers::Offset<sluice::wire::Host> HostTable(
                                   h.ops_denominator, h.pj_per_cycle, h.uses_port);
 }
 
+inline ::flatbuffers::Offset<
+    ::flatbuffers::Vector<::flatbuffers::Offset<sluice::wire::Memory>>>
+MemoryList(const std::vector<MemorySpec>& memories,
+           ::flatbuffers::FlatBufferBuilder* b) {
+  std::vector<::flatbuffers::Offset<sluice::wire::Memory>> list;
+  for (const MemorySpec& m : memories) {
+    const auto name = b->CreateString("memory " + std::to_string(list.size()));
+    list.push_back(sluice::wire::CreateMemory(
+        *b, name, m.regions, m.read_only, m.capacity_bytes, m.latency_cycles,
+        m.numerator, m.denominator, m.read_pj, m.write_pj));
+  }
+  return b->CreateVector(list);
+}
+
 inline Bytes HardwareBytes(const HardwareSpec& spec) {
   ::flatbuffers::FlatBufferBuilder b;
   const auto gbuf_name = b.CreateString("gbuf");
@@ -318,7 +349,9 @@ inline Bytes HardwareBytes(const HardwareSpec& spec) {
   const auto queues = QueueList(spec.queues, &b);
   const auto ops = OpList(spec.ops, &b);
   const auto host = HostTable(spec.host.value_or(HostSpec()), &b);
+  const auto memories = MemoryList(spec.memories, &b);
   sluice::wire::HardwareBuilder h(b);
+  if (!spec.memories.empty()) h.add_memories(memories);
   if (!spec.ops.empty()) h.add_ops(ops);
   if (spec.host) h.add_host(host);
   h.add_name(name);

@@ -43,14 +43,15 @@ class GraphBuilder:
 
     def tensor(self, shape: Sequence[int], dtype: str = "int8", *, kind: str = "intermediate",
                name: Optional[str] = None, data: Any = None, seed: Optional[int] = None,
-               scale: float = 0.0, zero_point: int = 0) -> int:
-        """A tensor; data: the numpy array of a constant, or seed: of seeded values."""
+               scale: float = 0.0, zero_point: int = 0, encoded_bytes: int = 0) -> int:
+        """A tensor; data: the numpy array of a constant, or seed: of seeded values.
+        encoded_bytes: of weights, what they take off chip if a LOAD decodes them."""
         keep: List[Any] = []
         if len(shape) > 4:
             raise ValueError("a tensor has at most four axes")
         made = struct("sluice_tensor_t", kind=choose(kind, "TENSOR", "kind"),
                       dtype=choose(dtype, "DTYPE", "dtype"), rank=len(shape), scale=scale,
-                      zero_point=zero_point)
+                      zero_point=zero_point, encoded_bytes=encoded_bytes)
         made.dims = list(shape) + [0] * (4 - len(shape))
         if name is not None:
             keep.append(ffi.new("char[]", name.encode()))

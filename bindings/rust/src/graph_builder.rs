@@ -50,6 +50,7 @@ pub struct GraphBuilder {
     source: Vec<u8>,
     source_offset: Vec<u64>,
     source_file: Vec<u32>,
+    encoded: Vec<u64>,
     data: Vec<u8>,
     layer_name: Vec<u32>,
     op: Vec<u16>,
@@ -101,6 +102,10 @@ impl GraphBuilder {
         let id = self.tensor(name, dims, dtype, 3, 2, offset);
         self.source_file[id.0 as usize] = file;
         id
+    }
+    /// Weights take so many bytes off chip, where a LOAD decodes them.
+    pub fn encoded(&mut self, tensor: TensorId, bytes: u64) {
+        self.encoded[tensor.0 as usize] = bytes;
     }
     /// A value that each run supplies; returns the parameter's index.
     pub fn parameter(&mut self, name: &str, min: i32, max: i32) -> u32 {
@@ -161,6 +166,9 @@ impl GraphBuilder {
         slots.push((22, erase(b.create_vector(&self.parameter_name))));
         slots.push((23, erase(b.create_vector(&self.parameter_min))));
         slots.push((24, erase(b.create_vector(&self.parameter_max))));
+        if self.encoded.iter().any(|&bytes| bytes != 0) {
+            slots.push((25, erase(b.create_vector(&self.encoded))));
+        }
         let table = b.start_table();
         for (id, offset) in slots {
             b.push_slot_always(4 + 2 * id, offset);
@@ -185,6 +193,7 @@ impl GraphBuilder {
         self.source.push(source);
         self.source_offset.push(offset);
         self.source_file.push(NONE);
+        self.encoded.push(0);
         TensorId(self.kind.len() as u32 - 1)
     }
 }

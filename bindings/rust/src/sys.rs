@@ -219,7 +219,7 @@ pub struct sluice_transfer_t {
     pub role: u8,
     pub reserved0: u8,
     pub descriptors: u16,
-    pub reserved1: u32,
+    pub moved_bytes: u32,
 }
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]

@@ -309,6 +309,7 @@ Status WriteCopy(const LayerWriter& w, const Copy& copy, int64_t capacity,
     Transfer store = {};
     store.role = SLUICE_ROLE_OUTPUT;
     store.dram.tensor = copy.to;
+    store.dram.region = w.lowering.places[copy.to].region;
     store.dram.offset = copy.to_offset;
     store.dram.moves = copy.parameter != kNone;
     store.dram.parameter = copy.parameter;

@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "model/granules.h"
+#include "model/off_chip.h"
 #include "model/tile_cycles.h"
 
 namespace sluice {
@@ -372,7 +373,7 @@ double EstimateCycles(const TiledLayer& layer, const LayerFacts& facts,
     }
     if (r == kRoleInput0) share *= halo_ratio;
     bytes += share * static_cast<double>(facts.whole.box[r].elements()) *
-             tensor.element_bytes;
+             tensor.element_bytes * PortShare(hw, tensor);
   }
   const Rational bandwidth = hw.dram().bandwidth;
   const double dma = bytes * static_cast<double>(bandwidth.denominator) /
@@ -390,9 +391,9 @@ double LeastLayerCycles(const TiledLayer& layer, const TileBoxes& whole, double 
   double bytes = 0;
   for (int r = 0; r < kTileRoles; ++r) {
     if (layer.operands.tensor[r] == kNone) continue;
-    bytes += static_cast<double>(whole.box[r].elements()) *
-             layer.graph.tensors[layer.operands.tensor[r]].element_bytes *
-             (r == kRoleInput0 ? share : 1);
+    const Tensor& tensor = layer.graph.tensors[layer.operands.tensor[r]];
+    bytes += static_cast<double>(whole.box[r].elements()) * tensor.element_bytes *
+             (r == kRoleInput0 ? share : 1) * PortShare(layer.hardware, tensor);
   }
   int64_t parts = 1;
   for (const int32_t n : layer.parts) parts *= n;

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "model/engines.h"
+#include "model/off_chip.h"
 #include "model/tile_cycles.h"
 
 namespace sluice {
@@ -120,12 +121,15 @@ int64_t SpaceProblem::DmaCycles(int64_t bytes, int64_t transfers) const {
 }
 
 // Of a box. Sums over all boxes stay far below 2^63.
+constexpr Queue kPlainQueue = {};
 constexpr double kMostLost = 1099511627776.0;
 
 int64_t SpaceProblem::LostBytes(const Box& box, uint32_t root, bool stored) const {
   const Queue* queue = moves[stored ? 2 : roots[root].constant];
-  if (queue == nullptr || box.elements() == 0) return 0;
   const Tensor& t = graph->tensors[root];
+  const double share = PortShare(*hardware, t);
+  if (queue == nullptr && share != 1) queue = &kPlainQueue;
+  if (queue == nullptr || box.elements() == 0) return 0;
   uint32_t dram[kAxes], pad[kAxes], from = t.element_bytes, to = from;
   for (int a = kAxes; a-- > 0;) {
     dram[a] = from;
@@ -141,8 +145,11 @@ int64_t SpaceProblem::LostBytes(const Box& box, uint32_t root, bool stored) cons
   const double per_cycle = b.numerator == 0 ? 0
                                             : static_cast<double>(b.numerator) /
                                                   static_cast<double>(b.denominator);
+  // A memory that is slower than the last level counts as more bytes, weights that are
+  // encoded as fewer.
+  const double lasting = static_cast<double>(work.bytes) * share;
   const double unfilled =
-      static_cast<double>(work.bytes - box.elements() * t.element_bytes);
+      lasting - static_cast<double>(box.elements() * t.element_bytes);
   return static_cast<int64_t>(Min(unfilled + cycles * per_cycle, kMostLost));
 }
 

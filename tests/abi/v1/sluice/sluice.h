@@ -346,9 +346,9 @@ typedef struct sluice_schedule_options {
    * is never worse by the objective. A plan that needs more than scratchpad_bytes is a
    * start of the search and no more. May be NULL. */
   const sluice_plan_t* resume;
-  /* The search anneals from several starts at a time, each with max_iterations of its own.
-   * tile_cost is then called from the runner's threads, one call at a time per start.
-   * NULL: one start, on the thread of the call. */
+  /* A search over fused layers anneals from several starts at a time, each with
+   * max_iterations of its own. tile_cost is then called from the runner's threads, one
+   * call at a time per start. NULL: one start, on the thread of the call. */
   const sluice_runner_t* runner;
 } sluice_schedule_options_t;
 
@@ -417,7 +417,9 @@ typedef struct sluice_reschedule_options {
  * have been read from bytes. What is still valid of its schedule is kept, the rest is
  * reworked, in a fraction of the time of sluice_schedule; with a deadline or max_iterations
  * the remaining time improves the plan. Where nothing of `previous` can be used the call is
- * sluice_schedule. The plan has passed verify. options and out_change may be NULL;
+ * sluice_schedule. If `previous` has segments (plan.fbs) but an empty stream, nothing is
+ * searched: the plan is made of exactly these segments, or the call is SLUICE_REJECTED. The
+ * plan has passed verify. options and out_change may be NULL;
  * out_change is written with every status but SLUICE_BAD_ARGUMENT. Errors: those of
  * sluice_schedule. */
 SLUICE_API sluice_status_t sluice_reschedule(

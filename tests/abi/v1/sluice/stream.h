@@ -36,6 +36,8 @@
  * Timing, in cycles: COMPUTE and HOST take what they declare. A LOAD or STORE that starts
  *   at t asks for the DRAM port at t + latency_cycles of its queue + descriptor_cycles for
  *   each descriptor but the first, and holds it for ceil(bytes / DRAM bytes per cycle).
+ *   Where a memory of its own (Memory in hardware.fbs) has the region, its bandwidth is
+ *   meant, and its latency is added to the queue's.
  *   A HOST call whose host uses the port (Host in hardware.fbs) asks for it after the
  *   cycles that it declares, for the bytes of its operands.
  *   The port serves one of them at a time, first come, first served; of two that come in
@@ -43,7 +45,7 @@
  *   farthest node + ceil(bytes / link bytes per cycle).
  *   The bandwidths are rationals of hardware.fbs. Bytes count as the bursts that they
  *   fill: each row, a run without a gap in DRAM and in the scratchpad, is rounded up to
- *   burst_bytes. An instruction
+ *   burst_bytes; a LOAD with moved_bytes is one row of these. An instruction
  *   whose engine is free and whose waits hold at t starts at t; completions at t come
  *   before starts at t. No instruction takes zero cycles or moves zero bytes.
  * Regions. Addresses are (region, offset in bytes). The driver places each region
@@ -278,7 +280,8 @@ typedef struct {
 } sluice_operand_t;
 
 /* A LOAD, STORE or FORWARD: copies src to dst, element by element; same dtype and extents.
- * It moves product of extents * bytes of an element, once, whatever the rectangle. 32 bytes.
+ * It moves product of extents * bytes of an element, once, whatever the rectangle; off chip,
+ * moved_bytes where that is not 0. 32 bytes.
  *   index (LOAD only): an int32 operand in GBUF of dst_node. Row i of axis 2 of dst is row
  *   index[i] of axis 2 of src, whose extent bounds the index. */
 typedef struct {
@@ -292,7 +295,8 @@ typedef struct {
   uint8_t reserved0;
   uint16_t descriptors; /* LOAD, STORE: that the queue takes for it, >= 1; see Queue in
                            hardware.fbs. FORWARD: 0 */
-  uint32_t reserved1;
+  uint32_t moved_bytes; /* LOAD of an encoded tensor: bytes that leave its memory, fewer than
+                           land or as many; else 0. See tensor_encoded_bytes in graph.fbs */
 } sluice_transfer_t;
 
 /* One tile of one layer; all operands in the GBUF of the engine's node. 64 bytes.
