@@ -82,10 +82,13 @@ size_t TileMapper::SlotOf(const MappingProblem& tile) const {
 }
 
 Status TileMapper::Grow() {
-  // A search for a nest takes so long that nearly all memory is for what it found.
-  const uint64_t share = described_ ? 2 : 16;
-  if (index_.empty()) most_ = arena_->memory()->free_bytes() / share / kEntryBytes;
-  if (entries_.size() >= most_) return Status::kOutOfMemory;
+  // A search for a nest takes so long that nearly all memory is for what it found. Limits
+  // change during a call, so each time the memory that is left decides.
+  const uint64_t share = described_ ? 2 : 4;
+  const uint64_t held = entries_.size() * kEntryBytes;  // will be twice as many
+  if (held * (2 * share - 1) > arena_->memory()->free_bytes()) {
+    return Status::kOutOfMemory;
+  }
   const size_t size = index_.empty() ? 64 : 2 * index_.size();
   Span<uint32_t> index;
   SLUICE_TRY(arena_->Allocate(size, &index));

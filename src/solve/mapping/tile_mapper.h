@@ -58,7 +58,6 @@ class TileMapper {
   HardwareView view_;
   CoreArray array_ = {};
   bool described_ = false;  // levels below the scratchpad
-  size_t most_ = 0;         // tiles to remember
   bool full_ = false;       // there is no memory to remember more tiles
   Status status_ = Status::kOk;
 };

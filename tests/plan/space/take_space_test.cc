@@ -120,6 +120,16 @@ TEST_CASE(
   }
 }
 
+// Costs of tiles that are remembered must leave memory for the search: without a plan of
+// segments this one costs 1.6e18.
+TEST_CASE("take space: the memory bound leaves room for the search of large images") {
+  NetworkPlan n(sluice::zoo::MakeZooGraph("vgg16", {8}), "soma-edge");
+  REQUIRE(n.ok);
+  REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+  CHECK(n.Verify() == SLUICE_OK);
+  CHECK(n.Product() < 7.1e17);
+}
+
 // An inverted residual in 8 KiB: loops over rows and columns, and within them parts of
 // the sum. Under rows alone the sums of a part do not fit, and the plan costs 8.8e13.
 TEST_CASE("take space: a sum is added up in parts under rows and columns") {
