@@ -4,8 +4,8 @@
 //   call     plain plan | search | write and judge
 //   search   section, section, ... | improve each section
 //
-// A short time changes the order: layers are fused first where the plain plan would
-// take much of the time (PlainTakesMuch).
+// A short time changes the order: layers are fused before the plain plan is finished
+// where that would take much of the time (PlainTakesMuch).
 //
 // Input    the call's clock; how much work there is.
 // Output   the part of the time for one piece of work; no effect without a deadline.
@@ -20,13 +20,14 @@
 
 namespace sluice {
 
-// Nanoseconds to write and judge a step, assumed until a plan of the call is measured.
-constexpr uint64_t kGuessedStepNs = 2000;
+// Nanoseconds to write and judge a step, by the time that the call took to choose so
+// many steps: how fast the machine is, is learnt from the call's own work.
+uint64_t StepNsOf(uint64_t chosen_ns, uint64_t steps);
 
-// True when the plain plan is likely to take much of the time that is left, but not all
-// of it. Then fusing is tried first. Where the plain plan is likely to take all of the
-// time, it is made first, because nothing else would end in time either.
-bool PlainTakesMuch(const Budget& clock, uint64_t layers);
+// True when finishing the plain plan is likely to take much of the time that is left,
+// but not all of it. Then fusing is tried first. Where it is likely to take all of the
+// time, it is finished first, because nothing else would end in time either.
+bool PlainTakesMuch(const Budget& clock, uint64_t plain_ns);
 
 // The time of a search over whole tensors; the rest is for writing and judging.
 Budget TimeForOperators(const Budget& clock);
@@ -61,7 +62,7 @@ constexpr uint32_t kPercentForSweeping = 50;
 // What is written and measured after the search.
 struct FinishWork {
   uint64_t steps;           // of the whole plan
-  uint64_t step_ns;         // to write and judge one
+  uint64_t step_ns;         // to write and judge one; 0 = not known
   uint64_t looks;           // how often the whole plan is measured before
   uint64_t measured_ns;     // time of measuring so far,
   uint64_t measured_steps;  // of that many steps; 0 = not known
@@ -96,8 +97,8 @@ uint64_t PartsForModel(uint64_t left, bool other_sizes);
 // The time for planning the models of a cohort; the rest is for their turns and for the
 // judges. deadline_ns: 0 = none.
 Budget TimeForCohort(uint64_t deadline_ns, const uint32_t* cancel);
-// Time to choose among the finished plans after the deadline.
-constexpr uint64_t kLastDivisionNs = 200000;
+// Divisions that are looked at after the deadline, to choose among the finished plans.
+constexpr uint64_t kLastDivisions = 1024;
 
 }  // namespace sluice
 

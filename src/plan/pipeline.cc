@@ -56,10 +56,9 @@ Status SearchWithin(PlanCall* call, uint64_t steps, Status (*search)(PlanCall*))
   return status;
 }
 
-// Fuses layers before there is a plain plan; estimates stand for its costs.
+// Fuses layers before the plain plan is timed; estimates stand for its costs.
 Status TakeHurried(PlanCall* call) {
   SLUICE_TRY(EstimatePlain(call));
-  call->step_ns = kGuessedStepNs;
   call->estimated = true;
   const Status status = SearchWithin(call, 0, TakeFused);
   call->estimated = false;
@@ -67,20 +66,24 @@ Status TakeHurried(PlanCall* call) {
   return status;
 }
 
-bool Hurries(const PlanCall& call) {
+bool Hurries(const PlanCall& call, uint64_t steps) {
   return !call.has_plan() && call.before == nullptr &&
          call.options.solver != SLUICE_SOLVER_BASELINE && call.costs->quick() &&
-         !call.on_many_nodes() && PlainTakesMuch(*call.clock, call.graph.layers.size());
+         !call.on_many_nodes() && PlainTakesMuch(*call.clock, call.step_ns * steps);
 }
 
 Status TakeTiled(PlanCall* call) {
-  if (Hurries(*call)) {
-    SLUICE_TRY(TakeHurried(call));
-    if (call->has_plan()) return Status::kOk;
-  }
+  const uint64_t start = call->clock->watched() ? MonotonicNs() : 0;
   SLUICE_TRY(SchedulePlain(call));
-  const uint64_t begin = call->clock->watched() ? MonotonicNs() : 0;
   const uint64_t steps = call->plain.program.size();
+  if (call->options.deadline_ns != 0) {
+    call->step_ns = StepNsOf(MonotonicNs() - start, steps);
+    if (Hurries(*call, steps)) {
+      SLUICE_TRY(TakeHurried(call));
+      if (call->has_plan()) return Status::kOk;
+    }
+  }
+  const uint64_t begin = call->clock->watched() ? MonotonicNs() : 0;
   SLUICE_TRY(CompletePlain(call));
   Status plain = Status::kOk;  // kUnsupported: the judge could not follow it to its end
   const bool searches =

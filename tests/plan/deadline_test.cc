@@ -24,18 +24,25 @@ uint64_t Iterations(Budget part) {
 }
 
 TEST_CASE("deadline: fusing comes first where the plain plan takes much, but not all") {
-  // The plain plan takes 12 us per layer. Fusing comes first if that is more than a quarter
-  // of the deadline and less than nine tenths.
-  const uint64_t layers = 1000000000;  // 12,000 s
+  // Fusing comes first if the plain plan takes more than a quarter of the deadline and
+  // less than 65 percent.
+  const uint64_t plain = 12000 * kSecond;
   const auto much = [&](uint64_t seconds) {
-    return PlainTakesMuch(Budget(seconds * kSecond, 0, nullptr), layers);
+    return PlainTakesMuch(Budget(seconds * kSecond, 0, nullptr), plain);
   };
   CHECK(!much(12000));
-  CHECK(!much(13200));
-  CHECK(much(13500));
+  CHECK(!much(18300));
+  CHECK(much(18600));
   CHECK(much(47900));
   CHECK(!much(48200));
-  CHECK(!PlainTakesMuch(Budget(), layers));  // there is time for everything
+  CHECK(!PlainTakesMuch(Budget(), plain));  // there is time for everything
+}
+
+TEST_CASE("deadline: a step is written in three times the time it took to choose") {
+  // On a machine twenty times slower it is twenty times longer, whatever the machine.
+  CHECK(StepNsOf(1000 * 500, 1000) == 1501);
+  CHECK(StepNsOf(20 * 1000 * 500, 1000) == 30001);
+  CHECK(StepNsOf(7, 0) == 22);  // an empty plan
 }
 
 TEST_CASE("deadline: searches get a share and leave the rest for writing") {
@@ -87,7 +94,17 @@ TEST_CASE("deadline: what writing will take is kept, without a plan at most half
   work.steps = 100000;
   EstimateFinish(clock, work, &finish);
   CHECK(finish.ns == uint64_t{350000} * kSecond);
+  // Without a step's time, what measuring took tells it; without both, half is kept.
+  work.steps = 1000;
+  work.looks = 0;
+  work.step_ns = 0;
+  EstimateFinish(clock, work, &finish);
+  CHECK(finish.ns == 2 * 500 * kSecond);
+  work.measured_steps = 0;
+  EstimateFinish(clock, work, &finish);
+  CHECK(finish.ns == finish.most_ns);
   work.in_hand = false;
+  work.measured_steps = 100;
   finish.most_ns = 7 * kSecond;  // half of the time at the start
   EstimateFinish(clock, work, &finish);
   CHECK(finish.ns == 7 * kSecond);

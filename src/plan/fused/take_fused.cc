@@ -62,7 +62,6 @@ bool FindFused(PlanCall* call, Candidate* out) {
 Status FuseCarried(PlanCall* call, const CarriedSchedule& carried, Candidate* found,
                    Arena* memory) {
   const sluice_report_t& report = call->before->report;
-  if (call->clock->watched()) call->step_ns = kGuessedStepNs;
   FusedCall fused = FusedCallOf(call, report);
   fused.carried = &carried;
   if (call->clock->watched()) fused.constructed = {call, OfferCarried};

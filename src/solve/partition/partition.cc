@@ -34,7 +34,7 @@ void Visit(Search* s, uint32_t m) {
     s->best.proved = proved;
     return;
   }
-  if (s->budget->Exhausted() && s->best.cost != INT64_MAX) {
+  if (s->budget->Spend() && s->best.cost != INT64_MAX) {
     s->best.proved = false;
     return;
   }
