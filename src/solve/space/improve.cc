@@ -86,7 +86,7 @@ Status Improver::Anneal(uint64_t work, uint64_t seed) {
     const size_t i = rng.Below(static_cast<uint32_t>(count_));
     size_t count = 0;
     ArenaScope scope(&held_);
-    if (!TryMove(i, static_cast<int>(rng.Below(kSegmentMoves)), &count)) continue;
+    if (!TryMove(i, static_cast<int>(rng.Below(kRandomMoves)), &count)) continue;
     SLUICE_TRY(Keep(i, count));
     if (Ratio(cheapest, end()) >= 1 - kLeast) continue;
     cheapest = end();

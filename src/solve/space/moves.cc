@@ -9,14 +9,15 @@ namespace {
 
 // The moves of a segment, by number: four for each loop that change its parts, one for
 // each loop that drops it, one for each axis that cuts it, three places to divide the
-// segment, each with the loops for both halves or for one of them, and four with the
-// next segment.
+// segment, each with the loops for both halves or for one of them, four with the next
+// segment, and one for each pair of loops that takes a part from the first of them.
 constexpr int kTrips = 4;
 constexpr int kDrop = kMaxLoops * kTrips;
 constexpr int kAdd = kDrop + kMaxLoops;
 constexpr int kDivide = kAdd + kAxes;
 constexpr int kNext = kDivide + 9;
-static_assert(kSegmentMoves == kNext + 4);
+constexpr int kTrade = kNext + 4;
+static_assert(kSegmentMoves == kTrade + kMaxLoops * (kMaxLoops - 1));
 
 void Drop(int k, LoopChoice* loops) {
   for (--loops->count; k < loops->count; ++k) {
@@ -41,6 +42,18 @@ bool Cut(int axis, LoopChoice* loops) {
   loops->cut[at] = static_cast<uint8_t>(axis);
   loops->trips[at] = 2;
   ++loops->count;
+  return true;
+}
+
+// One part less of a loop leaves room only if another one has more of them; a sum, which
+// takes most of the room, twice as many.
+bool Trade(int move, LoopChoice* loops) {
+  const int less = move / (kMaxLoops - 1);
+  const int rest = move % (kMaxLoops - 1), more = rest + (rest >= less ? 1 : 0);
+  if (less >= loops->count || more >= loops->count) return false;
+  const int32_t add = loops->cut[more] == kSumCut ? loops->trips[more] : 1;
+  loops->trips[less] -= 1;
+  loops->trips[more] += add;
   return true;
 }
 
@@ -85,6 +98,7 @@ bool DraftChange(const SegmentAt& segment, const SegmentAt* next, int move,
   loops[0] = loops[1] = segment.loops;
   out->border[0] = segment.first;
   out->border[1] = out->border[2] = segment.last;
+  if (move >= kTrade) return Trade(move - kTrade, loops);
   if (move >= kNext) return DraftNext(next, move - kNext, out);
   if (move < kDrop) {
     const int32_t trips = loops->trips[on];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small changes of a plan's segments: other numbers of parts, a loop more or less, two
-// segments joined, one divided, a border moved by a layer.
+// Small changes of a plan's segments: other numbers of parts of a loop or of two, a loop
+// more or less, two segments joined, one divided, a border moved by a layer.
 //
 // Input    a segment, the one behind it, the number of a move.
 // Output   the segments that replace it, or both of them.
@@ -13,7 +13,9 @@
 
 namespace sluice {
 
-constexpr int kSegmentMoves = 42;
+constexpr int kSegmentMoves = 62;
+// The first ones, for random changes: a pair of loops is changed by two of these.
+constexpr int kRandomMoves = 42;
 // With those that put one loop in the place of all.
 constexpr int kAllMoves = kSegmentMoves + 6 * (kAxes + 1);
 

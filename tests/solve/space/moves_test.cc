@@ -70,6 +70,20 @@ TEST_CASE("moves: two segments are joined, or their border moves by a layer") {
   CHECK(all == std::set<std::string>{"4-8 H4", "4-8 N2", "4-6 H4, 6-8 N2"});
 }
 
+TEST_CASE(
+    "moves: a loop has a part less where another one has more, a sum twice as many") {
+  LoopChoice loops = Loops(1, 4);
+  loops.Add(2, 3);
+  std::set<std::string> pairs = AllOf({4, 5, loops}, nullptr, kSegmentMoves);
+  CHECK(pairs.count("4-5 H3W4") == 1);
+  CHECK(pairs.count("4-5 H5W2") == 1);
+  loops.Add(kSumCut, 5);
+  pairs = AllOf({4, 5, loops}, nullptr, kSegmentMoves);
+  CHECK(pairs.count("4-5 H3W3S10") == 1);
+  CHECK(pairs.count("4-5 H4W4S4") == 1);
+  CHECK(AllOf({4, 5, loops}, nullptr, kRandomMoves).count("4-5 H3W3S10") == 0);
+}
+
 TEST_CASE("moves: one loop takes the place of all, around one segment or two") {
   const LoopChoice rows = Loops(1, 4);
   const SegmentAt next = {5, 6, rows};
