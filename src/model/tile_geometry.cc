@@ -265,6 +265,65 @@ void ElementwiseBoxes(const Graph& graph, const Layer& layer, TileBoxes* t) {
   }
 }
 
+// Boxes of the inputs, filters and parameters of the tile that computes t's output.
+void SetInputBoxes(const Graph& graph, const Layer& layer, int32_t c_begin,
+                   int32_t c_end, TileBoxes* t) {
+  switch (TraitsOf(layer).form) {
+    case Form::kConv:
+    case Form::kDepthwiseConv:
+    case Form::kTransposedConv:
+      ConvBoxes(graph, layer, c_begin, c_end, t);
+      break;
+    case Form::kFullyConnected:
+      FullyConnectedBoxes(graph, layer, c_begin, c_end, t);
+      break;
+    case Form::kMatmul:
+      MatmulBoxes(layer, c_begin, c_end, t);
+      break;
+    case Form::kWeightGradient:
+      WeightGradientBoxes(graph, layer, c_begin, c_end, t);
+      break;
+    case Form::kPool:
+      PoolBoxes(graph, layer, t);
+      break;
+    case Form::kPoolGradient:
+      PoolGradientBoxes(graph, layer, t);
+      break;
+    case Form::kBinary:
+    case Form::kUnary:
+    case Form::kReluGradient:
+    case Form::kHardSwish:
+    case Form::kPrelu:
+    case Form::kLookup:
+    case Form::kSoftmax:
+    case Form::kLayerNorm:
+    case Form::kRmsNorm:
+      ElementwiseBoxes(graph, layer, t);
+      break;
+    case Form::kReduce:
+    case Form::kArgmax:
+      ReduceBoxes(graph, layer, t);
+      break;
+    case Form::kPad:
+      PadBoxes(graph, layer, t);
+      break;
+    case Form::kTranspose:
+      TransposeBoxes(layer, t);
+      break;
+    case Form::kResize:
+      ResizeBoxes(graph, layer, t);
+      break;
+    case Form::kUnknown:  // no tile computes these
+    case Form::kConcat:
+    case Form::kSlice:
+    case Form::kReshape:
+    case Form::kGather:
+    case Form::kAppend:
+    case Form::kOpaque:
+      break;
+  }
+}
+
 }  // namespace
 
 bool operator==(const Box& a, const Box& b) {
@@ -388,60 +447,7 @@ void SetBoxes(const Graph& graph, const Layer& layer, const Box& output,
   t->box[kRoleOutput] = output;
   t->filters = output.extent[traits.form == Form::kWeightGradient ? 0 : 3];
   t->vector_ops = output.elements() * traits.ops_per_output;
-  switch (traits.form) {
-    case Form::kConv:
-    case Form::kDepthwiseConv:
-    case Form::kTransposedConv:
-      ConvBoxes(graph, layer, c_begin, c_end, t);
-      break;
-    case Form::kFullyConnected:
-      FullyConnectedBoxes(graph, layer, c_begin, c_end, t);
-      break;
-    case Form::kMatmul:
-      MatmulBoxes(layer, c_begin, c_end, t);
-      break;
-    case Form::kWeightGradient:
-      WeightGradientBoxes(graph, layer, c_begin, c_end, t);
-      break;
-    case Form::kPool:
-      PoolBoxes(graph, layer, t);
-      break;
-    case Form::kPoolGradient:
-      PoolGradientBoxes(graph, layer, t);
-      break;
-    case Form::kBinary:
-    case Form::kUnary:
-    case Form::kReluGradient:
-    case Form::kHardSwish:
-    case Form::kPrelu:
-    case Form::kLookup:
-    case Form::kSoftmax:
-    case Form::kLayerNorm:
-    case Form::kRmsNorm:
-      ElementwiseBoxes(graph, layer, t);
-      break;
-    case Form::kReduce:
-    case Form::kArgmax:
-      ReduceBoxes(graph, layer, t);
-      break;
-    case Form::kPad:
-      PadBoxes(graph, layer, t);
-      break;
-    case Form::kTranspose:
-      TransposeBoxes(layer, t);
-      break;
-    case Form::kResize:
-      ResizeBoxes(graph, layer, t);
-      break;
-    case Form::kUnknown:  // no tile computes these
-    case Form::kConcat:
-    case Form::kSlice:
-    case Form::kReshape:
-    case Form::kGather:
-    case Form::kAppend:
-    case Form::kOpaque:
-      break;
-  }
+  SetInputBoxes(graph, layer, c_begin, c_end, t);
 }
 
 }  // namespace sluice

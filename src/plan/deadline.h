@@ -59,6 +59,13 @@ constexpr uint32_t kPercentForFusing = 85;
 // quick construction of a scheme, or the changes tried one at a time on an earlier one.
 constexpr uint32_t kPercentForSweeping = 50;
 
+// Percent of the time left for a search over segments; the rest is for placing and
+// writing what it finds.
+constexpr uint32_t kPercentForSegments = 60;
+
+// Percent of a call's iterations for random changes of segments; the rest is for fusion.
+constexpr uint32_t kPercentForChanges = 50;
+
 // What is written and measured after the search.
 struct FinishWork {
   uint64_t steps;           // of the whole plan

@@ -72,6 +72,11 @@ def self_test():
     method = "struct S {\n  template <class T>\n  int M(T t) const noexcept {\n%s  }\n};\n"
     lists = "const int kTable[] = {\n%s};\n"
     constructor = "S::S(int a)\n    : a_{a}, b_(a) {\n%s}\n"
+    operators = (
+        "bool operator==(A a, A b) { return true; }\nclass D {\n public:\n"
+        "  operator bool() const { return true; }\n  B<int> operator()(int a) { %s }\n};\n"
+    )
+    caught = "void F() try {\n} catch (...) {\n}\n"
     case = 'TEST_CASE("brace { and // quote") {\n%s}\n'
     comment = "// void F() {\n/* { */\nconst char* s = \"{\"; char c = '{';\n"
     expected = (
@@ -89,6 +94,10 @@ def self_test():
         (lists % (" 1,\n" * 90), []),
         (constructor % (body * 60), ["function S"]),
         (case % (body * 60), ["function TEST_CASE"]),
+        (operators % "" + at_limit, []),
+        (operators % "" + too_long, ["function F"]),
+        (operators % (body * 60), ["function operator()"]),
+        (caught + too_long, ["function F"]),
         (comment + at_limit, []),
         (comment + too_long, ["function F"]),
     )

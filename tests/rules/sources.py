@@ -113,11 +113,16 @@ def signature(head):
         if word == "(":
             if depth == 0:
                 before = head[i - 1][0] if i else ""
-                if before == "operator":  # operator()
+                if before == "operator":  # operator(): the next parenthesis has them
                     depth += 1
                     continue
+                name = before
                 is_name = re.fullmatch(r"[A-Za-z_]\w*", before) is not None
-                if i >= 2 and head[i - 2][0] == "operator" or before in ("]", "=="):
+                words = [w for w, _ in head[:i]]
+                if "operator" in words:  # operator==, operator bool
+                    name = "".join(words[words.index("operator"):])
+                    is_name = True
+                elif before in ("]", "=="):
                     is_name = True
                 if not is_name or before in CONTROL:
                     return None
@@ -143,7 +148,7 @@ def signature(head):
                     w for w, _ in head[:i]
                 ]:
                     return None  # a variable and its value
-                return before, count_parameters(words)
+                return name, count_parameters(words)
             depth += 1
         elif word == ")":
             depth -= 1
@@ -215,6 +220,9 @@ def measure(file, text):
                 classes.append(entry)
                 stack.append(("class", entry))
                 head = []
+                continue
+            if words[:1] == ["catch"]:  # of a function whose body is a try block
+                stack.append(("function", None))
                 continue
             found = signature(head)
             last = words[-1] if words else ""

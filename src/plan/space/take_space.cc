@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "plan/better_plan.h"
+#include "plan/deadline.h"
 #include "plan/objective.h"
 #include "plan/space/refine_plan.h"
 #include "plan/space/schedule_space.h"
@@ -14,15 +15,11 @@ namespace {
 // segment.
 constexpr uint64_t kQuickWork = 60;
 constexpr uint32_t kQuickLength = 8;
-// Percent of the time that is left for a search; the rest is for placing and writing.
-constexpr uint32_t kPercentForSearching = 60;
 // Work of the first round of random changes: with a number of iterations, and for each
 // layer without one. Later rounds have twice the work of the one before.
 constexpr uint64_t kLeastWork = 16, kWorkOfLayer = 16;
 constexpr uint64_t kMostWorkOfLayer = 1 << 15;  // of the last round
 constexpr double kNear = 129.0 / 128;  // of the bound's cost: too near to be refined
-// Percent of the iterations for random changes; the rest is for fusion.
-constexpr uint32_t kPercentForRounds = 50;
 
 // True if an engine works nearly all the time: other offsets of the images, which only
 // let loads begin earlier or later, change nothing then.
@@ -179,7 +176,7 @@ class SpaceTaker {
     const uint64_t layers = call_->graph.layers.size();
     const bool counted = call_->options.max_iterations != 0;
     uint64_t work = counted ? kLeastWork : kWorkOfLayer * layers;
-    Budget rounds = call_->search.Part(counted ? kPercentForRounds : 100);
+    Budget rounds = call_->search.Part(counted ? kPercentForChanges : 100);
     SpaceSearch search = search_;
     search.keeps_known = false;
     for (; work <= kMostWorkOfLayer * layers && !best_.segment.empty(); work *= 2) {
@@ -215,7 +212,7 @@ class SpaceTaker {
 
   // Finds a plan, writes it and takes it if it is better.
   Status Take(SpaceCall of) {
-    Budget searching = call_->search.Part(kPercentForSearching);
+    Budget searching = call_->search.Part(kPercentForSegments);
     of.search.budget = &searching;
     Arena memory(call_->scratch->memory());
     Diagnostic ignored = {};
