@@ -265,7 +265,7 @@ std::string LogicalOr(const LiteCall& call) {
       [](int64_t a, int64_t b) { return int64_t{a != 0 || b != 0}; });
 }
 
-// Quantised operands in steps of 2^-7 of twice the larger scale.
+// Both operands are scaled to a common step, 2^-7 of twice the larger scale, first.
 std::string QuantisedSquaredDifference(const LiteCall& call, const Pair& pair) {
   constexpr int kLeft = 7;
   const LiteTensor &a = call.in[0], &b = call.in[1], &y = call.out[0];

@@ -16,7 +16,7 @@ namespace sluice::cli {
 
 std::string GraphName(const Bytes& graph);
 std::string LayerName(const Bytes& graph, uint32_t layer);
-// As written in the graph; empty where nameless. None when the bytes are damaged.
+// By layer: its name in the graph, or "" if it has none. Damaged bytes: an empty list.
 std::vector<std::string> PlainLayerNames(const Bytes& graph);
 std::string TensorName(const Bytes& graph, uint32_t tensor);
 

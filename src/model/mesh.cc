@@ -135,8 +135,9 @@ AxisPath PathAlong(uint32_t nodes, uint32_t begin, const int32_t factor[kDims],
 }
 
 double TreeLinks(const AxisPath& columns, const AxisPath& rows) {
-  // Kruskal's tree of a grid: the shortest gaps first; each gap along one axis is
-  // bridged once for every part the other axis is still in.
+  // Kruskal's spanning tree of a grid takes the shortest gaps first. A gap along one
+  // axis is bridged once for each part into which gaps not yet bridged divide the other
+  // axis.
   double links = columns.to_end + rows.to_end;
   int64_t parts[2] = {columns.sharers, rows.sharers};
   int32_t next[2] = {0, 0};

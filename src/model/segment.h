@@ -67,10 +67,10 @@ struct SegmentCost {
 };
 
 struct LayerOnNodes {
-  uint32_t layer;      // of the graph
-  uint32_t stage;      // 0, 1, ... within the segment; stages have disjoint regions
-  uint32_t producer;   // index in Segment::layers of who makes the input that does not
-                       // come from DRAM; kNone: all from DRAM
+  uint32_t layer;     // of the graph
+  uint32_t stage;     // 0, 1, ... within the segment; stages have disjoint regions
+  uint32_t producer;  // index in Segment::layers of the layer that makes the input read
+                      // on chip; kNone: all inputs come from DRAM
   uint32_t consumers;  // layers of the segment that read this one's output on chip
   bool fetches;        // with a producer: another input still comes from DRAM
   bool stores;         // the output goes to DRAM, also if a layer reads it on chip

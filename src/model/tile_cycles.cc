@@ -12,8 +12,8 @@ int64_t PassesOf(const MacArray& array, const Layer& layer, const TileBoxes& box
   const int64_t summed = Max<int64_t>(channels, 1);
   const int64_t steps = boxes.macs / (boxes.filters * summed);
   const Box& out = boxes.box[kRoleOutput];
-  // A weight gradient's outputs are taps of a filter, no pixels; the steps of its sum
-  // take the array's place for pixels.
+  // A weight gradient's outputs are taps of a filter. The array, which computes several
+  // pixels at once for other layers, computes several steps of the sum at once here.
   const bool gradient = TraitsOf(layer).sum == SumRule::kErrorRows;
   const int64_t rows = gradient ? 1 : int64_t{out.extent[0]} * out.extent[1];
   const int64_t row = gradient ? steps : out.extent[2];

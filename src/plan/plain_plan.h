@@ -21,7 +21,8 @@ Status SchedulePlain(PlanCall* call);
 // report.
 Status CompletePlain(PlanCall* call);
 
-// Energy, cycles and call->alone by estimates, without a program.
+// Fills in the plain plan's energy and cycles, and call->alone, with estimates: no program
+// is made.
 Status EstimatePlain(PlanCall* call);
 
 // The notation of a plain plan: every layer by itself, in the graph's order.

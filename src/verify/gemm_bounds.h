@@ -98,7 +98,8 @@ void ListLengths(Span<const int64_t> divisors, int64_t step, int64_t bound,
                  const Fill& fill, AxisCosts* axis);
 // Lists the inner tiles, and finds the least.
 double LeastInner(GemmBounds* bounds, const Way& way, const int64_t s[3]);
-// Over middle tiles that are multiples of `step`; not of merged ways.
+// The least over middle tiles that are multiples of `step`. Merged ways have no middle
+// tile and must not be passed.
 double LeastMiddle(GemmBounds* bounds, const Way& way, const int64_t step[3],
                    const int64_t s[3], bool with_walker);
 

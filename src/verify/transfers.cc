@@ -166,8 +166,8 @@ Status Follower::Transfer(const sluice_instruction_t& instruction) {
 // selects the first row.
 Status Follower::ReadIndex(const sluice_transfer_t& transfer, const Access& index,
                            uint32_t* root, int64_t* row) {
-  // Twin = row-major position in the index box, which tells which element selects which
-  // row.
+  // An element's twin is its row-major position in the index box. It says which row the
+  // element selects.
   int64_t step[kAxes] = {};
   int64_t count = 1;
   for (int a = kAxes - 1; a >= 0; --a) {

@@ -194,7 +194,8 @@ void LowerNode(OnnxLowering* to, const OnnxNode& node, const OnnxImportOptions& 
   }
 }
 
-// The inputs or the outputs of the graph.
+// Makes the graph's inputs or its outputs by `place`. If the graph cannot have one of
+// them, the model is unsupported.
 void PlaceBorder(OnnxLowering* lowering, void (OnnxLowering::*place)()) {
   try {
     (lowering->*place)();

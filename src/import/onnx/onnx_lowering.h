@@ -143,8 +143,8 @@ class OnnxLowering {
                std::vector<uint32_t> inputs, const std::vector<int32_t>& options,
                std::vector<uint32_t> outputs, uint64_t work);
   void DeclareCycles(uint64_t cycles) { opaque_cycles_ = cycles; }
-  // `tensor`, whose axes have these extents, with its axes permuted, as a dense tensor. Takes
-  // several TRANSPOSEs where one of four axes does not suffice.
+  // Makes a dense tensor out of `tensor`, which has these extents, with its axes permuted.
+  // If one TRANSPOSE, of at most four axes, cannot do it, several are made.
   uint32_t PermutedTensor(const std::string& name, uint32_t tensor,
                           std::vector<int64_t> extents, std::vector<int> perm,
                           const Numbers& numbers);

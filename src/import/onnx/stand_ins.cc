@@ -10,7 +10,7 @@ struct Row {
   const char* op;        // in the domain com.microsoft
   const char* stand_in;  // of ONNX
   std::vector<int> inputs;
-  int first = -1;  // not -1: from this input on, each third one, instead of `inputs`
+  int first = -1;  // if not -1, instead of `inputs`: inputs first, first + 3, ...
 };
 
 const std::vector<Row>& Rows() {

@@ -42,7 +42,7 @@ FusionSearch SearchOf(const SectionedPlan& plan, const Section& section,
 // Bytes that a scheme for the section may use.
 int64_t BufferOf(const SectionedPlan& plan, const Section& section);
 
-// Searches; the result lies in `work`.
+// Searches a scheme for the section; its memory is that of `work`.
 Status SolveSection(const SectionedPlan& plan, const FusionSearch& search,
                     Budget* budget, Arena* work, Section* section);
 

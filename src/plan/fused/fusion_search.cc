@@ -11,15 +11,15 @@ namespace {
 constexpr uint32_t kFewestShares = 2;  // without improvement, before giving up
 constexpr uint32_t kMostShares = 10;
 
-// A search and what its stages share.
+// A search: its stages share these.
 struct SearchCall {
-  const FusionProblem& problem;  // with all of the buffer
+  const FusionProblem& problem;  // may use all of the section's buffer
   const TileModel& model;
   const FusionSearch& search;
   const Workspace& work;
 };
 
-// Second stage: what it finds becomes the result's DRAM schedule and score.
+// The second stage. Its result gives the DRAM schedule and the score.
 Status Refine(const SearchCall& call, uint64_t rounds, uint64_t balance,
               FusionResult* out) {
   PrefetchOptions options;

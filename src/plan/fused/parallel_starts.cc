@@ -56,7 +56,8 @@ Status ParallelStarts::Run(const FusionRun& run,
     if (at == nullptr || block == nullptr) return Status::kOutOfMemory;
     start_[i] = new (at) Start(run, options, search, budget->Alone());
     if (!start_[i]->heap.Init(block, bytes)) return Status::kOutOfMemory;
-    // Far apart, so that no start equals one of a call with the next seed.
+    // Seeds of starts lie far apart: otherwise a call with the next seed would repeat
+    // starts of this call.
     start_[i]->search.seed = search.seed + (uint64_t{i} << 32);
     if (arena_.memory()->clock() != nullptr) {
       start_[i]->clock = arena_.memory()->clock()->Alone();

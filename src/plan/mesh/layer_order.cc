@@ -5,8 +5,8 @@ namespace sluice {
 
 namespace {
 
-// The layer that layer i follows: if i does not lead, the last of its producers, unless
-// that producer feeds another layer too.
+// The layer behind which layer i is ordered: the last of i's producers. kNone if that
+// producer feeds another layer too, or if i leads.
 uint32_t LeaderOf(Span<const UnorderedLayer> network, Span<const uint32_t> readers,
                   uint32_t i) {
   const UnorderedLayer& layer = network[i];

@@ -13,7 +13,8 @@ namespace {
 // from loads during that layer.
 constexpr int64_t kFewPieces = 8;
 
-// What lands on the nodes of a layer while layers `from` to `to` run.
+// A buffer on the nodes of `layer`, at `begin`, that data are loaded into while layers
+// `from` to `to` run.
 struct Landing {
   NodeLayer* layer;
   uint32_t from, to;

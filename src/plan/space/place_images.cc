@@ -180,8 +180,9 @@ Status PlaceByAge(const SpacePlan& plan, const PlaceCall& call, Arena* scratch) 
   return lies ? PlaceLoads(plan, call, scratch) : Status::kInfeasible;
 }
 
-// The position from which the bytes of image i at an offset are free up to its first
-// position; kNone if they are not free during its life, or not before `most`.
+// The first position from which image i could lie at `offset`: its bytes there are free
+// from that position to the end of its life. kNone if they are not free during its life,
+// or if that position is not before `most`.
 uint32_t TouchedAt(const SpacePlan& plan, const PlaceCall& call, uint32_t i,
                    int64_t offset, Span<const uint32_t> held, uint32_t most) {
   const SpaceImage& image = plan.images[i];
@@ -259,8 +260,8 @@ Status PlaceByLeads(const SpacePlan& plan, const PlaceCall& call, Arena* scratch
     longer = round < kRounds && ShortenLeads(plan, call.capacity);
   }
   SLUICE_TRY(Search(plan, call, Which::kAllAtLast, scratch, &lies));
-  // At last with short leads, and with none: kEarlier may load earlier from these
-  // offsets.
+  // In the end leads are short, then 0. Loads may still be moved ahead later, where the
+  // bytes at these offsets are free earlier.
   for (uint32_t most = kShortLead; !lies; most /= 2) {
     for (SpaceImage& image : plan.images) {
       image.from = Max(image.from, image.first - Min(image.first, most));

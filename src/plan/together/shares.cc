@@ -94,7 +94,7 @@ Status Shares::Plan(uint32_t m, uint32_t i, uint32_t part, bool must, Way way) {
   options.scratchpad_bytes = static_cast<uint64_t>(size->point.bytes);
   if (InTime()) {
     options.deadline_ns = PartOfTime(budget_->left_ns(), part);
-    // The plans of the other models need time too.
+    // A search that never gives up would leave no time for the other models.
     if (options.max_iterations == 0) options.max_iterations = kIterationsInTime;
   }
   if (way == Way::kPlain) options.solver = SLUICE_SOLVER_BASELINE;

@@ -212,7 +212,7 @@ void CutAt(Scheme* s, uint32_t i, Cut cut) {
 }
 
 // The published changes of the DRAM cut set: fuse two groups, cut one, move a cut.
-// `left` is what a moved cut leaves behind.
+// left: the kind of cut that stays at a place from which a DRAM cut is moved away.
 bool PublishedDram(Scheme* s, Rng* rng, Cut left) {
   const uint32_t n = Size(*s);
   if (n < 2) return false;

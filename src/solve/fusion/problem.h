@@ -52,8 +52,8 @@ bool ReadsAlias(const Graph& graph, const Lowering& lowering, Span<const uint32_
 bool MayAppend(const Graph& graph, const Lowering& lowering, Span<const uint32_t> run,
                uint32_t layer);
 
-// The tensor whose bytes t reads through RESHAPEs that are views: t itself, or the
-// first of the chain.
+// The tensor that has t's bytes: t itself or, if t is made by a chain of RESHAPEs that are
+// views, the tensor that the first of them reads.
 uint32_t WrittenTensor(const Graph& graph, const Lowering& lowering, uint32_t t);
 
 // The box of the edge's source that holds `box` of the tensor it reads.

@@ -299,7 +299,8 @@ Status SearchFromTile(const NestRequest& request, const int64_t tile[kDims],
     for (uint32_t d = 0; d < kDims; ++d) {
       int64_t below = 1;
       for (uint32_t l = 0; l < outer; ++l) below *= SpatialFactor(nest, l, d);
-      // As many tiles as asked for, or the whole steps of the array that fit.
+      // The array takes `steps` steps along d. Those of a tile are as many as fit, but not
+      // more than equal numbers of steps in all tiles need.
       const int64_t spread = below * SpatialFactor(nest, outer, d);
       const int64_t steps = CeilDivide(request.problem.extent[d], spread);
       const int64_t most = Max(int64_t{1}, tile[d] / spread);

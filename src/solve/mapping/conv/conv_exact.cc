@@ -245,7 +245,7 @@ double MapObjective(const MapConstraints& constraints, double energy_pj,
 namespace conv_exact {
 namespace {
 
-// One set of operands that the registers hold, and the objective to beat.
+// A search with one choice of operands in the registers, for nests below `limit`.
 struct Holding {
   uint32_t registers;
   double limit;

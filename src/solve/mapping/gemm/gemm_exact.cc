@@ -141,7 +141,7 @@ struct Proof {
   Vector<GemmProofBranch> branches;
   Vector<GemmProofSplit> splits;
   Vector<GemmProofTile> tiles;
-  double closed;  // bounds from here on close
+  double closed;  // a branch with this lower bound or a higher one needs no search
 };
 
 Status ListTiles(const GemmSpace& space, const GemmNode& node, double middle_sum,
