@@ -71,10 +71,9 @@ struct Bounder {
   Vector<Excerpt*> solved{work.arena};
   Span<uint32_t> step_of = {};  // of each operator
   Span<uint32_t> first = {};    // step that touches a tensor first
-  Span<int64_t> price =
-      {};  // bytes that the plan moves for tensors first touched at a step
-  Span<uint32_t> here = {};   // in the excerpt: the tensor, or kNoOperand
-  Span<uint32_t> maker = {};  // in the excerpt: the operator that makes it, likewise
+  Span<int64_t> price = {};     // bytes moved for tensors that a step touches first
+  Span<uint32_t> here = {};     // in the excerpt: the tensor, or kNoOperand
+  Span<uint32_t> maker = {};    // in the excerpt: the operator that makes it, likewise
   uint64_t states = 0;
 };
 
