@@ -32,6 +32,26 @@ inline GraphSpec JoinedGraph() {
   return g;
 }
 
+// in 0 -> a 1 of 16 channels -> b 2 of 4 channels -> c 3, an output; 8 rows of 8 columns.
+// Weights, and 12 bytes for each channel: 64 + 192, 64 + 48, 16 + 48.
+inline GraphSpec ChainGraph(int32_t images) {
+  GraphSpec g;
+  const int32_t channels[] = {4, 16, 4, 4};
+  for (uint32_t t = 0; t < 4; ++t) {
+    const uint8_t kind = t == 0 ? 1 : t == 3 ? 2 : 0;
+    g.tensors.push_back({{images, 8, 8, channels[t]}, SLUICE_DTYPE_INT8, kind});
+  }
+  for (uint32_t t = 1; t < 4; ++t) {
+    const uint32_t weights = static_cast<uint32_t>(g.tensors.size());
+    const int32_t made = channels[t], read = channels[t - 1];
+    g.tensors.push_back({{made, 1, 1, read}, SLUICE_DTYPE_INT8, 3, 3});
+    g.tensors.push_back({{made, 3}, SLUICE_DTYPE_INT32, 3, 3});
+    g.layers.push_back(
+        {SLUICE_OP_CONV, {t - 1, weights, weights + 1}, {t}, {1, 1, 1, 1}});
+  }
+  return g;
+}
+
 // A graph, lowered, as the search sees it. Tiles cost what the peak rates say.
 struct SpaceCase {
   explicit SpaceCase(const GraphSpec& graph, int64_t capacity = 1 << 16)

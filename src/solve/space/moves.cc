@@ -129,7 +129,7 @@ void FitLoops(const SpaceProblem& p, uint32_t first, uint32_t last, LoopChoice* 
     if (loops->cut[k] == kSumCut) {
       const uint32_t at = SummedOf(p, first, last);
       const bool may = at != kNone && loops->slice == 0 && loops->piece == 0;
-      trips = may ? PartsOfSum(p, at, trips) : 1;
+      trips = may ? PartsOfSum(p, at, Max(trips, 1)) : 1;
     } else {
       // Parts of a size; no part is empty.
       const int64_t extent = out.extent[loops->cut[k]];

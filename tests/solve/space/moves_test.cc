@@ -110,9 +110,28 @@ TEST_CASE("moves: loops have no more parts than there is to cut") {
   CHECK(fitted(Loops(1, 100)) == "H8");
   CHECK(fitted(Loops(1, 0)) == "");
   CHECK(fitted(Loops(0, 3)) == "");  // there is one image
+  LoopChoice none = Loops(1, 2);
+  for (none.trips[0] = 1; none.trips[0] >= -1; --none.trips[0]) {
+    CHECK(fitted(none) == "");
+  }
   LoopChoice both = Loops(0, 3);
   both.Add(2, 2);
   CHECK(fitted(both) == "W2");
+}
+
+TEST_CASE(
+    "moves: a sum has at least one part, and at most as many as there are channels") {
+  const sluice_test::SpaceCase c(sluice_test::ChainGraph(1));
+  LoopChoice loops = Loops(kSumCut, 2);
+  const auto fitted = [&](int32_t trips) {
+    LoopChoice some = loops;
+    some.trips[0] = trips;
+    FitLoops(c.problem, 1, 2, &some);
+    return Text(some);
+  };
+  for (int32_t trips = -1; trips <= 1; ++trips) CHECK(fitted(trips) == "");
+  CHECK(fitted(4) == "S4");
+  CHECK(fitted(100) == "S16");
 }
 
 }  // namespace
