@@ -43,8 +43,10 @@ struct Costed {
   Memory memory{sluice_test::Nouns::Allocator(), 0};
   Arena arena{&memory};
   sluice_report_t report = {};
-  const Graph graph = {};
+  const Tensor tensor = {};  // what the transfers move: has no stored size of its own
+  Graph graph = {};
   Costed() {
+    graph.tensors = Span<const Tensor>(&tensor, 1);
     machine.AddLevel(4096, 0.5, 0.25);
     machine.AddLevel(0, 1, 2);
     machine.levels[1].bandwidth = Rational{4, 1};
