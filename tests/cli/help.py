@@ -41,7 +41,8 @@ def check(true, words):
 
 
 def commands_of(tool):
-    text = run(tool, "--help").stdout.split("Subcommands:")[1]
+    text, first_steps = run(tool, "--help").stdout.split("Subcommands:")[1].split("Examples:")
+    check("sluice schedule" in first_steps, "sluice --help has no examples")
     return re.findall(r"^  (\w+)", text, re.M)
 
 

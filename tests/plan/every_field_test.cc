@@ -3,13 +3,12 @@
 // that field alone changes a plan, its report or a mapping, or is refused with a message that
 // names it. The test fails if the schema has a field without such a case.
 #include <doctest/doctest.h>
+#include <flatbuffers/reflection_generated.h>
 
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <set>
-#include <sstream>
 #include <string>
 
 #include "presets/embedded.h"
@@ -380,16 +379,13 @@ std::string Outcome(const Json& machine, bool is_chain, Effect effect) {
 std::set<std::string> FieldsOfSchema() {
   std::set<std::string> fields;
   for (const auto& file : sluice::presets::Schemas()) {
-    std::istringstream text(
-        std::string(reinterpret_cast<const char*>(file.data), file.size));
-    std::string table, line;
-    std::smatch found;
-    static const std::regex head("^table (\\w+) \\{.*"), field("^ +(\\w+):.*\\(id: .*");
-    while (std::getline(text, line)) {
-      if (std::regex_match(line, found, head)) {
-        table = found[1];
-      } else if (std::regex_match(line, found, field)) {
-        fields.insert(table + "." + found[1].str());
+    for (const reflection::Object* type :
+         *reflection::GetSchema(file.data)->objects()) {
+      if (type->is_struct()) continue;
+      const std::string name = type->name()->str();
+      const std::string table = name.substr(name.rfind('.') + 1);
+      for (const reflection::Field* field : *type->fields()) {
+        fields.insert(table + "." + field->name()->str());
       }
     }
   }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any, Callable, Optional, Tuple
+from typing import Any, Callable, List, Optional, Tuple
 
 
 def _unit(exponents: Tuple[int, int]) -> str:
@@ -38,9 +38,13 @@ def bar(most: Optional[int], deadline: Optional[float], exponents: Tuple[int, in
 
         return tell_time, timed.close
     shown = tqdm(total=most or None, unit=" iterations", leave=False)
+    first: List[bool] = []
 
     def tell(iterations: int, cost: Optional[float]) -> None:
-        shown.set_postfix_str(said(cost), refresh=False)
+        # tqdm draws ten times a second; the first plan is shown at once.
+        shown.set_postfix_str(said(cost), refresh=cost is not None and not first)
+        if cost is not None and not first:
+            first.append(True)
         shown.update(iterations - shown.n)
 
     return tell, shown.close

@@ -605,7 +605,9 @@ OnnxModel ReadOnnxModel(const uint8_t* bytes, size_t size, const OnnxDims& dims,
   }
   onnx::ModelProto proto;
   if (!proto.ParseFromArray(bytes, static_cast<int>(size)) || !proto.has_graph()) {
-    Bad("this is not an ONNX model, or a damaged or truncated one");
+    Bad("this is not an ONNX model, or a damaged or truncated one; a TensorFlow Lite "
+        "model "
+        "has TFL3 at byte 4");
   }
   Reading reading = {&proto, proto.mutable_graph(), external, {}, {}, {}};
   return ReadGraph(&reading, dims);
