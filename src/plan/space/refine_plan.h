@@ -3,11 +3,11 @@
 // prices each changed plan exactly, as long as the plan gets cheaper. In plans so small
 // much depends on when single transfers begin, which the search does not know.
 //
-// Input    a call with a plan; its segments, without their changes at the end of a
-//          search.
+// Input    a call with a plan; the segments of that plan.
 // Output   the cheapest segments found; they live in `arena`.
 // Errors   kOutOfMemory.
-// Cost     a number of steps written that depends on those of the plan.
+// Cost     at most 8,192 steps of changed plans are written; longer plans than 12 layers
+//          stay as they are.
 #ifndef SLUICE_PLAN_SPACE_REFINE_PLAN_H_
 #define SLUICE_PLAN_SPACE_REFINE_PLAN_H_
 
