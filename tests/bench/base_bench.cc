@@ -28,6 +28,7 @@
 #include "presets/presets.h"
 #include "sluice/sluice.h"
 #include "support/files.h"
+#include "support/shared_data.h"
 #include "zoo/zoo.h"
 
 namespace {
@@ -92,10 +93,7 @@ std::vector<Network> Networks() {
     std::sort(paths.begin(), paths.end());
     return paths;
   };
-  const char* shared = std::getenv("SLUICE_SHARED");
-  const std::string models =
-      std::string(shared != nullptr ? shared : SLUICE_SHARED_DEFAULT) +
-      "/models/tflite";
+  const std::string models = sluice_test::SharedPath("models/tflite");
   for (const std::string& path : files(models, ".tflite")) {
     const std::string name = sluice_test::FileStem(path);
     try {

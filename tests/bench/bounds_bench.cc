@@ -22,6 +22,7 @@
 #include "model/bounds.h"
 #include "support/malloc_allocator.h"
 #include "support/network_plan.h"
+#include "support/shared_data.h"
 #include "zoo/zoo.h"
 
 namespace {
@@ -193,7 +194,7 @@ class Table {
 int RunBoundsBench(bool json) {
   Table table(json);
   if (Chosen("SLUICE_BENCH_BATCH", "1", false)) {
-    for (const std::string& path : sluice_test::TfliteModels(SLUICE_SHARED_DEFAULT)) {
+    for (const std::string& path : sluice_test::TfliteModels()) {
       const std::string name = sluice_test::FileStem(path);
       if (!Chosen("SLUICE_BENCH_ONLY", name, true)) continue;
       table.Measure(name, 1, sluice_test::ImportedGraph(path));

@@ -24,6 +24,7 @@
 #include "presets/presets.h"
 #include "support/cohort.h"
 #include "support/files.h"
+#include "support/shared_data.h"
 #include "zoo/zoo.h"
 
 namespace {
@@ -61,9 +62,7 @@ double Ratio(uint64_t a, uint64_t b) {
 }
 
 std::vector<Model> Imported() {
-  const char* given = std::getenv("SLUICE_SHARED");
-  const std::string folder =
-      std::string(given != nullptr ? given : SLUICE_SHARED_DEFAULT) + "/models/tflite";
+  const std::string folder = sluice_test::SharedPath("models/tflite");
   std::vector<Model> models;
   for (const char* name : {"kws_ref_model_int8", "vww_96_int8", "resnet8_cifar10_int8",
                            "ad01_int8", "person_detect_int8", "micro_speech_int8"}) {

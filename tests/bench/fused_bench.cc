@@ -12,6 +12,7 @@
 
 #include "presets/hardware_json.h"
 #include "support/network_plan.h"
+#include "support/shared_data.h"
 #include "zoo/zoo.h"
 
 namespace {
@@ -28,7 +29,7 @@ struct Network {
 
 std::vector<Network> Networks() {
   std::vector<Network> networks;
-  for (const std::string& path : sluice_test::TfliteModels(SLUICE_SHARED_DEFAULT)) {
+  for (const std::string& path : sluice_test::TfliteModels()) {
     networks.push_back(
         {sluice_test::FileStem(path), sluice_test::ImportedGraph(path), true});
   }

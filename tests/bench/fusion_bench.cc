@@ -25,6 +25,7 @@
 #include "presets/presets.h"
 #include "solve/fusion/problem.h"
 #include "support/files.h"
+#include "support/shared_data.h"
 #include "tests/bench/growing_network.h"
 #include "tests/bench/soma_peer.h"
 
@@ -194,10 +195,7 @@ ModelRow RunModel(const std::string& name, const import::Bytes& bytes,
 
 std::vector<ModelRow> RunModels() {
   std::vector<ModelRow> rows;
-  const char* shared = std::getenv("SLUICE_SHARED");
-  const std::string folder =
-      std::string(shared != nullptr ? shared : SLUICE_SHARED_DEFAULT) +
-      "/models/tflite";
+  const std::string folder = sluice_test::SharedPath("models/tflite");
   std::vector<std::string> paths;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {

@@ -21,6 +21,7 @@
 #include "support/network_plan.h"
 #include "support/random_graph.h"
 #include "support/random_machine.h"
+#include "support/shared_data.h"
 #include "zoo/zoo.h"
 
 namespace {
@@ -147,7 +148,7 @@ Tried TryRandom(uint64_t cases) {
 
 Tried TryModels(const std::string& only) {
   Tried tried;
-  for (const std::string& path : sluice_test::TfliteModels(SLUICE_SHARED_DEFAULT)) {
+  for (const std::string& path : sluice_test::TfliteModels()) {
     const Bytes graph = sluice_test::ImportedGraph(path);
     for (const char* preset : {"mcu-256k", "soma-edge"}) {
       const std::string name = sluice_test::FileStem(path) + " on " + preset;

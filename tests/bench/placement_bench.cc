@@ -11,6 +11,7 @@
 
 #include "solve/placement/offsets/offsets.h"
 #include "solve/placement/spill/joint.h"
+#include "support/shared_data.h"
 #include "tests/solve/placement/spill/spill_judge.h"
 
 int RunPlacementBench(bool json);
@@ -156,7 +157,7 @@ void AddJoint(const std::string& shared, Json* rows) {
 
 int RunPlacementBench(bool json) {
   using sluice::Json;
-  const std::string shared = sluice_test::SharedFolder();
+  const std::string shared = sluice_test::SharedPath(".");
   Json offsets = Json::array(), joint = Json::array();
   sluice::AddOffsets(shared, &offsets);
   sluice::AddJoint(shared, &joint);

@@ -21,6 +21,7 @@
 #include "presets/presets.h"
 #include "support/files.h"
 #include "support/library.h"
+#include "support/shared_data.h"
 
 namespace {
 
@@ -109,9 +110,7 @@ void Print(const Row& r) {
 }  // namespace
 
 int RunShrinkBench(bool json) {
-  const char* given = std::getenv("SLUICE_SHARED");
-  const std::string folder =
-      std::string(given != nullptr ? given : SLUICE_SHARED_DEFAULT) + "/models/tflite";
+  const std::string folder = sluice_test::SharedPath("models/tflite");
   std::vector<std::string> paths;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "support/shared_data.h"
 #include "tests/support/malloc_allocator.h"
 
 namespace sluice {
@@ -186,9 +187,7 @@ PeerPlatform MakePeerPlatform(const std::string& name) {
 }
 
 std::string PeerFolder() {
-  const char* shared = std::getenv("SLUICE_SHARED");
-  std::string folder = shared != nullptr ? shared : SLUICE_SHARED_DEFAULT;
-  folder += "/reference/soma";
+  const std::string folder = sluice_test::SharedPath("reference/soma");
   return std::ifstream(folder + "/soma.md") ? folder : "";
 }
 

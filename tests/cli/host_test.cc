@@ -15,6 +15,7 @@
 
 #include "cli/run_tool.h"
 #include "sluice/ops.h"
+#include "support/shared_data.h"
 
 namespace {
 
@@ -109,9 +110,7 @@ std::vector<Lack> Machines() {
 std::string FileOf(const std::string& model) {
   const std::string ours = SLUICE_TESTS "/models/" + model + ".tflite";
   if (std::filesystem::exists(ours)) return ours;
-  const char* given = std::getenv("SLUICE_SHARED");
-  return std::string(given != nullptr ? given : SLUICE_SHARED_DEFAULT) +
-         "/models/tflite/" + model + ".tflite";
+  return sluice_test::SharedPath("models/tflite/" + model + ".tflite");
 }
 
 TEST_CASE("tool: with layers on the host, models have the interpreter's outputs") {

@@ -12,6 +12,7 @@
 
 #include "cli/run_tool.h"
 #include "solve/placement/judge.h"
+#include "support/shared_data.h"
 
 namespace {
 
@@ -56,7 +57,7 @@ void RunAtSmallest(const std::string& graph) {
 }  // namespace
 
 TEST_CASE("operator granularity: every model bit by bit at its smallest budget") {
-  const std::string folder = sluice_test::SharedFolder() + "/models/tflite/";
+  const std::string folder = sluice_test::SharedPath("models/tflite/");
   for (const char* model :
        {"hello_world_int8", "kws_ref_model_int8", "person_detect_int8", "ad01_int8",
         "micro_speech_int8", "str_ww_ref_model", "resnet8_cifar10_int8", "vww_96_int8",

@@ -31,6 +31,7 @@ for target in "$@"; do
     continue
   fi
   seeds=""
+  [ "$target" != tflite ] || echo "looks for the reference data"
   if [ "$target" = tflite ] && [ -d "$models" ]; then
     seeds=-seed_inputs=$(find "$models" -name '*.tflite' -size -64k | paste -sd, -)
   fi

@@ -15,6 +15,7 @@
 #include "sluice/graph_generated.h"
 #include "support/files.h"
 #include "support/library.h"
+#include "support/shared_data.h"
 #include "tests/import/tiny_models.h"
 
 namespace sluice::import {
@@ -53,10 +54,8 @@ Bytes TinyModel(const std::string& name) {
 Bytes GraphOf(const std::string& model) {
   const std::string ours = SLUICE_TESTS "/models/" + model + ".tflite";
   if (std::filesystem::exists(ours)) return Imported(model, ReadFile(ours));
-  const char* given = std::getenv("SLUICE_SHARED");
   const std::string path =
-      std::string(given != nullptr ? given : SLUICE_SHARED_DEFAULT) +
-      "/models/tflite/" + model + ".tflite";
+      sluice_test::SharedPath("models/tflite/" + model + ".tflite");
   if (!std::filesystem::exists(path)) {
     MESSAGE("skipped: " << path << " is not there");
     return {};

@@ -17,6 +17,7 @@
 #include "sluice/lowering.h"
 #include "support/files.h"
 #include "support/library.h"
+#include "support/shared_data.h"
 
 namespace sluice::import {
 namespace {
@@ -32,10 +33,8 @@ Json Goldens(const char* name) {
 
 // The model's graph. If the file is not there: a message, and no bytes.
 Bytes GraphOf(const std::string& model) {
-  const char* given = std::getenv("SLUICE_SHARED");
   const std::string path =
-      std::string(given != nullptr ? given : SLUICE_SHARED_DEFAULT) +
-      "/models/people/" + model + ".tflite";
+      sluice_test::SharedPath("models/people/" + model + ".tflite");
   if (!std::filesystem::exists(path)) {
     MESSAGE("skipped: " << path << " is not there");
     return {};

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "support/network_plan.h"
+#include "support/shared_data.h"
 #include "support/token_run.h"
 #include "zoo/zoo.h"
 
@@ -33,7 +34,7 @@ void CheckOn(const Bytes& graph, const char* machine, bool execute) {
 }
 
 TEST_CASE("real machines: models compute their bytes in the cycles predicted") {
-  for (const std::string& path : TfliteModels(SLUICE_SHARED_DEFAULT)) {
+  for (const std::string& path : TfliteModels()) {
     CAPTURE(path);
     const Bytes graph = ImportedGraph(path);
     for (const char* machine : kMachines) CheckOn(graph, machine, true);
@@ -69,7 +70,7 @@ void CheckOrders(const Bytes& graph, const Bytes& hardware, const Bytes& plan,
 }
 
 TEST_CASE("real machines: models give the same bytes in any order that waits allow") {
-  for (const std::string& path : TfliteModels(SLUICE_SHARED_DEFAULT)) {
+  for (const std::string& path : TfliteModels()) {
     CAPTURE(path);
     const Bytes graph = ImportedGraph(path);
     for (const char* machine : kMachines) {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -20,20 +19,6 @@
 namespace sluice_test {
 
 using Bytes = std::vector<uint8_t>;
-
-// The TFLite models of the shared data; empty when they are not there.
-inline std::vector<std::string> TfliteModels(const char* otherwise) {
-  const char* shared = std::getenv("SLUICE_SHARED");
-  std::vector<std::string> paths;
-  std::error_code error;
-  const std::string folder =
-      std::string(shared != nullptr ? shared : otherwise) + "/models/tflite";
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (entry.path().extension() == ".tflite") paths.push_back(entry.path().string());
-  }
-  std::sort(paths.begin(), paths.end());
-  return paths;
-}
 
 inline Bytes ImportedGraph(const std::string& path) {
   const Bytes file = sluice_test::ReadFile(path);

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Says in a few lines what a run of ctest did: how many tests ran, which were skipped.
 
-  summary.py TESTS.xml        as written by ctest --output-junit
+  summary.py TESTS.xml SAME.txt     as written by ctest --output-junit, and by differing.py where
+                                    only a part of the tests ran
 
 A test that could not run prints "skipped: WHY" and counts as skipped. One that ran
 without a part of what it could check prints "skipped in part: WHY" and counts as run.
 A skipped test that gives no reason is an error, and so is a run without any test.
 """
 import collections
+import os
 import re
 import sys
 import xml.etree.ElementTree as ET
@@ -52,6 +54,11 @@ def main():
         f"{len(tests)} tests: {ran} ran, {counts['passed']} passed, "
         f"{counts['failed']} failed; {counts['skipped']} skipped"
     )
+    if os.path.exists(sys.argv[2]):
+        with open(sys.argv[2], encoding="utf-8") as file:
+            same = file.read().splitlines()
+        print(f"{len(same)} further tests were not run again: they passed with the reference data "
+              "and did not look for it")
     return 1 if silent or ran == 0 else 0
 
 

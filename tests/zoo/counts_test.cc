@@ -8,6 +8,7 @@
 #include "planned.h"
 #include "sluice/graph_generated.h"
 #include "sluice/ops.h"
+#include "support/shared_data.h"
 #include "zoo/zoo.h"
 
 namespace sluice_test {
@@ -88,10 +89,8 @@ Counts CountsOf(const char* name, const ZooOptions& options) {
 // Counts of one of SoMa's network files; false, with a message, when it is not there.
 // skipped: a layer that the file lists as a product and that inference does not need.
 bool ReadPeer(const std::string& name, const std::string& skipped, Counts* out) {
-  const char* shared = std::getenv("SLUICE_SHARED");
-  const std::string path = std::string(shared ? shared : SLUICE_SHARED_DEFAULT) +
-                           "/reference/soma/networks/" + name + ".json";
-  std::ifstream file(path);
+  std::ifstream file(
+      sluice_test::SharedPath("reference/soma/networks/" + name + ".json"));
   if (!file) {
     MESSAGE("skipped: no reference networks");
     return false;

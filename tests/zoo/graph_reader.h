@@ -4,7 +4,6 @@
 #define SLUICE_TESTS_ZOO_GRAPH_READER_H_
 
 #include <array>
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -12,6 +11,7 @@
 #include "planned.h"
 #include "sluice/graph_generated.h"
 #include "sluice/ops.h"
+#include "support/shared_data.h"
 
 namespace sluice_test {
 
@@ -48,9 +48,8 @@ class GraphReader {
 };
 
 inline bool ReadPeer(const char* name, nlohmann::json* out) {
-  const char* shared = std::getenv("SLUICE_SHARED");
-  std::ifstream file(std::string(shared ? shared : SLUICE_SHARED_DEFAULT) +
-                     "/reference/kapla/networks/" + name + ".json");
+  std::ifstream file(
+      SharedPath("reference/kapla/networks/" + std::string(name) + ".json"));
   if (!file) {
     MESSAGE("skipped: no reference networks");
     return false;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/files.h"
+#include "support/shared_data.h"
 #include "tests/import/onnx/hostile.h"
 #include "tests/import/onnx/imported.h"
 #include "tests/import/onnx/tiny_onnx.h"
@@ -52,7 +53,7 @@ TEST_CASE("onnx: the light models are imported whole, scheduled and verified") {
                           {"squeezenet", 26, 4, 8, 0, 0, true}};
   for (const Light& light : lights) {
     const std::string path =
-        SharedFolder() + "/models/onnx/light_" + light.name + ".onnx";
+        SharedPath("models/onnx/light_" + std::string(light.name) + ".onnx");
     if (!std::filesystem::exists(path)) {
       MESSAGE("skipped: " << path << " is not there");
       continue;

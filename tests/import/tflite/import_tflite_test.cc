@@ -23,7 +23,8 @@ void CheckFlips(const Bytes& whole, int flips, uint64_t seed) {
 TEST_CASE("import: damaged bytes are an error or another model, never a crash") {
   CheckFlips(TinyConvolution(), 4000, 1);
   for (const char* name : {"kws_ref_model_int8", "micro_speech_int8"}) {
-    const std::string path = Shared(std::string("models/tflite/") + name + ".tflite");
+    const std::string path =
+        SharedPath(std::string("models/tflite/") + name + ".tflite");
     if (!Absent(path)) CheckFlips(ReadFile(path), 1000, 2);
   }
 }

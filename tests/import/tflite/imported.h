@@ -5,7 +5,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string>
@@ -17,16 +16,13 @@
 #include "sluice/graph_generated.h"
 #include "sluice/ops.h"
 #include "support/files.h"
+#include "support/shared_data.h"
 #include "tests/import/tiny_model.h"
 
 namespace sluice::import {
 
 using sluice_test::ReadFile;
-
-inline std::string Shared(const std::string& path) {
-  const char* given = std::getenv("SLUICE_SHARED");
-  return std::string(given != nullptr ? given : SLUICE_SHARED_DEFAULT) + "/" + path;
-}
+using sluice_test::SharedPath;
 
 inline bool Absent(const std::string& path) {
   if (std::filesystem::exists(path)) return false;

@@ -21,7 +21,7 @@ void CheckTruncations(const Bytes& whole, size_t limit) {
 TEST_CASE("tflite model: every truncation of a model is an error") {
   const Bytes tiny = TinyConvolution();
   CheckTruncations(tiny, tiny.size());
-  const std::string path = Shared("models/tflite/kws_ref_model_int8.tflite");
+  const std::string path = SharedPath("models/tflite/kws_ref_model_int8.tflite");
   if (!Absent(path)) CheckTruncations(ReadFile(path), 8192);
 }
 

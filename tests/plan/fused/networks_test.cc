@@ -5,6 +5,7 @@
 #include <string>
 
 #include "support/network_plan.h"
+#include "support/shared_data.h"
 #include "zoo/zoo.h"
 
 namespace sluice_test {
@@ -60,7 +61,7 @@ void CheckHalving(const Bytes& graph, const char* preset, uint64_t budget, int m
 }
 
 TEST_CASE("real models, halving scratchpads: both judges accept, never dearer") {
-  const auto models = TfliteModels(SLUICE_SHARED_DEFAULT);
+  const auto models = TfliteModels();
   if (models.empty()) {
     MESSAGE("skipped: the TFLite models are not there");
     return;
@@ -93,7 +94,7 @@ TEST_CASE("a plan made before a deadline is valid, and no worse than the plain o
 
 TEST_CASE("time beyond the construction never makes a plan dearer") {
   constexpr uint64_t kHour = uint64_t{3600} * 1000000000;
-  for (const std::string& path : TfliteModels(SLUICE_SHARED_DEFAULT)) {
+  for (const std::string& path : TfliteModels()) {
     if (path.find("deeplab") == std::string::npos) continue;
     CAPTURE(path);
     NetworkPlan n(ImportedGraph(path), "mcu-256k");

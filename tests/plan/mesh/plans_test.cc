@@ -8,6 +8,7 @@
 #include "plan/mesh/mesh_run.h"
 #include "support/library.h"
 #include "support/network_plan.h"
+#include "support/shared_data.h"
 
 namespace sluice_test {
 namespace {
@@ -115,7 +116,7 @@ TEST_CASE("mesh: energy of links is a part of the whole") {
 
 TEST_CASE("mesh: real networks in segments are right, and better than layer by layer") {
   int tried = 0, forwarding = 0;
-  for (const std::string& path : TfliteModels(SLUICE_SHARED_DEFAULT)) {
+  for (const std::string& path : TfliteModels()) {
     bool wanted = false;
     for (const char* name : {"ad01", "kws_ref", "resnet8", "micro_speech", "str_ww"}) {
       wanted = wanted || path.find(name) != std::string::npos;

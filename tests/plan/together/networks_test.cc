@@ -6,13 +6,14 @@
 
 #include "support/cohort.h"
 #include "support/network_plan.h"
+#include "support/shared_data.h"
 
 namespace sluice_test {
 namespace {
 
 TEST_CASE("keyword, person and image models share a microcontroller, bit by bit") {
   std::vector<Bytes> graphs;
-  for (const std::string& path : TfliteModels(SLUICE_SHARED_DEFAULT)) {
+  for (const std::string& path : TfliteModels()) {
     for (const char* name : {"kws_ref_model", "vww_96", "resnet8"}) {
       if (path.find(name) != std::string::npos) graphs.push_back(ImportedGraph(path));
     }

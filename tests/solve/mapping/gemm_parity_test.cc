@@ -47,7 +47,8 @@ uint8_t Held(const std::string& flags) {
 
 TEST_CASE(
     "cost: the reuse form equals timeloop-model, the paper's form its own column") {
-  std::ifstream file(SharedFolder() + "/reference/goma/timeloop_energy_vectors.csv");
+  std::ifstream file(
+      sluice_test::SharedPath("reference/goma/timeloop_energy_vectors.csv"));
   if (!file) {
     MESSAGE("skipped: no timeloop_energy_vectors.csv");
     return;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/mapping_problem.h"
+#include "support/shared_data.h"
 
 namespace sluice {
 
@@ -20,15 +21,11 @@ struct NetworkLayer {
   std::vector<std::string> prev = {};  // producers; or inputs of the network
 };
 
-inline std::string SharedFolder() {
-  const char* shared = std::getenv("SLUICE_SHARED");
-  return shared != nullptr ? shared : SLUICE_SHARED_DEFAULT;
-}
-
 // Empty when the file is absent. Words of 16 bits, channels of pooling are groups.
 inline std::vector<NetworkLayer> ReadNetwork(const std::string& name, int64_t batch) {
   std::vector<NetworkLayer> layers;
-  std::ifstream file(SharedFolder() + "/reference/kapla/networks/" + name + ".json");
+  std::ifstream file(
+      sluice_test::SharedPath("reference/kapla/networks/" + name + ".json"));
   if (!file) return layers;
   const nlohmann::json network = nlohmann::json::parse(file);
   for (const nlohmann::json& in : network["layers"]) {

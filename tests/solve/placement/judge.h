@@ -162,14 +162,6 @@ inline bool ReadCsv(const std::string& path, Buffers* out) {
   return !out->ranges.empty();
 }
 
-inline std::string SharedFolder() {
-  const char* folder = getenv("SLUICE_SHARED");
-#ifdef SLUICE_SHARED_DEFAULT
-  if (folder == nullptr) folder = SLUICE_SHARED_DEFAULT;
-#endif
-  return folder == nullptr ? "" : folder;
-}
-
 }  // namespace sluice_test
 
 #endif  // SLUICE_TESTS_SOLVE_PLACEMENT_JUDGE_H_

@@ -13,6 +13,7 @@
 #include "presets/presets.h"
 #include "support/files.h"
 #include "support/library.h"
+#include "support/shared_data.h"
 #include "targets/gemmini/board.h"
 #include "zoo/zoo.h"
 
@@ -57,9 +58,7 @@ Case CaseOf(const std::string& path, const std::vector<uint64_t>& budgets) {
 }
 
 std::string Shared(const std::string& model) {
-  const char* given = std::getenv("SLUICE_SHARED");
-  return std::string(given != nullptr ? given : SLUICE_SHARED_DEFAULT) +
-         "/models/tflite/" + model + ".tflite";
+  return sluice_test::SharedPath("models/tflite/" + model + ".tflite");
 }
 
 uint64_t Expected(const Bytes& graph, uint64_t seed) {

@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "support/network_plan.h"
+#include "support/shared_data.h"
 #include "targets/vta/run_on_vta.h"
 
 namespace vta_test {
@@ -37,7 +38,7 @@ void CheckGraph(const Bytes& graph, const std::vector<uint64_t>& budgets) {
 }
 
 void CheckModel(const char* name) {
-  for (const std::string& path : sluice_test::TfliteModels(SLUICE_SHARED_DEFAULT)) {
+  for (const std::string& path : sluice_test::TfliteModels()) {
     if (sluice_test::FileStem(path) != name) continue;
     return CheckGraph(sluice_test::ImportedGraph(path), {0, 24576, 20480, 16384});
   }

@@ -11,6 +11,7 @@
 #include "presets/presets.h"
 #include "support/network_plan.h"
 #include "support/random_graph.h"
+#include "support/shared_data.h"
 #include "targets/layers.h"
 #include "targets/vta/run_on_vta.h"
 #include "zoo/zoo.h"
@@ -235,9 +236,7 @@ TEST_CASE("vta: a block of a vision transformer") {
 
 // Layers that models of other people have: float and int16 inputs, lookups, resizes.
 TEST_CASE("vta: models of other people") {
-  const char* given = std::getenv("SLUICE_SHARED");
-  const std::string folder =
-      std::string(given != nullptr ? given : SLUICE_SHARED_DEFAULT) + "/models/people/";
+  const std::string folder = sluice_test::SharedPath("models/people/");
   for (const char* model :
        {"anomaly_detection", "conv20", "fdmobilenet_0.25_128_int8", "gmp_wl_24_int8",
         "keyword_scrambled", "pretrainedResnet", "stmnist_v1_int8", "trained_lstm_int8",

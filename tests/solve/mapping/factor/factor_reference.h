@@ -10,6 +10,7 @@
 
 #include "solve/mapping/factor/factor_assign.h"
 #include "solve/mapping/gemm/reference.h"
+#include "support/shared_data.h"
 
 namespace sluice_tests {
 
@@ -69,7 +70,8 @@ inline bool AddFactor(const std::string& word, sluice::FactorAssignment* a) {
 // Two lines per layer: figures, then the assignment.
 inline std::vector<CosaOptimum> CosaOptima() {
   std::vector<CosaOptimum> optima;
-  std::ifstream file(SharedFile("reference/cosa/optima_intended_resnet50_alexnet.txt"));
+  std::ifstream file(
+      sluice_test::SharedPath("reference/cosa/optima_intended_resnet50_alexnet.txt"));
   std::string head;
   std::string body;
   while (std::getline(file, head) && std::getline(file, body)) {

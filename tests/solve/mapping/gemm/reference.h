@@ -13,15 +13,11 @@
 #include <vector>
 
 #include "model/gemm_cost.h"
+#include "support/shared_data.h"
 
 namespace sluice_tests {
 
 using Row = std::map<std::string, std::string>;
-
-inline std::string SharedFile(const std::string& path) {
-  const char* root = std::getenv("SLUICE_SHARED");
-  return std::string(root != nullptr ? root : SLUICE_SHARED_DEFAULT) + "/" + path;
-}
 
 inline std::vector<std::string> SplitFields(const std::string& line) {
   std::vector<std::string> fields(1);
@@ -37,7 +33,7 @@ inline std::vector<std::string> SplitFields(const std::string& line) {
 
 // Rows of a CSV file with a header; empty when the file is absent.
 inline std::vector<Row> ReadCsv(const std::string& path) {
-  std::ifstream file(SharedFile(path));
+  std::ifstream file(sluice_test::SharedPath(path));
   std::vector<Row> rows;
   std::string line;
   if (!std::getline(file, line)) return rows;
@@ -54,7 +50,7 @@ inline std::vector<Row> ReadCsv(const std::string& path) {
 }
 
 inline nlohmann::json ReadJson(const std::string& path) {
-  std::ifstream file(SharedFile(path));
+  std::ifstream file(sluice_test::SharedPath(path));
   if (!file) return nlohmann::json();
   return nlohmann::json::parse(file, nullptr, false);
 }

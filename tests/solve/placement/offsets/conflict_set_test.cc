@@ -7,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "support/shared_data.h"
 #include "tests/solve/placement/offsets/tried_offsets.h"
 
 using namespace sluice;
@@ -140,7 +141,7 @@ TEST_CASE("overloads: the fullest moment, and the fewest buffers that overload i
 }
 
 TEST_CASE("infeasible variants get a proof with an irreducible conflict, or say so") {
-  const std::string folder = sluice_test::SharedFolder() + "/reference/minimalloc/";
+  const std::string folder = sluice_test::SharedPath("reference/minimalloc/");
   for (const char* name : {"A", "C", "E", "G", "I", "K"}) {
     for (int variant = 0; variant < 2; ++variant) {
       Buffers b;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/rng.h"
+#include "support/shared_data.h"
 #include "tests/solve/placement/offsets/tried_offsets.h"
 
 using namespace sluice;
@@ -60,7 +61,7 @@ TEST_CASE("the smallest capacity is the one below which nothing fits") {
 }
 
 TEST_CASE("every minimalloc instance is solved at its capacity, twice alike") {
-  const std::string folder = sluice_test::SharedFolder() + "/reference/minimalloc/";
+  const std::string folder = sluice_test::SharedPath("reference/minimalloc/");
   for (const char* name : {"A", "C", "E", "G", "I", "K"}) {
     Buffers b;
     if (!sluice_test::ReadCsv(folder + name + ".1048576.csv", &b)) {

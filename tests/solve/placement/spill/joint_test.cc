@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "solve/placement/offsets/offsets.h"
+#include "support/shared_data.h"
 #include "tests/solve/placement/spill/brute_spills.h"
 
 using namespace sluice;
@@ -14,7 +15,7 @@ using sluice_test::Ground;
 using sluice_test::Net;
 
 TEST_CASE("every reference case: optimum in both readings, proved, judged, in time") {
-  const std::string folder = sluice_test::SharedFolder() + "/reference/cosma_cases";
+  const std::string folder = sluice_test::SharedPath("reference/cosma_cases");
   if (!std::filesystem::is_directory(folder)) {
     MESSAGE("skipped: no reference cases in ", folder);
     return;
@@ -203,7 +204,7 @@ TEST_CASE("a fixed order: equal to brute force over spills, and to the reference
     REQUIRE(sluice_test::JudgePlan(net, plan, capacity, paper, &recount) == "");
     CHECK(recount == plan.bytes());
   }
-  const std::string folder = sluice_test::SharedFolder() + "/reference/cosma_cases";
+  const std::string folder = sluice_test::SharedPath("reference/cosma_cases");
   if (!std::filesystem::is_directory(folder)) {
     MESSAGE("skipped: no reference cases in ", folder);
     return;

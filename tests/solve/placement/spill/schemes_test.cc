@@ -6,11 +6,13 @@
 
 #include <filesystem>
 
+#include "support/shared_data.h"
+
 namespace sluice_test {
 namespace {
 
 TEST_CASE("the four comparison schemes move the bytes that the reference counts") {
-  const std::string folder = SharedFolder() + "/reference/cosma_cases";
+  const std::string folder = sluice_test::SharedPath("reference/cosma_cases");
   if (!std::filesystem::is_directory(folder)) {
     MESSAGE("skipped: " << folder << " is not there");
     return;
