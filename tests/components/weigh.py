@@ -27,8 +27,8 @@ def stripped_bytes(strip, library):
 
 def weights(sizes):
     """Rows of the table: the name of a part, and its bytes."""
-    whole = sizes["everything"]
-    rows = {"core": sizes["core"], "everything": whole}
+    whole = sizes["whole"]  # linked as those without a part are
+    rows = {"core": sizes["core"], "everything": sizes["everything"]}
     for name, size in sizes.items():
         if name == "without_mappers":  # a mesh needs the mappers: this library has neither
             rows["mappers"] = sizes["without_mesh"] - size
