@@ -13,8 +13,7 @@
 namespace sluice_test {
 namespace {
 
-constexpr uint8_t kI8 = SLUICE_DTYPE_INT8, kU8 = SLUICE_DTYPE_UINT8,
-                  kI16 = SLUICE_DTYPE_INT16, kI32 = SLUICE_DTYPE_INT32;
+constexpr uint8_t kU8 = SLUICE_DTYPE_UINT8, kI16 = SLUICE_DTYPE_INT16;
 
 struct Operand {
   std::vector<int32_t> dims;  // empty: an absent optional input

@@ -9,7 +9,6 @@ namespace sluice_test {
 
 // A convolution followed by a requantisation, both correct.
 inline GraphSpec GoodGraph() {
-  constexpr uint8_t kI8 = SLUICE_DTYPE_INT8;
   GraphSpec g;
   g.tensors.push_back({{1, 8, 4, 8}, kI8, 1, 0, 0});
   g.tensors.push_back({{8, 3, 3, 8}, kI8, 3, 3, 11});

@@ -10,7 +10,7 @@ namespace {
 
 using sluice_test::GraphSpec;
 
-constexpr uint8_t kI8 = SLUICE_DTYPE_INT8;
+using sluice_test::kI8;
 constexpr uint8_t kIn = 1, kOut = 2;
 
 // input -> relu-like requantize -> t

@@ -13,7 +13,7 @@ namespace {
 
 using sluice_test::GraphSpec;
 
-constexpr uint8_t kI8 = SLUICE_DTYPE_INT8;
+using sluice_test::kI8;
 constexpr uint8_t kMade = 0, kIn = 1, kOut = 2, kState = 4;
 
 struct Needed {

@@ -15,7 +15,8 @@ namespace {
 
 using sluice_test::GraphSpec;
 
-constexpr uint8_t kI8 = SLUICE_DTYPE_INT8, kI32 = SLUICE_DTYPE_INT32;
+using sluice_test::kI32;
+using sluice_test::kI8;
 constexpr int32_t kSide = 96;
 constexpr int64_t kRoom = 1024;
 

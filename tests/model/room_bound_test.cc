@@ -14,7 +14,8 @@ namespace {
 
 using sluice_test::GraphSpec;
 
-constexpr uint8_t kI8 = SLUICE_DTYPE_INT8, kI32 = SLUICE_DTYPE_INT32;
+using sluice_test::kI32;
+using sluice_test::kI8;
 constexpr int64_t kRoom = 32768, kFirst = 11, kRate = 4;
 constexpr int64_t kMany = 1000000;  // cycles of tiles, which pass over no layer
 

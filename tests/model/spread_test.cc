@@ -14,7 +14,8 @@
 namespace sluice {
 namespace {
 
-constexpr uint8_t kI8 = SLUICE_DTYPE_INT8, kI32 = SLUICE_DTYPE_INT32;
+using sluice_test::kI32;
+using sluice_test::kI8;
 
 Lattice OneElement(const int32_t at[kAxes]) {
   Lattice one;

@@ -21,7 +21,7 @@ using sluice_test::EmptyTile;
 using sluice_test::kDmaEngine;
 using sluice_test::StreamBuilder;
 
-constexpr uint8_t kI8 = SLUICE_DTYPE_INT8;
+using sluice_test::kI8;
 
 // Slot 0 is the scratchpad, 1 the input, 2 the output. A transfer takes 10 cycles plus
 // one for every 4 bytes.

@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-constexpr uint8_t kI8 = SLUICE_DTYPE_INT8;
+using sluice_test::kI8;
 
 TEST_CASE("candidate: waits, cycles and report of a program that is written") {
   sluice_test::GraphSpec spec;

@@ -285,7 +285,6 @@ std::vector<Case> Cases() {
 // A convolution, a requantisation, a slice of channels (which may be a view), and a
 // convolution of the slice.
 Bytes Network() {
-  constexpr uint8_t kI8 = SLUICE_DTYPE_INT8;
   const std::vector<int32_t> wide = {1, 1, 1, 1, 1, 1, 1, 1, 1, 3, 0, -5, -128, 127};
   const std::vector<int32_t> point = {1, 1, 1, 1, 0, 0, 0, 0, 1, 3, 0, -5, -128, 127};
   GraphSpec g;

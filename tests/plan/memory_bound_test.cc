@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-constexpr uint8_t kI8 = SLUICE_DTYPE_INT8;
+using sluice_test::kI8;
 constexpr uint64_t kKiB = 1024, kMiB = 1024 * 1024;
 
 sluice_test::GraphSpec Chain(uint32_t layers) {

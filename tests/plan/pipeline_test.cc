@@ -14,18 +14,6 @@
 namespace sluice {
 namespace {
 
-constexpr uint8_t kI8 = SLUICE_DTYPE_INT8;
-
-sluice_test::GraphSpec Layers() {
-  sluice_test::GraphSpec spec;
-  spec.tensors = {
-      {{1, 16, 4, 8}, kI8, 1}, {{1, 16, 4, 8}, kI8, 0}, {{1, 16, 4, 8}, kI8, 2}};
-  const std::vector<int32_t> same = {0, 1 << 30, 1, 0, -128, 127};
-  spec.layers = {{SLUICE_OP_REQUANTIZE, {0}, {1}, same},
-                 {SLUICE_OP_REQUANTIZE, {1}, {2}, same}};
-  return spec;
-}
-
 struct Made {
   explicit Made(const sluice_schedule_options_t& given = {}) : options(given) {
     if (options.max_iterations == 0) options.max_iterations = 20;
@@ -39,7 +27,7 @@ struct Made {
             Status::kOk);
     return status;
   }
-  sluice_test::Nouns n{Layers()};
+  sluice_test::Nouns n{sluice_test::TwoRequantized(16)};
   sluice_schedule_options_t options;
   Arena kept{&n.memory}, scratch{&n.memory};
   PlanRequest request{n.graph, n.hardware, options};

@@ -13,18 +13,6 @@
 namespace sluice {
 namespace {
 
-constexpr uint8_t kI8 = SLUICE_DTYPE_INT8;
-
-sluice_test::GraphSpec TwoLayers() {
-  sluice_test::GraphSpec spec;
-  spec.tensors = {
-      {{1, 4, 4, 8}, kI8, 1}, {{1, 4, 4, 8}, kI8, 0}, {{1, 4, 4, 8}, kI8, 2}};
-  const std::vector<int32_t> same = {0, 1 << 30, 1, 0, -128, 127};
-  spec.layers = {{SLUICE_OP_REQUANTIZE, {0}, {1}, same},
-                 {SLUICE_OP_REQUANTIZE, {1}, {2}, same}};
-  return spec;
-}
-
 sluice_tile_row_t Row(uint32_t layer, int32_t rows, int64_t cycles, double pj = 0,
                       double scratchpad_pj = 0) {
   return {layer, {1, rows, 4, 8}, 0, {cycles, pj, scratchpad_pj}};
@@ -64,7 +52,7 @@ struct Asked {
   }
   std::string Message() const { return n.diagnostic.message; }
 
-  sluice_test::Nouns n{TwoLayers()};
+  sluice_test::Nouns n{sluice_test::TwoRequantized(4)};
   Lowering lowering = {};
   sluice_schedule_options_t options = {};
   std::vector<sluice_tile_row_t> rows;

@@ -9,8 +9,9 @@ Most of the time to compile a test goes into headers and into the inline functio
 source makes again. Sources in one call share both. Two sources share a call only if no name
 that one of them defines outside of functions occurs in the other one, or in a header of the
 project that the other one includes: such a name would be defined twice, or mean another thing.
-Headers with different types, or functions of tests, of one name are kept apart too. A source with
-a macro of its own, `using namespace` or a struct of the C interface stays alone.
+Headers with different types, or functions of tests, of one name are kept apart too. Sources that
+say `using namespace` are joined only where they all open the same ones. A source with a macro of
+its own or a struct of the C interface stays alone.
 """
 import functools
 import os
@@ -18,10 +19,12 @@ import re
 import sys
 
 MOST = 8  # sources per call, so that several processors have work
-ALONE = re.compile(r"^\s*#\s*(?:define|undef|pragma)\b|^\s*using namespace\b|^int main\(|^struct sluice_", re.M)
+ALONE = re.compile(r"^\s*#\s*(?:define|undef|pragma)\b|^int main\(|^struct sluice_", re.M)
+OPENED = re.compile(r"^\s*using namespace\s+([\w:]+);", re.M)
 # clang-format puts what stands in a namespace at the beginning of a line.
 TYPE = re.compile(r"^(?:template\s*<.*>\s*)?(?:struct|class|enum class|enum|union|namespace)\s+(\w+)")
-ALIAS = re.compile(r"^using\s+(?:[\w:]+::)?(\w+)\s*(?:=|;)")
+ALIAS = re.compile(r"^using\s+(\w+)\s*=")
+USING = re.compile(r"^using\s+([\w:]+::(\w+));", re.M)
 OTHER = re.compile(r"^[A-Za-z_][\w:<>,&*\s]*?[\s&*>](\w+)\s*(?:\(|=|\{|\[|;)")
 NAMED = re.compile(r"^(\w+)\(")  # a function whose type stands on the line before
 BODY = re.compile(r"^(?:template\s*<.*>\s*)?(?:struct|class|enum class|enum|union)\s+(\w+)[^;]*\{")
@@ -56,6 +59,17 @@ def read(path):
 @functools.lru_cache(maxsize=None)
 def words(path):
     return frozenset(re.findall(r"[A-Za-z_]\w*", without_comments(read(path))))
+
+
+@functools.lru_cache(maxsize=None)
+def unqualified(path):
+    """Words of a source that no `::` precedes."""
+    return frozenset(re.findall(r"(?<![\w:])[A-Za-z_]\w*", without_comments(read(path))))
+
+
+def used(path):
+    """{name: what it stands for} of the source's declarations `using a::name;`."""
+    return {name: whole for whole, name in USING.findall(without_comments(read(path)))}
 
 
 @functools.lru_cache(maxsize=None)
@@ -101,33 +115,48 @@ def agree(ours, theirs):
     return all(theirs.get(name, place) == place for name, place in ours.items())
 
 
-def groups(root, sources):
-    made = []  # of [sources, names, words, places of what headers define]
-    for path in sorted(sources):
+class Source:
+    def __init__(self, root, path):
         text = read(path)
-        if ALONE.search(text):
+        self.path = path
+        self.names = defined(text)
+        self.words, self.places = spoken(root, path)
+        self.opened = set(OPENED.findall(text))
+        self.used = used(path)
+
+    def may_join(self, other):
+        for one, two in ((self, other), (other, self)):
+            if one.names & two.words or set(one.used) & two.names:
+                return False
+            # A name that one declares as used means the same in two, or is not there.
+            if any(two.used.get(name) != whole and name in unqualified(two.path)
+                   for name, whole in one.used.items()):
+                return False
+        return self.opened == other.opened and agree(self.places, other.places)
+
+
+def groups(root, sources):
+    made = []
+    for path in sorted(sources):
+        if ALONE.search(read(path)):
             continue
-        names, (said, places) = defined(text), spoken(root, path)
+        source = Source(root, path)
         for group in made:
-            if (len(group[0]) < MOST and not names & group[2] and not group[1] & said
-                    and agree(places, group[3])):
+            if len(group) < MOST and all(map(source.may_join, group)):
+                group.append(source)
                 break
         else:
-            group = [[], set(), set(), {}]
-            made.append(group)
-        group[0].append(path)
-        group[1] |= names
-        group[2] |= said
-        group[3].update(places)
-    return [group[0] for group in made if len(group[0]) > 1]
+            made.append([source])
+    return [[source.path for source in group] for group in made if len(group) > 1]
 
 
 def self_test():
+    assert USING.findall("using a::b::C;\nusing D = int;\n") == [("a::b::C", "C")]
     names = defined("namespace {\nstruct A {\n  int b;\n};\nusing C = int;\nconstexpr int kD = 1;\n"
                     "std::vector<int> E(int f) {\n  return g(f);\n}\nTEST_CASE(\"h\") {\n"
                     "LongType\nI(int a) {\n// int J;\n")
     assert names == {"A", "C", "kD", "E", "I"}, names
-    assert ALONE.search("#define X 1") and ALONE.search("using namespace sluice;")
+    assert ALONE.search("#define X 1") and OPENED.findall("using namespace a;\n  using namespace b;")
     assert not ALONE.search("#include <vector>\nusing sluice::Span;\n")
 
 

@@ -34,6 +34,17 @@ struct Nouns {
   static sluice_allocator_t Allocator() { return Malloc(); }
 };
 
+// Two layers, one after the other, that requantise [1, rows, 4, 8].
+inline GraphSpec TwoRequantized(int32_t rows) {
+  GraphSpec spec;
+  spec.tensors = {
+      {{1, rows, 4, 8}, kI8, 1}, {{1, rows, 4, 8}, kI8, 0}, {{1, rows, 4, 8}, kI8, 2}};
+  const std::vector<int32_t> same = {0, 1 << 30, 1, 0, -128, 127};
+  spec.layers = {{SLUICE_OP_REQUANTIZE, {0}, {1}, same},
+                 {SLUICE_OP_REQUANTIZE, {1}, {2}, same}};
+  return spec;
+}
+
 }  // namespace sluice_test
 
 #endif  // SLUICE_TESTS_SUPPORT_READ_GRAPH_H_

@@ -300,7 +300,7 @@ struct Case {
   Bytes Hardware() const { return HardwareBytes(hardware); }
   Bytes Plan() const { return PlanOf(stream.Image()); }
   Bytes PlanOf(const Bytes& image) const {
-    return PlanBytes(image, places, Graph(), Hardware(), report);
+    return BytesOfPlan(image, places, Graph(), Hardware(), report);
   }
 };
 

@@ -21,10 +21,12 @@
 #include "sluice/ops.h"
 #include "sluice/plan_generated.h"
 #include "sluice/stream.h"
+#include "support/bytes.h"
 
 namespace sluice_test {
 
-using Bytes = std::vector<uint8_t>;
+constexpr uint8_t kI8 = SLUICE_DTYPE_INT8, kI32 = SLUICE_DTYPE_INT32;
+
 using Four = std::array<uint32_t, 4>;
 
 inline uint64_t Fnv1a64(const uint8_t* data, size_t size,
@@ -385,9 +387,9 @@ struct ReportSpec {
   uint64_t latency_cycles = 0, dram_read_bytes = 0, dram_write_bytes = 0;
 };
 
-inline Bytes PlanBytes(const Bytes& stream, const std::vector<Place>& places,
-                       const Bytes& graph, const Bytes& hardware,
-                       const ReportSpec& numbers) {
+inline Bytes BytesOfPlan(const Bytes& stream, const std::vector<Place>& places,
+                         const Bytes& graph, const Bytes& hardware,
+                         const ReportSpec& numbers) {
   ::flatbuffers::FlatBufferBuilder b;
   std::vector<sluice::wire::Words> words(stream.size() / 16);
   std::memcpy(static_cast<void*>(words.data()), stream.data(), words.size() * 16);

@@ -12,7 +12,6 @@
 namespace sluice_test {
 namespace {
 
-constexpr uint8_t kI8 = SLUICE_DTYPE_INT8, kI32 = SLUICE_DTYPE_INT32;
 constexpr int32_t kSide = 96;
 
 // A convolution of 96 pixels by one row and column, or by three with pads.

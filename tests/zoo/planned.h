@@ -15,10 +15,10 @@
 #include "presets/presets.h"
 #include "sluice/sluice.h"
 #include "sluice/stream.h"
+#include "support/bytes.h"
+#include "support/simulation.h"
 
 namespace sluice_test {
-
-using Bytes = std::vector<uint8_t>;
 
 inline double CpuMs(clock_t from) {
   return 1e3 * static_cast<double>(clock() - from) / CLOCKS_PER_SEC;
@@ -78,13 +78,8 @@ class Planned {
   }
 
   sluice_sim::SimulateOptions Options() const {
-    sluice_sim::SimulateOptions options;
-    options.graph = graph_bytes_.data();
-    options.graph_size = graph_bytes_.size();
-    options.hardware = hardware_bytes_.data();
-    options.hardware_size = hardware_bytes_.size();
-    options.plan = plan.data();
-    options.plan_size = plan.size();
+    sluice_sim::SimulateOptions options =
+        SimulationOf(graph_bytes_, hardware_bytes_, plan);
     options.functional = true;
     return options;
   }

@@ -13,10 +13,10 @@
 #include "import/onnx/import_onnx.h"
 #include "sluice/graph_generated.h"
 #include "sluice/ops.h"
+#include "support/bytes.h"
 
 namespace sluice_test {
 
-using Bytes = std::vector<uint8_t>;
 using sluice::import::Error;
 using sluice::import::Fault;
 using sluice::import::ImportResult;

@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-constexpr uint8_t kI8 = SLUICE_DTYPE_INT8;
+using sluice_test::kI8;
 
 // Two equal additions, an addition of another size, and a reshape.
 sluice_test::GraphSpec Layers() {

@@ -13,26 +13,13 @@
 namespace sluice {
 namespace {
 
-constexpr uint8_t kI8 = SLUICE_DTYPE_INT8;
-
-// Two layers on 512 bytes each.
-sluice_test::GraphSpec Layers() {
-  sluice_test::GraphSpec spec;
-  spec.tensors = {
-      {{1, 16, 4, 8}, kI8, 1}, {{1, 16, 4, 8}, kI8, 0}, {{1, 16, 4, 8}, kI8, 2}};
-  const std::vector<int32_t> same = {0, 1 << 30, 1, 0, -128, 127};
-  spec.layers = {{SLUICE_OP_REQUANTIZE, {0}, {1}, same},
-                 {SLUICE_OP_REQUANTIZE, {1}, {2}, same}};
-  return spec;
-}
-
 struct Traced {
   Traced() { request.options.max_iterations = 20; }
   Status Run(uint32_t points) {
     request.points = points;
     return MakeCurve(n.graph, n.hardware, request, &scratch, &curve, &n.diagnostic);
   }
-  sluice_test::Nouns n{Layers()};
+  sluice_test::Nouns n{sluice_test::TwoRequantized(16)};
   CurveRequest request = {};
   Arena scratch{&n.memory};
   Vector<CurvePoint> curve{&n.arena};

@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-constexpr uint8_t kI8 = SLUICE_DTYPE_INT8;
+using sluice_test::kI8;
 
 sluice_test::GraphSpec Layers() {
   sluice_test::GraphSpec spec;

@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-constexpr uint8_t kI8 = SLUICE_DTYPE_INT8;
+using sluice_test::kI8;
 
 // Layer 0 computes 128 bytes; layer 1 combines these with the 128 bytes of another input.
 // Layer 2 is a view, layer 3 runs on the host.

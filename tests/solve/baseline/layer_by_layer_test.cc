@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-constexpr uint8_t kI8 = SLUICE_DTYPE_INT8;
+using sluice_test::kI8;
 
 // Two layers, a view between them, and a layer of the host.
 sluice_test::GraphSpec Layers() {

@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-constexpr uint8_t kI8 = SLUICE_DTYPE_INT8;
+using sluice_test::kI8;
 
 // Additions: 0 and 1 are equal, 2 has other attributes, 3 another shape, 4 is another
 // operator, the second operand of 5 is one row that broadcasts.

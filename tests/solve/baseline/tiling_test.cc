@@ -15,7 +15,7 @@ namespace {
 
 using sluice_test::GraphSpec;
 
-constexpr uint8_t kI8 = SLUICE_DTYPE_INT8;
+using sluice_test::kI8;
 
 GraphSpec Conv(int32_t h, int32_t c, int32_t k, int32_t r, int32_t stride) {
   const int32_t pad = r / 2;
