@@ -29,6 +29,7 @@
 #include "sluice/sluice.h"
 #include "support/files.h"
 #include "support/shared_data.h"
+#include "support/simulation.h"
 #include "zoo/zoo.h"
 
 namespace {
@@ -157,13 +158,8 @@ struct Objects {
 // A functional run computes the reference outputs too, as it does for users.
 bool Simulate(const Network& network, const Bytes& hardware, const Bytes& plan,
               bool functional, Row* row) {
-  sluice_sim::SimulateOptions options;
-  options.graph = network.graph.data();
-  options.graph_size = network.graph.size();
-  options.hardware = hardware.data();
-  options.hardware_size = hardware.size();
-  options.plan = plan.data();
-  options.plan_size = plan.size();
+  sluice_sim::SimulateOptions options =
+      sluice_test::SimulationOf(network.graph, hardware, plan);
   options.functional = functional;
   options.data_dir = network.folder;
   const sluice_sim::SimulateResult result = sluice_sim::Simulate(options);

@@ -22,6 +22,7 @@
 #include "support/files.h"
 #include "support/library.h"
 #include "support/shared_data.h"
+#include "support/simulation.h"
 
 namespace {
 
@@ -45,13 +46,7 @@ struct Row {
 
 // Runs both judges; an empty error means that both accept.
 void Judge(const Bytes& graph, const Bytes& machine, const Bytes& plan, Row* row) {
-  sluice_sim::SimulateOptions options;
-  options.graph = graph.data();
-  options.graph_size = graph.size();
-  options.hardware = machine.data();
-  options.hardware_size = machine.size();
-  options.plan = plan.data();
-  options.plan_size = plan.size();
+  sluice_sim::SimulateOptions options = sluice_test::SimulationOf(graph, machine, plan);
   options.functional = true;
   options.seed = 1;
   const double start = CpuMs();

@@ -15,6 +15,7 @@
 #include "presets/presets.h"
 #include "sluice/sluice.h"
 #include "sluice/stream.h"
+#include "support/simulation.h"
 #include "tests/support/library.h"
 #include "zoo/zoo.h"
 
@@ -84,13 +85,8 @@ void Judge(sluice_test::Library* library, const sluice_test::GraphPtr& graph,
     return;
   }
   const Bytes bytes = sluice_test::BytesOf(plan);
-  sluice_sim::SimulateOptions options;
-  options.graph = graph_bytes.data();
-  options.graph_size = graph_bytes.size();
-  options.hardware = hardware_bytes.data();
-  options.hardware_size = hardware_bytes.size();
-  options.plan = bytes.data();
-  options.plan_size = bytes.size();
+  sluice_sim::SimulateOptions options =
+      sluice_test::SimulationOf(graph_bytes, hardware_bytes, bytes);
   options.trace = [out](const sluice_sim::TraceEvent& event) {
     const bool compute = event.opcode == SLUICE_OPCODE_COMPUTE;
     (compute ? out->compute_cycles : out->dram_cycles) += event.end - event.start;

@@ -9,8 +9,8 @@
 #include <numeric>
 #include <sstream>
 
-#include "support/shared_data.h"
 #include "tests/support/malloc_allocator.h"
+#include "tests/support/shared_data.h"
 
 namespace sluice {
 namespace {

@@ -12,6 +12,7 @@
 #include "cli/hardware_files.h"
 #include "cli/plot_buffer.h"
 #include "sluice/sluice.h"
+#include "support/simulation.h"
 #include "tests/cli/tiny_addition.h"
 
 namespace sluice::cli {
@@ -241,13 +242,8 @@ struct Scheduled {
 TEST_CASE("plot: the scratchpad's pieces are disjoint and reach up to the peak") {
   const Scheduled s;
   std::vector<sluice_sim::TraceEvent> events;
-  sluice_sim::SimulateOptions options;
-  options.graph = s.graph.data();
-  options.graph_size = s.graph.size();
-  options.hardware = s.hardware.data();
-  options.hardware_size = s.hardware.size();
-  options.plan = s.plan.data();
-  options.plan_size = s.plan.size();
+  sluice_sim::SimulateOptions options =
+      sluice_test::SimulationOf(s.graph, s.hardware, s.plan);
   options.trace = [&](const sluice_sim::TraceEvent& e) { events.push_back(e); };
   REQUIRE(sluice_sim::Simulate(options).ok);
   std::stable_sort(events.begin(), events.end(),

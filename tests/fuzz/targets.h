@@ -17,6 +17,7 @@
 #include "sluice/presets.h"
 #include "support/library.h"
 #include "support/random_graph.h"
+#include "support/simulation.h"
 
 namespace sluice_test {
 
@@ -146,13 +147,7 @@ inline void RehashStream(uint8_t* image, size_t size) {
 }
 
 inline void SimulateBytes(const Trio& trio, const Bytes& plan) {
-  sluice_sim::SimulateOptions o;
-  o.graph = trio.graph.data();
-  o.graph_size = trio.graph.size();
-  o.hardware = trio.machine.data();
-  o.hardware_size = trio.machine.size();
-  o.plan = plan.data();
-  o.plan_size = plan.size();
+  sluice_sim::SimulateOptions o = SimulationOf(trio.graph, trio.machine, plan);
   o.functional = true;
   o.max_memory_bytes = 1 << 18;
   (void)sluice_sim::Simulate(o);

@@ -18,6 +18,7 @@
 #include "support/files.h"
 #include "support/library.h"
 #include "support/shared_data.h"
+#include "support/simulation.h"
 
 namespace sluice::import {
 namespace {
@@ -51,13 +52,7 @@ uint64_t HashOf(const Json& run) {
 
 SimulateOptions Options(const Bytes& graph, const Bytes& machine, const Bytes& plan,
                         uint64_t seed) {
-  SimulateOptions options;
-  options.graph = graph.data();
-  options.graph_size = graph.size();
-  options.hardware = machine.data();
-  options.hardware_size = machine.size();
-  options.plan = plan.data();
-  options.plan_size = plan.size();
+  SimulateOptions options = sluice_test::SimulationOf(graph, machine, plan);
   options.functional = true;
   options.seed = seed;
   return options;

@@ -7,6 +7,7 @@
 
 #include "support/random_graph.h"
 #include "support/random_stream.h"
+#include "support/simulation.h"
 #include "support/token_machine.h"
 #include "support/token_run.h"
 
@@ -191,13 +192,7 @@ TEST_CASE("a fully connected layer on a machine as VTA's, by waits and by tokens
     const PlanPtr plan = library.Schedule(g, h, 0, solver, 1000);
     REQUIRE(plan);
     const Bytes bytes = BytesOf(plan);
-    sluice_sim::SimulateOptions options;
-    options.graph = graph.data();
-    options.graph_size = graph.size();
-    options.hardware = hardware.data();
-    options.hardware_size = hardware.size();
-    options.plan = bytes.data();
-    options.plan_size = bytes.size();
+    sluice_sim::SimulateOptions options = SimulationOf(graph, hardware, bytes);
     options.functional = true;
     const sluice_sim::SimulateResult simulated = Simulate(options);
     CHECK_MESSAGE(simulated.ok, simulated.error);

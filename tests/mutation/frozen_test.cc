@@ -20,12 +20,14 @@
 #include <map>
 
 #include "mutation/changed_fields.h"
+#include "mutation/small_machine.h"
 #include "plan/mesh/mesh_run.h"
 #include "support/files.h"
 #include "support/frozen_lines.h"
 #include "support/library.h"
 #include "support/malloc_allocator.h"
 #include "support/random_graph.h"
+#include "support/simulation.h"
 #include "verify/cases.h"
 #include "verify/verify.h"
 
@@ -125,13 +127,7 @@ class Pair {
                        bool* accepts) const {
     Bytes plan = stored_.plan;
     std::memcpy(plan.data() + at_, image.data(), image.size());
-    sluice_sim::SimulateOptions o;
-    o.graph = stored_.graph.data();
-    o.graph_size = stored_.graph.size();
-    o.hardware = stored_.hardware.data();
-    o.hardware_size = stored_.hardware.size();
-    o.plan = plan.data();
-    o.plan_size = plan.size();
+    sluice_sim::SimulateOptions o = SimulationOf(stored_.graph, stored_.hardware, plan);
     o.functional = stored_.name != "host";  // an OPAQUE layer
     o.seed = run;
     o.interleaving = run == 3 ? 5 : 0;
@@ -194,10 +190,7 @@ bool MakeStored(uint64_t seed, Stored* stored) {
   stored->graph = GraphBytes(graph);
   if (seed % 4 == 3) {
     sluice::Rng rng(seed);
-    HardwareSpec machine;
-    machine.node_cols = 2 + rng.Below(2);
-    machine.node_rows = 1 + rng.Below(2);
-    machine.scratchpad_bytes = 512u << rng.Below(3);
+    const HardwareSpec machine = SmallMesh(&rng, 3);
     stored->hardware = HardwareBytes(machine);
     const MeshRun run = RunOnMesh(graph, machine, RandomSegments(&rng, graph, machine));
     stored->plan = run.plan;
@@ -206,12 +199,7 @@ bool MakeStored(uint64_t seed, Stored* stored) {
   MachineSpec machine = seed % 3 == 0 ? LimitedMachine(seed) : MakeRandomMachine(seed);
   Library library;
   const GraphPtr g = library.Graph(stored->graph);
-  machine.base.scratchpad_bytes = 1;
-  const HardwarePtr none = library.Hardware(MachineBytes(machine));
-  const PlanPtr never = library.Schedule(g, none);
-  const uint64_t least = library.diagnostic.smallest_scratchpad_bytes;
-  if (library.status != SLUICE_INFEASIBLE) return false;
-  machine.base.scratchpad_bytes = least + least * (seed % 4) * (seed % 4) / 3;
+  if (!FitScratchpad(g, seed, &library, &machine)) return false;
   stored->hardware = MachineBytes(machine);
   const PlanPtr plan = library.Schedule(g, library.Hardware(stored->hardware));
   if (plan == nullptr || ReportOf(plan).instructions > 120) return false;

@@ -20,11 +20,13 @@
 #include "io/read.h"
 #include "mutation/changed_fields.h"
 #include "mutation/oracle.h"
+#include "mutation/small_machine.h"
 #include "plan/mesh/mesh_run.h"
 #include "support/library.h"
 #include "support/malloc_allocator.h"
 #include "support/random_graph.h"
 #include "support/random_machine.h"
+#include "support/simulation.h"
 #include "verify/verify.h"
 
 namespace sluice_test {
@@ -126,21 +128,11 @@ class Subject {
     for (const LayerSpec& l : graph_.layers) {
       opaque_ = opaque_ || l.op == SLUICE_OP_OPAQUE;
     }
-    MachineSpec machine = MakeRandomMachine(seed);
-    if (seed % 4 == 1) {
-      const MachineSpec limited = LimitedMachine(seed);
-      machine.base.ops = limited.base.ops;
-      machine.base.host = limited.base.host;
-    }
     graph_bytes_ = GraphBytes(graph_);
     Library library;
     const GraphPtr g = library.Graph(graph_bytes_);
-    machine.base.scratchpad_bytes = 1;
-    const HardwarePtr none = library.Hardware(MachineBytes(machine));
-    const PlanPtr never = library.Schedule(g, none);
-    const uint64_t least = library.diagnostic.smallest_scratchpad_bytes;
-    if (library.status != SLUICE_INFEASIBLE) return false;
-    machine.base.scratchpad_bytes = least + least * (seed % 4) * (seed % 4) / 3;
+    MachineSpec machine = SmallMachine(seed, seed % 4 == 1);
+    if (!FitScratchpad(g, seed, &library, &machine)) return false;
     hardware_bytes_ = MachineBytes(machine);
     const HardwarePtr h = library.Hardware(hardware_bytes_);
     const PlanPtr plan = library.Schedule(
@@ -157,10 +149,7 @@ class Subject {
     graph_ = MakeRandomGraph(seed, limits);
     graph_bytes_ = GraphBytes(graph_);
     sluice::Rng rng(seed);
-    HardwareSpec machine;
-    machine.node_cols = 2 + rng.Below(2);
-    machine.node_rows = 1 + rng.Below(2);
-    machine.scratchpad_bytes = 512u << rng.Below(4);
+    const HardwareSpec machine = SmallMesh(&rng, 4);
     hardware_bytes_ = HardwareBytes(machine);
     const MeshRun run =
         RunOnMesh(graph_, machine, RandomSegments(&rng, graph_, machine));
@@ -194,13 +183,8 @@ class Subject {
   }
 
   sluice_sim::SimulateResult Simulate(int run) const {
-    sluice_sim::SimulateOptions o;
-    o.graph = graph_bytes_.data();
-    o.graph_size = graph_bytes_.size();
-    o.hardware = hardware_bytes_.data();
-    o.hardware_size = hardware_bytes_.size();
-    o.plan = plan_bytes_.data();
-    o.plan_size = plan_bytes_.size();
+    sluice_sim::SimulateOptions o =
+        SimulationOf(graph_bytes_, hardware_bytes_, plan_bytes_);
     o.functional = !opaque_;
     o.seed = static_cast<uint64_t>(run + 1);
     o.parameters = ParametersOf(graph_, run);

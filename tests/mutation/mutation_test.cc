@@ -14,10 +14,12 @@
 #include "io/read.h"
 #include "mutation/mutations.h"
 #include "mutation/oracle.h"
+#include "mutation/small_machine.h"
 #include "plan/mesh/mesh_run.h"
 #include "support/library.h"
 #include "support/malloc_allocator.h"
 #include "support/random_graph.h"
+#include "support/simulation.h"
 #include "support/stream_image.h"
 #include "verify/verify.h"
 
@@ -44,23 +46,11 @@ struct Subject {
     for (const LayerSpec& l : graph.layers) {
       opaque = opaque || l.op == SLUICE_OP_OPAQUE;
     }
-    MachineSpec machine = MakeRandomMachine(seed);
-    if (seed % 8 == 5) {
-      const MachineSpec limited = LimitedMachine(seed);
-      machine.base.ops = limited.base.ops;
-      machine.base.host = limited.base.host;
-    }
     graph_bytes = GraphBytes(graph);
     Library library;
     const GraphPtr g = library.Graph(graph_bytes);
-    // The least scratchpad or somewhat more: tiles of some channels, single and double
-    // buffers, whole layers.
-    machine.base.scratchpad_bytes = 1;
-    const HardwarePtr none = library.Hardware(MachineBytes(machine));
-    const PlanPtr never = library.Schedule(g, none);
-    const uint64_t least = library.diagnostic.smallest_scratchpad_bytes;
-    if (library.status != SLUICE_INFEASIBLE) return false;
-    machine.base.scratchpad_bytes = least + least * (seed % 4) * (seed % 4) / 3;
+    MachineSpec machine = SmallMachine(seed, seed % 8 == 5);
+    if (!FitScratchpad(g, seed, &library, &machine)) return false;
     hardware_bytes = MachineBytes(machine);
     const HardwarePtr h = library.Hardware(hardware_bytes);
     const PlanPtr plan = library.Schedule(
@@ -83,10 +73,7 @@ struct Subject {
     graph = MakeRandomGraph(seed, limits);
     graph_bytes = GraphBytes(graph);
     sluice::Rng rng(seed);
-    HardwareSpec machine;
-    machine.node_cols = 2 + rng.Below(2);
-    machine.node_rows = 1 + rng.Below(2);
-    machine.scratchpad_bytes = 512u << rng.Below(4);
+    const HardwareSpec machine = SmallMesh(&rng, 4);
     hardware_bytes = HardwareBytes(machine);
     const MeshRun run = RunOnMesh(graph, machine, RandomSegments(&rng, graph, machine));
     if (run.status != sluice::Status::kOk || run.report.instructions > 250)
@@ -126,8 +113,8 @@ struct Verdicts {
 // compares the report's numbers does not count.
 Verdicts Judge(const Subject& subject, const Mutant& mutant, int seeds) {
   Verdicts v;
-  const Bytes plan_bytes = PlanBytes(mutant.stream.Image(), mutant.places,
-                                     subject.graph_bytes, subject.hardware_bytes, {});
+  const Bytes plan_bytes = BytesOfPlan(mutant.stream.Image(), mutant.places,
+                                       subject.graph_bytes, subject.hardware_bytes, {});
   sluice::Memory memory(Malloc(), 0);
   sluice::Arena arena(&memory);
   sluice::Diagnostic d = EmptyDiagnostic();
@@ -148,13 +135,8 @@ Verdicts Judge(const Subject& subject, const Mutant& mutant, int seeds) {
   v.verify = status != ok && rule != "traffic" && rule != "report";
   if (v.verify) v.why = rule + ": " + d.message;
   for (int seed = 1; seed <= seeds && !v.simulate; ++seed) {
-    sluice_sim::SimulateOptions o;
-    o.graph = subject.graph_bytes.data();
-    o.graph_size = subject.graph_bytes.size();
-    o.hardware = subject.hardware_bytes.data();
-    o.hardware_size = subject.hardware_bytes.size();
-    o.plan = plan_bytes.data();
-    o.plan_size = plan_bytes.size();
+    sluice_sim::SimulateOptions o =
+        SimulationOf(subject.graph_bytes, subject.hardware_bytes, plan_bytes);
     o.functional = !subject.opaque;
     o.seed = static_cast<uint64_t>(seed);
     o.parameters = ParametersOf(subject.graph, seed - 1);

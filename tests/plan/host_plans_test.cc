@@ -7,6 +7,7 @@
 #include "firmware-sim/sim.h"
 #include "plan/mesh/mesh_run.h"
 #include "support/library.h"
+#include "support/simulation.h"
 
 namespace sluice_test {
 namespace {
@@ -55,13 +56,7 @@ Run Planned(const Bytes& graph, const Bytes& hardware,
   CHECK(library.Verify(g, h, plan) == SLUICE_OK);
   run.report = ReportOf(plan);
   const Bytes bytes = BytesOf(plan);
-  sluice_sim::SimulateOptions o;
-  o.graph = graph.data();
-  o.graph_size = graph.size();
-  o.hardware = hardware.data();
-  o.hardware_size = hardware.size();
-  o.plan = bytes.data();
-  o.plan_size = bytes.size();
+  sluice_sim::SimulateOptions o = SimulationOf(graph, hardware, bytes);
   o.functional = true;
   run.sim = sluice_sim::Simulate(o);
   INFO(run.sim.error);

@@ -9,6 +9,7 @@
 #include "firmware-sim/sim.h"
 #include "sluice/plan_generated.h"
 #include "support/library.h"
+#include "support/simulation.h"
 #include "support/wire_builder.h"
 
 namespace sluice_test {
@@ -40,13 +41,7 @@ HardwareSpec Machine(uint64_t scratchpad) {
 
 sluice_sim::SimulateResult Run(const Bytes& graph, const Bytes& hardware,
                                const Bytes& plan) {
-  sluice_sim::SimulateOptions o;
-  o.graph = graph.data();
-  o.graph_size = graph.size();
-  o.hardware = hardware.data();
-  o.hardware_size = hardware.size();
-  o.plan = plan.data();
-  o.plan_size = plan.size();
+  sluice_sim::SimulateOptions o = SimulationOf(graph, hardware, plan);
   o.functional = true;
   return sluice_sim::Simulate(o);
 }

@@ -8,6 +8,7 @@
 
 #include "support/network_plan.h"
 #include "support/shared_data.h"
+#include "support/simulation.h"
 #include "support/token_run.h"
 #include "zoo/zoo.h"
 
@@ -45,13 +46,7 @@ TEST_CASE("real machines: models compute their bytes in the cycles predicted") {
 // the waits.
 sluice_sim::SimulateResult RunIn(uint64_t order, const Bytes& graph,
                                  const Bytes& hardware, const Bytes& plan) {
-  sluice_sim::SimulateOptions o;
-  o.graph = graph.data();
-  o.graph_size = graph.size();
-  o.hardware = hardware.data();
-  o.hardware_size = hardware.size();
-  o.plan = plan.data();
-  o.plan_size = plan.size();
+  sluice_sim::SimulateOptions o = SimulationOf(graph, hardware, plan);
   o.functional = true;
   o.interleaving = order;
   return sluice_sim::Simulate(o);

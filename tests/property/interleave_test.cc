@@ -7,6 +7,7 @@
 #include "support/library.h"
 #include "support/random_graph.h"
 #include "support/random_machine.h"
+#include "support/simulation.h"
 #include "support/stream_image.h"
 
 namespace sluice_test {
@@ -28,18 +29,12 @@ Bytes WithStream(const Bytes& plan, const StreamBuilder& stream, const Planned& 
     }
     places.push_back(place);
   }
-  return PlanBytes(stream.Image(), places, p.graph, p.hardware, {});
+  return BytesOfPlan(stream.Image(), places, p.graph, p.hardware, {});
 }
 
 sluice_sim::SimulateResult Run(const Planned& p, uint64_t interleaving,
                                bool check_races) {
-  sluice_sim::SimulateOptions o;
-  o.graph = p.graph.data();
-  o.graph_size = p.graph.size();
-  o.hardware = p.hardware.data();
-  o.hardware_size = p.hardware.size();
-  o.plan = p.plan.data();
-  o.plan_size = p.plan.size();
+  sluice_sim::SimulateOptions o = SimulationOf(p.graph, p.hardware, p.plan);
   o.functional = true;
   o.seed = 1;
   o.interleaving = interleaving;

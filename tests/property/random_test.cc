@@ -13,6 +13,7 @@
 #include "firmware-sim/sim.h"
 #include "support/library.h"
 #include "support/random_graph.h"
+#include "support/simulation.h"
 
 namespace sluice_test {
 namespace {
@@ -24,13 +25,7 @@ uint64_t Setting(const char* name, uint64_t otherwise) {
 
 sluice_sim::SimulateResult RunPlan(const Bytes& graph, const Bytes& hardware,
                                    const Bytes& plan, uint64_t seed, bool functional) {
-  sluice_sim::SimulateOptions o;
-  o.graph = graph.data();
-  o.graph_size = graph.size();
-  o.hardware = hardware.data();
-  o.hardware_size = hardware.size();
-  o.plan = plan.data();
-  o.plan_size = plan.size();
+  sluice_sim::SimulateOptions o = SimulationOf(graph, hardware, plan);
   o.functional = functional;
   o.seed = seed;
   // Gives each parameter a value in its range.

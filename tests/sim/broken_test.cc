@@ -6,6 +6,7 @@
 
 #include "firmware-sim/kernels.h"
 #include "sim/judge_case.h"
+#include "support/simulation.h"
 
 namespace sluice_test {
 namespace {
@@ -389,13 +390,7 @@ TEST_CASE("a trace has every instruction once") {
   const Case c = ConvCase();
   const Bytes graph = c.Graph(), hardware = c.Hardware(), plan = c.Plan();
   std::vector<sluice_sim::TraceEvent> events;
-  sluice_sim::SimulateOptions o;
-  o.graph = graph.data();
-  o.graph_size = graph.size();
-  o.hardware = hardware.data();
-  o.hardware_size = hardware.size();
-  o.plan = plan.data();
-  o.plan_size = plan.size();
+  sluice_sim::SimulateOptions o = SimulationOf(graph, hardware, plan);
   o.trace = [&](const sluice_sim::TraceEvent& e) { events.push_back(e); };
   const auto r = sluice_sim::Simulate(o);
   CHECK(r.ok);

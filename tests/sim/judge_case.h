@@ -4,6 +4,7 @@
 #define SLUICE_TESTS_SIM_JUDGE_CASE_H_
 
 #include "firmware-sim/sim.h"
+#include "support/simulation.h"
 #include "support/stream_builder.h"
 
 namespace sluice_test {
@@ -11,13 +12,7 @@ namespace sluice_test {
 inline sluice_sim::SimulateResult Judge(const Case& c, const Bytes& plan,
                                         bool functional = true, uint64_t seed = 1) {
   const Bytes graph = c.Graph(), hardware = c.Hardware();
-  sluice_sim::SimulateOptions options;
-  options.graph = graph.data();
-  options.graph_size = graph.size();
-  options.hardware = hardware.data();
-  options.hardware_size = hardware.size();
-  options.plan = plan.data();
-  options.plan_size = plan.size();
+  sluice_sim::SimulateOptions options = SimulationOf(graph, hardware, plan);
   options.functional = functional;
   options.seed = seed;
   options.max_memory_bytes = 1 << 20;

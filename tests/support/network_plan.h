@@ -14,11 +14,10 @@
 #include "import/tflite/import_tflite.h"
 #include "presets/presets.h"
 #include "sluice/sluice.h"
+#include "support/bytes.h"
 #include "support/files.h"
 
 namespace sluice_test {
-
-using Bytes = std::vector<uint8_t>;
 
 inline Bytes ImportedGraph(const std::string& path) {
   const Bytes file = sluice_test::ReadFile(path);

@@ -15,6 +15,7 @@
 #include "support/graph_edit.h"
 #include "support/library.h"
 #include "support/malloc_allocator.h"
+#include "support/simulation.h"
 #include "zoo/zoo.h"
 
 namespace {
@@ -90,13 +91,7 @@ Result Reschedule(Library* library, const PlanPtr& before, const Bytes& graph,
 void CheckExecutes(const PlanPtr& plan, const Bytes& graph, const Bytes& hardware,
                    bool functional = true) {
   const Bytes bytes = PlanBytesOf(plan);
-  sluice_sim::SimulateOptions o;
-  o.graph = graph.data();
-  o.graph_size = graph.size();
-  o.hardware = hardware.data();
-  o.hardware_size = hardware.size();
-  o.plan = bytes.data();
-  o.plan_size = bytes.size();
+  sluice_sim::SimulateOptions o = sluice_test::SimulationOf(graph, hardware, bytes);
   o.functional = functional;
   const sluice_sim::SimulateResult run = sluice_sim::Simulate(o);
   INFO(run.error);

@@ -5,6 +5,7 @@
 #include "firmware-sim/sim.h"
 #include "support/library.h"
 #include "support/random_graph.h"
+#include "support/simulation.h"
 
 namespace sluice_test {
 namespace {
@@ -38,13 +39,7 @@ struct Case {
     return PlanPtr(plan);
   }
   sluice_sim::SimulateResult Run(const Bytes& plan) const {
-    sluice_sim::SimulateOptions o;
-    o.graph = graph_bytes.data();
-    o.graph_size = graph_bytes.size();
-    o.hardware = hardware_bytes.data();
-    o.hardware_size = hardware_bytes.size();
-    o.plan = plan.data();
-    o.plan_size = plan.size();
+    sluice_sim::SimulateOptions o = SimulationOf(graph_bytes, hardware_bytes, plan);
     o.functional = true;
     o.seed = seed;
     return sluice_sim::Simulate(o);

@@ -16,6 +16,7 @@
 #include "model/report.h"
 #include "plan/mesh/node_program.h"
 #include "support/read_graph.h"
+#include "support/simulation.h"
 #include "verify/verify.h"
 
 namespace sluice_test {
@@ -141,13 +142,7 @@ inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
   run.verdict =
       sluice::Verify(n.graph, n.hardware, read, &scratch, nullptr, &run.diagnostic);
   const Bytes graph = GraphBytes(spec), hardware = HardwareBytes(machine);
-  sluice_sim::SimulateOptions o;
-  o.graph = graph.data();
-  o.graph_size = graph.size();
-  o.hardware = hardware.data();
-  o.hardware_size = hardware.size();
-  o.plan = run.plan.data();
-  o.plan_size = run.plan.size();
+  sluice_sim::SimulateOptions o = SimulationOf(graph, hardware, run.plan);
   o.functional = true;
   o.contention = true;
   for (const ParameterSpec& p : spec.parameters) o.parameters.push_back(p.max);

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call of the simulator for a plan.
+#ifndef SLUICE_TESTS_SUPPORT_SIMULATION_H_
+#define SLUICE_TESTS_SUPPORT_SIMULATION_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "firmware-sim/sim.h"
+
+namespace sluice_test {
+
+// The options of a run of these bytes, which must outlive it. It only keeps time until the
+// caller sets `functional`.
+inline sluice_sim::SimulateOptions SimulationOf(const std::vector<uint8_t>& graph,
+                                                const std::vector<uint8_t>& hardware,
+                                                const std::vector<uint8_t>& plan) {
+  sluice_sim::SimulateOptions options;
+  options.graph = graph.data();
+  options.graph_size = graph.size();
+  options.hardware = hardware.data();
+  options.hardware_size = hardware.size();
+  options.plan = plan.data();
+  options.plan_size = plan.size();
+  return options;
+}
+
+}  // namespace sluice_test
+
+#endif  // SLUICE_TESTS_SUPPORT_SIMULATION_H_
