@@ -2,19 +2,11 @@
 #include "model/granules.h"
 
 #include "base/checked.h"
+#include "base/gcd.h"
 
 namespace sluice {
 
 namespace {
-
-int64_t Gcd(int64_t a, int64_t b) {
-  while (b != 0) {
-    const int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
 
 // The least common multiple, at most `extent`: there the axis is not cut.
 int32_t Both(int64_t a, int64_t b, int64_t extent) {

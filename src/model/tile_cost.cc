@@ -2,20 +2,10 @@
 #include "model/tile_cost.h"
 
 #include "base/checked.h"
+#include "base/gcd.h"
 
 namespace sluice {
-namespace {
-
-uint32_t Gcd(uint32_t a, uint32_t b) {
-  while (b != 0) {
-    const uint32_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 bool CutGrid(void*, const int32_t extent[4], uint32_t axes, uint32_t tiles,
              int32_t counts[4]) {

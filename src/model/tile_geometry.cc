@@ -333,6 +333,16 @@ bool operator==(const Box& a, const Box& b) {
   return true;
 }
 
+bool Contains(const Box& outer, const Box& inner) {
+  for (int a = 0; a < kAxes; ++a) {
+    if (inner.begin[a] < outer.begin[a] ||
+        inner.begin[a] + inner.extent[a] > outer.begin[a] + outer.extent[a]) {
+      return false;
+    }
+  }
+  return true;
+}
+
 Box WholeBox(const Tensor& tensor) {
   Box box = {};
   for (int a = 0; a < kAxes; ++a) box.extent[a] = tensor.extent[a];

@@ -25,6 +25,7 @@ struct Box {
 };
 
 bool operator==(const Box& a, const Box& b);
+bool Contains(const Box& outer, const Box& inner);
 Box WholeBox(const Tensor& tensor);
 
 // Tensor of each role, kNone where the op has none.

@@ -9,6 +9,16 @@
 namespace sluice {
 namespace judge {
 
+bool LiesDensely(const Part& part, const int64_t* dense, int64_t* index) {
+  *index = 0;
+  bool same = true;
+  for (int a = 0; a < kAxes; ++a) {
+    *index += part.origin[a] * dense[a];
+    same = same && (part.extent[a] == 1 || part.twin_stride[a] == dense[a]);
+  }
+  return same && *index == part.twin;
+}
+
 Status Contents::Init() {
   const size_t memories = judge_->stream.nodes + SLUICE_REGION_COUNT;
   first_partial_ = 2 * static_cast<uint32_t>(judge_->graph.tensors.size());

@@ -33,6 +33,10 @@ struct Part {
   int64_t twin_stride[kAxes];
 };
 
+// True if each element of the part lies at its place in a dense tensor with these steps.
+// *index is the place of the first one.
+bool LiesDensely(const Part& part, const int64_t* dense, int64_t* index);
+
 constexpr uint32_t kMaxRanges = 8;
 
 struct PartialSum {

@@ -185,12 +185,7 @@ Status Follower::DemandRoot(uint32_t memory, const Box& box, uint32_t root,
   SLUICE_TRY(contents_.Read(memory, box, false, &parts_));
   for (const Part& part : parts_) {
     int64_t index = 0;
-    bool same = part.root == root;
-    for (int a = 0; a < kAxes; ++a) {
-      index += part.origin[a] * dense[a];
-      same = same && (part.extent[a] == 1 || part.twin_stride[a] == dense[a]);
-    }
-    if (same && index == part.twin) continue;
+    if (LiesDensely(part, dense, &index) && part.root == root) continue;
     Fail fail = Reject(*judge_, rule);
     fail.Tensor(tensor).Text(role).Text(" must be tensor ").Number(root);
     fail.Text(" from element ").Number(part.twin).Text(", but ");

@@ -201,14 +201,12 @@ Status Follower::ReadAccumulator(const Layer& layer, uint32_t layer_index,
   SLUICE_TRY(contents_.Read(memory, accumulator.BoxWith(first, dense), false, &parts_));
   for (const Part& part : parts_) {
     int64_t index = 0;
-    bool same = part.root == parts_[0].root && part.root != kNone &&
-                contents_.IsPartial(part.root) &&
-                contents_.Partial(part.root).layer == layer_index;
-    for (int a = 0; a < kAxes; ++a) {
-      index += part.origin[a] * dense[a];
-      same = same && (part.extent[a] == 1 || part.twin_stride[a] == dense[a]);
+    if (part.root == parts_[0].root && part.root != kNone &&
+        contents_.IsPartial(part.root) &&
+        contents_.Partial(part.root).layer == layer_index &&
+        LiesDensely(part, dense, &index)) {
+      continue;
     }
-    if (same && index == part.twin) continue;
     return Reject(*judge_, "accumulate")
         .Layer(layer_index)
         .Text("the accumulator does not hold a partial sum of this box");

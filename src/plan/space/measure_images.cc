@@ -32,36 +32,15 @@ class Measurer {
   }
 
  private:
-  // Visits all iterations of the loops directly inside `loop` around layers [first,
-  // last).
+  // Visits all iterations of the loops inside `loop` around layers [first, last).
   Status Visit(uint32_t first, uint32_t last, uint32_t loop) {
-    for (uint32_t p = first; p < last;) {
-      uint32_t inner = plan_.layers[p].loop;
-      if (inner == loop) {
-        ++p;
-        continue;
-      }
-      while (plan_.loops[inner].parent != loop) inner = plan_.loops[inner].parent;
-      uint32_t end = p + 1;
-      while (end < last && Under(plan_.layers[end].loop, inner)) ++end;
-      for (int32_t trip = 0; trip < plan_.loops[inner].trips; ++trip) {
-        if (scratch_->memory()->Stop()) return Status::kStopped;
-        boxes_.SetTrip(inner, trip);
-        boxes_.Derive(p, end);
-        Grow(inner, p, end);
-        SLUICE_TRY(Visit(p, end, inner));
-      }
-      boxes_.SetTrip(inner, kAllTrips);
-      p = end;
-    }
-    return Status::kOk;
-  }
-
-  bool Under(uint32_t loop, uint32_t outer) const {
-    for (; loop != kNone; loop = plan_.loops[loop].parent) {
-      if (loop == outer) return true;
-    }
-    return false;
+    return boxes_.EachIteration(
+        first, last, loop, [](uint32_t) { return Status::kOk; },
+        [&](uint32_t begin, uint32_t end, uint32_t inner) {
+          if (scratch_->memory()->Stop()) return Status::kStopped;
+          Grow(inner, begin, end);
+          return Visit(begin, end, inner);
+        });
   }
 
   // Raises the sizes of the images of `loop`, and of its layers' sums, to what the

@@ -222,7 +222,8 @@ Status LoadEarlier(const SpacePlan& plan, const PlaceCall& call, Arena* scratch)
       SLUICE_TRY(near.Push(k));
       if (other.last >= image->first) SLUICE_TRY(live.Push(k));
     }
-    // Images that live beside this one forbid most offsets, so they are asked first.
+    // The images that overlap this one in time come first in `live`: they exclude the most
+    // offsets.
     for (const uint32_t k : near.span()) {
       if (plan.images[k].last < image->first) SLUICE_TRY(live.Push(k));
     }

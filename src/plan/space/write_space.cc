@@ -28,16 +28,6 @@ void FinishBox(int64_t at, const Box& box, const Tensor& root, BufferBox* out) {
   out->dtype = root.dtype;
 }
 
-bool Inside(const Box& outer, const Box& inner) {
-  for (int a = 0; a < kAxes; ++a) {
-    if (inner.begin[a] < outer.begin[a] ||
-        inner.begin[a] + inner.extent[a] > outer.begin[a] + outer.extent[a]) {
-      return false;
-    }
-  }
-  return true;
-}
-
 // The first layer of a segment that reads a root, and as what.
 struct Reader {
   uint32_t layer;
@@ -275,7 +265,7 @@ class Frames {
     const RootAxes& axes = axes_[tensor];
     const Box in_root =
         axes.nested ? BoxInRoot(axes, box) : BoxInRoot(roots_, tensor, box);
-    if (frame.box.extent[0] == 0 || !Inside(frame.box, in_root)) {
+    if (frame.box.extent[0] == 0 || !Contains(frame.box, in_root)) {
       return Status::kInfeasible;
     }
     int64_t at = image.offset + frame.turn * image.bytes;
@@ -389,32 +379,12 @@ class Writer {
 
   // Writes layers [first, last) under `loop`, whose iteration is set.
   Status Run(uint32_t first, uint32_t last, uint32_t loop) {
-    for (uint32_t p = first; p < last;) {
-      uint32_t inner = plan_.layers[p].loop;
-      if (inner == loop) {
-        SLUICE_TRY(RunLayer(p++));
-        continue;
-      }
-      while (plan_.loops[inner].parent != loop) inner = plan_.loops[inner].parent;
-      uint32_t end = p + 1;
-      while (end < last && Under(plan_.layers[end].loop, inner)) ++end;
-      for (int32_t trip = 0; trip < plan_.loops[inner].trips; ++trip) {
-        boxes_.SetTrip(inner, trip);
-        boxes_.Derive(p, end);
-        SLUICE_TRY(frames_.Fill(inner, boxes_));
-        SLUICE_TRY(Run(p, end, inner));
-      }
-      boxes_.SetTrip(inner, kAllTrips);
-      p = end;
-    }
-    return Status::kOk;
-  }
-
-  bool Under(uint32_t loop, uint32_t outer) const {
-    for (; loop != kNone; loop = plan_.loops[loop].parent) {
-      if (loop == outer) return true;
-    }
-    return false;
+    return boxes_.EachIteration(
+        first, last, loop, [&](uint32_t position) { return RunLayer(position); },
+        [&](uint32_t begin, uint32_t end, uint32_t inner) {
+          SLUICE_TRY(frames_.Fill(inner, boxes_));
+          return Run(begin, end, inner);
+        });
   }
 
   Status Append(uint32_t position) {

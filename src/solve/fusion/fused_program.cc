@@ -41,16 +41,6 @@ BufferBox BoxInFrame(int64_t offset, const Box& frame, const Box& box,
   return out;
 }
 
-bool Contains(const Box& outer, const Box& inner) {
-  for (int a = 0; a < kAxes; ++a) {
-    if (inner.begin[a] < outer.begin[a] ||
-        inner.begin[a] + inner.extent[a] > outer.begin[a] + outer.extent[a]) {
-      return false;
-    }
-  }
-  return true;
-}
-
 void FindGroups(const GroupNotation& notation, FusedBuffers* out) {
   uint32_t group = 0;
   uint32_t fine = 0;

@@ -43,6 +43,31 @@ class SpaceBoxes {
   // Derives positions [first, last), which are all layers under some loops.
   void Derive(uint32_t first, uint32_t last);
 
+  // Goes through the layers [first, last) in order: calls at_layer(position) for those
+  // directly in `loop`. Of each loop directly inside `loop`, sets each trip, derives the
+  // loop's layers [begin, end), and calls in_trip(begin, end, the inner loop).
+  template <typename AtLayer, typename InTrip>
+  Status EachIteration(uint32_t first, uint32_t last, uint32_t loop, AtLayer at_layer,
+                       InTrip in_trip) {
+    for (uint32_t p = first; p < last;) {
+      if (plan_.layers[p].loop == loop) {
+        SLUICE_TRY(at_layer(p++));
+        continue;
+      }
+      const uint32_t inner = LoopInside(p, loop);
+      uint32_t end = p + 1;
+      while (end < last && LoopInside(end, loop) == inner) ++end;
+      for (int32_t trip = 0; trip < plan_.loops[inner].trips; ++trip) {
+        SetTrip(inner, trip);
+        Derive(p, end);
+        SLUICE_TRY(in_trip(p, end, inner));
+      }
+      SetTrip(inner, kAllTrips);
+      p = end;
+    }
+    return Status::kOk;
+  }
+
   // The results of the last Derive with this position or root; extent[0] 0: nothing is
   // made or needed.
   const Box& made(uint32_t position) const { return made_[position]; }
@@ -61,6 +86,14 @@ class SpaceBoxes {
   int32_t sum_end(uint32_t position) const { return sum_[position].end; }
 
  private:
+  // The loop directly inside `loop` that a position is under; kNone: it is in `loop` itself.
+  uint32_t LoopInside(uint32_t position, uint32_t loop) const {
+    uint32_t inner = kNone;
+    for (uint32_t l = plan_.layers[position].loop; l != loop; l = plan_.loops[l].parent)
+      inner = l;
+    return inner;
+  }
+
   struct Range {
     int32_t begin, end;
   };

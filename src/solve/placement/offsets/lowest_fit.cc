@@ -47,8 +47,8 @@ struct Placed {
 // Up to so many placed buffers, repeated scans are faster than sorting.
 constexpr size_t kFew = 512;
 
-// Lowest offset of b that overlaps none of `placed`: whatever overlaps, b lies behind
-// it. Reorders `placed`.
+// Lowest offset of b that overlaps none of `placed`: while a placed buffer overlaps b, b moves
+// behind that buffer. Reorders `placed`.
 int64_t LowestAmong(const Sections& sections, const SectionedBuffer& b,
                     Span<Placed> placed) {
   if (placed.size() > kFew) {

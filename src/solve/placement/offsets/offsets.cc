@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "base/gcd.h"
 #include "solve/placement/offsets/conflict_set.h"
 #include "solve/placement/offsets/lowest_fit.h"
 #include "solve/placement/offsets/partial_gaps.h"
@@ -14,15 +15,6 @@ namespace {
 constexpr uint32_t kSwaps = 32;        // tried where no exact search follows
 constexpr size_t kSwapPairs = 400000;  // the most pairs of buffers that swaps look at
 constexpr uint64_t kFirstProbeNodes = 4096;  // per capacity tried, doubles
-
-int64_t Gcd(int64_t a, int64_t b) {
-  while (b != 0) {
-    const int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
 
 // Every canonical offset, so every useful peak, is a multiple of this.
 int64_t Granule(const LiveRangeSet& set, const Sections& sections) {

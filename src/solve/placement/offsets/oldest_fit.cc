@@ -55,7 +55,8 @@ class Shelf {
   // touch is longest ago. Clears the excluded bytes.
   bool Find(int64_t bytes, int64_t begin, int64_t* at) {
     Wish wish = {bytes, begin, begin, 0};
-    // What the oldest stretch allows is reached first, so that few others are tried.
+    // Begins with the row that has the oldest stretch: its place is a limit that lets most
+    // other rows be skipped.
     uint32_t oldest = 0;
     for (uint32_t r = 1; r < rows_.size(); ++r) {
       if (rows_[r].oldest < rows_[oldest].oldest) oldest = r;

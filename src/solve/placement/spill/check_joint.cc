@@ -43,7 +43,7 @@ Status CheckFixedOrder(const OperatorGraph& graph, Span<const uint32_t> order,
       .Number(at);
 }
 
-// Rounds sizes up and the capacity down to the alignment, then counts true bytes again.
+// Rounds sizes up to the alignment.
 Status RoundSizes(const OperatorGraph& graph, int64_t alignment, Arena* arena,
                   OperatorGraph* rounded) {
   *rounded = graph;
@@ -71,7 +71,7 @@ Status CheckOrder(const OperatorGraph& graph, Span<const uint32_t> order, Arena*
 }
 
 Status CheckJoint(const OperatorGraph& graph, const JointOptions& options, Arena* arena,
-                  OperatorGraph* rounded, int64_t* capacity, Diagnostic* diagnostic) {
+                  RoundedJoint* rounded, Diagnostic* diagnostic) {
   SLUICE_TRY(CheckOperatorGraph(graph, arena, diagnostic));
   SLUICE_TRY(CheckFixedOrder(graph, options.fixed_order, arena, diagnostic));
   if (options.alignment <= 0 || options.capacity < 0 ||
@@ -80,8 +80,9 @@ Status CheckJoint(const OperatorGraph& graph, const JointOptions& options, Arena
     return Fail(diagnostic, Status::kBadArgument, "placement")
         .Text("alignment must be a power of two up to 2^30, capacity not negative");
   }
-  *capacity = options.capacity / options.alignment * options.alignment;
-  return RoundSizes(graph, options.alignment, arena, rounded);
+  rounded->options = options;
+  rounded->options.capacity = options.capacity / options.alignment * options.alignment;
+  return RoundSizes(graph, options.alignment, arena, &rounded->graph);
 }
 
 }  // namespace sluice

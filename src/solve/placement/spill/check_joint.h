@@ -18,10 +18,15 @@ namespace sluice {
 Status CheckOrder(const OperatorGraph& graph, Span<const uint32_t> order, Arena* arena,
                   bool* good, uint32_t* at);
 
+struct RoundedJoint {
+  OperatorGraph graph;  // may share spans with the graph that was checked
+  JointOptions options;
+};
+
 // Checks graph, order and options; rounds the sizes up and the capacity down to the
-// alignment. *rounded may share the graph's spans.
+// alignment.
 Status CheckJoint(const OperatorGraph& graph, const JointOptions& options, Arena* arena,
-                  OperatorGraph* rounded, int64_t* capacity, Diagnostic* diagnostic);
+                  RoundedJoint* rounded, Diagnostic* diagnostic);
 
 }  // namespace sluice
 

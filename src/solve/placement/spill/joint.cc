@@ -569,10 +569,9 @@ Status PlanJoint(const OperatorGraph& graph, const JointOptions& options,
                  Budget* budget, Arena* arena, SpillPlan* plan,
                  Diagnostic* diagnostic) {
   *plan = SpillPlan();
-  OperatorGraph rounded;
-  JointOptions whole = options;
-  SLUICE_TRY(CheckJoint(graph, options, arena, &rounded, &whole.capacity, diagnostic));
-  Joint joint = {rounded, whole, budget, arena, plan};
+  RoundedJoint rounded;
+  SLUICE_TRY(CheckJoint(graph, options, arena, &rounded, diagnostic));
+  Joint joint = {rounded.graph, rounded.options, budget, arena, plan};
   const Status status = Run(&joint);
   if (status == Status::kUnsupported) {
     return Fail(diagnostic, status, "placement")
@@ -580,7 +579,7 @@ Status PlanJoint(const OperatorGraph& graph, const JointOptions& options,
   }
   if (status == Status::kInfeasible) {
     return Fail(diagnostic, status, "placement")
-        .Bytes(static_cast<uint64_t>(LargestOperator(rounded)),
+        .Bytes(static_cast<uint64_t>(LargestOperator(rounded.graph)),
                static_cast<uint64_t>(options.capacity))
         .Text("the operands of an operator do not fit together");
   }

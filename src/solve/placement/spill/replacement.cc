@@ -267,13 +267,13 @@ Status PlanReplacement(const OperatorGraph& graph, const JointOptions& options,
                        Budget* budget, Arena* arena, SpillPlan* plan,
                        Diagnostic* diagnostic) {
   *plan = SpillPlan();
-  OperatorGraph rounded;
-  JointOptions whole = options;
-  SLUICE_TRY(CheckJoint(graph, options, arena, &rounded, &whole.capacity, diagnostic));
+  RoundedJoint rounded;
+  SLUICE_TRY(CheckJoint(graph, options, arena, &rounded, diagnostic));
   if (options.fixed_order.size() != graph.operators.size()) {
     return Fail(diagnostic, Status::kBadArgument, "placement").Text("no order given");
   }
-  const Status status = FastPlan(rounded, whole, budget, arena, plan, diagnostic);
+  const Status status =
+      FastPlan(rounded.graph, rounded.options, budget, arena, plan, diagnostic);
   if (status != Status::kOk && status != Status::kStopped) return status;
   const bool small =
       Max(graph.operators.size(), graph.tensors.size()) <= kMaxSpillItems;

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // A lower bound on the bytes that any order with any spills moves.
 //
-// Input   checked graph, capacity, charge; decisions, of whose order windows are looked
-//         at.
+// Input   checked graph, capacity, charge; decisions, whose order is divided into windows.
 // Output  *bound: no plan moves fewer bytes. The bound counts sums of bytes; plans that
 //         also need addresses move at least as many.
 // Errors  kOutOfMemory. A limit that is reached is no error: the bound is then lower.
 // Cost    a beam and an exact search per window, of at most max_states states together.
 // Source  ours. A plan, restricted to the operators of a window, is a plan of these
-//         operators. Each tensor has a price in one window only, the window that
-//         touches it first; in other windows it takes room while an operator uses it,
-//         and costs nothing. So the windows' optima add up. Neighbours are joined while
-//         that raises the sum; equal windows are solved once.
+//         operators. A tensor's moves are counted only in the window that touches it
+//         first; in other windows the tensor takes room while an operator uses it, and
+//         its moves are free. So the sum of the windows' optima is a bound. Neighbouring
+//         windows are joined while this raises the sum; equal windows are solved once.
 #ifndef SLUICE_SOLVE_PLACEMENT_SPILL_SPILL_BOUND_H_
 #define SLUICE_SOLVE_PLACEMENT_SPILL_SPILL_BOUND_H_
 

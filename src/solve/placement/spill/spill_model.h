@@ -142,11 +142,12 @@ struct SpillModel {
     return Status::kOk;
   }
 
-  // Finds chains. An operator with one operand, which nobody else reads, can run at
-  // once behind its writer if its output is no larger than that operand, and than what
-  // the writer has freed: an order that runs it later holds the operand meanwhile, and
-  // may hold the output in its place. Mirrored, the writer of a larger tensor can wait
-  // until just before the reader. A reader that moved forward cannot also wait itself.
+  // Finds chains: a writer and the only reader of its output, where that output is the
+  // reader's only operand. If the reader's output is no larger than its operand, and no
+  // larger than what the writer has freed, the reader may run directly after the writer: an
+  // order that runs it later could hold the reader's output in the operand's place. If the
+  // tensor between them is at least as large as the writer's operand, the writer may wait
+  // until directly before the reader. An operator that was moved forward does not also wait.
   [[gnu::cold]] Status InitChains(Arena* arena) {
     SLUICE_TRY(arena->Allocate(operators, &next));
     SLUICE_TRY(arena->Allocate(operators, &delayed));

@@ -61,10 +61,9 @@ TEST_CASE(
   net.Op({1}, {2});
   Ground ground;
   JointOptions options;
-  OperatorGraph rounded;
-  int64_t capacity = 0;
+  RoundedJoint rounded;
   const auto check = [&] {
-    return CheckJoint(net.Graph(), options, &ground.arena, &rounded, &capacity,
+    return CheckJoint(net.Graph(), options, &ground.arena, &rounded,
                       &ground.diagnostic);
   };
   const auto says = [&](const std::string& text) {
@@ -73,10 +72,10 @@ TEST_CASE(
   options.capacity = 63;
   options.alignment = 8;
   REQUIRE(check() == Status::kOk);
-  CHECK(capacity == 56);
-  CHECK(rounded.tensors[0].bytes == 16);
-  CHECK(rounded.tensors[1].bytes == 24);
-  CHECK(rounded.tensors[2].bytes == 8);
+  CHECK(rounded.options.capacity == 56);
+  CHECK(rounded.graph.tensors[0].bytes == 16);
+  CHECK(rounded.graph.tensors[1].bytes == 24);
+  CHECK(rounded.graph.tensors[2].bytes == 8);
   for (const int64_t alignment : {int64_t{0}, int64_t{12}, int64_t{1} << 31}) {
     options.alignment = alignment;
     CHECK(check() == Status::kBadArgument);
