@@ -171,7 +171,7 @@ void WriteSlices(Tracer* t) {
   }
 }
 
-// A counter's values from its changes, which are counted in parts: `parts` of them are one.
+// Writes a counter's values. `changes` are in units of 1 / `parts`.
 void WriteCounter(Tracer* t, uint32_t process, const std::string& name,
                   const std::map<uint64_t, int64_t>& changes, int64_t parts = 1) {
   int64_t sum = 0;

@@ -118,7 +118,7 @@ double EnergyOf(const Asked& asked, PricedBy prices, bool nest,
 struct Queues {
   uint32_t engines = 0;  // that have the operation
   int64_t latency = INT64_MAX;
-  Queue queue;  // where there is one engine: its queue
+  Queue queue;  // of the engine, if there is only one
 };
 
 Queues QueuesThat(const Engines& engines, const Hardware& hardware, uint32_t does) {

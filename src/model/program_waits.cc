@@ -325,8 +325,8 @@ class Ranges {
   Vector<Segment> segments_;
   PastSets pasts_;
   Span<uint32_t> heads_;  // per memory
-  // Per node, then per region and bucket: a segment of that memory which begins in that
-  // bucket, in front of the last access there, or kNone.
+  // Per memory (each node's, then each region's) and bucket: a segment that begins in that
+  // bucket, before the bucket's last access, or kNone.
   Span<uint32_t> hints_;
   AddressBuckets pad_ = {1, 0}, dram_ = {1, 0};
   uint32_t nodes_ = 0, memory_ = 0;  // memory_: of this access

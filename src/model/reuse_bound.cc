@@ -113,7 +113,7 @@ bool IsProduct(const Graph& graph, const Layer& layer) {
   return WindowOf(graph, layer, 1).filter == 1 && WindowOf(graph, layer, 2).filter == 1;
 }
 
-// The weight of bytes that enter beyond those that do so once.
+// The weight of the bytes that are loaded beyond the first load of each element.
 double EnteringAgain(const double* most, const double* bytes, double macs, double root,
                      double room) {
   double x[3] = {most[0], most[1], most[2]};

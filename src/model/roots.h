@@ -16,9 +16,9 @@ namespace sluice {
 
 uint32_t RootOf(const Lowering& lowering, uint32_t tensor);
 
-// The extents in which boxes of a root are given. Mostly they are the root's own. Where
-// a view has an axis that runs over several axes of the root (rows and columns as one
-// axis), they are such that the view's axes are axes of the root.
+// The extents in which boxes of a root are given: usually the root's own. Where a view joins
+// several axes of the root into one (rows and columns as one axis), the root's extents are
+// given joined too, so that each axis of the view is an axis of the root.
 struct RootShape {
   int32_t extent[kAxes];
   int32_t row[kAxes];  // of an axis that others see as rows: elements of one; else 1

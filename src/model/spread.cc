@@ -46,8 +46,8 @@ int32_t TapsOfRun(const Window& w, int32_t run, int32_t step, int32_t in, int32_
   return static_cast<int32_t>(Max<int64_t>(w.filter - lost, 0));
 }
 
-// Whole axes spread to whole axes; of others, elements that lie in a row stay so where
-// the output has one axis for them.
+// A whole axis spreads to whole axes. Of an axis that is not whole, consecutive elements
+// stay consecutive if the output keeps them on one axis.
 Spread ThroughReshape(const Tensor& in, const Tensor& out, const Spread& spread) {
   AxisGroup groups[2 * kAxes];
   const uint32_t count = GroupsOfReshape(in.extent, out.extent, groups);

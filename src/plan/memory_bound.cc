@@ -16,9 +16,9 @@ namespace {
 
 // The most that a call allocates before it plans.
 constexpr uint64_t kObjectBytes = 1024;
-// Of a search of the space, which is refused more: arenas that work at one time, for
-// each layer its notes, for each pair of layers that may share a segment the segment's
-// cost and its tiles, for each step of the plan its places and waits.
+// What a search of the space may take; it is refused more. In total: arenas that are used at
+// the same time. Per layer: notes. Per pair of layers that may share a segment: the segment's
+// cost and its tiles. Per step of the plan: places and waits.
 constexpr uint64_t kSearchBytes = 384 << 10, kLayerBytes = 12 << 10;
 constexpr uint64_t kPairBytes = 256, kPairsOfLayer = 112, kStepBytes = 256;
 
@@ -57,8 +57,8 @@ Status CountSteps(const PlanRequest& request, Arena* scratch, PlainCounts* count
 }
 
 // The most bytes that are live while the plan without a search is made, written and
-// judged. They are counted as they are allocated: what the judge keeps of contents
-// depends on how tiles cut each other's boxes, which no count of layers or steps tells.
+// judged. They are measured by making that plan: how much the judge keeps of contents
+// depends on how tiles cut each other's boxes, which cannot be derived from counts.
 Status MeasurePlain(const PlanRequest& request, Arena* scratch, uint64_t* bytes,
                     Diagnostic* diagnostic) {
   Memory* memory = scratch->memory();
@@ -69,7 +69,7 @@ Status MeasurePlain(const PlanRequest& request, Arena* scratch, uint64_t* bytes,
   options.progress = nullptr;
   const PlanRequest plain = {request.graph, request.hardware, options};
   const uint64_t live = memory->live_bytes();
-  // The phases' peaks are those of the call that is working, which is this one.
+  // The peaks per phase are kept per call, and this is one.
   memory->ClearPhases();
   const uint32_t phase = memory->EnterPhase(SLUICE_PHASE_LOWER);
   Status status = Status::kOk;

@@ -9,8 +9,8 @@
 // Cost     BoundMemory: that of the plain plan, which it makes, and its memory.
 //          RefuseMemory: that of writing the plain plan, one layer at a time in little
 //          memory.
-// Source   own. The plain plan's bytes are counted while it is made; a search is refused
-//          more than SearchBytes, so that these are a bound whatever it looks for.
+// Source   own. The plain plan's bytes are counted while it is made. A search gets at most
+//          SearchBytes, so the sum is a bound, whatever the search does.
 #ifndef SLUICE_PLAN_MEMORY_BOUND_H_
 #define SLUICE_PLAN_MEMORY_BOUND_H_
 

@@ -40,7 +40,7 @@ MemoryLevel Cheapest(const Hardware& h) {
   return best;
 }
 
-// Cycles that the port needs for so many bytes, some of them constants'.
+// Cycles that the port needs for `bytes` bytes, `constants` of which are constants.
 double Port(const Hardware& h, double bytes, double constants) {
   if (h.memories.empty()) return Port(h.dram().bandwidth, bytes);
   return Port(Cheapest(h).bandwidth, bytes - constants) +

@@ -5,8 +5,9 @@
 // They follow from the graph and the machine alone, with the tile costs that the
 // machine gives, as if every tensor that a layer reads were needed in full. Cycles:
 // each layer as one tile in whole passes of the array; each given byte loaded and each
-// wanted byte stored once; of the loads of late layers, no more in advance than
-// scratchpads have room for. A report that knows of parts that nobody needs says less.
+// wanted byte stored once; loads of late layers run ahead by at most as many bytes as the
+// scratchpads hold. A report's bound may be lower, as it may leave out parts of tensors that
+// no layer needs.
 //
 // Input    the judge's graph and machine; of the stream only its HOST calls, because
 //          every plan calls every layer of the host.

@@ -59,9 +59,9 @@ class Timing {
 
  private:
   struct Column {
-    uint32_t ended;  // instructions
-    uint32_t wait;   // of the next one's waits, those that are known to have ended
-    int64_t start;   // the latest of their ends
+    uint32_t ended;  // instructions of this engine whose end is known
+    uint32_t wait;   // how many waits of the next instruction are known to have ended
+    int64_t start;   // the latest of these ends
     uint32_t behind,
         needed;       // the column whose instructions it waits for, and how many
     int64_t arrival;  // when the next one asks for the port; -1: it does not yet

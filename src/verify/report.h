@@ -2,13 +2,13 @@
 // The report of a plan, recomputed from the stream: cycles, energy, traffic, work.
 //
 // The graph, the machine and the stream determine what a plan costs, with two
-// exceptions. What a tile takes below the scratchpad comes from whoever priced it (a
-// core array, a mapping, the caller) and is not in the stream. So a tile's declared
-// cycles count if they are no fewer than its work over the machine's peak; and of
-// energy_scratchpad_pj and energy_compute_pj only what transfers and partial sums take
-// is demanded, unless both are what bytes and work cost. How the search went is not in
-// the stream either: stop_reason must be one of its values, groups no more than layers,
-// iterations may be any number.
+// exceptions. First, what a tile costs below the scratchpad was declared by its source (a
+// core array, a mapping, the caller) and is not in the stream. So a tile's declared cycles
+// are accepted if they are at least its work divided by the machine's peak. Where energies
+// of tiles are declared, energy_scratchpad_pj and energy_compute_pj must only be at least
+// what transfers and partial sums take; else both must be what bytes and work cost. Second,
+// how the search went is not in the stream: stop_reason must be one of its values, groups at
+// most the number of layers, iterations may be any number.
 //
 // Bounds are statements about all plans. A bound may exceed neither the judge's own
 // (bound.h) nor what this plan costs. A bound that is lower than it could be is true,

@@ -5,9 +5,9 @@
 // A product of P MACs in S bytes, whose operands take BA and BB bytes in elements of WA
 // and WB bytes and whose N outputs take one byte each at least, lets in
 // 2 P sqrt(U V W WA WB / S) - 2 S - U BA - V BB - W N weighted bytes beyond those that
-// come in once, for all weights U, V, W of at most 1. An operand that another layer sums
-// may be summed again instead: then its weight is at most the energy of these MACs over
-// that of loading an element. model/reuse_bound.h has the proof.
+// come in once, for all weights U, V, W of at most 1. An operand that another layer makes
+// could be computed again instead of being loaded: then its weight is at most the energy of
+// computing an element divided by that of loading it. model/reuse_bound.h has the proof.
 //
 // Input    the judge's graph and machine.
 // Output   pJ beyond compulsory traffic and work; 0 for meshes, mapped tiles, machines

@@ -33,8 +33,8 @@ struct VerifiedCounts {
   int64_t peak_buffer_bytes;  // highest GBUF byte in use + 1
   uint64_t latency_cycles;
   uint64_t macs, vector_ops;  // of tiles
-  // Scratchpad bytes that transfers and partial sums move, and those that a tile moves
-  // when nobody says what it takes: each operand once.
+  // Scratchpad bytes that transfers and partial sums move (pad), and that tiles move where
+  // their costs are not declared (tile): then each operand moves once.
   uint64_t pad_read_bytes, pad_write_bytes;
   uint64_t tile_read_bytes, tile_write_bytes;
   double link_bytes;  // bytes times links that they cross

@@ -95,7 +95,7 @@ double ChainToll(const TiledLayer& tiled, const CutRule& rule, const Tiling& til
 
 }  // namespace
 
-// One axis after the other: the stretches along one only scale those along the other.
+// Each axis by itself is enough: what one axis costs only scales what the other one costs.
 void OrderDeal(Span<const SharedRole> roles, double sum_bytes, NodeDeal* deal) {
   for (uint32_t axis = 0; axis < kMeshAxes; ++axis) {
     NodeDeal best = *deal;

@@ -12,11 +12,12 @@
 namespace sluice {
 namespace {
 
-// Streams have cost down to this part of what their segments promise.
+// The smallest ratio seen of a stream's cost to the cost that its segments predict.
 constexpr double kBelowPromise = 0.75;
 // Longer programs are written once: how outputs are sent on changes them little.
 constexpr size_t kWrittenTwice = 1 << 18;  // steps
-// Parts of the mesh in a row that may be no better; of cheap plans, all are tried.
+// The search ends after so many parts of the mesh in a row that are no better. If plans are
+// cheap to make, all parts are tried.
 constexpr int kMostInVain = 2;
 constexpr size_t kMuchWork = 1 << 20;  // steps of the plans written so far
 constexpr double kNoCost = 1e300;

@@ -37,8 +37,9 @@ struct SegmentLayer {
   Span<const uint32_t> producers;  // positions before this one, ascending, each once
   Span<const int64_t> share;       // input words that each of them makes
   int64_t input_words;             // of the input in all
-  // Positions of the layers that make its second operand, if that is not a constant: it
-  // is read whole from DRAM, so they are in no segment with this layer.
+  // Positions of the layers that make this layer's second operand, if that is not a
+  // constant. The operand is read whole from DRAM, so none of them shares a segment with
+  // this layer.
   Span<const uint32_t> before;
 };
 

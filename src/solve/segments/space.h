@@ -79,7 +79,7 @@ struct LayerRole {
   uint32_t consumers;  // within the run
   int64_t fetched;     // words of its input from DRAM beside what a producer makes
   bool stores;         // its output goes to DRAM
-  bool fine;           // takes the groups of channels of its producer one by one
+  bool fine;           // takes its producer's groups of channels one by one
 };
 
 // role[last - first] of a run.

@@ -9,8 +9,8 @@
 namespace sluice {
 namespace {
 
-// Whether all clocks of a plan differ from those of another by the same, so that they
-// do so behind equal segments too.
+// Whether all clocks of one plan are later than those of the other by the same number of
+// cycles. If the same segments follow, that stays so.
 bool IsLater(const SpaceNode& than, const SpaceNode& node) {
   const int64_t by = node.compute - than.compute;
   bool is = node.dma - than.dma == by && node.stored - than.stored == by &&

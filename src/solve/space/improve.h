@@ -4,9 +4,9 @@
 // change is kept if the whole plan costs less by the objective itself; the search
 // before compares partial plans, by a sum of energy and time, and tries few cuts.
 //
-// Segments behind a change cost what they did as soon as the same roots are on chip
-// again. So a change is priced by the segments that it touches, and by clocks that run
-// over the others.
+// From the first border behind a change at which the same roots are on chip as before, the
+// cost of each segment is unchanged. So only the segments before that border are priced
+// again; for the others, only the times at which their engines start are recomputed.
 //
 // Input    a problem; the nodes of a plan; segments that must stay.
 // Output   the same plan, or a cheaper one.
@@ -50,24 +50,25 @@ class Improver {
   // Makes changes that pay until none is left. If the budget ends, the result so far
   // stands.
   Status Descend();
-  // Makes random changes, also such that cost a little: ever less. Ends with the
-  // cheapest plan on the way. work: layers of segments to make, and changes to try.
+  // Makes random changes. A change may raise the cost by a little, which shrinks to nothing
+  // on the way. Ends with the cheapest plan seen. work: layers of segments to make, and
+  // changes to try.
   Status Anneal(uint64_t work, uint64_t seed);
-  // What the plan costs, over what a plan of these totals does.
+  // The plan's cost divided by the cost of a plan with these totals.
   double Over(const PlanTotal& least) const {
     return RatioOf(least, of_.prices.Total(end()));
   }
   // The segments, by position.
   void List(Span<KnownSegment> segments) const;
-  // Makes the plan of these segments, which were those of a plan before.
+  // Goes back to an earlier plan, given by its segments.
   Status Restore(Span<const KnownSegment> segments);
   Span<const PlanLink> links() const { return {links_.begin(), count_}; }
   uint64_t kept() const { return kept_; }  // changes that were kept
-  // The part of the plan's cost that all changes save.
+  // The part of the first plan's cost that the changes have saved.
   double gain() const { return 1 - Ratio(first_, end()); }
 
  private:
-  static constexpr double kLeast = 1e-5;  // smaller gains are none
+  static constexpr double kLeast = 1e-5;  // smaller gains do not count
   // What a random change may cost at the begin, of the cost of a segment.
   static constexpr double kHeat = 0.02;
   static constexpr size_t kClocks =

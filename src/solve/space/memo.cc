@@ -63,9 +63,9 @@ Status SegmentMemo::Init(Arena* arena) {
   return arena->Allocate(entries, &entries_);
 }
 
-// Signs the layers from the last to the first. A signature covers how each operand lies
-// in its root and how far away the next layers are that touch and that read this root;
-// of earlier layers only whether one of them made a part of the root.
+// Signs the layers from the last to the first. A signature covers how each operand lies in
+// its root, the distance to the next layer that touches this root and to the next that reads
+// it, and whether an earlier layer made a part of the root.
 Status SegmentMemo::Sign(Span<uint64_t> signatures, Arena* scratch) const {
   Span<uint32_t> touch, read;  // by root: the next position that does, + 1
   SLUICE_TRY(scratch->Allocate(p_.roots.size(), &touch));

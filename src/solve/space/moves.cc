@@ -7,15 +7,14 @@
 namespace sluice {
 namespace {
 
-// The moves of a segment, by number: four for each loop that change its parts, one for
-// each loop that drops it, one for each axis that cuts it, three places to divide the
-// segment, each with the loops for both halves or for one of them, four with the next
-// segment, and one for each pair of loops that takes a part from the first of them.
+// The moves of a segment are numbered. kTrips per loop change its number of parts. Then:
 constexpr int kTrips = 4;
-constexpr int kDrop = kMaxLoops * kTrips;
-constexpr int kAdd = kDrop + kMaxLoops;
+constexpr int kDrop = kMaxLoops * kTrips;  // one per loop removes it
+constexpr int kAdd = kDrop + kMaxLoops;    // one per axis adds a loop along it
+// Three places to divide the segment; at each, both halves keep the loops, or only one.
 constexpr int kDivide = kAdd + kAxes;
-constexpr int kNext = kDivide + 9;
+constexpr int kNext = kDivide + 9;  // four involve the next segment
+// One per ordered pair of loops moves parts from the first loop to the second.
 constexpr int kTrade = kNext + 4;
 static_assert(kSegmentMoves == kTrade + kMaxLoops * (kMaxLoops - 1));
 

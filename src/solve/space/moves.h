@@ -3,8 +3,8 @@
 // more or less, two segments joined, one divided, a border moved by a layer.
 //
 // Input    a segment, the one behind it, the number of a move.
-// Output   the segments that replace it, or both of them.
-// Errors   false: there is no such move here.
+// Output   the segments that replace the given one, or the given one and the one behind.
+// Errors   false: the move does not apply to this segment.
 // Cost     constant.
 #ifndef SLUICE_SOLVE_SPACE_MOVES_H_
 #define SLUICE_SOLVE_SPACE_MOVES_H_
@@ -16,7 +16,7 @@ namespace sluice {
 constexpr int kSegmentMoves = 62;
 // The first ones, for random changes: a pair of loops is changed by two of these.
 constexpr int kRandomMoves = 42;
-// With those that put one loop in the place of all.
+// Including the moves that replace all loops by one.
 constexpr int kAllMoves = kSegmentMoves + 6 * (kAxes + 1);
 
 struct SegmentAt {

@@ -48,14 +48,14 @@ struct SpaceProblem {
   }
   // The first position from `from` on that reads the root, or kNone.
   uint32_t NextUse(uint32_t root, uint32_t from) const;
-  // Whether a position from `from` on reads or makes it.
+  // Whether a position from `from` on reads or makes the root.
   bool Lives(uint32_t root, uint32_t from) const;
-  // Whether positions make it, all of them before `before`.
+  // Whether the root is made by layers, all at positions before `before`.
   bool IsMade(uint32_t root, uint32_t before) const;
   // Cycles of DMA for so many bytes in so many transfers.
   int64_t DmaCycles(int64_t bytes, int64_t transfers) const;
-  // The time that a box takes beyond that of its bytes, because short rows leave bursts
-  // unfilled and because it needs several descriptors: as bytes that could be moved.
+  // Short rows leave bursts unfilled, and a box may need several descriptors: the time that
+  // this costs for the box, as the bytes that could be moved in it.
   int64_t LostBytes(const Box& box, uint32_t root, bool stored) const;
   int64_t Aligned(int64_t bytes) const {
     return (bytes + alignment - 1) / alignment * alignment;

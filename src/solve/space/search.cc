@@ -312,8 +312,8 @@ bool TryParts(const PartsOfLayer& of, uint32_t from, uint32_t end, int* some,
   return true;
 }
 
-// Tries parts of a sum, together with the layers that make what a part adds up, under
-// each of the cuts, the coarsest first. True if one of those that fit is flat.
+// Tries to add up a sum in parts, together with the layers that make each part's inputs,
+// under each of the cuts, the coarsest first. True if a candidate that fits is flat.
 template <typename Cuts>
 bool TrySumsUnder(const Cuts& cuts, PartsOfLayer* of, uint32_t from, uint32_t end,
                   Trier* trier) {
@@ -477,8 +477,8 @@ class Search {
   }
 
   // Extends the states of all borders. The first pass leaves out long segments, which
-  // take long to try and are rarely better. The second pass tries them while their
-  // plans may be kept beside those found, and then extends these plans.
+  // take long to try and are rarely better. The second pass tries long segments too, as
+  // long as their plans can compete with those of the first pass.
   Status Pass() {
     const uint32_t n = static_cast<uint32_t>(p_.layer.size());
     free_until_ = 0;

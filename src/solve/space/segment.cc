@@ -395,7 +395,7 @@ bool SegmentMaker::Measure(const LoopChoice& loops) {
       is_last = is_last && (trip == trips - 1 || kinds[i] == 1);
     }
     if (!derived_ || changed != 0) boxes_.Derive(first_, last_);
-    // A loop that alone is not at its first trip shows what depends on it.
+    // Where only one loop is not at its first trip, what differs depends on that loop.
     if (outer_ > 1 && (changed & (changed - 1)) == 0) FindDependence(changed);
     AddIteration(times, is_first, is_last);
     more = false;

@@ -134,14 +134,14 @@ class States {
     return nodes_.Push(SpaceNode{});
   }
 
-  // Inserts a node into the states of a border. Returns the node that is then no state:
-  // this one, the one that it replaced, or kNone.
+  // Inserts a node into the states of a border. Returns the node that is not kept: the new
+  // one if others are no worse, or the one that it replaced; kNone if all are kept.
   uint32_t Insert(uint32_t at, uint32_t node) {
     const Span<uint32_t> all =
         states_.Slice(size_t{at} * most_, size_t{at + 1} * most_);
     uint32_t count = count_[at], gone = kNone;
     const SpaceNode& fresh = nodes_[node];
-    // If several states are no better than this node, one of them leaves.
+    // A state that is no better than the new node makes room for it.
     uint32_t worse = count;
     for (uint32_t i = count; i-- > 0;) {
       const SpaceNode& other = nodes_[all[i]];

@@ -200,8 +200,8 @@ double Whole(const Search& search, const Parts& parts, double pj, double cycles)
   return MapObjective(search.options.node.constraints, pj, cycles);
 }
 
-// Bytes of kept operands in one node. *others: how many of these bytes only other
-// passes need.
+// Bytes of the operands that one node keeps. *others: the part of these bytes that this
+// pass does not use.
 int64_t KeptBytes(const Search& search, const Parts& parts, const MappingProblem& part,
                   int64_t* others) {
   const Sharing sharing = SharingOf(search, parts);

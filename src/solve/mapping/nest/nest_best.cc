@@ -98,8 +98,8 @@ Status AskSearch(Choice* choice) {
   return Take(choice, status, found, why);
 }
 
-// The assignments of factors: CoSA's weights and the caller's. They know neither the
-// objective nor bypassing, so that one answer serves every run.
+// The assignments of factors, with CoSA's weights and with the caller's. Neither depends on
+// the objective or on bypassing, so one answer serves every run.
 struct FactorNests {
   uint32_t count = 0;  // not asked yet
   MappedNest found[2];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every loop nest of a problem costs at least, whatever its tiles: they need not
-// divide the extents.
+// What every loop nest of a problem costs at least, also with tiles that do not divide the
+// extents.
 //
 // Input    a problem, hardware of 2 to 6 levels with fanouts anywhere, constraints
 //          (bypass, resident; others only make nests dearer)
