@@ -17,6 +17,7 @@ import functools
 import os
 import re
 import sys
+import tempfile
 
 MOST = 8  # sources per call, so that several processors have work
 ALONE = re.compile(r"^\s*#\s*(?:define|undef|pragma)\b|^int main\(|^struct sluice_", re.M)
@@ -158,6 +159,16 @@ def self_test():
     assert names == {"A", "C", "kD", "E", "I"}, names
     assert ALONE.search("#define X 1") and OPENED.findall("using namespace a;\n  using namespace b;")
     assert not ALONE.search("#include <vector>\nusing sluice::Span;\n")
+    texts = {"a": "using x::F;\n", "b": "using x::F;\nF* g;\n", "c": "struct F {\n};\n",
+             "d": "using z::F;\n", "e": "F* h;\n", "f": "using namespace sluice;\n",
+             "g": "using namespace sluice;\nint k;\n"}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in texts.items():
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        found = groups(folder, [os.path.join(folder, name) for name in texts])
+    found = ["".join(map(os.path.basename, group)) for group in found]
+    assert found == ["ab", "fg"], found
 
 
 def main():
