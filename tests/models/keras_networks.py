@@ -61,8 +61,8 @@ def of_sequence(verb, steps=16, width=12):
 
 
 def lenet(x):
-    x = L.MaxPooling2D()(L.Conv2D(6, 5, activation="tanh")(x))
-    x = L.AveragePooling2D()(L.Conv2D(16, 5, activation="tanh")(x))
+    x = L.MaxPooling2D(2)(L.Conv2D(6, 5, activation="tanh")(x))
+    x = L.AveragePooling2D(2)(L.Conv2D(16, 5, activation="tanh")(x))
     return L.Dense(10)(L.Dense(84, activation="sigmoid")(L.Flatten()(x)))
 
 
@@ -92,8 +92,8 @@ def shuffled(x):
 
 def unet(x):
     a = conv(x, 8)
-    b = conv(L.MaxPooling2D()(a), 16)
-    c = conv(L.MaxPooling2D()(b), 24)
+    b = conv(L.MaxPooling2D(2)(a), 16)
+    c = conv(L.MaxPooling2D(2)(b), 24)
     y = L.Conv2DTranspose(16, 2, 2)(c)
     y = conv(L.Concatenate()([y, b]), 16)
     y = L.UpSampling2D(interpolation="bilinear")(y)

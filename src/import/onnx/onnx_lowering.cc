@@ -369,7 +369,9 @@ OnnxConstant OnnxLowering::QuantisedBy(const OnnxNode& node, size_t at, size_t s
   constant.scales = ScalesOf(In(node, scale));
   if (HasInput(node, zero)) constant.zeros = Zeros(In(node, zero));
   constant.zeros.resize(constant.scales.size(), 0);
-  if (node.op == "QLinearMatMul") constant.axis = 1;
+  const bool columns = node.op == "QLinearMatMul" ||
+                       (node.op == "com.microsoft.QGemm" && node.Int("transB", 0) == 0);
+  if (columns) constant.axis = 1;
   if (constant.scales.size() > 1) RequireOneForEach(constant);
   return constant;
 }

@@ -395,6 +395,14 @@ void TakeNode(Reading* reading, int n) {
     OnnxValue& out = ValueAt(reading, node.outputs[0]);
     if (node.op == "Constant" && a.name() == "value")
       TakeConstant(a.t(), reading->external, &out);
+    if (node.op == "ConstantOfShape" && a.name() == "value") {
+      OnnxValue fill;
+      TakeConstant(a.t(), reading->external, &fill);
+      if (fill.type == kOnnxInt64 && fill.data.size() == 8) {
+        to.ints.assign(1, 0);
+        std::memcpy(to.ints.data(), fill.data.data(), 8);
+      }
+    }
     if (node.op == "Constant" &&
         (a.name() == "value_float" || a.name() == "value_floats")) {
       TakeFloats(a.name() == "value_float" ? std::vector<float>{a.f()} : to.floats,

@@ -79,7 +79,7 @@ bool IsOnFloats(const TfliteModel& model, const TfliteOperator& op) {
 void KeepShapesOfFloats(TfliteModel* model,
                         std::vector<UnsupportedOperator>* shapes_only) {
   for (const TfliteTensor& tensor : model->tensors) {
-    if (!tensor.scales.empty()) return;
+    if (!tensor.scales.empty() && tensor.data == nullptr) return;
   }
   std::vector<bool> is_bias(model->tensors.size()), is_share(model->tensors.size());
   for (const TfliteOperator& op : model->operators) {
