@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX: operators that move data without computing, resizing, and OPAQUE layers.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <tuple>
 
@@ -449,34 +450,81 @@ float PadValue(const OnnxLowering& to, const OnnxNode& node) {
   return value;
 }
 
+namespace {
+
+// Pads before each axis, then those behind each, in ONNX's order of axes.
+std::vector<int64_t> PadsOf(const OnnxLowering& to, const OnnxNode& node, size_t rank) {
+  std::vector<int64_t> given =
+      to.HasInput(node, 1) ? to.Integers(node, 1) : node.Ints("pads", {});
+  if (to.HasInput(node, 3)) {
+    const std::vector<int64_t> axes = to.Integers(node, 3);
+    Require(given.size() == 2 * axes.size(), "pads of another length than the axes");
+    std::vector<int64_t> all(2 * rank, 0);
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const size_t a = static_cast<size_t>(AxisOf(to.In(node, 0), axes[i]));
+      all[a] = given[i];
+      all[rank + a] = given[axes.size() + i];
+    }
+    given = all;
+  }
+  Require(given.size() == 2 * rank, "pads of another length than the rank");
+  for (const int64_t pad : given) {
+    Require(pad >= 0 && pad <= INT32_MAX, "negative pads");
+  }
+  return given;
+}
+
+// What lies in the pads, as the input's type stores it.
+int32_t StoredPad(const OnnxLowering& to, const OnnxNode& node, const Numbers& n) {
+  const OnnxValue* given = to.HasInput(node, 2) ? &to.In(node, 2) : nullptr;
+  const bool is_signed = given != nullptr && given->type == kOnnxInt8;
+  if (is_signed || (given != nullptr && given->type == kOnnxUint8)) {
+    Require(given->has_data && given->data.size() == 1,
+            "a pad value that is computed at run time");
+    return is_signed ? static_cast<int8_t>(given->data[0]) : given->data[0];
+  }
+  const float value = PadValue(to, node);
+  if (!n.known) {
+    Require(value == 0 || !to.ComputesFloats(), "a pad value other than 0");
+    return 0;
+  }
+  const float steps = std::nearbyint(value / n.affine.scale);
+  const Range range = DtypeRange(n.dtype);
+  const float stored = steps + static_cast<float>(n.affine.zero);
+  Require(steps * n.affine.scale == value && stored >= static_cast<float>(range.min) &&
+              stored <= static_cast<float>(range.max),
+          "a pad value between two steps of its input");
+  return static_cast<int32_t>(stored);
+}
+
+}  // namespace
+
 void LowerOnnxPad(OnnxLowering* to, const OnnxNode& node) {
   const int input = to->InputIndex(node, 0);
   const std::vector<int64_t>& shape = ShapeOf(to->Value(input));
   const std::vector<int64_t>& out = ShapeOf(to->Out(node));
   const std::string mode = node.Text("mode", "constant");
+  const size_t rank = shape.size();
   Require(mode != "wrap", "pads that go round");
-  Require(shape.size() == 4, "other than two spatial axes");
-  Require(!to->HasInput(node, 3), "axes of pads");
-  const std::vector<int64_t> pads =
-      to->HasInput(node, 1) ? to->Integers(node, 1) : node.Ints("pads", {});
-  Require(pads.size() == 8, "pads of another length than the rank");
-  for (size_t a = 0; a < 4; ++a) {
-    Require(pads[a] >= 0 && pads[a + 4] >= 0, "negative pads");
-    Require(a >= 2 || (pads[a] == 0 && pads[a + 4] == 0), "pads of batch or channels");
+  Require(rank <= 4, "more than four axes");
+  const std::vector<int64_t> pads = PadsOf(*to, node, rank);
+  if (mode != "constant") {
+    const bool image = rank == 4 && pads[0] == 0 && pads[1] == 0 && pads[4] == 0 &&
+                       pads[5] == 0;
+    Require(image, "mirrored pads of batch or channels");
+    return Mirror(to, node, pads, mode == "edge");
   }
-  Require(!to->HasInput(node, 2) || to->In(node, 2).constant,
-          "a pad value that is computed at run time");
   const OnnxPlace place = to->Place(input);
-  const AxisOrder order = ChannelsLast(4);
-  const Numbers& n = place.numbers;
-  if (mode != "constant") return Mirror(to, node, pads, mode == "edge");
-  const float value = PadValue(*to, node);
-  Require(value == 0 || !to->ComputesFloats(), "a pad value other than 0");
+  const AxisOrder order = rank == 4 ? ChannelsLast(4) : place.order;
+  std::vector<int32_t> attributes(4 - rank);
+  for (const int axis : order) {
+    attributes.push_back(static_cast<int32_t>(pads[static_cast<size_t>(axis)]));
+  }
+  attributes.push_back(StoredPad(*to, node, place.numbers));
   const uint32_t ifmap = to->As(input, order, DimsIn(shape, order));
-  const uint32_t ofmap = to->NewOutput(node, 0, order, DimsIn(out, order), n);
-  to->AddLayer(node.name, SLUICE_OP_PAD, {ifmap}, ofmap,
-               {0, static_cast<int32_t>(pads[2]), static_cast<int32_t>(pads[3]), 0,
-                n.known ? n.affine.zero : 0});
+  const uint32_t ofmap =
+      to->NewOutput(node, 0, order, DimsIn(out, order), place.numbers);
+  to->AddLayer(node.name, SLUICE_OP_PAD, {ifmap}, ofmap, attributes);
 }
 
 void LowerOnnxGather(OnnxLowering* to, const OnnxNode& node) {

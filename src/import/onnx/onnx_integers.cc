@@ -63,7 +63,7 @@ class Folder {
     const Integers* first = Known(node, 0);
     if (first == nullptr) return false;
     if (node.op == "Identity" || node.op == "Cast" || node.op == "Unsqueeze" ||
-        node.op == "Squeeze" || node.op == "Reshape") {
+        node.op == "Squeeze" || IsList(node)) {
       *out = *first;
       return true;
     }
@@ -81,6 +81,13 @@ class Folder {
       return true;
     }
     return Binary(node, *first, out);
+  }
+
+  // A Reshape to one axis; lists of integers have no others.
+  bool IsList(const OnnxNode& node) const {
+    const OnnxValue* to = m_.In(node, 1);
+    return node.op == "Reshape" && to != nullptr && to->has_integers &&
+           to->integers.size() <= 1;
   }
 
   bool Shape(const OnnxNode& node, Integers* out) const {

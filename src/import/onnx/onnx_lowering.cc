@@ -652,6 +652,7 @@ void OnnxLowering::PlaceInputs() {
 
 // Each output becomes a tensor of its own that a layer writes.
 void OnnxLowering::PlaceOutputs() {
+  std::vector<uint32_t> outputs;
   for (const int index : model_.outputs) {
     if (Value(index).constant) {
       throw Error(Fault::kBadInput, "output " + Value(index).name + " is a constant");
@@ -673,8 +674,11 @@ void OnnxLowering::PlaceOutputs() {
       SetPlace(index, place);
     }
     graph_->SetKind(place.tensor, Kind::kOutput);
+    graph_->SetName(place.tensor, Value(index).name);
+    outputs.push_back(place.tensor);
     Describe("output", index);
   }
+  graph_->OrderOutputs(outputs);
 }
 
 }  // namespace sluice::import
