@@ -70,10 +70,10 @@ std::vector<PermutationStep> PermutationSteps(std::vector<int64_t> extents,
            lies[end] == perm[i + end - at]) {
       ++end;
     }
-    steps.push_back(StepOf(
-        {ProductOf(extents, 0, i), ProductOf(extents, i, at),
-         ProductOf(extents, at, end), ProductOf(extents, end, extents.size())},
-        {0, 2, 1, 3}));
+    steps.push_back(
+        StepOf({ProductOf(extents, 0, i), ProductOf(extents, i, at),
+                ProductOf(extents, at, end), ProductOf(extents, end, extents.size())},
+               {0, 2, 1, 3}));
     MoveRun(i, at, end, &lies);
     MoveRun(i, at, end, &extents);
   }

@@ -32,7 +32,8 @@ Numbers Permuted(const Numbers& in, const std::vector<Extent>& extents,
     }
     out.push_back(in[at]);
     for (size_t a = rank; a-- > 0;) {
-      if (++index[a] < static_cast<size_t>(extents[static_cast<size_t>(order[a])])) break;
+      if (++index[a] < static_cast<size_t>(extents[static_cast<size_t>(order[a])]))
+        break;
       index[a] = 0;
     }
   }

@@ -198,8 +198,7 @@ def executed(base, hw, options, said, runtime, seed, runs):
         real, stored = on_the_grid(array, port)
         feeds.append(real)
         files += ["--input", f"{base}.in{i}"]
-        wide = {"int64": np.int64, "bool": np.bool_}
-        if stored.dtype.kind in "iub" and np.dtype(wide.get(port["type"], port["type"])) != stored.dtype:
+        if stored.dtype.kind in "iub" and np.dtype(port["type"]) != stored.dtype:
             stored = stored.astype(port["type"])
         with open(f"{base}.in{i}", "wb") as file:
             file.write(np.ascontiguousarray(runtime.lies(stored, port)).tobytes())

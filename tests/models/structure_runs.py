@@ -20,7 +20,7 @@ import subprocess
 import sys
 import time
 
-TARGETS = {"tflite": "test_import_tflite", "onnx": "test_import_onnx"}
+TARGETS = {"tflite": "test_import", "onnx": "test_import_onnx"}
 
 
 def once(options, name, seed):

@@ -281,7 +281,8 @@ def main():
         for exporter in options.exporters.split(","):
             full = f"torch_{name}.{exporter}"
             paths = {w: os.path.join(options.folder, f"{full}.{w}.onnx")
-                     for w in options.ways.split(",") if fnmatch.fnmatch(f"{full}.{w}", "torch_" + options.only)}
+                     for w in options.ways.split(",")
+                     if fnmatch.fnmatch(f"{full}.{w}", "torch_" + options.only)}
             if all(os.path.exists(p) for p in paths.values()):
                 continue
             torch.manual_seed(3)

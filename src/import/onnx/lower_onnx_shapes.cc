@@ -509,8 +509,8 @@ void LowerOnnxPad(OnnxLowering* to, const OnnxNode& node) {
   Require(rank <= 4, "more than four axes");
   const std::vector<int64_t> pads = PadsOf(*to, node, rank);
   if (mode != "constant") {
-    const bool image = rank == 4 && pads[0] == 0 && pads[1] == 0 && pads[4] == 0 &&
-                       pads[5] == 0;
+    const bool image =
+        rank == 4 && pads[0] == 0 && pads[1] == 0 && pads[4] == 0 && pads[5] == 0;
     Require(image, "mirrored pads of batch or channels");
     return Mirror(to, node, pads, mode == "edge");
   }

@@ -230,7 +230,8 @@ class EinsumShapes {
 
  private:
   void Note(const onnx::ValueInfoProto& info) {
-    if (!info.type().has_tensor_type() || !info.type().tensor_type().has_shape()) return;
+    if (!info.type().has_tensor_type() || !info.type().tensor_type().has_shape())
+      return;
     std::vector<int64_t> dims;
     for (const auto& dim : info.type().tensor_type().shape().dim()) {
       if (!dim.has_dim_value()) return;

@@ -146,8 +146,8 @@ void TakePicks(Lowering* to, const TfliteOperator& op, size_t from,
   for (size_t a = 0; a < picks.size(); ++a) {
     if (picks[a].empty()) continue;
     const AxisView axes = ViewOf(dims, a);
-    Step step(to, op, to->Reshaped(tensor, to->Out(op), axes.dims), axes.dims, axes.axis,
-              a == last);
+    Step step(to, op, to->Reshaped(tensor, to->Out(op), axes.dims), axes.dims,
+              axes.axis, a == last);
     const std::vector<Run> runs = RunsOf(picks[a]);
     Require(runs.size() <= kMostRuns, "an axis in more than 128 pieces");
     tensor = step.TakeRuns(runs);

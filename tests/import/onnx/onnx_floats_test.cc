@@ -119,7 +119,8 @@ TEST_CASE("onnx floats: 16-bit numbers that two scales describe are refused") {
   CHECK(Says(Complaint(border.Finish()), "16-bit numbers at the border of the graph"));
 }
 
-TEST_CASE("onnx floats: a model of floats alone has placeholders around a host function") {
+TEST_CASE(
+    "onnx floats: a model of floats alone has placeholders around a host function") {
   TinyOnnx model;
   model.Input("x", {1, 4, 5, 5});
   model.Floats("w", {4, 4, 1, 1});

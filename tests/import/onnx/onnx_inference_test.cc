@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shape inference on ONNX models of a few hundred bytes that ask for gigabytes, or for a
 // division by zero.
+#include "import/onnx/onnx_inference.h"
+
 #include <doctest/doctest.h>
 
 #include "import/onnx/import_onnx.h"
-#include "import/onnx/onnx_inference.h"
 #include "tests/import/onnx/hostile.h"
 #include "tests/import/onnx/tiny_onnx.h"
 
@@ -104,7 +105,8 @@ TEST_CASE("onnx inference: the extents of Einsum follow from its equation") {
   REQUIRE(shape.dim_size() == 3);
   CHECK(shape.dim(1).dim_value() == 3);
   CHECK(shape.dim(2).dim_value() == 4);
-  for (const char* wrong : {"bij,bjk", "bij,bjk->bxi", "bij->b", "...ij,bjk->bik", "ij,"}) {
+  for (const char* wrong :
+       {"bij,bjk", "bij,bjk->bxi", "bij->b", "...ij,bjk->bik", "ij,"}) {
     TinyOnnx other;
     other.Input("x", {1, 4, 6});
     other.Input("w", {1, 6, 3});

@@ -115,7 +115,8 @@ TEST_CASE("onnx integers: what is not known leaves what follows unknown") {
   CHECK(a.model.values.back().constant);  // computed from constants alone
 }
 
-TEST_CASE("onnx integers: remainders take the sign of the divisor, or of fmod's dividend") {
+TEST_CASE(
+    "onnx integers: remainders take the sign of the divisor, or of fmod's dividend") {
   Arithmetic a;
   const int list = a.Stored({7, -7});
   CHECK(a.Of(a.Node("Mod", {list, a.Stored({3})})) == Integers{1, 2});
@@ -137,7 +138,8 @@ TEST_CASE("onnx integers: extents that Expand is given: Where, Equal, ranges, fi
         Integers{2, 5, 8});
   CHECK(a.Of(a.Node("Range", {a.Stored({2}), a.Stored({0}), a.Stored({-1})})) ==
         Integers{2, 1});
-  CHECK(a.Of(a.Node("Range", {a.Stored({2}), a.Stored({0}), a.Stored({0})})) == kUnknown);
+  CHECK(a.Of(a.Node("Range", {a.Stored({2}), a.Stored({0}), a.Stored({0})})) ==
+        kUnknown);
   const int64_t most = std::numeric_limits<int64_t>::max();
   CHECK(a.Of(a.Node("Range", {a.Stored({0}), a.Stored({most}), a.Stored({1})})) ==
         kUnknown);

@@ -107,7 +107,9 @@ TEST_CASE("onnx lowering: an output is a tensor of its own, an input is describe
   CHECK(OutputFor(import, Bytes(24, 7)) == Bytes(24, 7));
 }
 
-TEST_CASE("onnx lowering: outputs have the model's order and names, whoever is computed first") {
+TEST_CASE(
+    "onnx lowering: outputs have the model's order and names, whoever is computed "
+    "first") {
   TinyOnnx model;
   model.Input("x", {1, 3});
   model.Quantised("x", "xq", 0.5f, 0);

@@ -60,7 +60,8 @@ TEST_CASE("tflite floats: a model that is quantised in part is not taken for one
   CHECK(Import(TinyConvolution()).shapes_only.empty());
 }
 
-TEST_CASE("tflite floats: int8 weights with float activations stay as they are stored") {
+TEST_CASE(
+    "tflite floats: int8 weights with float activations stay as they are stored") {
   constexpr auto kReal = tflite::TensorType::FLOAT32;
   TinyModel model;
   const int x = model.AddTensor("x", {1, 4}, kReal, 0, 0);

@@ -32,8 +32,8 @@ TEST_CASE("tflite picks: an axis is slices, one for each run of elements") {
 
 // Images that are doubled by repeating rows and columns of one element.
 TEST_CASE("tflite picks: of more than four axes, those around the one are joined") {
-  const ImportResult import = Import(ListModel(
-      Op::TILE, kInt8, {1, 2, 1, 2, 1, 3}, {1, 2, 2, 2, 2, 3}, {1, 1, 2, 1, 2, 1}));
+  const ImportResult import = Import(ListModel(Op::TILE, kInt8, {1, 2, 1, 2, 1, 3},
+                                               {1, 2, 2, 2, 2, 3}, {1, 1, 2, 1, 2, 1}));
   const Bytes out = OutputFor(import, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
   const Bytes above = {1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6},
               below = {7, 8, 9, 7, 8, 9, 10, 11, 12, 10, 11, 12};
