@@ -62,7 +62,6 @@ TEST_CASE("tflite floats: a model that is quantised in part is not taken for one
 
 TEST_CASE(
     "tflite floats: int8 weights with float activations stay as they are stored") {
-  constexpr auto kReal = tflite::TensorType::FLOAT32;
   TinyModel model;
   const int x = model.AddTensor("x", {1, 4}, kReal, 0, 0);
   const int w = model.AddTensor("w", {2, 4}, tflite::TensorType::INT8, 0.125f, 0,
