@@ -7,6 +7,7 @@
 #include "cli/models.h"
 #include "cli/report.h"
 #include "cli/session.h"
+#include "sluice/ops.h"
 
 namespace sluice::cli {
 namespace {
@@ -27,6 +28,39 @@ const char* NumbersText(uint32_t numbers) {
                                              : "shapes only";
 }
 
+const char* TypeName(uint32_t dtype) {
+  switch (dtype) {
+#define SLUICE_TYPE_NAME(constant, code, bytes, name) \
+  case code:                                          \
+    return name;
+    SLUICE_DTYPES(SLUICE_TYPE_NAME)
+#undef SLUICE_TYPE_NAME
+    default:
+      return "unknown";
+  }
+}
+
+using PortOf = sluice_status_t (*)(const void*, size_t, uint32_t, sluice_graph_port_t*);
+
+// Name, type, extents in memory order and quantisation of each input or output.
+Json Ports(const Bytes& graph, PortOf of) {
+  Json ports = Json::array();
+  sluice_graph_port_t port = {};
+  port.struct_size = sizeof port;
+  while (of(graph.data(), graph.size(), static_cast<uint32_t>(ports.size()), &port) ==
+         SLUICE_OK) {
+    Json extents = Json::array();
+    for (uint32_t a = 0; a < port.rank; ++a) extents.push_back(port.extent[a]);
+    ports.push_back({{"name", port.name},
+                     {"type", TypeName(port.dtype)},
+                     {"extents", extents},
+                     {"scale", port.scale},
+                     {"zero_point", port.zero_point}});
+    port.struct_size = sizeof port;
+  }
+  return ports;
+}
+
 Json Summary(const Imported& import) {
   const sluice_import_summary_t& s = import.summary;
   return {{"ok", true},
@@ -42,7 +76,9 @@ Json Summary(const Imported& import) {
           {"shapes_only", Listed(import.lists[SLUICE_IMPORT_SHAPES_ONLY])},
           {"rounded", Listed(import.lists[SLUICE_IMPORT_ROUNDED])},
           {"folded", Listed(import.lists[SLUICE_IMPORT_FOLDED])},
-          {"interface", import.interface}};
+          {"interface", import.interface},
+          {"input_ports", Ports(import.graph, sluice_graph_input)},
+          {"output_ports", Ports(import.graph, sluice_graph_output)}};
 }
 
 // "2 Reshape, 1 Identity", of the entries with this reason.

@@ -79,7 +79,12 @@ Bytes ReadFile(const std::string& path) {
   Bytes bytes;
   size_t size = 0;
   for (;;) {
-    const size_t room = std::max<size_t>(size, size_t{1} << 16);
+    // One byte more than is left of a file, so that its end is seen; of a pipe, as much
+    // again.
+    const size_t length = static_cast<size_t>(std::max<off_t>(status.st_size, 0));
+    const size_t room = S_ISREG(status.st_mode) && size <= length
+                            ? length - size + 1
+                            : std::max<size_t>(size, size_t{1} << 16);
     bytes.resize(size + room);
     const ssize_t got = read(file.descriptor(), bytes.data() + size, room);
     if (got < 0 && errno == EINTR) continue;

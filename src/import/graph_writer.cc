@@ -2,6 +2,7 @@
 #include "import/graph_writer.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "import/error.h"
@@ -175,6 +176,24 @@ void GraphWriter::AddLayer(const std::string& name, uint16_t op,
                            std::vector<int32_t> attributes) {
   layers_.push_back({AddName(name), op, std::move(inputs), std::move(outputs),
                      std::move(attributes)});
+}
+
+void GraphWriter::OrderOutputs(const std::vector<uint32_t>& outputs) {
+  std::vector<uint32_t> places = outputs, at(tensors_.size());
+  std::sort(places.begin(), places.end());
+  std::iota(at.begin(), at.end(), 0u);
+  const std::vector<TensorRow> rows = tensors_;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    at[outputs[i]] = places[i];
+    tensors_[places[i]] = rows[outputs[i]];
+  }
+  for (LayerRow& layer : layers_) {
+    for (std::vector<uint32_t>* list : {&layer.inputs, &layer.outputs}) {
+      for (uint32_t& tensor : *list) {
+        if (tensor != kNoTensor) tensor = at[tensor];
+      }
+    }
+  }
 }
 
 void GraphWriter::Rewind(const Mark& mark) {

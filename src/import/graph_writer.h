@@ -109,6 +109,13 @@ class GraphWriter {
     tensors_[tensor].encoded_bytes = bytes;
   }
   void SetKind(uint32_t tensor, Kind kind) { tensors_[tensor].kind = kind; }
+  // A graph's outputs are counted in the order of its tensors. Lets these tensors, all
+  // different, trade places so that they are in the order of the list; numbers that were
+  // returned before then mean other tensors.
+  void OrderOutputs(const std::vector<uint32_t>& outputs);
+  void SetName(uint32_t tensor, const std::string& name) {
+    tensors_[tensor].name = AddName(name);
+  }
   std::vector<int32_t>& attributes(size_t layer) { return layers_[layer].attributes; }
   void SetDims(uint32_t tensor, Dims dims) { tensors_[tensor].dims = std::move(dims); }
   uint64_t constant_bytes() const { return data_.size(); }

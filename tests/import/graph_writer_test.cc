@@ -71,5 +71,27 @@ TEST_CASE(
   CHECK(writer.constant_bytes() == 2);
 }
 
+TEST_CASE("graph writer: outputs trade places, and layers follow them") {
+  GraphWriter writer("");
+  const uint32_t x = writer.AddTensor("x", SLUICE_DTYPE_INT8, Kind::kInput, {2});
+  const uint32_t a = writer.AddTensor("a", SLUICE_DTYPE_INT8, Kind::kOutput, {1, 2});
+  const uint32_t b = writer.AddTensor("b", SLUICE_DTYPE_INT8, Kind::kOutput, {2, 1});
+  const uint32_t c = writer.AddTensor("c", SLUICE_DTYPE_INT8, Kind::kOutput, {2});
+  for (const uint32_t y : {a, b, c}) {
+    writer.AddLayer("y", SLUICE_OP_RESHAPE, {x}, {y});
+  }
+  writer.AddLayer("z", SLUICE_OP_RESHAPE, {a}, {x});
+  writer.OrderOutputs({c, a, b});
+  const auto named = [&](uint32_t t) { return writer.name(writer.tensors()[t].name); };
+  CHECK(named(x) == "x");
+  CHECK((named(1) == "c" && named(2) == "a" && named(3) == "b"));
+  CHECK(writer.tensors()[2].dims == Dims{1, 2});
+  CHECK(writer.layers()[0].outputs == std::vector<uint32_t>{2});
+  CHECK(writer.layers()[2].outputs == std::vector<uint32_t>{1});
+  CHECK(writer.layers()[3].inputs == std::vector<uint32_t>{2});
+  writer.SetName(1, "renamed");
+  CHECK(named(1) == "renamed");
+}
+
 }  // namespace
 }  // namespace sluice::import

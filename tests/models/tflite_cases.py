@@ -374,8 +374,14 @@ def pad(m, operator, variant):
     m.op(operator, inputs, [m.y([1, 8, 9, 4], like=like)], options=options[operator])
 
 
-@case("TRANSPOSE", ALL + ("int64", "bool"))
+@case("TRANSPOSE", ALL + ("int64", "bool"), ("", "five axes"))
 def transpose(m, operator, variant):
+    if variant:
+        x = m.x([2, 3, 4, 2, 5])
+        like = x if m.kind != "float" else None
+        m.op(operator, [x, m.ints(0, 3, 1, 4, 2)], [m.y([2, 2, 3, 5, 4], like=like)],
+             options="TransposeOptions")
+        return
     x = m.x([2, 4, 5, 6])
     m.op(operator, [x, m.ints(0, 3, 1, 2)], [m.y([2, 6, 4, 5], like=x if m.kind != "float" else None)],
          options="TransposeOptions")

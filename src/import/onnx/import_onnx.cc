@@ -128,6 +128,7 @@ bool LowersOnHost(OnnxLowering* to, const OnnxNode& node, std::string* reason) {
   const OnnxLowering::Mark mark = to->Now();
   try {
     LowerOnnxFloats(to, node);
+    if (!to->ComputesFloats()) to->StorePlaceholders(node);
     return true;
   } catch (const Unsupported& unsupported) {
     const bool better = HasOnnxFloats(node.op) && ReadsFloats(to, node);
@@ -161,17 +162,19 @@ bool LowersNode(OnnxLowering* to, const OnnxNode& node, ImportResult* result,
     CountOperator(&result->hosted, node.op, kByHostFunction);
     return true;
   }
-  if (known == Functions().end() || (to->ComputesFloats() && ReadsFloats(to, node))) {
-    return false;
+  if (known != Functions().end() && !(to->ComputesFloats() && ReadsFloats(to, node))) {
+    try {
+      known->second(to, node);
+      return true;
+    } catch (const Unsupported& unsupported) {
+      *reason = unsupported.what();
+      to->Rewind(mark);
+    }
   }
-  try {
-    known->second(to, node);
-    return true;
-  } catch (const Unsupported& unsupported) {
-    *reason = unsupported.what();
-    to->Rewind(mark);
-  }
-  return false;
+  const bool among_placeholders = !to->ComputesFloats() && HasOnnxFloats(node.op);
+  if (!among_placeholders || !LowersOnHost(to, node, reason)) return false;
+  CountOperator(&result->hosted, node.op, kByHostFunction);
+  return true;
 }
 
 void LowerNode(OnnxLowering* to, const OnnxNode& node, const OnnxImportOptions& options,

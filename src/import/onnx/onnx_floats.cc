@@ -57,8 +57,9 @@ std::vector<float> RealsOf(const OnnxLowering& to, int index) {
     }
     return reals;
   }
-  Require(value.has_data && value.type == kOnnxFloat,
-          "a constant that is computed from others");
+  const bool stored = value.has_data && value.type == kOnnxFloat;
+  if (!stored && !to.ComputesFloats()) return reals;  // only shapes count
+  Require(stored, "a constant that is computed from others");
   std::memcpy(reals.data(), value.data.data(), reals.size() * 4);
   return reals;
 }
@@ -160,7 +161,8 @@ uint32_t OnnxLowering::FloatsOf(int index, const AxisOrder& order) {
     const Numbers numbers = Place(index).numbers;
     floats = As(index, order, dims);
     if (!numbers.floats) {
-      Require(numbers.known, "an operand whose numbers are not known");
+      Require(numbers.known || !computes_floats_,
+              "an operand whose numbers are not known");
       const uint32_t stored = floats;
       Numbers real;
       real.floats = true;
@@ -187,6 +189,25 @@ uint32_t OnnxLowering::NewFloats(const OnnxNode& node, size_t i) {
   const std::vector<int64_t>& shape = ShapeOf(Out(node, i));
   const AxisOrder order = Straight(shape.size());
   return NewOutput(node, i, order, DimsIn(shape, order), numbers);
+}
+
+void OnnxLowering::StorePlaceholders(const OnnxNode& node) {
+  ShapesOnly(node);
+  for (const int output : node.outputs) {
+    if (output < 0) continue;
+    OnnxPlace place = places_[static_cast<size_t>(output)];
+    if (place.tensor == kNoTensor || !place.numbers.floats) continue;
+    const Numbers stored;
+    const std::string name = Value(output).name + "/stored";
+    const uint32_t floats = place.tensor;
+    place.tensor = NewTensor(name, Dims(graph_->tensors()[floats].dims), stored);
+    place.numbers = stored;
+    AddHost(name, "QuantizeLinear",
+            {floats, FloatConstant(name + ".scale", {1}, {stored.affine.scale}),
+             IntegerConstant(name + ".zero", {stored.affine.zero})},
+            {1, 1}, {place.tensor}, 0);
+    SetPlace(output, place);
+  }
 }
 
 void OnnxLowering::AddHost(const std::string& name, const std::string& function,

@@ -197,6 +197,82 @@ void CheckAttributes(const onnx::GraphProto& graph) {
   }
 }
 
+// Extents that ONNX's inference leaves out: it knows the rank of Einsum alone.
+class EinsumShapes {
+ public:
+  explicit EinsumShapes(onnx::GraphProto* graph) : graph_(*graph) {
+    for (const auto& tensor : graph_.initializer()) {
+      dims_[tensor.name()] = {tensor.dims().begin(), tensor.dims().end()};
+    }
+    for (const auto* list : {&graph_.input(), &graph_.value_info(), &graph_.output()}) {
+      for (const auto& info : *list) Note(info);
+    }
+  }
+
+  // False: nothing new was found.
+  bool Add() {
+    bool added = false;
+    for (const auto& node : graph_.node()) {
+      if (node.op_type() != "Einsum" || node.output_size() != 1) continue;
+      std::vector<int64_t> dims;
+      if (dims_.count(node.output(0)) != 0 || !Extents(node, &dims)) continue;
+      auto* info = graph_.add_value_info();
+      info->set_name(node.output(0));
+      info->mutable_type()->mutable_tensor_type()->set_elem_type(
+          onnx::TensorProto::FLOAT);
+      auto* shape = info->mutable_type()->mutable_tensor_type()->mutable_shape();
+      for (const int64_t extent : dims) shape->add_dim()->set_dim_value(extent);
+      dims_[node.output(0)] = dims;
+      added = true;
+    }
+    return added;
+  }
+
+ private:
+  void Note(const onnx::ValueInfoProto& info) {
+    if (!info.type().has_tensor_type() || !info.type().tensor_type().has_shape())
+      return;
+    std::vector<int64_t> dims;
+    for (const auto& dim : info.type().tensor_type().shape().dim()) {
+      if (!dim.has_dim_value()) return;
+      dims.push_back(dim.dim_value());
+    }
+    dims_[info.name()] = dims;
+  }
+
+  // Of the result of an equation of letters, with all operands' extents known.
+  bool Extents(const onnx::NodeProto& node, std::vector<int64_t>* out) const {
+    std::string equation;
+    for (const auto& attribute : node.attribute()) {
+      if (attribute.name() == "equation") equation = attribute.s();
+    }
+    equation.erase(std::remove(equation.begin(), equation.end(), ' '), equation.end());
+    const size_t arrow = equation.find("->");
+    if (arrow == std::string::npos || equation.find('.') != std::string::npos) {
+      return false;
+    }
+    std::unordered_map<char, int64_t> extent;
+    size_t at = 0;
+    for (const std::string& input : node.input()) {
+      const auto dims = dims_.find(input);
+      const size_t end = std::min(equation.find(',', at), arrow);
+      if (dims == dims_.end() || at > arrow || dims->second.size() != end - at) {
+        return false;
+      }
+      for (size_t i = at; i < end; ++i) extent[equation[i]] = dims->second[i - at];
+      at = end + 1;
+    }
+    for (size_t i = arrow + 2; i < equation.size(); ++i) {
+      if (extent.count(equation[i]) == 0) return false;
+      out->push_back(extent[equation[i]]);
+    }
+    return true;
+  }
+
+  onnx::GraphProto& graph_;
+  std::unordered_map<std::string, std::vector<int64_t>> dims_;
+};
+
 }  // namespace
 
 void InferOnnxShapes(onnx::ModelProto* model) {
@@ -205,8 +281,10 @@ void InferOnnxShapes(onnx::ModelProto* model) {
   const StandIns stand_ins(model);
   const Hider hider(model);
   try {
-    onnx::shape_inference::InferShapes(*model, onnx::OpSchemaRegistry::Instance(),
-                                       onnx::ShapeInferenceOptions(false, 0, true));
+    do {
+      onnx::shape_inference::InferShapes(*model, onnx::OpSchemaRegistry::Instance(),
+                                         onnx::ShapeInferenceOptions(false, 0, true));
+    } while (EinsumShapes(model->mutable_graph()).Add());
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {

@@ -63,13 +63,15 @@ class Folder {
     const Integers* first = Known(node, 0);
     if (first == nullptr) return false;
     if (node.op == "Identity" || node.op == "Cast" || node.op == "Unsqueeze" ||
-        node.op == "Squeeze" || node.op == "Reshape") {
+        node.op == "Squeeze" || IsList(node)) {
       *out = *first;
       return true;
     }
     if (node.op == "Gather") return Gather(node, *first, out);
     if (node.op == "Slice") return Slice(node, *first, out);
-    if (node.op == "ConstantOfShape") return false;
+    if (node.op == "ConstantOfShape") return Filled(node, *first, out);
+    if (node.op == "Range") return Range(node, *first, out);
+    if (node.op == "Where") return Where(node, *first, out);
     if (node.op == "Concat") {
       for (size_t i = 0; i < node.inputs.size(); ++i) {
         const Integers* part = Known(node, i);
@@ -79,6 +81,13 @@ class Folder {
       return true;
     }
     return Binary(node, *first, out);
+  }
+
+  // A Reshape to one axis; lists of integers have no others.
+  bool IsList(const OnnxNode& node) const {
+    const OnnxValue* to = m_.In(node, 1);
+    return node.op == "Reshape" && to != nullptr && to->has_integers &&
+           to->integers.size() <= 1;
   }
 
   bool Shape(const OnnxNode& node, Integers* out) const {
@@ -123,6 +132,50 @@ class Folder {
     return true;
   }
 
+  // The integer that the node repeats; without one it repeats a float.
+  bool Filled(const OnnxNode& node, const Integers& shape, Integers* out) const {
+    int64_t elements = 1;
+    for (const int64_t extent : shape) {
+      if (extent < 0 || extent > static_cast<int64_t>(kMost)) return false;
+      elements = std::min<int64_t>(elements * extent, kMost + 1);
+    }
+    const Integers fill = node.Ints("value", {});
+    if (fill.size() != 1) return false;
+    out->assign(static_cast<size_t>(elements), fill[0]);
+    return true;
+  }
+
+  bool Range(const OnnxNode& node, const Integers& start, Integers* out) const {
+    const Integers *limit = Known(node, 1), *delta = Known(node, 2);
+    if (limit == nullptr || delta == nullptr || start.size() != 1 ||
+        limit->size() != 1 || delta->size() != 1 || (*delta)[0] == 0) {
+      return false;
+    }
+    const bool up = (*delta)[0] > 0;
+    for (int64_t at = start[0]; up ? at < (*limit)[0] : at > (*limit)[0];) {
+      if (out->size() > kMost) return false;
+      out->push_back(at);
+      if (__builtin_add_overflow(at, (*delta)[0], &at)) break;
+    }
+    return true;
+  }
+
+  bool Where(const OnnxNode& node, const Integers& which, Integers* out) const {
+    const Integers *a = Known(node, 1), *b = Known(node, 2);
+    if (a == nullptr || b == nullptr) return false;
+    const size_t most = std::max({which.size(), a->size(), b->size()});
+    for (const Integers* list : {&which, a, b}) {
+      if (list->size() != most && list->size() != 1) return false;
+    }
+    const auto at = [](const Integers& list, size_t i) {
+      return list[list.size() == 1 ? 0 : i];
+    };
+    for (size_t i = 0; i < most; ++i) {
+      out->push_back(at(which, i) != 0 ? at(*a, i) : at(*b, i));
+    }
+    return true;
+  }
+
   bool Binary(const OnnxNode& node, const Integers& a, Integers* out) const {
     const Integers* b = Known(node, 1);
     if (b == nullptr || a.empty() || b->empty()) return false;
@@ -139,6 +192,15 @@ class Folder {
         overflow = __builtin_mul_overflow(x, y, &z);
       } else if (node.op == "Div" && y != 0 && y != -1) {
         z = x / y;
+      } else if (node.op == "Mod" && y != 0 && y != -1) {
+        z = x % y;  // with the sign of y, or for fmod that of x
+        if (node.Int("fmod", 0) == 0 && z != 0 && (z < 0) != (y < 0)) z += y;
+      } else if (node.op == "Equal") {
+        z = x == y ? 1 : 0;
+      } else if (node.op == "Min" && node.inputs.size() == 2) {
+        z = std::min(x, y);
+      } else if (node.op == "Max" && node.inputs.size() == 2) {
+        z = std::max(x, y);
       } else {
         return false;
       }

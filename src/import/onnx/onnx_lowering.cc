@@ -369,7 +369,9 @@ OnnxConstant OnnxLowering::QuantisedBy(const OnnxNode& node, size_t at, size_t s
   constant.scales = ScalesOf(In(node, scale));
   if (HasInput(node, zero)) constant.zeros = Zeros(In(node, zero));
   constant.zeros.resize(constant.scales.size(), 0);
-  if (node.op == "QLinearMatMul") constant.axis = 1;
+  const bool columns = node.op == "QLinearMatMul" ||
+                       (node.op == "com.microsoft.QGemm" && node.Int("transB", 0) == 0);
+  if (columns) constant.axis = 1;
   if (constant.scales.size() > 1) RequireOneForEach(constant);
   return constant;
 }
@@ -650,6 +652,7 @@ void OnnxLowering::PlaceInputs() {
 
 // Each output becomes a tensor of its own that a layer writes.
 void OnnxLowering::PlaceOutputs() {
+  std::vector<uint32_t> outputs;
   for (const int index : model_.outputs) {
     if (Value(index).constant) {
       throw Error(Fault::kBadInput, "output " + Value(index).name + " is a constant");
@@ -671,8 +674,11 @@ void OnnxLowering::PlaceOutputs() {
       SetPlace(index, place);
     }
     graph_->SetKind(place.tensor, Kind::kOutput);
+    graph_->SetName(place.tensor, Value(index).name);
+    outputs.push_back(place.tensor);
     Describe("output", index);
   }
+  graph_->OrderOutputs(outputs);
 }
 
 }  // namespace sluice::import

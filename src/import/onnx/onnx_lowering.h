@@ -138,6 +138,9 @@ class OnnxLowering {
   uint32_t IntegerConstant(const std::string& name, const std::vector<int32_t>& ints);
   // Output i of the node as floats, axes in ONNX's order.
   uint32_t NewFloats(const OnnxNode& node, size_t i = 0);
+  // In a model of floats alone: the floats that a host function has computed become an int8
+  // placeholder, which the layers behind it read, and the node counts as shapes only.
+  void StorePlaceholders(const OnnxNode& node);
   // A layer that the host executes: onnx.FUNCTION with options as the last input.
   void AddHost(const std::string& name, const std::string& function,
                std::vector<uint32_t> inputs, const std::vector<int32_t>& options,
@@ -146,8 +149,8 @@ class OnnxLowering {
   // Makes a dense tensor out of `tensor`, which has these extents, with its axes permuted.
   // If one TRANSPOSE, of at most four axes, cannot do it, several are made.
   uint32_t PermutedTensor(const std::string& name, uint32_t tensor,
-                          std::vector<int64_t> extents, std::vector<int> perm,
-                          const Numbers& numbers);
+                          const std::vector<int64_t>& extents,
+                          const std::vector<int>& perm, const Numbers& numbers);
 
   // Reports that the node computes the model's numbers except for what the reason
   // names.

@@ -12,6 +12,7 @@
 #include "import/error.h"
 #include "import/import_result.h"
 #include "import/onnx/onnx_inference.h"
+#include "import/onnx/onnx_wire.h"
 
 namespace sluice::import {
 namespace {
@@ -187,8 +188,30 @@ Bytes DataOf(const TensorProto& tensor, const sluice_external_files_t* external,
   return data;
 }
 
-void TakeConstant(const TensorProto& tensor, const sluice_external_files_t* external,
-                  OnnxValue* value) {
+// Where constants come from, and whether weights may lack bytes, since only shapes count.
+struct Source {
+  const sluice_external_files_t* external;
+  bool shapes_alone;
+};
+
+// Whether the model can do without the tensor's bytes, and they are left out or are in a
+// file that is not there.
+bool IsWeightWithoutBytes(const TensorProto& tensor, const Source& source,
+                          int64_t elements) {
+  if (!source.shapes_alone || tensor.data_type() != kOnnxFloat ||
+      elements < kWeightFloats) {
+    return false;
+  }
+  if (tensor.data_location() != TensorProto::EXTERNAL) {
+    return !tensor.has_raw_data() && tensor.float_data_size() == 0;
+  }
+  const std::string file = PlaceOf(tensor, 0).file;
+  uint64_t there = 0;
+  return source.external == nullptr ||
+         source.external->size(source.external->user, file.c_str(), &there) != 0;
+}
+
+void TakeConstant(const TensorProto& tensor, const Source& source, OnnxValue* value) {
   const bool is_signed = tensor.data_type() == kOnnxInt4;
   const bool half = is_signed || tensor.data_type() == kOnnxUint4;
   const size_t element = half ? 1 : OnnxTypeBytes(tensor.data_type());
@@ -208,10 +231,12 @@ void TakeConstant(const TensorProto& tensor, const sluice_external_files_t* exte
     }
     elements *= dim;
   }
-  value->constant = value->has_data = true;
+  value->constant = true;
+  value->has_data = !IsWeightWithoutBytes(tensor, source, elements);
+  if (!value->has_data) return;
   const size_t count = static_cast<size_t>(elements),
                size = half ? (count + 1) / 2 : count * element;
-  value->data = DataOf(tensor, external, size, element);
+  value->data = DataOf(tensor, source.external, size, element);
   if (value->data.size() != size) {
     Bad("tensor " + value->name + " holds " + std::to_string(value->data.size()) +
         " bytes; its shape needs " + std::to_string(size));
@@ -225,7 +250,7 @@ void TakeConstant(const TensorProto& tensor, const sluice_external_files_t* exte
 struct Reading {
   onnx::ModelProto* proto;
   onnx::GraphProto* graph;  // in proto
-  const sluice_external_files_t* external;
+  Source source;
   std::set<std::string> pinned;                // names of constants that were added
   std::unordered_map<std::string, int> index;  // of values, by name
   OnnxModel model;
@@ -283,7 +308,7 @@ void TakeValues(Reading* reading, const std::set<std::string>& initialised) {
     if (reading->index.count(tensor.name()) != 0)
       Bad("tensor " + tensor.name() + " appears twice");
     const int value = ValueOf(reading, tensor.name());
-    TakeConstant(tensor, reading->external, &ValueAt(reading, value));
+    TakeConstant(tensor, reading->source, &ValueAt(reading, value));
   }
 }
 
@@ -394,7 +419,15 @@ void TakeNode(Reading* reading, int n) {
     to.floats.assign(a.floats().begin(), a.floats().end());
     OnnxValue& out = ValueAt(reading, node.outputs[0]);
     if (node.op == "Constant" && a.name() == "value")
-      TakeConstant(a.t(), reading->external, &out);
+      TakeConstant(a.t(), reading->source, &out);
+    if (node.op == "ConstantOfShape" && a.name() == "value") {
+      OnnxValue fill;
+      TakeConstant(a.t(), reading->source, &fill);
+      if (fill.type == kOnnxInt64 && fill.data.size() == 8) {
+        to.ints.assign(1, 0);
+        std::memcpy(to.ints.data(), fill.data.data(), 8);
+      }
+    }
     if (node.op == "Constant" &&
         (a.name() == "value_float" || a.name() == "value_floats")) {
       TakeFloats(a.name() == "value_float" ? std::vector<float>{a.f()} : to.floats,
@@ -604,12 +637,16 @@ OnnxModel ReadOnnxModel(const uint8_t* bytes, size_t size, const OnnxDims& dims,
     Bad("the file exceeds the 2 GiB that protobuf allows");
   }
   onnx::ModelProto proto;
-  if (!proto.ParseFromArray(bytes, static_cast<int>(size)) || !proto.has_graph()) {
+  std::string shapes;
+  const bool alone = WithoutWeights(bytes, size, &shapes);
+  const bool read = alone ? proto.ParseFromString(shapes)
+                          : proto.ParseFromArray(bytes, static_cast<int>(size));
+  if (!read || !proto.has_graph()) {
     Bad("this is not an ONNX model, or a damaged or truncated one; a TensorFlow Lite "
         "model "
         "has TFL3 at byte 4");
   }
-  Reading reading = {&proto, proto.mutable_graph(), external, {}, {}, {}};
+  Reading reading = {&proto, proto.mutable_graph(), {external, alone}, {}, {}, {}};
   return ReadGraph(&reading, dims);
 }
 

@@ -96,9 +96,23 @@ Values Cast(const ConstantCall& call) {
   return {out};
 }
 
+double HalfAt(const ConstantValue& in, size_t i) {
+  uint16_t bits = 0;
+  std::memcpy(&bits, in.data + 2 * i, 2);
+  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  const double size = exponent == 0    ? std::ldexp(fraction, -24)
+                      : exponent == 31 ? (fraction == 0 ? HUGE_VAL : NAN)
+                                       : std::ldexp(1024 + fraction, exponent - 25);
+  return (bits & 0x8000) != 0 ? -size : size;
+}
+
 Values Dequantise(const ConstantCall& call) {
   const ConstantValue& in = Input(call, 0);
   ComputedValue out = Empty(call, call.outputs[0].type, in.shape);
+  if (in.type == static_cast<int>(tflite::TensorType::FLOAT16) && IsReal(out.type)) {
+    for (size_t i = 0; i < Elements(in.shape); ++i) PutReal(&out, i, HalfAt(in, i));
+    return {out};
+  }
   if (in.scale == nullptr || IsReal(in.type) || !IsReal(out.type)) throw Unknown();
   for (size_t i = 0; i < Elements(in.shape); ++i) {
     const double steps = static_cast<double>(Integer(in, i) - in.zero_point);

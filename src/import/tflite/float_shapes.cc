@@ -76,15 +76,27 @@ bool IsOnFloats(const TfliteModel& model, const TfliteOperator& op) {
 
 }  // namespace
 
+namespace {
+
+// SQUARE has no int8 kernel: it is a product.
+void SquareByProduct(TfliteOperator* op) {
+  if (static_cast<Op>(op->code) != Op::SQUARE || op->inputs.size() != 1) return;
+  op->code = static_cast<int>(Op::MUL);
+  op->inputs.push_back(op->inputs[0]);
+}
+
+}  // namespace
+
 void KeepShapesOfFloats(TfliteModel* model,
                         std::vector<UnsupportedOperator>* shapes_only) {
   for (const TfliteTensor& tensor : model->tensors) {
-    if (!tensor.scales.empty()) return;
+    if (!tensor.scales.empty() && tensor.data == nullptr) return;
   }
   std::vector<bool> is_bias(model->tensors.size()), is_share(model->tensors.size());
-  for (const TfliteOperator& op : model->operators) {
+  for (TfliteOperator& op : model->operators) {
     if (!IsOnFloats(*model, op)) continue;
     CountOperator(shapes_only, op.name, "");
+    SquareByProduct(&op);
     const int bias = BiasOf(op);
     if (bias >= 0 && static_cast<size_t>(bias) < op.inputs.size() &&
         op.inputs[static_cast<size_t>(bias)] >= 0) {

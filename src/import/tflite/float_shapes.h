@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model of floats alone becomes an int8 one of the same shapes with seeded weights:
-// plans and their costs are the model's, computed values are not.
+// A model that computes in floats alone becomes an int8 one of the same shapes with seeded
+// weights: plans and their costs are the model's, computed values are not. Weights that are
+// stored as int8 (dynamic range quantisation) stay as they are.
 //
 // Input    a checked model
 // Output   the model with its float tensors as int8 (biases as int32 zeros), and the
-//          names of its operators on floats. A model with a quantised tensor stays as
-//          it is
+//          names of its operators on floats. A model with a quantised activation stays
+//          as it is
 // Errors   none
 // Cost     linear in tensors and constants
 #ifndef SLUICE_IMPORT_TFLITE_FLOAT_SHAPES_H_

@@ -4,7 +4,6 @@
 // RESIZE_NEAREST_NEIGHBOR where the layer would select others. Each axis becomes a CONCAT of SLICEs, one SLICE for each run of elements that is
 // contiguous in input and output. GATHER by computed indices becomes a GATHER layer.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -114,7 +113,7 @@ class Step {
 };
 
 // The selected indices of each axis; empty: the whole axis in its order.
-using Picks = std::array<std::vector<int32_t>, 4>;
+using Picks = std::vector<std::vector<int32_t>>;
 
 void RequireSameElements(const TfliteTensor& input, const TfliteTensor& out) {
   Require(input.type == out.type, "an output of another type than the input");
@@ -122,29 +121,33 @@ void RequireSameElements(const TfliteTensor& input, const TfliteTensor& out) {
 
 void TakePicks(Lowering* to, const TfliteOperator& op, size_t from,
                const Picks& picks) {
-  const Extents in = ExtentsOf(to->In(op, from)), out = ExtentsOf(to->Out(op));
-  Dims dims(in.begin(), in.end());
-  size_t last = 4;
+  Dims dims = AxesOf(to->In(op, from));
+  dims.insert(dims.begin(), picks.size() - dims.size(), 1);
+  size_t last = picks.size();
   int64_t elements = 1, wanted = 1;
-  for (size_t a = 0; a < 4; ++a) {
+  for (size_t a = 0; a < picks.size(); ++a) {
     if (!picks[a].empty()) last = a;
-    elements *= picks[a].empty() ? in[a] : static_cast<int64_t>(picks[a].size());
-    wanted *= out[a];
-    Require(elements <= INT32_MAX && wanted <= INT32_MAX,
-            "more elements than 31 bits count");
+    elements *= picks[a].empty() ? dims[a] : static_cast<int64_t>(picks[a].size());
+    Require(elements <= INT32_MAX, "more elements than 31 bits count");
+  }
+  for (const int32_t extent : ExtentsOf(to->Out(op))) {
+    wanted *= extent;
+    Require(wanted <= INT32_MAX, "more elements than 31 bits count");
   }
   if (elements != wanted) {
     throw Error(Fault::kBadInput, "the extents of " + to->Out(op).name +
                                       " are not what its operands say");
   }
   uint32_t tensor = to->Input(op, from);
-  if (last == 4) {
+  if (last == picks.size()) {
     to->AddLayer(op, SLUICE_OP_RESHAPE, {tensor}, to->Output(op));
     return;
   }
-  for (size_t a = 0; a < 4; ++a) {
+  for (size_t a = 0; a < picks.size(); ++a) {
     if (picks[a].empty()) continue;
-    Step step(to, op, to->Reshaped(tensor, to->Out(op), dims), dims, a, a == last);
+    const AxisView axes = ViewOf(dims, a);
+    Step step(to, op, to->Reshaped(tensor, to->Out(op), axes.dims), axes.dims,
+              axes.axis, a == last);
     const std::vector<Run> runs = RunsOf(picks[a]);
     Require(runs.size() <= kMostRuns, "an axis in more than 128 pieces");
     tensor = step.TakeRuns(runs);
@@ -154,11 +157,6 @@ void TakePicks(Lowering* to, const TfliteOperator& op, size_t from,
 
 void RequireFew(int64_t picks) {
   Require(picks <= kMostPicks, "an axis of more than 1,048,576 elements");
-}
-
-// Axis i of an operand that lists a number for each axis of the tensor.
-size_t AxisAt(const TfliteTensor& tensor, size_t i) {
-  return static_cast<size_t>(AxisOf(tensor, static_cast<int64_t>(i)));
 }
 
 void Repeat(int32_t extent, int64_t times, std::vector<int32_t>* picks) {
@@ -175,11 +173,11 @@ void LowerTile(Lowering* to, const TfliteOperator& op) {
   RequireSameElements(input, to->Out(op));
   const std::vector<int64_t> times = Integers(to->In(op, 1));
   Require(times.size() == input.shape.size(), "a number of axes other than the rank");
-  const Extents in = ExtentsOf(input);
-  Picks picks;
+  const Dims in = AxesOf(input);
+  Picks picks(in.size());
   for (size_t i = 0; i < times.size(); ++i) {
     Require(times[i] >= 1 && times[i] <= kMostPicks, "an axis of no or too many tiles");
-    const size_t a = AxisAt(input, i);
+    const size_t a = AxisAt(input, static_cast<int64_t>(i));
     if (times[i] != 1) Repeat(in[a], times[i], &picks[a]);
   }
   TakePicks(to, op, 0, picks);
@@ -188,9 +186,12 @@ void LowerTile(Lowering* to, const TfliteOperator& op) {
 void LowerBroadcast(Lowering* to, const TfliteOperator& op) {
   const TfliteTensor& input = to->In(op, 0);
   RequireSameElements(input, to->Out(op));
-  const Extents in = ExtentsOf(input), out = ExtentsOf(to->Out(op));
-  Picks picks;
-  for (size_t a = 0; a < 4; ++a) {
+  Dims in = AxesOf(input);
+  const Dims out = AxesOf(to->Out(op));
+  Require(in.size() <= out.size(), "extents that do not broadcast");
+  in.insert(in.begin(), out.size() - in.size(), 1);
+  Picks picks(out.size());
+  for (size_t a = 0; a < out.size(); ++a) {
     Require(in[a] == out[a] || in[a] == 1, "extents that do not broadcast");
     if (in[a] != out[a]) Repeat(1, out[a], &picks[a]);
   }
@@ -207,10 +208,10 @@ void LowerMirrorPad(Lowering* to, const TfliteOperator& op) {
           "pads of another length than the rank");
   Require(options->mode() == 0 || options->mode() == 1, "another mode than the two");
   const int32_t edge = options->mode() == 0 ? 1 : 0;  // REFLECT leaves the edge out
-  const Extents in = ExtentsOf(input);
-  Picks picks;
+  const Dims in = AxesOf(input);
+  Picks picks(in.size());
   for (size_t i = 0; i < input.shape.size(); ++i) {
-    const size_t a = AxisAt(input, i);
+    const size_t a = AxisAt(input, static_cast<int64_t>(i));
     const int64_t before = pads[2 * i], after = pads[2 * i + 1];
     if (before < 0 || after < 0 || before > in[a] - edge || after > in[a] - edge) {
       throw Error(Fault::kBadInput,
@@ -232,10 +233,10 @@ void LowerMirrorPad(Lowering* to, const TfliteOperator& op) {
 void LowerReverse(Lowering* to, const TfliteOperator& op) {
   const TfliteTensor& input = to->In(op, 0);
   RequireSameElements(input, to->Out(op));
-  const Extents in = ExtentsOf(input);
-  Picks picks;
+  const Dims in = AxesOf(input);
+  Picks picks(in.size());
   for (const int64_t axis : Integers(to->In(op, 1))) {
-    const auto a = static_cast<size_t>(AxisOf(input, axis));
+    const size_t a = AxisAt(input, axis);
     RequireFew(in[a]);
     picks[a].resize(static_cast<size_t>(in[a]));
     std::iota(picks[a].rbegin(), picks[a].rend(), 0);
@@ -246,11 +247,11 @@ void LowerReverse(Lowering* to, const TfliteOperator& op) {
 void LowerStrides(Lowering* to, const TfliteOperator& op,
                   const std::vector<StridedAxis>& axes) {
   const TfliteTensor& input = to->In(op, 0);
-  const Extents in = ExtentsOf(input);
-  Picks picks;
+  const Dims in = AxesOf(input);
+  Picks picks(in.size());
   for (size_t i = 0; i < axes.size(); ++i) {
     const StridedAxis& s = axes[i];
-    const size_t a = AxisAt(input, i);
+    const size_t a = AxisAt(input, static_cast<int64_t>(i));
     for (int64_t at = s.begin; s.stride > 0 ? at < s.end : at > s.end; at += s.stride) {
       if (at < 0 || at >= in[a]) {
         throw Error(Fault::kBadInput,
@@ -306,7 +307,7 @@ void LowerNearest(Lowering* to, const TfliteOperator& op) {
   const Nearest n = {options != nullptr && options->align_corners(),
                      options != nullptr && options->half_pixel_centers()};
   const Extents in = ExtentsOf(input), o = ExtentsOf(out);
-  Picks picks;
+  Picks picks(4);
   bool same = true;
   for (size_t a = 1; a <= 2; ++a) {
     RequireFew(o[a]);
@@ -337,7 +338,7 @@ void LowerGather(Lowering* to, const TfliteOperator& op) {
   Require(static_cast<tflite::TensorType>(index.type) == tflite::TensorType::INT32,
           "indices that are not int32");
   const Extents in = ExtentsOf(table);
-  Picks picks;
+  Picks picks(4);
   const bool constant = index.data != nullptr;
   for (const int64_t i : constant ? Integers(index) : std::vector<int64_t>()) {
     if (i < 0 || i >= in[axis]) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "import/error.h"
+#include "import/permutation.h"
 #include "import/tflite/tflite_lowering.h"
 #include "tflite_generated.h"
 
@@ -100,22 +101,23 @@ void LowerStridedSlice(Lowering* to, const TfliteOperator& op) {
   const TfliteTensor& input = to->In(op, 0);
   const TfliteTensor& out = to->Out(op);
   RequireSameType(input, out);
-  const Extents in = ExtentsOf(input);
   const std::vector<int64_t> begins = Integers(to->In(op, 1));
   const std::vector<int64_t> ends = Integers(to->In(op, 2));
   const std::vector<int64_t> strides = Integers(to->In(op, 3));
   Require(begins.size() == ends.size() && begins.size() == strides.size() &&
               begins.size() <= input.shape.size(),
           "begin, end and strides of different lengths");
-  if (std::any_of(strides.begin(), strides.end(), [](int64_t s) { return s != 1; })) {
+  const bool many = input.shape.size() > 4;
+  if (many ||
+      std::any_of(strides.begin(), strides.end(), [](int64_t s) { return s != 1; })) {
     std::vector<StridedAxis> axes;
     for (size_t i = 0; i < begins.size(); ++i) {
-      axes.push_back(AxisOfSlice(*options,
-                                 in[static_cast<size_t>(AxisOf(input, int64_t(i)))], i,
+      axes.push_back(AxisOfSlice(*options, AxesOf(input)[AxisAt(input, int64_t(i))], i,
                                  begins[i], ends[i], strides[i]));
     }
     return LowerStrides(to, op, axes);
   }
+  const Extents in = ExtentsOf(input);
   Extents begin = {0, 0, 0, 0};
   Dims dims(in.begin(), in.end());
   for (size_t i = 0; i < begins.size(); ++i) {
@@ -140,36 +142,49 @@ void LowerStridedSlice(Lowering* to, const TfliteOperator& op) {
 
 }  // namespace
 
+namespace {
+
+void Joined(Lowering* to, const TfliteOperator& op, const std::vector<uint32_t>& parts,
+            const AxisView& whole) {
+  const uint32_t made = to->OpenOutput(op, whole.dims);
+  to->AddLayer(op, SLUICE_OP_CONCAT, parts, made, {static_cast<int32_t>(whole.axis)});
+  to->CloseOutput(op, made);
+}
+
+}  // namespace
+
 void LowerConcat(Lowering* to, const TfliteOperator& op) {
   const auto* options = op.wire->builtin_options_as_ConcatenationOptions();
   Require(options != nullptr, "missing options");
   Require(options->activation() == tflite::Activation::NONE, "a fused activation");
   const TfliteTensor& out = to->Out(op);
-  const int axis = AxisOf(out, options->axis());
+  const AxisView whole = ViewAlong(out, options->axis());
   std::vector<uint32_t> inputs;
   for (size_t i = 0; i < op.inputs.size(); ++i) {
-    RequireSameType(to->In(op, i), out);
-    Require(AxisOf(to->In(op, i), options->axis()) == axis, "inputs of several ranks");
-    inputs.push_back(Requantised(to, op, i, to->Input(op, i)));
+    const TfliteTensor& input = to->In(op, i);
+    RequireSameType(input, out);
+    const AxisView part = ViewAlong(input, options->axis());
+    Require(part.axis == whole.axis, "inputs of several ranks");
+    inputs.push_back(
+        Requantised(to, op, i, to->Reshaped(to->Input(op, i), input, part.dims)));
   }
-  to->AddLayer(op, SLUICE_OP_CONCAT, inputs, to->Output(op), {axis});
+  Joined(to, op, inputs, whole);
 }
 
 void LowerPack(Lowering* to, const TfliteOperator& op) {
   const auto* options = op.wire->builtin_options_as_PackOptions();
   Require(options != nullptr, "missing options");
   const TfliteTensor& out = to->Out(op);
-  const int axis = AxisOf(out, options->axis());
-  const Extents whole = ExtentsOf(out);
-  Dims part(whole.begin(), whole.end());
-  part[static_cast<size_t>(axis)] = 1;
+  const AxisView whole = ViewAlong(out, options->axis());
+  Dims part = whole.dims;
+  part[whole.axis] = 1;
   std::vector<uint32_t> inputs;
   for (size_t i = 0; i < op.inputs.size(); ++i) {
     RequireSameType(to->In(op, i), out);
     const uint32_t plain = to->Reshaped(to->Input(op, i), to->In(op, i), part);
     inputs.push_back(Requantised(to, op, i, plain));
   }
-  to->AddLayer(op, SLUICE_OP_CONCAT, inputs, to->Output(op), {axis});
+  Joined(to, op, inputs, whole);
 }
 
 // Requires that output `i` of a SLICE or SPLIT has this extent on an axis of its input.
@@ -227,6 +242,15 @@ void LowerSlice(Lowering* to, const TfliteOperator& op) {
   const std::vector<int64_t> sizes = Integers(to->In(op, 2));
   Require(begins.size() == input.shape.size() && sizes.size() == begins.size(),
           "begin or size of another length than the rank");
+  if (begins.size() > 4) {
+    std::vector<StridedAxis> axes;
+    for (size_t i = 0; i < begins.size(); ++i) {
+      const int64_t extent = AxesOf(input)[i];
+      Require(begins[i] >= 0 && begins[i] < extent, "a negative begin");
+      axes.push_back({begins[i], sizes[i] == -1 ? extent : begins[i] + sizes[i], 1});
+    }
+    return LowerStrides(to, op, axes);
+  }
   const Extents in = ExtentsOf(input);
   Extents begin = {0, 0, 0, 0};
   for (size_t i = 0; i < begins.size(); ++i) {
@@ -286,22 +310,38 @@ void LowerReshape(Lowering* to, const TfliteOperator& op) {
 
 void LowerTranspose(Lowering* to, const TfliteOperator& op) {
   const TfliteTensor& input = to->In(op, 0);
-  RequireSameType(input, to->Out(op));
-  const std::vector<int64_t> perm = Integers(to->In(op, 1));
-  Require(perm.size() == input.shape.size(), "a permutation of another length");
-  Require(perm.size() <= 4, "more than four axes");
-  std::vector<int32_t> attributes = {0, 1, 2, 3};
-  const Extents in = ExtentsOf(input), out = ExtentsOf(to->Out(op));
-  for (size_t i = 0; i < perm.size(); ++i) {
-    const size_t at = 4 - perm.size() + i;
-    attributes[at] = AxisOf(input, perm[i]);
-    if (out[at] != in[static_cast<size_t>(attributes[at])]) {
-      throw Error(Fault::kBadInput,
-                  "transpose " + to->Out(op).name + " has wrong extents");
+  const TfliteTensor& out = to->Out(op);
+  RequireSameType(input, out);
+  const std::vector<int64_t> axes = Integers(to->In(op, 1));
+  const size_t rank = input.shape.size();
+  Require(axes.size() == rank, "a permutation of another length");
+  DimsOf(out);  // every extent is at least 1
+  std::vector<int> perm;
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t axis = axes[i] < 0 ? axes[i] + static_cast<int64_t>(rank) : axes[i];
+    const bool fits = axis >= 0 && axis < static_cast<int64_t>(rank) &&
+                      out.shape.size() == rank &&
+                      out.shape[i] == input.shape[static_cast<size_t>(axis)] &&
+                      std::find(perm.begin(), perm.end(), axis) == perm.end();
+    if (!fits) {
+      throw Error(Fault::kBadInput, "transpose " + out.name + " has wrong extents");
     }
+    perm.push_back(static_cast<int>(axis));
   }
-  const uint32_t ifmap = to->Input(op, 0);
-  to->AddLayer(op, SLUICE_OP_TRANSPOSE, {ifmap}, to->Output(op), attributes);
+  uint32_t tensor = to->Input(op, 0);
+  const std::vector<PermutationStep> steps =
+      PermutationSteps({input.shape.begin(), input.shape.end()}, perm);
+  if (steps.empty()) to->AddLayer(op, SLUICE_OP_RESHAPE, {tensor}, to->Output(op));
+  for (size_t s = 0; s < steps.size(); ++s) {
+    const bool last = s + 1 == steps.size();
+    tensor = to->Reshaped(tensor, input, steps[s].runs);
+    const Dims dims = steps[s].Result();
+    const uint32_t made =
+        last ? to->OpenOutput(op, dims) : to->Temporary(out, "/axes", dims);
+    to->AddLayer(op, SLUICE_OP_TRANSPOSE, {tensor}, made, steps[s].Attributes());
+    if (last) to->CloseOutput(op, made);
+    tensor = made;
+  }
 }
 
 void LowerResize(Lowering* to, const TfliteOperator& op) {

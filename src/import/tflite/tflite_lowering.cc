@@ -89,6 +89,37 @@ int AxisOf(const TfliteTensor& tensor, int64_t axis) {
   return static_cast<int>(normalised);
 }
 
+Dims AxesOf(const TfliteTensor& tensor) {
+  if (tensor.shape.size() <= 4) {
+    const Extents four = ExtentsOf(tensor);
+    return Dims(four.begin(), four.end());
+  }
+  DimsOf(tensor);  // every extent is at least 1
+  return tensor.shape;
+}
+
+AxisView ViewOf(const Dims& dims, size_t axis) {
+  if (dims.size() <= 4) return {dims, axis};
+  int64_t before = 1, behind = 1;
+  for (size_t a = 0; a < dims.size(); ++a) {
+    if (a != axis) (a < axis ? before : behind) *= dims[a];
+    Require(before <= INT32_MAX && behind <= INT32_MAX, "an extent above 2^31 - 1");
+  }
+  return {{1, static_cast<int32_t>(before), dims[axis], static_cast<int32_t>(behind)},
+          2};
+}
+
+size_t AxisAt(const TfliteTensor& tensor, int64_t axis) {
+  const int64_t rank = static_cast<int64_t>(tensor.shape.size());
+  if (rank <= 4) return static_cast<size_t>(AxisOf(tensor, axis));
+  Require(axis >= -rank && axis < rank, "an axis that an operand lacks");
+  return static_cast<size_t>(axis < 0 ? axis + rank : axis);
+}
+
+AxisView ViewAlong(const TfliteTensor& tensor, int64_t axis) {
+  return ViewOf(AxesOf(tensor), AxisAt(tensor, axis));
+}
+
 std::vector<int64_t> Integers(const TfliteTensor& tensor) {
   Require(tensor.data != nullptr, "shapes or axes that are computed at run time");
   const auto type = static_cast<tflite::TensorType>(tensor.type);

@@ -98,6 +98,17 @@ bool SameAffine(const TfliteTensor& a, const TfliteTensor& b);
 Dims DimsOf(const TfliteTensor& tensor);  // rank <= 4, every extent >= 1
 Extents ExtentsOf(const TfliteTensor& tensor);
 int AxisOf(const TfliteTensor& tensor, int64_t axis);  // -> 0..3 of the normalised axes
+// The four extents, or all of a tensor that has more axes.
+Dims AxesOf(const TfliteTensor& tensor);
+// At most four axes, one of which is the axis meant: where there are more, those before it
+// are one, and those behind it.
+struct AxisView {
+  Dims dims;
+  size_t axis;
+};
+AxisView ViewOf(const Dims& dims, size_t axis);
+size_t AxisAt(const TfliteTensor& tensor, int64_t axis);  // of AxesOf
+AxisView ViewAlong(const TfliteTensor& tensor, int64_t axis);
 std::vector<int64_t> Integers(const TfliteTensor& tensor);  // constant int32 or int64
 Range Clamped(const TfliteTensor& out, int activation);     // tflite::Activation
 

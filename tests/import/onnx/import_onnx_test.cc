@@ -80,13 +80,13 @@ TEST_CASE("onnx: the light models are imported whole, scheduled and verified") {
 TEST_CASE("onnx: operators without meaning here are listed by name, or the host's") {
   TinyOnnx model;
   model.Input("x", {1, 4, 8, 8});
-  TinyOnnx::Int(model.Node("LRN", {"x"}, {"a"}), "size", 3);
-  TinyOnnx::Int(model.Node("LRN", {"a"}, {"b"}), "size", 3);
+  model.Node("Hardmax", {"x"}, {"a"});
+  model.Node("Hardmax", {"a"}, {"b"});
   model.Node("Frobnicate", {"b"}, {"c"})->set_domain("acme");
   model.Node("Relu", {"b"}, {"y"});
   model.Output("y");
   std::string text = Complaint(model.Finish());
-  CHECK(Says(text, "2 x LRN (unknown)"));
+  CHECK(Says(text, "2 x Hardmax (unknown)"));
   CHECK(!Says(text, "Frobnicate"));  // no output needs it
   OnnxImportOptions options;
   options.allow_opaque = true;

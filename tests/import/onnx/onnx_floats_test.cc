@@ -119,5 +119,36 @@ TEST_CASE("onnx floats: 16-bit numbers that two scales describe are refused") {
   CHECK(Says(Complaint(border.Finish()), "16-bit numbers at the border of the graph"));
 }
 
+TEST_CASE(
+    "onnx floats: a model of floats alone has placeholders around a host function") {
+  TinyOnnx model;
+  model.Input("x", {1, 4, 5, 5});
+  model.Floats("w", {4, 4, 1, 1});
+  model.Node("Conv", {"x", "w"}, {"c"});
+  TinyOnnx::Int(model.Node("LRN", {"c"}, {"l"}), "size", 3);
+  model.Node("Conv", {"l", "w"}, {"y"});
+  model.Output("y");
+  const ImportResult import = Import(model.Finish());
+  CHECK(import.shapes_only.size() == 2);  // 2 Conv, 1 LRN
+  REQUIRE(import.hosted.size() == 1);
+  CHECK(import.hosted[0].name == "LRN");
+  CHECK(Count(import, SLUICE_OP_CONV) == 2);
+  CHECK(OutputFor(import, Bytes(100, 9)).size() == 100);
+}
+
+TEST_CASE("onnx floats: weights that the exporter computes only give a shape there") {
+  TinyOnnx model;
+  model.Input("x", {3, 1, 2});
+  model.Floats("w", {1, 16, 2});
+  model.Floats("r", {1, 16, 4});
+  model.Node("Sigmoid", {"w"}, {"ws"});  // not folded
+  TinyOnnx::Int(model.Node("LSTM", {"x", "ws", "r"}, {"y"}), "hidden_size", 4);
+  model.Output("y");
+  const ImportResult import = Import(model.Finish());
+  REQUIRE(import.shapes_only.size() == 1);
+  CHECK(import.shapes_only[0].name == "LSTM");
+  CHECK(OutputFor(import, Bytes(6, 9)).size() == 12);
+}
+
 }  // namespace
 }  // namespace sluice_test

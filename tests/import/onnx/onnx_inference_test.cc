@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shape inference on ONNX models of a few hundred bytes that ask for gigabytes, or for a
 // division by zero.
+#include "import/onnx/onnx_inference.h"
+
 #include <doctest/doctest.h>
 
+#include "import/onnx/import_onnx.h"
 #include "tests/import/onnx/hostile.h"
+#include "tests/import/onnx/tiny_onnx.h"
 
 namespace sluice_test {
 namespace {
@@ -81,6 +85,36 @@ TEST_CASE("onnx inference: what is impossible is named by node and attribute") {
   CHECK(sluice_import_model(bytes.data(), bytes.size(), nullptr, &graph, nullptr,
                             &why) == SLUICE_BAD_INPUT);
   CHECK(std::string(why.message) == "node y has an impossible value of kernel_shape");
+}
+
+TEST_CASE("onnx inference: the extents of Einsum follow from its equation") {
+  const auto equation = [](onnx::NodeProto* node, const char* text) {
+    onnx::AttributeProto* attribute = node->add_attribute();
+    attribute->set_name("equation");
+    attribute->set_type(onnx::AttributeProto::STRING);
+    attribute->set_s(text);
+  };
+  TinyOnnx model;
+  model.Input("x", {1, 4, 6});
+  model.Input("w", {1, 6, 3});
+  equation(model.Node("Einsum", {"x", "w"}, {"e"}), "bij, bjk -> bki");
+  model.Node("Relu", {"e"}, {"y"});
+  model.Output("y");
+  sluice::import::InferOnnxShapes(&model.proto);
+  const auto& shape = model.proto.graph().output(0).type().tensor_type().shape();
+  REQUIRE(shape.dim_size() == 3);
+  CHECK(shape.dim(1).dim_value() == 3);
+  CHECK(shape.dim(2).dim_value() == 4);
+  for (const char* wrong :
+       {"bij,bjk", "bij,bjk->bxi", "bij->b", "...ij,bjk->bik", "ij,"}) {
+    TinyOnnx other;
+    other.Input("x", {1, 4, 6});
+    other.Input("w", {1, 6, 3});
+    equation(other.Node("Einsum", {"x", "w"}, {"y"}), wrong);
+    other.Output("y");
+    const std::vector<uint8_t> bytes = other.Finish();
+    CHECK_THROWS(sluice::import::ImportOnnx(bytes.data(), bytes.size(), {}));
+  }
 }
 
 }  // namespace

@@ -115,5 +115,46 @@ TEST_CASE("onnx integers: what is not known leaves what follows unknown") {
   CHECK(a.model.values.back().constant);  // computed from constants alone
 }
 
+TEST_CASE(
+    "onnx integers: remainders take the sign of the divisor, or of fmod's dividend") {
+  Arithmetic a;
+  const int list = a.Stored({7, -7});
+  CHECK(a.Of(a.Node("Mod", {list, a.Stored({3})})) == Integers{1, 2});
+  CHECK(a.Of(a.Node("Mod", {list, a.Stored({-3})})) == Integers{-2, -1});
+  CHECK(a.Of(a.Node("Mod", {list, a.Stored({3})}, {{"fmod", 1}})) == Integers{1, -1});
+  CHECK(a.Of(a.Node("Mod", {list, a.Stored({0})})) == kUnknown);
+  CHECK(a.Of(a.Node("Min", {list, a.Stored({0})})) == Integers{0, -7});
+  CHECK(a.Of(a.Node("Max", {list, a.Stored({0})})) == Integers{7, 0});
+}
+
+TEST_CASE("onnx integers: extents that Expand is given: Where, Equal, ranges, fills") {
+  Arithmetic a;
+  const int list = a.Stored({-1, 5, -1});
+  const int open = a.Node("Equal", {list, a.Stored({-1})});
+  CHECK(a.Of(open) == Integers{1, 0, 1});
+  CHECK(a.Of(a.Node("Where", {open, a.Stored({1}), list})) == Integers{1, 5, 1});
+  CHECK(a.Of(a.Node("Where", {open, a.Stored({1, 2}), list})) == kUnknown);
+  CHECK(a.Of(a.Node("Range", {a.Stored({2}), a.Stored({9}), a.Stored({3})})) ==
+        Integers{2, 5, 8});
+  CHECK(a.Of(a.Node("Range", {a.Stored({2}), a.Stored({0}), a.Stored({-1})})) ==
+        Integers{2, 1});
+  CHECK(a.Of(a.Node("Range", {a.Stored({2}), a.Stored({0}), a.Stored({0})})) ==
+        kUnknown);
+  const int64_t most = std::numeric_limits<int64_t>::max();
+  CHECK(a.Of(a.Node("Range", {a.Stored({0}), a.Stored({most}), a.Stored({1})})) ==
+        kUnknown);
+  const int fill = a.Node("ConstantOfShape", {a.Stored({3})});
+  CHECK(a.Of(fill) == kUnknown);  // repeats a float
+  a.model.nodes.back().attributes["value"].ints = {7};
+  CHECK(a.Of(fill) == Integers{7, 7, 7});
+}
+
+TEST_CASE("onnx integers: lists stay lists") {
+  Arithmetic a;
+  const int list = a.Stored({1, 2, 3, 4});
+  CHECK(a.Of(a.Node("Reshape", {list, a.Stored({-1})})) == Integers{1, 2, 3, 4});
+  CHECK(a.Of(a.Node("Reshape", {list, a.Stored({2, 2})})) == kUnknown);
+}
+
 }  // namespace
 }  // namespace sluice_test

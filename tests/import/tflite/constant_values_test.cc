@@ -98,5 +98,21 @@ TEST_CASE("tflite constants: a product without declared extents keeps its axes")
   }
 }
 
+TEST_CASE("tflite constants: weights that are stored as half floats") {
+  FoldedModel m;
+  const uint16_t halves[] = {0x3c00, 0xc000, 0x0001, 0x7bff, 0x8000, 0x3555};
+  Bytes bytes(sizeof halves);
+  std::memcpy(bytes.data(), halves, sizeof halves);
+  const int h = m.model.AddTensor("h", {6}, tflite::TensorType::FLOAT16, 0, 0, bytes);
+  const int f = m.Result({6}, tflite::TensorType::FLOAT32);
+  m.model.AddOperator(tflite::BuiltinOperator::DEQUANTIZE, {h}, {f});
+  m.Fold(f);
+  const TfliteTensor& made = m.read.tensors.at(static_cast<size_t>(f));
+  REQUIRE(made.data_bytes == 24);
+  std::vector<float> values(6);
+  std::memcpy(values.data(), made.data, 24);
+  CHECK(values == std::vector<float>{1, -2, 5.9604645e-8f, 65504, 0, 0.333251953125f});
+}
+
 }  // namespace
 }  // namespace sluice::import

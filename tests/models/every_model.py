@@ -1,0 +1,340 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Files of models through the whole tool: imported, planned, verified, executed, equal.
+
+Each .tflite and .onnx file under the given files and folders is imported, scheduled on each
+machine, verified and executed on seeded inputs. Outputs are compared with those of its own
+runtime: the interpreter's reference kernels, or onnxruntime without optimisations. A model
+with a state runs --runs times in a row. Models whose numbers are "shapes only" are executed,
+not compared.
+
+Needs: pip install ai-edge-litert onnx onnxruntime numpy.
+
+    every_model.py --sluice build/release/src/cli/sluice FILE_OR_FOLDER... [--seeds 3]
+                   [--hw soma-edge,mcu-256k,gemmini-16x16] [--runs 10] [--json FILE]
+                   [--least-through PERCENT] [--least-equal PERCENT] [--digits 5]
+
+Prints a line for each model and the shares at the end: end to end means executed on every
+machine with at most 5 % of its MACs on the host.
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+HOST_SHARE = 0.05
+# Operators that multiply and add. The plan's report counts those that a unit could have
+# computed; what a function of the host computes, it does not know. A model with one of these
+# on the host counts as too much of the host's work, which is stricter than the share.
+PRODUCTS = {"CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV", "CONV_3D", "FULLY_CONNECTED",
+            "BATCH_MATMUL", "SVDF", "UNIDIRECTIONAL_SEQUENCE_LSTM", "Conv", "ConvTranspose",
+            "ConvInteger", "MatMul", "MatMulInteger", "Gemm", "QLinearConv", "QLinearMatMul",
+            "com.microsoft.QGemm", "LSTM", "GRU", "Einsum"}
+
+
+class Failed(Exception):
+    def __init__(self, step, text):
+        super().__init__(f"{step}: {text}")
+        self.step = step
+
+
+def tool(*arguments, seconds=900):
+    try:
+        run = subprocess.run(arguments, capture_output=True, text=True, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        raise Failed(arguments[1], f"took more than {seconds} s") from None
+    if run.returncode != 0:
+        text = " ".join((run.stderr or run.stdout).split())
+        raise Failed(arguments[1], f"exit {run.returncode}: {text[:400]}")
+    return run.stdout
+
+
+def random_array(kind, shape, rng):
+    kind = np.dtype(kind)
+    if kind == np.bool_:
+        return rng.integers(0, 2, shape).astype(bool)
+    if kind.kind == "f":
+        return rng.standard_normal(shape).astype(kind)
+    if kind.itemsize >= 4:
+        return rng.integers(0, 8, shape).astype(kind)
+    info = np.iinfo(kind)
+    return rng.integers(info.min, info.max + 1, shape).astype(kind)
+
+
+def older(content, name, version):
+    """The model with the operator's version lowered: the reference kernels list fewer
+    versions than they compute."""
+    import tflite
+    number, data = getattr(tflite.BuiltinOperator, name), bytearray(content)
+    model = tflite.Model.GetRootAs(data, 0)
+    for i in range(model.OperatorCodesLength()):
+        code = model.OperatorCodes(i)
+        field = code._tab.Offset(4 + 2 * 2)
+        kind = max(code.BuiltinCode(), code.DeprecatedBuiltinCode())
+        if kind == number and field and code.Version() == version:
+            at = code._tab.Pos + field
+            data[at:at + 4] = (version - 1).to_bytes(4, "little")
+    return bytes(data)
+
+
+def with_reference(content):
+    from ai_edge_litert.interpreter import Interpreter, OpResolverType
+    for _ in range(64):
+        try:
+            Interpreter(model_content=content,
+                        experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
+            return content
+        except ValueError as error:
+            lacks = re.search(r"builtin opcode '(\w+)' version '(\d+)'", str(error))
+            if lacks is None or int(lacks[2]) < 2:
+                return content
+            content = older(content, lacks[1], int(lacks[2]))
+    return content
+
+
+class TfliteRuntime:
+    """The interpreter with its reference kernels."""
+
+    def __init__(self, path):
+        sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "goldens"))
+        from make_goldens import readable, shape_inputs
+        from tflite_operators import interpreter_of
+        self.content, self.make = with_reference(readable(path)), interpreter_of
+        self.shapes = shape_inputs(self.content)
+        import tflite
+        graph = tflite.Model.GetRootAs(self.content, 0).Subgraphs(0)
+        tensors = [graph.Tensors(i) for i in range(graph.TensorsLength())]
+        self.has_state = any(t.IsVariable() or t.Type() == tflite.TensorType.RESOURCE
+                             for t in tensors)
+
+    def feeds(self, rng):
+        details = self.make(self.content).get_input_details()
+        return [self.shapes.get(d["index"], random_array(d["dtype"], d["shape"], rng))
+                for d in details]
+
+    def lies(self, array, port):
+        return array
+
+    def answers(self, feeds, runs):
+        runtime = self.make(self.content)
+        for _ in range(runs):
+            for detail, array in zip(runtime.get_input_details(), feeds):
+                runtime.set_tensor(detail["index"], array)
+            runtime.invoke()
+        return [runtime.get_tensor(d["index"]) for d in runtime.get_output_details()]
+
+
+class OnnxRuntime:
+    """onnxruntime, all of whose optimisations are off."""
+
+    def __init__(self, path, dims):
+        import onnxruntime as ort
+        options = ort.SessionOptions()
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.log_severity_level = 4
+        for name, extent in dims.items():
+            options.add_free_dimension_override_by_name(name, extent)
+        self.session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        self.dims, self.has_state = dims, False
+
+    def feeds(self, rng):
+        kinds = {"float": np.float32, "double": np.float64}
+        arrays = []
+        for info in self.session.get_inputs():
+            kind = info.type[len("tensor("):-1]
+            shape = [d if isinstance(d, int) else self.dims.get(d, 1) for d in info.shape]
+            arrays.append(random_array(kinds.get(kind, kind), shape, rng))
+        return arrays
+
+    def lies(self, array, port):
+        return array.transpose(port["order"]) if port.get("order") else array
+
+    def answers(self, feeds, runs):
+        names = [i.name for i in self.session.get_inputs()]
+        for _ in range(runs):
+            answers = self.session.run(None, dict(zip(names, feeds)))
+        return answers
+
+
+def on_the_grid(array, port):
+    """Floats that the port's type stores without loss, and how they are stored."""
+    if port["scale"] == 0 or array.dtype.kind != "f":
+        return array, array
+    info = np.iinfo(port["type"])
+    scale, zero = np.float32(port["scale"]), port["zero_point"]
+    stored = np.clip(np.rint(array / scale) + zero, info.min, info.max).astype(port["type"])
+    return (stored.astype(np.float32) - np.float32(zero)) * scale, stored
+
+
+def compared(port, got, want, digits):
+    """Elements that differ, of how many, by at most how many steps."""
+    if want.dtype.kind == "f" and port["scale"] != 0:
+        want = on_the_grid(want, port)[1]
+    if want.dtype.kind == "f":
+        got = np.frombuffer(got, want.dtype).reshape(want.shape)
+        apart = ~(np.abs(got - want) <= 10.0 ** -digits * max(1.0, np.abs(want).max(initial=0)))
+        apart &= ~((got == want) | (np.isnan(got) & np.isnan(want)))
+        return int(apart.sum()), apart.size, int(apart.any())
+    kind = want.dtype
+    if len(got) != want.nbytes and want.size and len(got) % want.size == 0:
+        kind = np.dtype(f"i{len(got) // want.size}")
+    if len(got) != want.size * kind.itemsize:
+        return want.size, want.size, -1  # of another size altogether
+    apart = np.abs(np.frombuffer(got, kind).astype(np.int64) -
+                   want.ravel().astype(np.int64))
+    return int((apart != 0).sum()), apart.size, int(apart.max(initial=0))
+
+
+def executed(base, hw, options, said, runtime, seed, runs):
+    """One seed on one machine: (differ, count, most)."""
+    rng = np.random.default_rng(seed)
+    feeds, files = [], []
+    for i, (array, port) in enumerate(zip(runtime.feeds(rng), said["input_ports"])):
+        real, stored = on_the_grid(array, port)
+        feeds.append(real)
+        files += ["--input", f"{base}.in{i}"]
+        if stored.dtype.kind in "iub" and np.dtype(port["type"]) != stored.dtype:
+            stored = stored.astype(port["type"])
+        with open(f"{base}.in{i}", "wb") as file:
+            file.write(np.ascontiguousarray(runtime.lies(stored, port)).tobytes())
+    wanted = runtime.answers(feeds, runs)
+    for i in range(len(wanted)):
+        files += ["--output", f"{base}.out{i}"]
+    tool(options.sluice, "simulate", base + ".slp", "--graph", base + ".slg", "--hw", hw,
+         "--functional", "--runs", str(runs), *files)
+    differ = count = most = 0
+    for i, (want, port) in enumerate(zip(wanted, said["output_ports"])):
+        with open(f"{base}.out{i}", "rb") as file:
+            d, n, m = compared(port, file.read(), runtime.lies(want, port), options.digits)
+        differ, count, most = differ + d, count + n, max(most, m)
+    return differ, count, most
+
+
+def through(path, base, options):
+    """One model: its row of the table."""
+    row = {"machines": {}}
+    dims = dict(d.split("=") for d in options.dim)
+    more = [a for d in options.dim for a in ("--dim", d)] if path.endswith(".onnx") else []
+    said = json.loads(tool(options.sluice, "import", path, "-o", base + ".slg", "--json", *more))
+    row["numbers"] = said["numbers"]
+    row["host"] = [f"{e['count']} {e['op']}" for e in said["opaque"]]
+    row["host_products"] = sum(e["count"] for e in said["opaque"] if e["op"] in PRODUCTS)
+    row["rounded"] = [f"{e['count']} {e['op']}" for e in said["rounded"]]
+    for port, line in zip(said["input_ports"] + said["output_ports"], said["interface"]):
+        order = re.search(r"axes in the order([ \d]+)", line)
+        port["order"] = [int(a) for a in order[1].split()] if order else None
+    runs, runtime = 1, None
+    if said["numbers"] != "shapes only":
+        try:
+            runtime = (TfliteRuntime(path) if path.endswith(".tflite") else
+                       OnnxRuntime(path, {k: int(v) for k, v in dims.items()}))
+            runtime.answers(runtime.feeds(np.random.default_rng(0)), 1)
+            runs = options.runs if runtime.has_state else 1
+        except Exception as error:  # whatever the runtimes throw
+            row["no_runtime"] = " ".join(str(error).split())[:200]
+            runtime = None
+    for hw in options.hw.split(","):
+        here = row["machines"][hw] = {}
+        try:
+            plan = json.loads(tool(options.sluice, "schedule", base + ".slg", "--hw", hw, "-o",
+                                   base + ".slp", "--json"))
+            here["host_share"] = plan["host"]["share"]["macs"]
+            tool(options.sluice, "verify", base + ".slp", "--graph", base + ".slg", "--hw", hw)
+            if runtime is None:
+                tool(options.sluice, "simulate", base + ".slp", "--graph", base + ".slg",
+                     "--hw", hw, "--functional")
+                continue
+            totals = [executed(base, hw, options, said, runtime, seed, runs)
+                      for seed in range(1, options.seeds + 1)]
+            here["differ"] = sum(t[0] for t in totals)
+            here["count"] = sum(t[1] for t in totals)
+            here["most"] = max(t[2] for t in totals)
+        except Failed as failure:
+            here["failed"] = str(failure)
+    return row
+
+
+def models_under(paths):
+    for path in paths:
+        if os.path.isfile(path):
+            yield path
+            continue
+        for folder, _, names in sorted(os.walk(path)):
+            for name in sorted(names):
+                if name.endswith((".tflite", ".onnx")):
+                    yield os.path.join(folder, name)
+
+
+def verdict(row):
+    """Whether the model went end to end, is equal where it is compared, and a line."""
+    if "failed" in row:
+        return False, None, row["failed"]
+    parts, whole, equal = [], row["host_products"] == 0, None
+    for hw, here in row["machines"].items():
+        if "failed" in here:
+            parts.append(f"{hw} {here['failed']}")
+            whole = False
+            continue
+        share = here["host_share"]
+        whole = whole and share <= HOST_SHARE
+        text = hw + (f" host {share:.1%}" if share > 0 else "")
+        if "count" in here:
+            same = here["differ"] == 0
+            equal = same if equal is None else equal and same
+            text += " equal" if same else (
+                f" {here['differ']} of {here['count']} differ, most {here['most']}")
+        parts.append(text)
+    head = row["numbers"] + (f" [{', '.join(row['rounded'])}]" if row["rounded"] else "")
+    if row["host"]:
+        head += f" (host: {', '.join(row['host'])})"
+    if "no_runtime" in row:
+        head += f" (its runtime: {row['no_runtime']})"
+    return whole, equal, f"{head}: " + "; ".join(parts)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("models", nargs="+")
+    parser.add_argument("--sluice", required=True)
+    parser.add_argument("--hw", default="soma-edge,mcu-256k,gemmini-16x16")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--digits", type=int, default=5)
+    parser.add_argument("--dim", action="append", default=[])
+    parser.add_argument("--json", default=None)
+    parser.add_argument("--least-through", type=float, default=0)
+    parser.add_argument("--least-equal", type=float, default=0)
+    options = parser.parse_args()
+    rows, whole, planned, compared_models, equal_models = {}, 0, 0, 0, 0
+    with tempfile.TemporaryDirectory() as folder:
+        for path in models_under(options.models):
+            try:
+                row = through(path, os.path.join(folder, "model"), options)
+            except Failed as failure:
+                row = {"failed": str(failure)}
+            rows[path] = row
+            good, equal, text = verdict(row)
+            whole += good
+            planned += "failed" not in row and not any(
+                "failed" in m for m in row["machines"].values())
+            compared_models += equal is not None
+            equal_models += bool(equal)
+            print(f"{os.path.basename(path)}: {text}", flush=True)
+            if options.json:
+                with open(options.json, "w") as file:
+                    json.dump(rows, file, indent=1)
+    n = max(len(rows), 1)
+    print(f"{len(rows)} models: {planned} planned and executed on every machine, {whole} "
+          f"({whole / n:.0%}) with at most 5 % of their MACs on the host; {compared_models} "
+          f"compared with their runtime, {equal_models} equal in every byte")
+    return (100 * whole < options.least_through * len(rows) or
+            100 * equal_models < options.least_equal * compared_models)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
