@@ -114,7 +114,8 @@ struct sluice_gemmini_input {
   const sluice_walker_t* walker; /* opened, parameters set; one node */
   sluice_walk_cursor_t* cursors; /* walker->engines of them, written here */
   uint64_t
-      base[SLUICE_REGION_COUNT]; /* DRAM addresses; GBUF: of the scratchpad's image */
+      base[SLUICE_REGION_COUNT]; /* DRAM addresses, not 0 (Gemmini takes 0 for none, and
+                                    loads zeros); GBUF: of the scratchpad's image */
   uint64_t scratch;              /* SLUICE_GEMMINI_SCRATCH_BYTES, 16-byte aligned */
   unsigned char* lines;          /* SLUICE_GEMMINI_ROWS of them, written here */
 };

@@ -18,7 +18,7 @@ class Board {
   Board(const Bytes& graph, const Bytes& plan, const Fault& fault)
       : graph_bytes_(graph), plan_bytes_(plan), fault_(fault) {}
 
-  BoardResult Run(uint64_t seed, Late late, Scaling scaling);
+  BoardResult Run(uint64_t seed, const MakeMachine& make, Scaling scaling);
 
  private:
   bool Fails(const std::string& error) {
@@ -404,15 +404,15 @@ int Board::OnStep(void* user, const sluice_gemmini_step* step) {
   return board.result_.error.empty() ? 0 : 1;
 }
 
-BoardResult Board::Run(uint64_t seed, Late late, Scaling scaling) {
+BoardResult Board::Run(uint64_t seed, const MakeMachine& make, Scaling scaling) {
   if (!Open()) return result_;
-  uint64_t bytes = 0;
+  uint64_t bytes = 64;  // address 0 is none to Gemmini
   for (uint32_t r = 0; r < SLUICE_REGION_COUNT; ++r) {
     input_.base[r] = bytes;
     bytes += (sluice_walk_region_bytes(&walker_, r) + 63) / 64 * 64;
   }
   input_.scratch = bytes;
-  machine_ = std::make_unique<Machine>(bytes + SLUICE_GEMMINI_SCRATCH_BYTES, late);
+  machine_ = make(bytes + SLUICE_GEMMINI_SCRATCH_BYTES);
   std::vector<sluice_walk_cursor_t> cursors(walker_.engines);
   input_.walker = &walker_;
   input_.cursors = cursors.data();
@@ -444,7 +444,15 @@ BoardResult Board::Run(uint64_t seed, Late late, Scaling scaling) {
 
 BoardResult RunBoard(const Bytes& graph, const Bytes& plan, uint64_t seed, Late late,
                      const Fault& fault, Scaling scaling) {
-  return Board(graph, plan, fault).Run(seed, late, scaling);
+  const auto make = [&](uint64_t bytes) {
+    return std::make_unique<Machine>(bytes, late);
+  };
+  return Board(graph, plan, fault).Run(seed, make, scaling);
+}
+
+BoardResult RunBoardOn(const Bytes& graph, const Bytes& plan, uint64_t seed,
+                       const MakeMachine& make, Scaling scaling) {
+  return Board(graph, plan, {}).Run(seed, make, scaling);
 }
 
 }  // namespace gemmini_model

@@ -8,6 +8,8 @@
 #ifndef SLUICE_TESTS_TARGETS_GEMMINI_BOARD_H_
 #define SLUICE_TESTS_TARGETS_GEMMINI_BOARD_H_
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -44,6 +46,11 @@ struct BoardResult {
 
 BoardResult RunBoard(const Bytes& graph, const Bytes& plan, uint64_t seed, Late late,
                      const Fault& fault = {}, Scaling scaling = Scaling::kHost);
+
+// The same on another machine, made for so many bytes of DRAM.
+using MakeMachine = std::function<std::unique_ptr<Machine>(uint64_t dram_bytes)>;
+BoardResult RunBoardOn(const Bytes& graph, const Bytes& plan, uint64_t seed,
+                       const MakeMachine& make, Scaling scaling = Scaling::kHost);
 
 }  // namespace gemmini_model
 
