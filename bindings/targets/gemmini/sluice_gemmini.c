@@ -344,6 +344,7 @@ static void run_transfer(lowering_t* l, struct sluice_gemmini_step* step) {
   operand(l, step->visit, t.src, &from);
   operand(l, step->visit, t.dst, &to);
   sluice_walk_kernel(l->in->walker, step->visit->instance, t.kernel, &k);
+  l->counts->layer = k.layer;
   if (load && to.dtype == SLUICE_DTYPE_INT8 && gemmini_in_lines(&to, &from) &&
       to.stride[3] == 1 && from.stride[3] == 1) {
     const int matrix = k.op == SLUICE_OP_FULLY_CONNECTED;

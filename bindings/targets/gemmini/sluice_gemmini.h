@@ -135,8 +135,9 @@ struct sluice_gemmini_counts {
   uint64_t fetched_bytes, spilled_bytes;
   uint64_t kept_bytes;   /* scaled into rows: no DRAM */
   uint64_t copied_bytes; /* of LOADs and STOREs that the host does */
-  uint32_t layer;        /* of an error, or SLUICE_NONE */
-  const char* reason;    /* of an error, or NULL */
+  uint32_t
+      layer; /* of the instruction that is lowered, of an error; SLUICE_NONE behind the last */
+  const char* reason; /* of an error, or NULL */
 };
 
 /* Lowers the whole stream. */

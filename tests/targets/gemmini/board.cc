@@ -30,6 +30,7 @@ class Board {
     result_.commands_fnv1a = sluice_output_hash(
         result_.commands_fnv1a, reinterpret_cast<const uint8_t*>(words), sizeof words);
   }
+  void Count(uint32_t funct, uint64_t rs2);
   bool Open();
   void Place(uint64_t seed);
   void Collect();
@@ -362,10 +363,24 @@ int Board::OnScale(void* user, const sluice_gemmini_step* step, float* scale,
   return board.result_.error.empty() ? can : -1;
 }
 
+void Board::Count(uint32_t funct, uint64_t rs2) {
+  if (result_.counts.layer >= result_.layers.size()) return;
+  LayerCounts& c = result_.layers[result_.counts.layer];
+  const uint64_t cells = (rs2 >> 32 & 0xffff) * (rs2 >> 48);
+  const bool wide = (rs2 & 0xa0000000u) == 0xa0000000u;
+  if (funct == SLUICE_GEMMINI_COMPUTE || funct == SLUICE_GEMMINI_COMPUTE_SAME) {
+    ++c.passes;
+  } else if (funct == SLUICE_GEMMINI_MVIN || funct == SLUICE_GEMMINI_MVIN2 ||
+             funct == SLUICE_GEMMINI_MVOUT) {
+    c.bytes += cells * (wide ? 4 : 1);
+  }
+}
+
 int Board::OnCommand(void* user, uint32_t funct, uint64_t rs1, uint64_t rs2) {
   Board& board = *static_cast<Board*>(user);
   Fault& f = board.fault_;
   board.Note(funct, rs1, rs2);
+  board.Count(funct, rs2);
   if (f.kind > Fault::kDropFence && f.funct == funct && f.count++ % f.every == 0) {
     if (f.kind == Fault::kDropCommand) return 0;
     (f.kind == Fault::kFlipRs1 ? rs1 : rs2) ^= uint64_t{1} << f.bit;
@@ -419,6 +434,7 @@ BoardResult Board::Run(uint64_t seed, const MakeMachine& make, Scaling scaling) 
   Bytes lines(SLUICE_GEMMINI_ROWS);
   input_.lines = lines.data();
   values_.resize(graph_.tensors.size());
+  result_.layers.resize(graph_.layers.size());
   result_.commands_fnv1a = SLUICE_OUTPUT_HASH_START;
   // What a fence that is missing leaves behind must not look like sums.
   std::memset(machine_->dram().data() + bytes, 0x5a, SLUICE_GEMMINI_SUM_BYTES);

@@ -36,10 +36,17 @@ struct Fault {
 // to rows of the scratchpad.
 enum class Scaling { kHost, kMachine, kOnChip };
 
+// What commands move and compute for a layer, as the words of the commands say.
+struct LayerCounts {
+  uint64_t bytes = 0;   // of mvins and mvouts, but for biases
+  uint64_t passes = 0;  // computes
+};
+
 struct BoardResult {
   std::string error;
   uint64_t output_fnv1a = 0;
   uint64_t commands_fnv1a = 0;  // words of commands, fences and steps as they left
+  std::vector<LayerCounts> layers;
   Bytes outputs;                // one after the other
   sluice_gemmini_counts counts{};
 };
