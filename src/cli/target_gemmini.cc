@@ -118,7 +118,7 @@ Json LowerToGemmini(const LoweredPlan& plan, const CommandSink& sink) {
   const sluice_walker_t& walker = plan.walker;
   std::vector<sluice_walk_cursor_t> cursors(walker.engines);
   sluice_gemmini_input input = {};
-  uint64_t at = 0;
+  uint64_t at = 64;  // address 0 is none
   for (uint32_t r = 0; r < SLUICE_REGION_COUNT; ++r) {
     input.base[r] = at;
     at += (sluice_walk_region_bytes(&walker, r) + 63) / 64 * 64;

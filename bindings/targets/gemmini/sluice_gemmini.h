@@ -114,7 +114,8 @@ struct sluice_gemmini_input {
   const sluice_walker_t* walker; /* opened, parameters set; one node */
   sluice_walk_cursor_t* cursors; /* walker->engines of them, written here */
   uint64_t
-      base[SLUICE_REGION_COUNT]; /* DRAM addresses; GBUF: of the scratchpad's image */
+      base[SLUICE_REGION_COUNT]; /* DRAM addresses, not 0 (Gemmini takes 0 for none, and
+                                    loads zeros); GBUF: of the scratchpad's image */
   uint64_t scratch;              /* SLUICE_GEMMINI_SCRATCH_BYTES, 16-byte aligned */
   unsigned char* lines;          /* SLUICE_GEMMINI_ROWS of them, written here */
 };
@@ -134,8 +135,9 @@ struct sluice_gemmini_counts {
   uint64_t fetched_bytes, spilled_bytes;
   uint64_t kept_bytes;   /* scaled into rows: no DRAM */
   uint64_t copied_bytes; /* of LOADs and STOREs that the host does */
-  uint32_t layer;        /* of an error, or SLUICE_NONE */
-  const char* reason;    /* of an error, or NULL */
+  uint32_t
+      layer; /* of the instruction that is lowered, of an error; SLUICE_NONE behind the last */
+  const char* reason; /* of an error, or NULL */
 };
 
 /* Lowers the whole stream. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the sources of the lowering share. */
+/* What the sources of the lowering share. The first error stays in `code` of the lowering;
+ * behind it no command leaves. */
 #ifndef SLUICE_GEMMINI_INTERNAL_H_
 #define SLUICE_GEMMINI_INTERNAL_H_
 
-#include <string.h>
-
+#include "bindings/targets/sluice_target.h"
 #include "sluice_gemmini.h"
 
 enum { DIM = SLUICE_GEMMINI_DIM, LINES = SLUICE_GEMMINI_ROWS };
@@ -19,7 +19,7 @@ enum { DIM = SLUICE_GEMMINI_DIM, LINES = SLUICE_GEMMINI_ROWS };
 enum {
   IN_ROWS = 1,
   IN_IMAGE = 2,
-  IN_BLOCKS = 4, /* with others a box of weights; see sluice_gemmini_load_weights */
+  IN_BLOCKS = 4, /* with others a box of weights; see gemmini_load_weights */
   IN_FRONT =
       8 /* the first of 16 output channels of these; 4 bits above: channels - 1 */
 };
@@ -55,6 +55,7 @@ typedef struct {
   const struct sluice_gemmini_input* in;
   const struct sluice_gemmini_port* port;
   struct sluice_gemmini_counts* counts;
+  int code;
   uint64_t config[5][2];  /* what was configured: array, three kinds of loads, stores */
   uint32_t reads, writes; /* bits of regions, since the last fence */
   int keeps; /* sums of this product stay in the accumulators, for the next slice: */
@@ -62,58 +63,54 @@ typedef struct {
   sluice_walk_visit_t visit; /* its */
 } lowering_t;
 
-static inline uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
-static inline uint32_t blocks(uint32_t n) { return (n + DIM - 1) / DIM; }
 /* A local address with the extents of what lies there. */
 static inline uint64_t local(uint32_t address, uint32_t columns, uint32_t rows) {
   return address | (uint64_t)columns << 32 | (uint64_t)rows << 48;
 }
 
-int sluice_gemmini_command(lowering_t* l, uint32_t funct, uint64_t rs1, uint64_t rs2);
-/* A configuration (0 array, 1 to 3 loads, 4 stores) that may stand already. */
-int sluice_gemmini_configure(lowering_t* l, uint32_t which, uint64_t rs1, uint64_t rs2);
-int sluice_gemmini_config_load(lowering_t* l, uint32_t which, uint32_t block_stride,
-                               uint64_t stride);
+void gemmini_fail(lowering_t* l, const char* why);
+void gemmini_command(lowering_t* l, uint32_t funct, uint64_t rs1, uint64_t rs2);
+/* Configurations that may stand already: array (0), loads (1 to 3), stores (4). */
+void gemmini_configure(lowering_t* l, uint32_t which, uint64_t rs1, uint64_t rs2);
+void gemmini_config_load(lowering_t* l, uint32_t which, uint32_t block_stride,
+                         uint64_t stride);
+void gemmini_config_store(lowering_t* l, uint32_t scale, uint32_t relu,
+                          uint64_t stride);
 /* The next commands load from (store to) a region: a fence in front where only a fence
  * orders them after the stores (loads) before. */
-int sluice_gemmini_reads(lowering_t* l, uint32_t region);
-int sluice_gemmini_writes(lowering_t* l, uint32_t region);
-int sluice_gemmini_host(lowering_t* l, const struct sluice_gemmini_step* step);
+void gemmini_reads(lowering_t* l, uint32_t region);
+void gemmini_writes(lowering_t* l, uint32_t region);
+void gemmini_host(lowering_t* l, const struct sluice_gemmini_step* step);
 /* Asks whether the machine may scale the product's sums; biases are in the scratch range
  * then, one for each of its channels. */
-int sluice_gemmini_ask_scale(lowering_t* l, product_t* p);
+void gemmini_ask_scale(lowering_t* l, product_t* p);
 
 /* 1 if the box is whole lines, and so is each run of it that lies densely in the other. */
-int sluice_gemmini_in_lines(const sluice_walk_operand_t* o,
-                            const sluice_walk_operand_t* other);
+int gemmini_in_lines(const sluice_walk_operand_t* o,
+                     const sluice_walk_operand_t* other);
 /* 1 if the box lies in blocks. */
-int sluice_gemmini_in_blocks(const lowering_t* l, const sluice_walk_operand_t* o);
+int gemmini_in_blocks(const lowering_t* l, const sluice_walk_operand_t* o);
 /* Moves lines of the box until all are in `place`. */
-int sluice_gemmini_hold(lowering_t* l, const sluice_walk_operand_t* o, uint8_t place);
+void gemmini_hold(lowering_t* l, const sluice_walk_operand_t* o, uint8_t place);
 /* 1 if all lines of the box are in `place`. */
-int sluice_gemmini_holds(const lowering_t* l, const sluice_walk_operand_t* o,
-                         uint8_t place);
+int gemmini_holds(const lowering_t* l, const sluice_walk_operand_t* o, uint8_t place);
 /* The box is to be written in `place` alone. Lines that it shares with others are moved. */
-int sluice_gemmini_mark(lowering_t* l, const sluice_walk_operand_t* o, uint8_t place);
-/* A box of lines between DRAM and rows. */
-int sluice_gemmini_load(lowering_t* l, const sluice_walk_operand_t* from,
-                        const sluice_walk_operand_t* to);
-int sluice_gemmini_store(lowering_t* l, const sluice_walk_operand_t* from,
-                         const sluice_walk_operand_t* to);
+void gemmini_mark(lowering_t* l, const sluice_walk_operand_t* o, uint8_t place);
+/* A box of lines from DRAM to rows, or back. */
+void gemmini_transfer(lowering_t* l, uint32_t funct, const sluice_walk_operand_t* dram,
+                      const sluice_walk_operand_t* box);
 /* Weights [k, r, s, c], or a matrix [1, 1, k, c], dense, c a multiple of 16. 16 output channels at a
  * time keep their bytes of GBUF, but in there lie blocks, one per filter position and 16
  * input channels, of a row per output channel: as the array wants them. */
-int sluice_gemmini_load_weights(lowering_t* l, int matrix,
-                                const sluice_walk_operand_t* from,
-                                const sluice_walk_operand_t* to);
+void gemmini_load_weights(lowering_t* l, int matrix, const sluice_walk_operand_t* from,
+                          const sluice_walk_operand_t* to);
 /* Weights in blocks lie in the image then, as the stream says. */
-int sluice_gemmini_unblock(lowering_t* l, int matrix, const sluice_walk_operand_t* o);
-/* Rows for a moment, apart from the product's operands that stay. */
-int sluice_gemmini_room(lowering_t* l, const product_t* p, uint32_t rows,
-                        uint32_t* first);
+void gemmini_unblock(lowering_t* l, int matrix, const sluice_walk_operand_t* o);
+/* Rows for a moment, apart from the product's operands that stay. 0: there are none. */
+int gemmini_room(lowering_t* l, const product_t* p, uint32_t rows, uint32_t* first);
 
-int sluice_gemmini_product(lowering_t* l, product_t* p);
+void gemmini_product(lowering_t* l, product_t* p);
 /* The host gets the sums that are kept, if they belong to this range of GBUF. */
-int sluice_gemmini_release(lowering_t* l, uint64_t offset, uint64_t span);
+void gemmini_release(lowering_t* l, uint64_t offset, uint64_t span);
 
 #endif /* SLUICE_GEMMINI_INTERNAL_H_ */

@@ -81,34 +81,31 @@ static int shrink(const product_t* p, part_t* part) {
 
 /* Moves the input of a part: a row of 16 channels per pixel, blocks of channels apart. With
  * few channels a row has those of the next pixels too. */
-static int load_input(lowering_t* l, const product_t* p, const part_t* part) {
+static void load_input(lowering_t* l, const product_t* p, const part_t* part) {
   const uint32_t area = part->in_rows * part->in_columns;
   uint32_t h, w, c, pixels;
-  int code = sluice_gemmini_reads(l, SLUICE_REGION_GBUF);
-  if (!code) code = sluice_gemmini_config_load(l, 0, area, p->a_stride[2]);
-  for (h = 0; !code && h < part->in_rows; ++h) {
-    for (w = 0; !code && w < part->in_columns; w += pixels) {
+  gemmini_reads(l, SLUICE_REGION_GBUF);
+  gemmini_config_load(l, 0, area, p->a_stride[2]);
+  for (h = 0; h < part->in_rows; ++h) {
+    const uint64_t line = l->in->base[SLUICE_REGION_GBUF] + p->a +
+                          part->n * p->a_stride[0] + (part->in_h + h) * p->a_stride[1];
+    for (w = 0; w < part->in_columns; w += pixels) {
       const uint32_t left = p->in_w - part->in_w - w, wide = least(p->pack, left);
       pixels = least(DIM, least(part->in_columns - w, left - wide + 1));
-      for (c = 0; !code && c < wide * p->c; c += SLUICE_GEMMINI_COLUMNS) {
+      for (c = 0; c < wide * p->c; c += SLUICE_GEMMINI_COLUMNS) {
         const uint32_t columns = least(SLUICE_GEMMINI_COLUMNS, wide * p->c - c);
         const uint32_t row = part->room + c / DIM * area + h * part->in_columns + w;
-        code = sluice_gemmini_command(l, SLUICE_GEMMINI_MVIN,
-                                      l->in->base[SLUICE_REGION_GBUF] + p->a +
-                                          part->n * p->a_stride[0] +
-                                          (part->in_h + h) * p->a_stride[1] +
-                                          (part->in_w + w) * p->a_stride[2] + c,
-                                      local(row, columns, pixels));
+        gemmini_command(l, SLUICE_GEMMINI_MVIN,
+                        line + (part->in_w + w) * p->a_stride[2] + c,
+                        local(row, columns, pixels));
         l->counts->fetched_bytes += (uint64_t)pixels * columns;
       }
     }
   }
-  return code;
 }
 
 /* Where a part's input lies, and how its rows are fed: every stride-th pixel. */
-static int place_input(lowering_t* l, const product_t* p, part_t* part) {
-  int code = 0;
+static void place_input(lowering_t* l, const product_t* p, part_t* part) {
   if (p->a_stays) {
     part->a = (uint32_t)((p->a + part->n * p->a_stride[0]) / DIM);
     part->a_h = (uint32_t)(p->a_stride[1] / DIM);
@@ -119,15 +116,13 @@ static int place_input(lowering_t* l, const product_t* p, part_t* part) {
     part->a_w = 1;
     part->a_c = part->in_rows * part->in_columns;
     part->a = part->room - part->in_h * part->a_h - part->in_w; /* wraps, and back */
-    code = load_input(l, p, part);
+    load_input(l, p, part);
   }
-  if (code) return code;
-  return sluice_gemmini_configure(
-      l, 0,
-      4u | (uint64_t)(p->transposed ? 1u : 0u) << 9 |
-          (uint64_t)(p->stride[1] * (part->a_w ? part->a_w : 1)) << 16 |
-          (uint64_t)ONE << 32,
-      (uint64_t)1 << 48);
+  gemmini_configure(l, 0,
+                    4u | (uint64_t)(p->transposed ? 1u : 0u) << 9 |
+                        (uint64_t)(p->stride[1] * (part->a_w ? part->a_w : 1)) << 16 |
+                        (uint64_t)ONE << 32,
+                    (uint64_t)1 << 48);
 }
 
 /* One block of weights (k x c) of one filter position, or of `taps` next to each other,
@@ -137,45 +132,40 @@ typedef struct {
   int clears; /* sums are written, not added to */
 } pass_t;
 
-/* Up to 16 pixels: rows of the input from `a`, sums from `sum`. */
-static int compute(lowering_t* l, const product_t* p, const pass_t* b, uint32_t a,
-                   uint32_t sum, uint32_t pixels, int same) {
-  const uint32_t rows = p->transposed ? b->k : b->c,
-                 columns = p->transposed ? b->c : b->k;
-  const int code = sluice_gemmini_command(
-      l, SLUICE_GEMMINI_PRELOAD,
-      same ? local(ALL_ONES, b->k, b->c) : local(b->row, columns, rows),
-      local(sum | (b->clears ? SUMS : SUMS | ADD), b->k, pixels));
+/* Up to 16 pixels: rows of the input from `a`, sums from `sum`. The extents of weights are
+ * those of the matrix that is multiplied by, transposed in memory or not. */
+static void compute(lowering_t* l, const pass_t* b, uint32_t a, uint32_t sum,
+                    uint32_t pixels, int same) {
+  gemmini_command(l, SLUICE_GEMMINI_PRELOAD,
+                  local(same ? ALL_ONES : b->row, b->k, b->c),
+                  local(sum | (b->clears ? SUMS : SUMS | ADD), b->k, pixels));
+  gemmini_command(l, same ? SLUICE_GEMMINI_COMPUTE_SAME : SLUICE_GEMMINI_COMPUTE,
+                  local(a, b->c, pixels), local(ALL_ONES, b->k, pixels));
   l->counts->array_cycles += DIM;
-  return code ? code
-              : sluice_gemmini_command(
-                    l, same ? SLUICE_GEMMINI_COMPUTE_SAME : SLUICE_GEMMINI_COMPUTE,
-                    local(a, b->c, pixels), local(ALL_ONES, b->k, pixels));
 }
 
-static int run_pass(lowering_t* l, const product_t* p, const part_t* part,
-                    const pass_t* b) {
+static void run_pass(lowering_t* l, const product_t* p, const part_t* part,
+                     const pass_t* b) {
   uint32_t h0, h1, w0 = b->begin, w1 = b->end, h, w;
-  int same = 0, code = 0;
+  int same = 0;
   valid(part->h, part->rows, b->r * p->dilation[0], p->stride[0], p->pad[0], p->in_h,
         &h0, &h1);
-  for (h = h0; !code && h < h1; ++h) {
+  for (h = h0; h < h1; ++h) {
     const uint32_t row = h * p->stride[0] + b->r * p->dilation[0] - p->pad[0];
     if (h == h0 && w1 - w0 == part->columns &&
         p->stride[0] * part->a_h == part->columns * p->stride[1] * part->a_w) {
       w1 = w0 + (h1 - h0) * part->columns; /* rows follow each other: one long row */
       h1 = h0 + 1;
     }
-    for (w = w0; !code && w < w1; w += DIM) {
+    for (w = w0; w < w1; w += DIM) {
       const uint32_t column = w * p->stride[1] + b->s * p->dilation[1] - p->pad[1];
       const uint32_t a =
           part->a + b->block * part->a_c + row * part->a_h + column * part->a_w;
       const uint32_t sum = b->sums + (h - part->h) * part->columns + w - part->w;
-      code = compute(l, p, b, a, sum, least(DIM, w1 - w), same);
+      compute(l, b, a, sum, least(DIM, w1 - w), same);
       same = 1;
     }
   }
-  return code;
 }
 
 /* 1 if no pixel of the part reads padding at this filter position. */
@@ -190,64 +180,55 @@ static int whole(const product_t* p, const part_t* part, uint32_t r, uint32_t s)
 
 /* Moves the weights of one filter position for up to 16 output channels and up to 64 (one
  * row per output channel) or 16 (one row per input channel) input channels. */
-static int load_weights(lowering_t* l, const product_t* p, part_t* part, pass_t* b,
-                        uint64_t at, uint32_t c) {
+static void load_weights(lowering_t* l, const product_t* p, part_t* part, pass_t* b,
+                         uint64_t at, uint32_t c) {
   const uint32_t columns = p->transposed ? c : b->k, rows = p->transposed ? b->k : c;
-  const uint32_t region = p->spread ? (uint32_t)SCRATCH : SLUICE_REGION_GBUF;
   const uint64_t base = p->spread ? 0 : l->in->base[SLUICE_REGION_GBUF];
-  int code = sluice_gemmini_reads(l, region);
-  if (!code) {
-    code = sluice_gemmini_config_load(l, 1, DIM, p->transposed ? p->b_k : p->b_c);
-  }
+  gemmini_reads(l, p->spread ? (uint32_t)SCRATCH : SLUICE_REGION_GBUF);
+  gemmini_config_load(l, 1, DIM, p->transposed ? p->b_k : p->b_c);
   b->row = part->room + part->input + part->slot * kSlotRows;
   part->slot = (part->slot + 1) % kSlots;
   l->counts->fetched_bytes += (uint64_t)rows * columns;
-  return code ? code
-              : sluice_gemmini_command(l, SLUICE_GEMMINI_MVIN2, base + at,
-                                       local(b->row, columns, rows));
+  gemmini_command(l, SLUICE_GEMMINI_MVIN2, base + at, local(b->row, columns, rows));
 }
 
 /* The block of weights that stay, for 16 output channels from k on. */
-static int find_weights(lowering_t* l, const product_t* p, pass_t* b, uint32_t k) {
+static void find_weights(lowering_t* l, const product_t* p, pass_t* b, uint32_t k) {
   const uint32_t front = (uint32_t)((p->b + k * p->b_k) / DIM);
   const uint32_t state = l->in->lines[front], rows = (state >> 4) + 1;
   if ((state & IN_FRONT) == 0 || rows < b->k ||
       p->b_k != (uint64_t)p->r * p->s * p->c) {
-    l->counts->reason = "weights are read in other parts than they were loaded";
-    return SLUICE_GEMMINI_UNSUPPORTED;
+    gemmini_fail(l, "weights are read in other parts than they were loaded");
   }
   b->row = front + ((b->r * p->s + b->s) * (p->c / DIM) + b->block) * rows;
-  return 0;
 }
 
 /* All blocks of one filter position, or of some with few channels, for 16 output channels
  * from k on. */
-static int run_position(lowering_t* l, const product_t* p, part_t* part, pass_t* b,
-                        uint32_t k) {
+static void run_position(lowering_t* l, const product_t* p, part_t* part, pass_t* b,
+                         uint32_t k) {
   const uint32_t step = p->b_stays || !p->transposed ? DIM : SLUICE_GEMMINI_COLUMNS;
   const uint32_t all = b->taps * p->c;
   uint32_t c, i, row;
-  int code = 0;
-  for (c = 0; !code && c < all; c += step) {
+  for (c = 0; c < all; c += step) {
     const uint32_t wide = least(step, all - c);
     b->block = c / DIM;
     if (p->b_stays) {
-      code = find_weights(l, p, b, k);
+      find_weights(l, p, b, k);
     } else {
-      code = load_weights(
-          l, p, part, b, p->b + k * p->b_k + b->r * p->b_r + b->s * p->b_s + c * p->b_c,
-          wide);
+      load_weights(l, p, part, b,
+                   p->b + k * p->b_k + b->r * p->b_r + b->s * p->b_s + c * p->b_c,
+                   wide);
     }
     row = b->row;
-    for (i = 0; !code && i < wide; i += DIM) {
+    for (i = 0; i < wide; i += DIM) {
       b->block = (c + i) / DIM;
       b->c = least(DIM, wide - i);
       b->row = row + i;
-      code = run_pass(l, p, part, b);
+      run_pass(l, p, part, b);
       b->clears = 0;
     }
   }
-  return code;
 }
 
 /* Filter positions of a row, [*s, *end), that are no padding for an output column. */
@@ -274,7 +255,7 @@ static int packs(const product_t* p, const part_t* part) {
   for (w = part->w; w < part->w + part->columns; w = end) {
     end = alike(p, part, w);
     taps_at(p, w, &s, &e);
-    if (e > s) together += blocks(end - w) * ((e - s + p->pack - 1) / p->pack);
+    if (e > s) together += blocks(end - w) * pieces(e - s, p->pack);
   }
   for (s = 0; s < p->s; ++s) {
     valid(part->w, part->columns, s, p->stride[1], p->pad[1], p->in_w, &w, &end);
@@ -284,31 +265,44 @@ static int packs(const product_t* p, const part_t* part) {
 }
 
 /* One row of the filter, positions whose few channels are one block at a time. */
-static int run_packed(lowering_t* l, const product_t* p, part_t* part, pass_t* b,
-                      uint32_t k) {
+static void run_packed(lowering_t* l, const product_t* p, part_t* part, pass_t* b,
+                       uint32_t k) {
   uint32_t s, last;
-  int code = 0;
   for (b->begin = part->w; b->begin < part->w + part->columns; b->begin = b->end) {
     b->end = alike(p, part, b->begin);
     taps_at(p, b->begin, &s, &last);
-    for (; !code && s < last; s += b->taps) {
+    for (; s < last; s += b->taps) {
       b->s = s;
       b->taps = least(p->pack, last - s);
-      code = run_position(l, p, part, b, k);
+      run_position(l, p, part, b, k);
     }
   }
-  return code;
+}
+
+/* What all sums begin with: biases (scaled), or zeros. */
+static void begin_sums(lowering_t* l, const product_t* p, const pass_t* b,
+                       uint32_t pixels, uint32_t k) {
+  const uint64_t zeros = SLUICE_GEMMINI_SUM_BYTES + SLUICE_GEMMINI_SPREAD_BYTES;
+  const uint64_t from = l->in->scratch + (p->scaled ? 4 * (uint64_t)k : zeros);
+  uint32_t t;
+  gemmini_reads(l, SCRATCH);
+  gemmini_config_load(l, 2, 0, 0);
+  for (t = 0; t < pixels; t += DIM) {
+    const uint32_t rows = least(DIM, pixels - t);
+    gemmini_command(l, SLUICE_GEMMINI_MVIN3, from,
+                    local((p->adds ? SUMS | ADD : SUMS) | (b->sums + t), b->k, rows));
+    l->counts->bias_bytes += (uint64_t)4 * b->k * rows;
+  }
 }
 
 /* Sums of 16 output channels for all pixels of a part, into the accumulators from `sums`
  * on. They begin with a filter position that no padding touches; without one, with zeros. */
-static int run_channels(lowering_t* l, const product_t* p, part_t* part, uint32_t k,
-                        uint32_t sums) {
-  const uint32_t pixels = part->rows * part->columns, taps = p->r * p->s;
+static void run_channels(lowering_t* l, const product_t* p, part_t* part, uint32_t k,
+                         uint32_t sums) {
+  const uint32_t taps = p->r * p->s;
   const int together = p->pack > 1 && packs(p, part);
   uint32_t first = 0, t;
   pass_t b;
-  int code = 0;
   memset(&b, 0, sizeof b);
   b.k = least(DIM, p->k - k);
   b.sums = sums;
@@ -316,50 +310,34 @@ static int run_channels(lowering_t* l, const product_t* p, part_t* part, uint32_
   b.taps = 1;
   b.clears = first < taps && !together && !p->scaled && !p->adds;
   if (!b.clears && (p->scaled || !p->adds)) {
-    const uint64_t zeros = SLUICE_GEMMINI_SUM_BYTES + SLUICE_GEMMINI_SPREAD_BYTES;
-    const uint64_t from = l->in->scratch + (p->scaled ? 4 * (uint64_t)k : zeros);
-    code = sluice_gemmini_reads(l, SCRATCH);
-    if (!code) code = sluice_gemmini_config_load(l, 2, 0, 0);
-    for (t = 0; !code && t < pixels; t += DIM) {
-      const uint32_t rows = least(DIM, pixels - t);
-      code = sluice_gemmini_command(
-          l, SLUICE_GEMMINI_MVIN3, from,
-          local((p->adds ? SUMS | ADD : SUMS) | (sums + t), b.k, rows));
-      l->counts->bias_bytes += (uint64_t)4 * b.k * rows;
-    }
+    begin_sums(l, p, &b, part->rows * part->columns, k);
   }
-  for (b.r = 0; !code && together && b.r < p->r; ++b.r) {
-    code = run_packed(l, p, part, &b, k);
-  }
-  for (t = 0; !code && !together && t < taps; ++t) {
+  for (b.r = 0; together && b.r < p->r; ++b.r) run_packed(l, p, part, &b, k);
+  for (t = 0; !together && t < taps; ++t) {
     const uint32_t tap = first < taps ? (first + t) % taps : t;
     b.r = tap / p->s;
     b.s = tap % p->s;
     valid(part->w, part->columns, b.s * p->dilation[1], p->stride[1], p->pad[1],
           p->in_w, &b.begin, &b.end);
-    code = run_position(l, p, part, &b, k);
+    run_position(l, p, part, &b, k);
   }
-  return code;
 }
 
 /* Moves sums out, as a dense box [rows][columns][channels], and lets the host finish them. */
-static int finish(lowering_t* l, const product_t* p, const part_t* part, uint32_t k,
-                  uint32_t channels) {
+static void finish(lowering_t* l, const product_t* p, const part_t* part, uint32_t k,
+                   uint32_t channels) {
   const uint32_t pixels = part->rows * part->columns;
   struct sluice_gemmini_step step = p->step;
   uint32_t i, t;
-  int code = sluice_gemmini_writes(l, SCRATCH);
-  if (!code) {
-    code = sluice_gemmini_configure(l, 4, 2u,
-                                    (uint64_t)ONE << 32 | 4u * (uint64_t)channels);
-  }
-  for (i = 0; !code && i < channels; i += DIM) {
+  gemmini_writes(l, SCRATCH);
+  gemmini_config_store(l, ONE, 0, 4u * (uint64_t)channels);
+  for (i = 0; i < channels; i += DIM) {
     const uint32_t columns = least(DIM, channels - i);
-    for (t = 0; !code && t < pixels; t += DIM) {
+    for (t = 0; t < pixels; t += DIM) {
       const uint32_t rows = least(DIM, pixels - t);
-      code = sluice_gemmini_command(
-          l, SLUICE_GEMMINI_MVOUT, l->in->scratch + 4u * ((uint64_t)t * channels + i),
-          local(SUMS | WIDE | (i / DIM * pixels + t), columns, rows));
+      gemmini_command(l, SLUICE_GEMMINI_MVOUT,
+                      l->in->scratch + 4u * ((uint64_t)t * channels + i),
+                      local(SUMS | WIDE | (i / DIM * pixels + t), columns, rows));
       l->counts->sum_bytes += 4u * (uint64_t)rows * columns;
     }
   }
@@ -372,38 +350,31 @@ static int finish(lowering_t* l, const product_t* p, const part_t* part, uint32_
   step.rows = part->rows;
   step.columns = part->columns;
   step.channels = channels;
-  return code ? code : sluice_gemmini_host(l, &step);
-}
-
-/* 1 if the output is whole rows that MVOUT_SPAD can write. */
-static int in_rows(const lowering_t* l, const product_t* p) {
-  const sluice_walk_operand_t* o = &p->output;
-  return l->port->rows && p->scaled && (p->k0 | p->k) % DIM == 0 &&
-         sluice_gemmini_in_lines(o, NULL);
+  gemmini_host(l, &step);
 }
 
 /* Moves up to 16 sums' pixels out, scaled to int8: to rows, or to the image. */
-static int move_pixels(lowering_t* l, const product_t* p, uint64_t to, uint32_t sum,
-                       uint32_t columns, uint32_t pixels) {
+static void move_pixels(lowering_t* l, const product_t* p, uint64_t to, uint32_t sum,
+                        uint32_t columns, uint32_t pixels) {
   const uint32_t step = (uint32_t)(p->output.stride[2] / DIM);
   const uint32_t row = (uint32_t)(to / DIM);
   uint32_t i;
-  if (!p->to_rows) {
+  if (p->to_rows) {
+    l->counts->kept_bytes += (uint64_t)pixels * columns;
+    for (i = 0; i < pixels; ++i) l->in->lines[row + i * step] = IN_ROWS;
+    gemmini_command(l, SLUICE_GEMMINI_MVOUT_SPAD,
+                    row | (uint64_t)(pixels > 1 ? step : 1) << 32,
+                    local(SUMS | sum, columns, pixels));
+  } else {
     l->counts->scaled_bytes += (uint64_t)pixels * columns;
-    return sluice_gemmini_command(l, SLUICE_GEMMINI_MVOUT,
-                                  l->in->base[p->output.region] + to,
-                                  local(SUMS | sum, columns, pixels));
+    gemmini_command(l, SLUICE_GEMMINI_MVOUT, l->in->base[p->output.region] + to,
+                    local(SUMS | sum, columns, pixels));
   }
-  l->counts->kept_bytes += (uint64_t)pixels * columns;
-  for (i = 0; i < pixels; ++i) l->in->lines[row + i * step] = IN_ROWS;
-  return sluice_gemmini_command(l, SLUICE_GEMMINI_MVOUT_SPAD,
-                                row | (uint64_t)(pixels > 1 ? step : 1) << 32,
-                                local(SUMS | sum, columns, pixels));
 }
 
 /* Moves sums out, scaled to int8, to where the output lies. */
-static int move_scaled(lowering_t* l, const product_t* p, const part_t* part,
-                       uint32_t k, uint32_t channels) {
+static void move_scaled(lowering_t* l, const product_t* p, const part_t* part,
+                        uint32_t k, uint32_t channels) {
   const sluice_walk_operand_t* o = &p->output;
   const uint32_t whole = o->stride[1] == part->columns * o->stride[2];
   const uint32_t lines = whole ? 1 : part->rows;
@@ -412,39 +383,26 @@ static int move_scaled(lowering_t* l, const product_t* p, const part_t* part,
       o->offset + p->k0 + k + (uint64_t)(p->step.n + part->n) * o->stride[0] +
       (uint64_t)(p->step.h + part->h) * o->stride[1] + (uint64_t)part->w * o->stride[2];
   uint32_t i, h, t;
-  int code = p->to_rows ? 0 : sluice_gemmini_writes(l, SLUICE_REGION_GBUF);
-  if (!code) {
-    code = sluice_gemmini_configure(l, 4, 2u | p->relu << 2,
-                                    (uint64_t)p->scale << 32 | o->stride[2]);
-  }
+  if (!p->to_rows) gemmini_writes(l, SLUICE_REGION_GBUF);
+  gemmini_config_store(l, p->scale, p->relu, o->stride[2]);
   if (p->to_rows)
     l->writes |= 1u << ROWS; /* the next command that is none of these waits */
   for (i = 0; i < channels; i += DIM) {
     for (h = 0; h < lines; ++h) {
-      for (t = 0; !code && t < line; t += DIM) {
-        code = move_pixels(
-            l, p, to + i + (uint64_t)h * o->stride[1] + (uint64_t)t * o->stride[2],
-            i / DIM * pixels + h * line + t, least(DIM, channels - i),
-            least(DIM, line - t));
+      for (t = 0; t < line; t += DIM) {
+        move_pixels(l, p,
+                    to + i + (uint64_t)h * o->stride[1] + (uint64_t)t * o->stride[2],
+                    i / DIM * pixels + h * line + t, least(DIM, channels - i),
+                    least(DIM, line - t));
       }
     }
   }
-  return code;
 }
 
 /* 1 if the sums of all of the product are in the accumulators at once. */
 static int at_once(const product_t* p, const part_t* part) {
   return p->may_keep && part->rows == p->h && part->columns == p->w &&
          (uint64_t)p->h * p->w * blocks(p->k) <= SLUICE_GEMMINI_SUM_ROWS;
-}
-
-/* Sums that are not complete stay where the next slice of their channels adds to them. */
-static int keep(lowering_t* l, const product_t* p) {
-  l->keeps = 1;
-  l->kept = *p;
-  l->visit = *p->step.visit;
-  l->kept.step.visit = &l->visit;
-  return 0;
 }
 
 /* 1 if the product adds to what is kept. */
@@ -456,76 +414,82 @@ static int goes_on(const lowering_t* l, const product_t* p, const part_t* part) 
          p->w == q->w && p->k == q->k;
 }
 
-int sluice_gemmini_release(lowering_t* l, uint64_t offset, uint64_t span) {
+void gemmini_release(lowering_t* l, uint64_t offset, uint64_t span) {
   const product_t* q = &l->kept;
   part_t part;
-  if (!l->keeps || q->sums >= offset + span || offset >= q->sums + q->sums_span)
-    return 0;
+  if (!l->keeps || q->sums >= offset + span || offset >= q->sums + q->sums_span) return;
   l->keeps = 0;
   memset(&part, 0, sizeof part);
   part.rows = q->h;
   part.columns = q->w;
-  return finish(l, q, &part, 0, q->k);
+  finish(l, q, &part, 0, q->k);
 }
 
-static int run_part(lowering_t* l, const product_t* p, part_t* part) {
+static void run_part(lowering_t* l, const product_t* p, part_t* part) {
   const uint32_t pixels = part->rows * part->columns;
   const uint32_t most = SLUICE_GEMMINI_SUM_ROWS / pixels * DIM;
-  const int last = (p->step.instruction.flags & SLUICE_FLAG_LAST) != 0;
   uint32_t k, i;
-  int code = place_input(l, p, part);
-  for (k = 0; !code && k < p->k; k += most) {
+  place_input(l, p, part);
+  for (k = 0; k < p->k; k += most) {
     const uint32_t channels = least(most, p->k - k);
-    for (i = 0; !code && i < channels; i += DIM) {
-      code = run_channels(l, p, part, k + i, i / DIM * pixels);
+    for (i = 0; i < channels; i += DIM) {
+      run_channels(l, p, part, k + i, i / DIM * pixels);
     }
-    if (code) break;
-    if (!last && at_once(p, part)) return keep(l, p);
-    code = p->scaled ? move_scaled(l, p, part, k, channels)
-                     : finish(l, p, part, k, channels);
+    if (!(p->step.instruction.flags & SLUICE_FLAG_LAST) && at_once(p, part)) {
+      l->keeps = 1; /* where the next slice of their channels adds to them */
+      l->kept = *p;
+      l->visit = *p->step.visit;
+      l->kept.step.visit = &l->visit;
+    } else if (p->scaled) {
+      move_scaled(l, p, part, k, channels);
+    } else {
+      finish(l, p, part, k, channels);
+    }
   }
-  return code;
 }
 
-/* All parts of a product. */
-int sluice_gemmini_product(lowering_t* l, product_t* p) {
-  part_t part, most;
-  int code;
-  memset(&part, 0, sizeof part);
-  part.rows = p->h;
-  part.columns = p->w;
-  if (!shrink(p, &part)) {
-    l->counts->reason = "the input of one output pixel is larger than the scratchpad";
-    return SLUICE_GEMMINI_UNSUPPORTED;
-  }
-  most = part;
-  p->adds = goes_on(l, p, &part);
+/* Goes on with sums that are kept, or begins; rows for what does not stay. */
+static void prepare(lowering_t* l, product_t* p, part_t* part) {
+  const uint32_t rows = part->input + (p->b_stays ? 0 : kSlotRows * kSlots);
+  p->adds = goes_on(l, p, part);
   if (p->adds) {
     p->step.instruction.flags |= l->kept.step.instruction.flags & SLUICE_FLAG_FIRST;
     p->step.c = l->kept.step.c;
     l->keeps = 0;
   }
-  code = sluice_gemmini_release(l, 0, UINT64_MAX);
-  if (!code) code = sluice_gemmini_ask_scale(l, p);
-  if (code) return code;
-  p->to_rows = in_rows(l, p);
-  if (!p->a_stays || !p->b_stays) {
-    const uint32_t rows = part.input + (p->b_stays ? 0 : kSlotRows * kSlots);
-    code = sluice_gemmini_room(l, p, rows, &part.room);
-    if (code == SLUICE_GEMMINI_UNSUPPORTED && p->to_rows) {
-      p->to_rows = 0;
-      code = sluice_gemmini_room(l, p, rows, &part.room);
-    }
+  gemmini_release(l, 0, UINT64_MAX);
+  gemmini_ask_scale(l, p);
+  p->to_rows = l->port->rows && p->scaled && (p->k0 | p->k) % DIM == 0 &&
+               gemmini_in_lines(&p->output, NULL); /* whole rows: MVOUT_SPAD's */
+  if (p->a_stays && p->b_stays) return;
+  if (gemmini_room(l, p, rows, &part->room)) return;
+  if (p->to_rows) {
+    p->to_rows = 0;
+    if (gemmini_room(l, p, rows, &part->room)) return;
   }
-  for (part.n = 0; !code && part.n < p->n; ++part.n) {
-    for (part.h = 0; !code && part.h < p->h; part.h += most.rows) {
-      for (part.w = 0; !code && part.w < p->w; part.w += most.columns) {
+  gemmini_fail(l, "operands leave no room in the scratchpad");
+}
+
+/* All parts of a product. */
+void gemmini_product(lowering_t* l, product_t* p) {
+  part_t part, most;
+  memset(&part, 0, sizeof part);
+  part.rows = p->h;
+  part.columns = p->w;
+  if (!shrink(p, &part)) {
+    gemmini_fail(l, "the input of one output pixel is larger than the scratchpad");
+    return;
+  }
+  most = part;
+  prepare(l, p, &part);
+  for (part.n = 0; !l->code && part.n < p->n; ++part.n) {
+    for (part.h = 0; part.h < p->h; part.h += most.rows) {
+      for (part.w = 0; part.w < p->w; part.w += most.columns) {
         part.rows = least(most.rows, p->h - part.h);
         part.columns = least(most.columns, p->w - part.w);
         measure(p, &part);
-        code = run_part(l, p, &part);
+        run_part(l, p, &part);
       }
     }
   }
-  return code;
 }

@@ -126,7 +126,8 @@ struct sluice_vta_sums {
 };
 
 struct sluice_vta_state {
-  const char* why; /* of the last error, or NULL */
+  int code;        /* the first error; behind it nothing leaves */
+  const char* why; /* of it, or NULL */
   uint32_t layer;  /* that it concerns, or SLUICE_NONE */
   const struct sluice_vta_input* input;
   const struct sluice_vta_port* port;

@@ -2,15 +2,13 @@
 /* Where the scratchpad's bytes lie in DRAM, and how they get into the buffers. */
 #include "sluice_vta_internal.h"
 
-int vta_get(state_t* s, uint64_t at, uint32_t bytes, void* to) {
+void vta_get(state_t* s, uint64_t at, uint32_t bytes, void* to) {
   const uint32_t* home = s->input->home + at;
   uint32_t done = 0, n;
-  int code = SLUICE_VTA_OK;
-  for (; done < bytes && code == SLUICE_VTA_OK; done += n) {
+  for (; done < bytes; done += n) {
     for (n = 1; done + n < bytes && home[done + n] == home[done] + n;) ++n;
-    code = vta_read(s, home[done], (unsigned char*)to + done, n);
+    vta_read(s, home[done], (unsigned char*)to + done, n);
   }
-  return code;
 }
 
 /* What buffers hold of DRAM [begin, end) is no longer true. */
@@ -24,26 +22,24 @@ static void forget(state_t* s, uint64_t begin, uint64_t end) {
       }
 }
 
-int vta_put(state_t* s, uint64_t at, uint32_t bytes, const void* from) {
+void vta_put(state_t* s, uint64_t at, uint32_t bytes, const void* from) {
   const uint32_t image = s->input->region[SLUICE_REGION_GBUF] + (uint32_t)at;
   uint32_t i;
   forget(s, image, (uint64_t)image + bytes);
   for (i = 0; i < bytes; ++i) s->input->home[at + i] = image + i;
-  return vta_write(s, image, from, bytes);
+  vta_write(s, image, from, bytes);
 }
 
-int vta_change(state_t* s, const sluice_walk_operand_t* o) {
+void vta_change(state_t* s, const sluice_walk_operand_t* o) {
   const uint64_t begin = s->input->region[o->region] + o->offset, end = begin + o->span;
   uint32_t i;
-  int code = SLUICE_VTA_OK;
-  for (i = 0; i < s->input->home_count && code == SLUICE_VTA_OK; ++i) {
+  for (i = 0; i < s->input->home_count; ++i) {
     unsigned char byte;
     if (s->input->home[i] < begin || s->input->home[i] >= end) continue;
-    code = vta_get(s, i, 1, &byte);
-    if (code == SLUICE_VTA_OK) code = vta_put(s, i, 1, &byte);
+    vta_get(s, i, 1, &byte);
+    vta_put(s, i, 1, &byte);
   }
   forget(s, begin, end);
-  return code;
 }
 
 /* Whether bytes of the scratchpad lie in DRAM as a box: where it begins and its strides. */
@@ -98,32 +94,31 @@ static void inside(int64_t first, uint32_t count, uint32_t extent, uint32_t* bef
 }
 
 /* Entries that hold the padding: one vector in DRAM, read again and again. */
-static int load_zeros(state_t* s, const job_t* j, box_t* x, uint32_t* at,
-                      uint32_t count) {
+static void load_zeros(state_t* s, const job_t* j, box_t* x, uint32_t* at,
+                       uint32_t count) {
   const uint32_t zero = (uint32_t)j->input_zero & 255;
   const uint32_t from = s->input->staging + zero * 16;
   unsigned char row[16];
-  if (count == 0) return SLUICE_VTA_OK;
+  if (count == 0) return;
   memset(row, (int)zero, 16);
   vta_move(s, SLUICE_VTA_OF_INP, *at, from, count, 1, 0, x);
   *at += count;
-  return vta_write(s, from, row, 16);
+  vta_write(s, from, row, 16);
 }
 
 /* Rows as they lie, with padding between them. */
-static int load_rows(state_t* s, const job_t* j, const part_t* a, const window_t* v,
-                     box_t* x) {
+static void load_rows(state_t* s, const job_t* j, const part_t* a, const window_t* v,
+                      box_t* x) {
   const uint32_t dh = v->hn > 1 ? v->home[2] : 0, right = v->w - v->left - v->wn;
   const uint32_t dw = v->wn > 1 ? v->home[3] : a->cn * 16;
   const uint32_t whole = dw == a->cn * 16; /* pixels without a gap */
   uint32_t at = x->first, h = 0, zeros = v->top * v->w * a->cn, rows = 1;
-  int code = SLUICE_VTA_OK;
   if (v->wn == v->w && dh / 16 <= UINT16_MAX &&
       (whole ? dh >= v->wn * dw : dh == v->wn * dw))
     rows = v->hn;
-  for (; h < v->hn && code == SLUICE_VTA_OK; h += rows) {
+  for (; h < v->hn; h += rows) {
     const uint32_t from = v->home[0] + h * dh;
-    code = load_zeros(s, j, x, &at, zeros + v->left * a->cn);
+    load_zeros(s, j, x, &at, zeros + v->left * a->cn);
     if (whole) {
       vta_move(s, SLUICE_VTA_OF_INP, at, from, rows, v->wn * a->cn,
                rows > 1 ? dh / 16 : v->wn * a->cn, x);
@@ -133,49 +128,45 @@ static int load_rows(state_t* s, const job_t* j, const part_t* a, const window_t
     at += rows * v->wn * a->cn;
     zeros = right * a->cn;
   }
-  if (code != SLUICE_VTA_OK) return code;
-  return load_zeros(s, j, x, &at, x->first + x->count - at);
+  load_zeros(s, j, x, &at, x->first + x->count - at);
 }
 
 /* The window laid out by the host. */
-static int pack_input(state_t* s, const job_t* j, const part_t* a, const window_t* v,
-                      box_t* x) {
+static void pack_input(state_t* s, const job_t* j, const part_t* a, const window_t* v,
+                       box_t* x) {
   const uint32_t at = vta_stage(s, x->count * 16);
   uint32_t h, w, i, b;
-  int code = SLUICE_VTA_OK;
   for (h = 0; h < v->h; ++h)
     for (w = 0; w < v->w; ++w)
-      for (i = 0; i < a->cn && code == SLUICE_VTA_OK; ++i) {
-        const uint32_t count = smaller(16, v->channels - i * 16);
+      for (i = 0; i < a->cn; ++i) {
+        const uint32_t count = least(16, v->channels - i * 16);
         unsigned char block[16];
         memset(block, j->input_zero & 255, 16);
         if (h - v->top < v->hn && w - v->left < v->wn) {
-          code = vta_get(s,
-                         v->at + (uint64_t)(h - v->top) * j->in.stride[1] +
-                             (uint64_t)(w - v->left) * j->in.stride[2] + i * 16,
-                         count, block);
+          vta_get(s,
+                  v->at + (uint64_t)(h - v->top) * j->in.stride[1] +
+                      (uint64_t)(w - v->left) * j->in.stride[2] + i * 16,
+                  count, block);
           for (b = 0; b < count && j->in.dtype == SLUICE_DTYPE_UINT8; ++b)
             block[b] ^= 128;
         }
-        if (code == SLUICE_VTA_OK) {
-          code = vta_write(s, at + ((h * v->w + w) * a->cn + i) * 16, block, 16);
-        }
+        vta_write(s, at + ((h * v->w + w) * a->cn + i) * 16, block, 16);
       }
   s->counts->packed_bytes += (uint64_t)x->count * 16;
   vta_move(s, SLUICE_VTA_OF_INP, x->first, at, 1, x->count, x->count, x);
-  return code;
 }
 
-int vta_need_input(state_t* s, const job_t* j, const part_t* a, box_t** box) {
+box_t* vta_need_input(state_t* s, const job_t* j, const part_t* a) {
   const int64_t h0 = (int64_t)a->p0 * j->stride_h - j->tile.pad[0];
   const int64_t w0 = (int64_t)a->q0 * j->stride_w - j->tile.pad[1];
   window_t v = {a->in_rows, a->in_cols, 0, 0, 0, 0, 0, 0, {0}};
   uint32_t extent[4] = {1, 0, 0, 0}, key[14] = {0};
+  box_t* box = NULL;
   int is_box, as_it_lies;
   inside(h0, v.h, j->in.extent[1], &v.top, &v.hn);
   inside(w0, v.w, j->in.extent[2], &v.left, &v.wn);
   if (v.hn == 0 || v.wn == 0) v.hn = v.wn = 0;
-  v.channels = smaller(a->cn * 16, j->c - a->c0 * 16);
+  v.channels = least(a->cn * 16, j->c - a->c0 * 16);
   v.at = j->in.offset + (uint64_t)a->n * j->in.stride[0] +
          (uint64_t)(h0 < 0 ? 0 : h0) * j->in.stride[1] +
          (uint64_t)(w0 < 0 ? 0 : w0) * j->in.stride[2] + a->c0 * 16;
@@ -189,15 +180,19 @@ int vta_need_input(state_t* s, const job_t* j, const part_t* a, box_t** box) {
   key[7] = v.hn << 16 | v.wn;
   key[8] = a->cn << 16 | v.channels;
   key[9] = (uint32_t)(j->input_zero & 255) << 8 | j->in.dtype;
-  *box = is_box ? vta_find(&s->buffer[SLUICE_VTA_OF_INP], key) : NULL;
-  if (*box != NULL) return SLUICE_VTA_OK;
-  *box = vta_take(&s->buffer[SLUICE_VTA_OF_INP], key, v.h * v.w * a->cn);
-  if (is_box) depend(*box, 0, v.home, extent);
+  if (is_box) box = vta_find(&s->buffer[SLUICE_VTA_OF_INP], key);
+  if (box != NULL) return box;
+  box = vta_take(&s->buffer[SLUICE_VTA_OF_INP], key, v.h * v.w * a->cn);
+  if (is_box) depend(box, 0, v.home, extent);
   as_it_lies = is_box && j->in.dtype == SLUICE_DTYPE_INT8 && v.channels == a->cn * 16 &&
                (v.home[0] | v.home[2] | v.home[3]) % 16 == 0 &&
                (v.wn == 1 || (v.home[3] >= a->cn * 16 && v.home[3] / 16 <= UINT16_MAX));
-  if (as_it_lies || v.hn == 0) return load_rows(s, j, a, &v, *box);
-  return pack_input(s, j, a, &v, *box);
+  if (as_it_lies || v.hn == 0) {
+    load_rows(s, j, a, &v, box);
+  } else {
+    pack_input(s, j, a, &v, box);
+  }
+  return box;
 }
 
 /* ---- weights -------------------------------------------------------------------------- */
@@ -212,7 +207,7 @@ static uint32_t channels_of(const job_t* j, uint32_t k, uint32_t* low) {
 
 uint32_t vta_reach(const job_t* j, uint32_t kb, uint32_t* count) {
   uint32_t first, last;
-  const uint32_t width = channels_of(j, smaller(kb * 16 + 15, j->k - 1), &last);
+  const uint32_t width = channels_of(j, least(kb * 16 + 15, j->k - 1), &last);
   (void)channels_of(j, kb * 16, &first);
   *count = (last + width - 1) / 16 + 1 - first / 16;
   return first / 16;
@@ -220,7 +215,7 @@ uint32_t vta_reach(const job_t* j, uint32_t kb, uint32_t* count) {
 
 uint32_t vta_first_block(const job_t* j, const part_t* a, uint32_t kb) {
   uint32_t count;
-  return j->per == 0 ? a->c0 : smaller(vta_reach(j, kb, &count), a->c0 + a->cn - a->cw);
+  return j->per == 0 ? a->c0 : least(vta_reach(j, kb, &count), a->c0 + a->cn - a->cw);
 }
 
 /* Whether the filters of some output channels lie in DRAM as a box, as a key; all input
@@ -228,10 +223,10 @@ uint32_t vta_first_block(const job_t* j, const part_t* a, uint32_t kb) {
 static int place_filters(const state_t* s, const job_t* j, const part_t* a,
                          uint32_t extent[4], uint32_t key[14]) {
   uint32_t low = a->c0 * 16;
-  extent[0] = smaller(a->kn * 16, j->k - a->k0 * 16);
+  extent[0] = least(a->kn * 16, j->k - a->k0 * 16);
   extent[1] = j->rows;
   extent[2] = j->cols;
-  extent[3] = smaller(a->cn * 16, j->c - low);
+  extent[3] = least(a->cn * 16, j->c - low);
   if (j->per != 0) {
     extent[3] = channels_of(j, a->k0 * 16, &low);
     key[10] = (j->tile.origin[3] + a->k0 * 16) % j->per;
@@ -251,89 +246,81 @@ static int place_filters(const state_t* s, const job_t* j, const part_t* a,
 
 /* The weight of output channel k and the input channel c of its filter, at one position,
  * minus its zero point. */
-static int weight(state_t* s, const job_t* j, uint32_t k, uint32_t tap, uint32_t c,
-                  int32_t* value) {
-  unsigned char byte = 0;
-  const int code =
-      vta_get(s,
-              j->weight.offset + (uint64_t)k * j->filter[0] +
-                  (uint64_t)(tap / j->cols) * j->filter[1] +
-                  (uint64_t)(tap % j->cols) * j->filter[2] + (uint64_t)c * j->filter[3],
-              1, &byte);
-  *value = j->weight.dtype == SLUICE_DTYPE_UINT8 ? (int32_t)byte : (signed char)byte;
-  *value -= j->weight_zero;
-  return code;
+static int32_t weight(state_t* s, const job_t* j, uint32_t k, uint32_t tap,
+                      uint32_t c) {
+  unsigned char byte;
+  vta_get(s,
+          j->weight.offset + (uint64_t)k * j->filter[0] +
+              (uint64_t)(tap / j->cols) * j->filter[1] +
+              (uint64_t)(tap % j->cols) * j->filter[2] + (uint64_t)c * j->filter[3],
+          1, &byte);
+  return (j->weight.dtype == SLUICE_DTYPE_UINT8 ? (int32_t)byte : (signed char)byte) -
+         j->weight_zero;
 }
 
 /* 16 channels by 16 weights of one filter position, of one pass. */
-static int pack_block(state_t* s, const job_t* j, uint32_t kb, uint32_t cb,
-                      uint32_t tap, uint32_t pass, uint32_t to) {
+static void pack_block(state_t* s, const job_t* j, uint32_t kb, uint32_t cb,
+                       uint32_t tap, uint32_t pass, uint32_t to) {
   signed char block[256] = {0};
   uint32_t k, c, low;
-  int code = SLUICE_VTA_OK;
-  for (k = kb * 16; k < smaller(kb * 16 + 16, j->k); ++k) {
+  for (k = kb * 16; k < least(kb * 16 + 16, j->k); ++k) {
     const uint32_t count = channels_of(j, k, &low);
-    for (c = 0; c < 16 && code == SLUICE_VTA_OK; ++c) {
+    for (c = 0; c < 16; ++c) {
       int32_t w, most;
       if (cb * 16 + c - low >= count) continue;
-      code = weight(s, j, k, tap, cb * 16 + c - low, &w);
+      w = weight(s, j, k, tap, cb * 16 + c - low);
       most = w > 127 ? 127 : w < -128 ? -128 : w;
       block[k % 16 * 16 + c] = (signed char)(pass == 0 ? most : w - most);
     }
   }
-  return code != SLUICE_VTA_OK ? code : vta_write(s, to, block, 256);
+  vta_write(s, to, block, 256);
 }
 
-int vta_need_weight(state_t* s, const job_t* j, const part_t* a, box_t** box) {
+box_t* vta_need_weight(state_t* s, const job_t* j, const part_t* a) {
   const uint32_t per_block = j->taps * a->cw, count = j->passes * a->kn * per_block;
   uint32_t key[14] = {0}, extent[4], at, i;
   const int is_box = place_filters(s, j, a, extent, key);
-  int code = SLUICE_VTA_OK;
+  box_t* box;
   key[12] = a->cn << 16 | a->cw;
-  *box = is_box ? vta_find(&s->buffer[SLUICE_VTA_OF_WGT], key) : NULL;
-  if (*box != NULL) return SLUICE_VTA_OK;
-  *box = vta_take(&s->buffer[SLUICE_VTA_OF_WGT], key, count);
-  if (is_box) depend(*box, 0, key, extent);
+  box = is_box ? vta_find(&s->buffer[SLUICE_VTA_OF_WGT], key) : NULL;
+  if (box != NULL) return box;
+  box = vta_take(&s->buffer[SLUICE_VTA_OF_WGT], key, count);
+  if (is_box) depend(box, 0, key, extent);
   at = vta_stage(s, count * 256);
-  for (i = 0; i < count && code == SLUICE_VTA_OK; ++i) {
+  for (i = 0; i < count; ++i) {
     const uint32_t kb = a->k0 + i / per_block % a->kn;
-    code = pack_block(s, j, kb, vta_first_block(j, a, kb) + i % a->cw,
-                      i / a->cw % j->taps, i / (per_block * a->kn), at + i * 256);
+    pack_block(s, j, kb, vta_first_block(j, a, kb) + i % a->cw, i / a->cw % j->taps,
+               i / (per_block * a->kn), at + i * 256);
   }
   s->counts->packed_bytes += (uint64_t)count * 256;
-  vta_move(s, SLUICE_VTA_OF_WGT, (*box)->first, at, 1, count, count, *box);
-  return code;
+  vta_move(s, SLUICE_VTA_OF_WGT, box->first, at, 1, count, count, box);
+  return box;
 }
 
 /* ---- biases --------------------------------------------------------------------------- */
 
-static int bias_row(state_t* s, const job_t* j, uint32_t kb, uint32_t to) {
+static void bias_row(state_t* s, const job_t* j, uint32_t kb, uint32_t to) {
   uint32_t row[16] = {0}, k, tap, c, low;
-  int code = SLUICE_VTA_OK;
-  for (k = kb * 16; k < smaller(kb * 16 + 16, j->k); ++k) {
+  for (k = kb * 16; k < least(kb * 16 + 16, j->k); ++k) {
     const uint32_t count = channels_of(j, k, &low);
     uint32_t sum = 0, bias = 0;
     for (tap = 0; tap < j->taps && j->input_zero != 0; ++tap)
-      for (c = 0; c < count && code == SLUICE_VTA_OK; ++c) {
-        int32_t w;
-        code = weight(s, j, k, tap, c, &w);
-        sum += (uint32_t)w;
-      }
-    if (code == SLUICE_VTA_OK && j->last) {
-      code = vta_get(s, j->parameters.offset + (uint64_t)k * j->parameters.stride[2], 4,
-                     &bias);
+      for (c = 0; c < count; ++c) sum += (uint32_t)weight(s, j, k, tap, c);
+    if (j->last) {
+      vta_get(s, j->parameters.offset + (uint64_t)k * j->parameters.stride[2], 4,
+              &bias);
     }
-    if (code != SLUICE_VTA_OK) return code;
     row[k % 16] = bias - sum * (uint32_t)j->input_zero;
   }
-  return vta_write(s, to, row, 64);
+  vta_write(s, to, row, 64);
 }
 
-int vta_need_bias(state_t* s, const job_t* j, uint32_t k0, uint32_t kn, box_t** box) {
+box_t* vta_need_bias(state_t* s, const job_t* j, uint32_t k0, uint32_t kn) {
   const part_t all = {0, 0, 0, 0, 0, k0, kn, 0, j->cb, 0, 0, 0, 0, 0, 0};
   const uint32_t strides[4] = {0, 0, j->parameters.stride[2], 1};
   uint32_t key[14] = {0}, extent[4], bias[4] = {1, 1, 0, 4}, home[5] = {0}, at, i;
-  int is_box = place_filters(s, j, &all, extent, key), code = SLUICE_VTA_OK;
+  int is_box = place_filters(s, j, &all, extent, key);
+  box_t* box;
   bias[2] = extent[0];
   if (j->last) {
     is_box = place(s, j->parameters.offset + (uint64_t)k0 * 16 * strides[2], bias,
@@ -343,15 +330,13 @@ int vta_need_bias(state_t* s, const job_t* j, uint32_t k0, uint32_t kn, box_t** 
   key[11] = (uint32_t)j->input_zero << 1 | (uint32_t)j->last;
   key[12] = home[0];
   key[13] = home[3];
-  *box = is_box ? vta_find(&s->buffer[SLUICE_VTA_OF_ACC], key) : NULL;
-  if (*box != NULL) return SLUICE_VTA_OK;
-  *box = vta_take(&s->buffer[SLUICE_VTA_OF_ACC], key, kn);
-  if (is_box) depend(*box, 0, key, extent);
-  if (is_box && j->last) depend(*box, 1, home, bias);
+  box = is_box ? vta_find(&s->buffer[SLUICE_VTA_OF_ACC], key) : NULL;
+  if (box != NULL) return box;
+  box = vta_take(&s->buffer[SLUICE_VTA_OF_ACC], key, kn);
+  if (is_box) depend(box, 0, key, extent);
+  if (is_box && j->last) depend(box, 1, home, bias);
   at = vta_stage(s, kn * 64);
-  for (i = 0; i < kn && code == SLUICE_VTA_OK; ++i) {
-    code = bias_row(s, j, k0 + i, at + i * 64);
-  }
-  vta_move(s, SLUICE_VTA_OF_ACC, (*box)->first, at, 1, kn, kn, *box);
-  return code;
+  for (i = 0; i < kn; ++i) bias_row(s, j, k0 + i, at + i * 64);
+  vta_move(s, SLUICE_VTA_OF_ACC, box->first, at, 1, kn, kn, box);
+  return box;
 }

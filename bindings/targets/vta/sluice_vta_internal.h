@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the sources of the lowering share. */
+/* What the sources of the lowering share. The first error stays in `code` of the state. */
 #ifndef SLUICE_VTA_INTERNAL_H_
 #define SLUICE_VTA_INTERNAL_H_
 
-#include <string.h>
-
+#include "bindings/targets/sluice_target.h"
 #include "sluice_vta.h"
 
 enum { LOAD = 0, COMPUTE = 1, STORE = 2 }; /* modules */
@@ -48,14 +47,11 @@ typedef struct {
       wgt_inner;
 } loops_t;
 
-static inline int fail(state_t* s, int code, const char* why) {
+static inline void fail(state_t* s, int code, const char* why) {
+  if (s->code) return;
+  s->code = code;
   s->why = why;
-  return code;
 }
-
-static inline uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
-static inline uint32_t blocks(uint32_t n) { return (n + 15) / 16; }
-static inline uint32_t pieces(uint32_t n, uint32_t by) { return (n + by - 1) / by; }
 
 static inline int32_t attribute(const state_t* s, const job_t* j, uint32_t i) {
   return sluice_walk_attribute(s->walker, &j->kernel, i);
@@ -63,22 +59,22 @@ static inline int32_t attribute(const state_t* s, const job_t* j, uint32_t i) {
 
 /* sluice_vta_queue.c */
 /* Ends the run: FINISH comes after everything, the port runs it. */
-int vta_flush(state_t* s);
+void vta_flush(state_t* s);
 /* Room for one step: nothing that it stages or queues is run before it is complete. */
-int vta_reserve(state_t* s);
+void vta_reserve(state_t* s);
 /* The host in DRAM. */
-int vta_read(state_t* s, uint32_t address, void* to, uint32_t bytes);
-int vta_write(state_t* s, uint32_t address, const void* from, uint32_t bytes);
+void vta_read(state_t* s, uint32_t address, void* to, uint32_t bytes);
+void vta_write(state_t* s, uint32_t address, const void* from, uint32_t bytes);
 uint32_t vta_stage(state_t* s, uint32_t bytes);
 /* A LOAD or STORE of y rows of x entries. `box` of what is loaded, or NULL. */
 void vta_move(state_t* s, uint32_t memory, uint32_t sram, uint32_t dram, uint32_t y,
               uint32_t x, uint32_t stride, box_t* box);
 /* A GEMM over these micro-ops, which reads two boxes; without them: a reset. */
-int vta_gemm(state_t* s, const uint32_t* list, uint32_t count, const loops_t* l,
-             box_t* in, box_t* w);
+void vta_gemm(state_t* s, const uint32_t* list, uint32_t count, const loops_t* l,
+              box_t* in, box_t* w);
 /* An ALU instruction of one micro-op: dst | src << 11. */
-int vta_alu(state_t* s, uint32_t op, uint32_t uop, const loops_t* l,
-            uint32_t immediate);
+void vta_alu(state_t* s, uint32_t op, uint32_t uop, const loops_t* l,
+             uint32_t immediate);
 /* The box of this key, or NULL. */
 box_t* vta_find(struct sluice_vta_buffer* b, const uint32_t key[14]);
 /* The next entries of a ring, whatever lay there. */
@@ -86,16 +82,16 @@ box_t* vta_take(struct sluice_vta_buffer* b, const uint32_t key[14], uint32_t co
 
 /* sluice_vta_boxes.c */
 /* Reads bytes of the scratchpad, run by run of places without a gap. */
-int vta_get(state_t* s, uint64_t at, uint32_t bytes, void* to);
+void vta_get(state_t* s, uint64_t at, uint32_t bytes, void* to);
 /* Writes bytes of the scratchpad into its image. */
-int vta_put(state_t* s, uint64_t at, uint32_t bytes, const void* from);
+void vta_put(state_t* s, uint64_t at, uint32_t bytes, const void* from);
 /* The host is about to change an operand in DRAM: bytes of the scratchpad that lie there
  * move, buffers forget it. */
-int vta_change(state_t* s, const sluice_walk_operand_t* o);
-int vta_need_input(state_t* s, const job_t* j, const part_t* a, box_t** box);
-int vta_need_weight(state_t* s, const job_t* j, const part_t* a, box_t** box);
+void vta_change(state_t* s, const sluice_walk_operand_t* o);
+box_t* vta_need_input(state_t* s, const job_t* j, const part_t* a);
+box_t* vta_need_weight(state_t* s, const job_t* j, const part_t* a);
 /* What sums of output blocks lack: minus the zero point's share, with LAST plus the bias. */
-int vta_need_bias(state_t* s, const job_t* j, uint32_t k0, uint32_t kn, box_t** box);
+box_t* vta_need_bias(state_t* s, const job_t* j, uint32_t k0, uint32_t kn);
 /* First input block of an output block of the tile; *count: how many it reads. */
 uint32_t vta_reach(const job_t* j, uint32_t kb, uint32_t* count);
 /* First input block of the part that the weights of an output block begin with. */
@@ -103,6 +99,6 @@ uint32_t vta_first_block(const job_t* j, const part_t* a, uint32_t kb);
 
 /* sluice_vta_tile.c */
 /* Cuts the tile into parts whose sums, inputs and weights fit. */
-int vta_run_tile(state_t* s, const job_t* j);
+void vta_run_tile(state_t* s, const job_t* j);
 
 #endif /* SLUICE_VTA_INTERNAL_H_ */

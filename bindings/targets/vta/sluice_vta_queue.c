@@ -38,39 +38,39 @@ static uint64_t emit(state_t* s, uint32_t module, const unsigned char* bytes,
   return s->last[module] = s->run_start + s->queued;
 }
 
-int vta_flush(state_t* s) {
+void vta_flush(state_t* s) {
   const unsigned char bytes[16] = {SLUICE_VTA_FINISH};
   uint32_t i;
-  if (s->queued == 0) return SLUICE_VTA_OK;
+  if (s->queued == 0) return;
   (void)emit(s, COMPUTE, bytes, s->last[LOAD], s->last[STORE]);
-  for (i = 0; i < s->queued; ++i) {
-    if (s->port->instruction(s->port->user, s->queue[i]) != 0) {
-      return fail(s, SLUICE_VTA_PORT, "the port refused an instruction");
-    }
+  for (i = 0; i < s->queued && !s->code; ++i) {
+    if (s->port->instruction(s->port->user, s->queue[i]) != 0)
+      fail(s, SLUICE_VTA_PORT, "the port refused an instruction");
   }
-  if (s->port->run(s->port->user) != 0) return fail(s, SLUICE_VTA_PORT, "a run failed");
+  if (!s->code && s->port->run(s->port->user) != 0)
+    fail(s, SLUICE_VTA_PORT, "a run failed");
   s->run_start += s->queued;
   s->queued = s->pushes = 0;
   s->staged = ZERO_ROWS;
-  return SLUICE_VTA_OK;
 }
 
-int vta_reserve(state_t* s) {
-  if (s->queued + STEP_INSTRUCTIONS <= SLUICE_VTA_QUEUE && s->pushes <= STEP_PUSHES &&
-      s->staged + STEP_BYTES <= SLUICE_VTA_STAGING) {
-    return SLUICE_VTA_OK;
+void vta_reserve(state_t* s) {
+  if (s->queued + STEP_INSTRUCTIONS > SLUICE_VTA_QUEUE || s->pushes > STEP_PUSHES ||
+      s->staged + STEP_BYTES > SLUICE_VTA_STAGING) {
+    vta_flush(s);
   }
-  return vta_flush(s);
 }
 
-int vta_read(state_t* s, uint32_t address, void* to, uint32_t bytes) {
-  if (s->port->read(s->port->user, address, to, bytes) == 0) return SLUICE_VTA_OK;
-  return fail(s, SLUICE_VTA_PORT, "a read failed");
+void vta_read(state_t* s, uint32_t address, void* to, uint32_t bytes) {
+  if (s->code || s->port->read(s->port->user, address, to, bytes) != 0) {
+    fail(s, SLUICE_VTA_PORT, "a read failed");
+    memset(to, 0, bytes);
+  }
 }
 
-int vta_write(state_t* s, uint32_t address, const void* from, uint32_t bytes) {
-  if (s->port->write(s->port->user, address, from, bytes) == 0) return SLUICE_VTA_OK;
-  return fail(s, SLUICE_VTA_PORT, "a write failed");
+void vta_write(state_t* s, uint32_t address, const void* from, uint32_t bytes) {
+  if (!s->code && s->port->write(s->port->user, address, from, bytes) != 0)
+    fail(s, SLUICE_VTA_PORT, "a write failed");
 }
 
 uint32_t vta_stage(state_t* s, uint32_t bytes) {
@@ -101,31 +101,28 @@ void vta_move(state_t* s, uint32_t memory, uint32_t sram, uint32_t dram, uint32_
 }
 
 /* Entries of the micro-op buffer that hold this list. Compute loads it, so in order. */
-static int micro_ops(state_t* s, const uint32_t* list, uint32_t count,
-                     uint32_t* first) {
+static uint32_t micro_ops(state_t* s, const uint32_t* list, uint32_t count) {
   static const uint32_t key[14] = {0};
   struct sluice_vta_buffer* b = &s->buffer[SLUICE_VTA_OF_UOP];
   box_t* x;
   uint32_t i, at;
   for (i = 0; i < SLUICE_VTA_BOXES; ++i) {
-    *first = b->box[i].first;
-    if (b->box[i].count == count && memcmp(s->uop + *first, list, count * 4) == 0) {
-      return SLUICE_VTA_OK;
-    }
+    at = b->box[i].first;
+    if (b->box[i].count == count && memcmp(s->uop + at, list, count * 4) == 0)
+      return at;
   }
   x = vta_take(b, key, count);
-  *first = x->first;
   memcpy(s->uop + x->first, list, count * 4);
   at = vta_stage(s, count * 4);
   vta_move(s, SLUICE_VTA_OF_UOP, x->first, at, 1, count, count, x);
-  return vta_write(s, at, list, count * 4);
+  vta_write(s, at, list, count * 4);
+  return x->first;
 }
 
 /* Compute writes ACC and OUT: STOREs of OUT come first. */
-static int compute(state_t* s, unsigned char* b, const uint32_t* list, uint32_t count,
-                   const loops_t* l, uint64_t loaded) {
-  uint32_t first;
-  const int code = micro_ops(s, list, count, &first);
+static void compute(state_t* s, unsigned char* b, const uint32_t* list, uint32_t count,
+                    const loops_t* l, uint64_t loaded) {
+  const uint32_t first = micro_ops(s, list, count);
   put_bits(b, 8, 13, first);
   put_bits(b, 21, 14, first + count);
   put_bits(b, 35, 14, l->outer);
@@ -135,32 +132,29 @@ static int compute(state_t* s, unsigned char* b, const uint32_t* list, uint32_t 
   put_bits(b, 86, 11, l->src_outer);
   put_bits(b, 97, 11, l->src_inner);
   (void)emit(s, COMPUTE, b, loaded, s->last[STORE]);
-  return code;
 }
 
-int vta_gemm(state_t* s, const uint32_t* list, uint32_t count, const loops_t* l,
-             box_t* in, box_t* w) {
+void vta_gemm(state_t* s, const uint32_t* list, uint32_t count, const loops_t* l,
+              box_t* in, box_t* w) {
   unsigned char b[16] = {SLUICE_VTA_GEMM};
   uint64_t loaded = 0;
-  int code;
   put_bits(b, 7, 1, in == NULL);
   put_bits(b, 108, 10, l->wgt_outer);
   put_bits(b, 118, 10, l->wgt_inner);
   if (in != NULL) loaded = in->written > w->written ? in->written : w->written;
-  code = compute(s, b, list, count, l, loaded);
+  compute(s, b, list, count, l, loaded);
   if (in != NULL) in->read = w->read = s->last[COMPUTE];
   s->counts->gemm_cycles += (uint64_t)count * l->outer * l->inner;
-  return code;
 }
 
-int vta_alu(state_t* s, uint32_t op, uint32_t uop, const loops_t* l,
-            uint32_t immediate) {
+void vta_alu(state_t* s, uint32_t op, uint32_t uop, const loops_t* l,
+             uint32_t immediate) {
   unsigned char b[16] = {SLUICE_VTA_ALU};
   put_bits(b, 108, 3, op);
   put_bits(b, 111, 1, op == ALU_SHR);
   put_bits(b, 112, 16, immediate);
   s->counts->alu_cycles += (uint64_t)l->outer * l->inner;
-  return compute(s, b, &uop, 1, l, 0);
+  compute(s, b, &uop, 1, l, 0);
 }
 
 box_t* vta_find(struct sluice_vta_buffer* b, const uint32_t key[14]) {

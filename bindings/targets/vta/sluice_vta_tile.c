@@ -63,7 +63,7 @@ static void choose_loops(const axis_t* x, uint32_t n, uint32_t* outer,
         if (!x[k].sums) sums *= x[k].extent;
       }
       if (near && !x[i].sums) sums *= x[i].extent; /* the inner loop is no reduction */
-      if (sums < smaller(all, 4)) ops += MOST_UOPS;
+      if (sums < least(all, 4)) ops += MOST_UOPS;
       if (ops >= best) continue;
       best = ops;
       *outer = o;
@@ -72,19 +72,21 @@ static void choose_loops(const axis_t* x, uint32_t n, uint32_t* outer,
 }
 
 /* All products of a part: one instruction, twice with weights of nine bits. */
-static int multiply(state_t* s, const job_t* j, const part_t* a) {
+static void multiply(state_t* s, const job_t* j, const part_t* a) {
   uint32_t list[MOST_UOPS], n, o = 0, i = 0, k, u, count = 1, pass;
   axis_t x[8];
   loops_t l;
   box_t *in, *w;
-  int code = vta_reserve(s);
-  if (code == SLUICE_VTA_OK) code = vta_need_weight(s, j, a, &w);
-  if (code == SLUICE_VTA_OK) code = vta_need_input(s, j, a, &in);
-  if (code != SLUICE_VTA_OK) return code;
+  vta_reserve(s);
+  w = vta_need_weight(s, j, a);
+  in = vta_need_input(s, j, a);
   n = axes_of(j, a, x);
   choose_loops(x, n, &o, &i);
   for (k = 0; k < n; ++k) count *= k == o || k == i ? 1 : x[k].extent;
-  if (count > MOST_UOPS) return fail(s, SLUICE_VTA_TOO_LARGE, "too many micro-ops");
+  if (count > MOST_UOPS) {
+    fail(s, SLUICE_VTA_TOO_LARGE, "too many micro-ops");
+    return;
+  }
   l.outer = x[o].extent;
   l.inner = x[i].extent;
   l.dst_outer = x[o].dst;
@@ -93,7 +95,7 @@ static int multiply(state_t* s, const job_t* j, const part_t* a) {
   l.src_inner = x[i].src;
   l.wgt_outer = x[o].wgt;
   l.wgt_inner = x[i].wgt;
-  for (pass = 0; pass < j->passes && code == SLUICE_VTA_OK; ++pass) {
+  for (pass = 0; pass < j->passes; ++pass) {
     for (u = 0; u < count; ++u) {
       uint32_t rest = u, dst = a->acc, src = in->first;
       uint32_t wgt = w->first + pass * a->kn * j->taps * a->cw, base = 0;
@@ -113,38 +115,34 @@ static int multiply(state_t* s, const job_t* j, const part_t* a) {
       src += vta_first_block(j, a, a->k0 + base) - a->c0;
       list[u] = dst | src << 11 | wgt << 22;
     }
-    code = vta_gemm(s, list, count, &l, in, w);
+    vta_gemm(s, list, count, &l, in, w);
   }
-  return code;
 }
 
 /* ---- sums to bytes ---------------------------------------------------------------------- */
 
-static int clear(state_t* s, const part_t* a) {
+static void clear(state_t* s, const part_t* a) {
   loops_t l = {1, 0, 0, 1, 0, 0, 0, 0};
-  const int code = vta_reserve(s);
+  vta_reserve(s);
   l.inner = a->pn * a->qn * a->kn;
-  return code != SLUICE_VTA_OK ? code : vta_gemm(s, &a->acc, 1, &l, NULL, NULL);
+  vta_gemm(s, &a->acc, 1, &l, NULL, NULL);
 }
 
 /* Adds what the sums of a part lack. */
-static int add_biases(state_t* s, const job_t* j, const part_t* a) {
+static void add_biases(state_t* s, const job_t* j, const part_t* a) {
   uint32_t k, count;
-  int code = SLUICE_VTA_OK;
-  if (j->input_zero == 0 && !j->last) return code;
-  for (k = 0; k < a->kn && code == SLUICE_VTA_OK; k += count) {
+  if (j->input_zero == 0 && !j->last) return;
+  for (k = 0; k < a->kn; k += count) {
     loops_t l = {0, 0, 0, 1, 0, 1, 0, 0};
     box_t* x;
-    count = smaller(BIAS_ROWS, a->kn - k);
-    code = vta_reserve(s);
-    if (code == SLUICE_VTA_OK) code = vta_need_bias(s, j, a->k0 + k, count, &x);
-    if (code != SLUICE_VTA_OK) return code;
+    count = least(BIAS_ROWS, a->kn - k);
+    vta_reserve(s);
+    x = vta_need_bias(s, j, a->k0 + k, count);
     l.outer = a->pn * a->qn;
     l.inner = count;
     l.dst_outer = a->kn;
-    code = vta_alu(s, ALU_ADD, (a->acc + k) | x->first << 11, &l, 0);
+    vta_alu(s, ALU_ADD, (a->acc + k) | x->first << 11, &l, 0);
   }
-  return code;
 }
 
 /* TFLite's two roundings, and the single one. */
@@ -172,67 +170,63 @@ static int32_t scale(int32_t x, int32_t m, int32_t shift, int once) {
 }
 
 /* The host makes bytes of the output of one part's sums, which lie in four planes. */
-static int requantise(state_t* s, const job_t* j, const part_t* a, uint32_t planes,
-                      uint32_t entries) {
+static void requantise(state_t* s, const job_t* j, const part_t* a, uint32_t planes,
+                       uint32_t entries) {
   const int once = attribute(s, j, SLUICE_CONV_ROUNDING) != 0;
-  const int32_t least = attribute(s, j, SLUICE_CONV_ACT_MIN);
-  const int32_t most = attribute(s, j, SLUICE_CONV_ACT_MAX);
+  const int32_t low = attribute(s, j, SLUICE_CONV_ACT_MIN);
+  const int32_t high = attribute(s, j, SLUICE_CONV_ACT_MAX);
   const int32_t zero = attribute(s, j, SLUICE_CONV_OUTPUT_ZERO);
   uint32_t entry, k, b, i;
-  int code = SLUICE_VTA_OK;
   for (k = 0; k < a->kn; ++k) {
-    const uint32_t from = (a->k0 + k) * 16, count = smaller(16, j->k - from);
+    const uint32_t from = (a->k0 + k) * 16, count = least(16, j->k - from);
     int32_t row[16][3];
-    for (i = 0; i < count && code == SLUICE_VTA_OK; ++i) {
-      code = vta_get(
-          s, j->parameters.offset + (uint64_t)(from + i) * j->parameters.stride[2], 12,
-          row[i]);
+    for (i = 0; i < count; ++i) {
+      vta_get(s, j->parameters.offset + (uint64_t)(from + i) * j->parameters.stride[2],
+              12, row[i]);
     }
-    for (entry = k; entry < entries && code == SLUICE_VTA_OK; entry += a->kn) {
+    for (entry = k; entry < entries; entry += a->kn) {
       const uint32_t p = a->p0 + entry / a->kn / a->qn;
       const uint32_t q = a->q0 + entry / a->kn % a->qn;
       unsigned char plane[PLANES][16], made[16];
-      for (b = 0; b < PLANES && code == SLUICE_VTA_OK; ++b) {
-        code = vta_read(s, planes + (b * entries + entry) * 16, plane[b], 16);
+      for (b = 0; b < PLANES; ++b) {
+        vta_read(s, planes + (b * entries + entry) * 16, plane[b], 16);
       }
-      if (code != SLUICE_VTA_OK) return code;
       for (i = 0; i < count; ++i) {
         const uint32_t sum = plane[0][i] | (uint32_t)plane[1][i] << 8 |
                              (uint32_t)plane[2][i] << 16 | (uint32_t)plane[3][i] << 24;
         int32_t v = scale((int32_t)sum, row[i][1], row[i][2], once) + zero;
-        if (v < least) v = least;
-        if (v > most) v = most;
+        if (v < low) v = low;
+        if (v > high) v = high;
         made[i] = (unsigned char)v;
       }
-      code = vta_put(s,
-                     j->out.offset + (uint64_t)a->n * j->out.stride[0] +
-                         (uint64_t)p * j->out.stride[1] +
-                         (uint64_t)q * j->out.stride[2] + from,
-                     count, made);
+      vta_put(s,
+              j->out.offset + (uint64_t)a->n * j->out.stride[0] +
+                  (uint64_t)p * j->out.stride[1] + (uint64_t)q * j->out.stride[2] +
+                  from,
+              count, made);
       s->counts->requantised += count;
     }
   }
-  return code;
 }
 
 /* Sums of a part are complete, or what this tile adds to them. They leave VTA byte by byte:
  * OUT takes the low eight bits, then they are shifted. */
-static int finish(state_t* s, const job_t* j, const part_t* a) {
+static void finish(state_t* s, const job_t* j, const part_t* a) {
   const uint32_t entries = a->pn * a->qn * a->kn;
   loops_t l = {1, 0, 0, 1, 0, 1, 0, 0};
   uint32_t plane, planes;
-  int code = add_biases(s, j, a);
-  if (code != SLUICE_VTA_OK || !j->last) return code;
-  if ((code = vta_reserve(s)) != SLUICE_VTA_OK) return code;
+  add_biases(s, j, a);
+  if (!j->last) return;
+  vta_reserve(s);
   planes = vta_stage(s, PLANES * entries * 16);
   l.inner = entries;
-  for (plane = 0; plane < PLANES && code == SLUICE_VTA_OK; ++plane) {
-    if (plane != 0) code = vta_alu(s, ALU_SHR, a->acc | a->acc << 11, &l, 8);
+  for (plane = 0; plane < PLANES; ++plane) {
+    if (plane != 0) vta_alu(s, ALU_SHR, a->acc | a->acc << 11, &l, 8);
     vta_move(s, SLUICE_VTA_OF_OUT, a->acc, planes + plane * entries * 16, 1, entries,
              entries, NULL);
   }
-  if (code == SLUICE_VTA_OK) code = vta_flush(s);
-  return code != SLUICE_VTA_OK ? code : requantise(s, j, a, planes, entries);
+  vta_flush(s);
+  requantise(s, j, a, planes, entries);
 }
 
 /* ---- a tile in parts --------------------------------------------------------------------- */
@@ -257,7 +251,7 @@ static void reach_of(const job_t* j, cut_t* c) {
   c->cn = c->cw = 0;
   for (k = 0; k < j->kb; k += c->kn) {
     const uint32_t low = vta_reach(j, k, &count);
-    for (i = k; i < smaller(k + c->kn, j->kb); ++i) {
+    for (i = k; i < least(k + c->kn, j->kb); ++i) {
       const uint32_t end = vta_reach(j, i, &count) + count;
       if (end - low > c->cn) c->cn = end - low;
       if (count > c->cw) c->cw = count;
@@ -327,38 +321,38 @@ static uint32_t gap(const state_t* s, uint32_t* first) {
 }
 
 /* The entries of unfinished sums: new ones with FIRST. */
-static int place_sums(state_t* s, const job_t* j, struct sluice_vta_sums** at) {
+static struct sluice_vta_sums* place_sums(state_t* s, const job_t* j) {
+  struct sluice_vta_sums* at = NULL;
   const uint32_t count = j->out.extent[0] * j->out.extent[1] * j->out.extent[2] * j->kb;
   uint32_t i, first;
   for (i = 0; i < SLUICE_VTA_SUMS; ++i) {
     struct sluice_vta_sums* u = &s->sums[i];
     if (j->first ? u->count == 0 : u->count == count && u->offset == j->sum.offset) {
-      *at = u;
+      at = u;
     }
   }
-  if (*at == NULL) return fail(s, SLUICE_VTA_BAD_STREAM, "sums that no tile began");
-  if (!j->first) return SLUICE_VTA_OK;
+  if (at == NULL) fail(s, SLUICE_VTA_BAD_STREAM, "sums that no tile began");
+  if (at == NULL || !j->first) return at;
   if (gap(s, &first) < count) {
-    return fail(s, SLUICE_VTA_TOO_LARGE, "unfinished sums do not fit ACC");
+    fail(s, SLUICE_VTA_TOO_LARGE, "unfinished sums do not fit ACC");
   }
-  (*at)->offset = j->sum.offset;
-  (*at)->first = first;
-  (*at)->count = count;
-  return SLUICE_VTA_OK;
+  at->offset = j->sum.offset;
+  at->first = first;
+  at->count = count;
+  return at;
 }
 
 /* All input channels of a part. */
-static int run_part(state_t* s, const job_t* j, const cut_t* c, part_t* a) {
-  int code = SLUICE_VTA_OK;
+static void run_part(state_t* s, const job_t* j, const cut_t* c, part_t* a) {
   uint32_t count, i;
   a->in_rows = span_of(a->pn, j->stride_h, j->rows, j->dilation_h);
   a->in_cols = span_of(a->qn, j->stride_w, j->cols, j->dilation_w);
   if (j->per == 0) {
-    for (a->c0 = 0; a->c0 < j->cb && code == SLUICE_VTA_OK; a->c0 += c->cn) {
-      a->cn = a->cw = smaller(c->cn, j->cb - a->c0);
-      code = multiply(s, j, a);
+    for (a->c0 = 0; a->c0 < j->cb; a->c0 += c->cn) {
+      a->cn = a->cw = least(c->cn, j->cb - a->c0);
+      multiply(s, j, a);
     }
-    return code;
+    return;
   }
   a->c0 =
       vta_reach(j, a->k0, &count); /* the input blocks that these output blocks read */
@@ -367,23 +361,23 @@ static int run_part(state_t* s, const job_t* j, const cut_t* c, part_t* a) {
     a->cn = vta_reach(j, i, &count) + count - a->c0;
     if (count > a->cw) a->cw = count;
   }
-  return multiply(s, j, a);
+  multiply(s, j, a);
 }
 
-int vta_run_tile(state_t* s, const job_t* j) {
+void vta_run_tile(state_t* s, const job_t* j) {
   const uint32_t p = j->out.extent[1], q = j->out.extent[2];
   struct sluice_vta_sums* sums = NULL;
   uint32_t first = 0, n, t;
-  int code = SLUICE_VTA_OK;
   cut_t c;
-  if (j->tile.accumulator != SLUICE_NONE) code = place_sums(s, j, &sums);
-  if (code != SLUICE_VTA_OK) return code;
+  if (j->tile.accumulator != SLUICE_NONE) sums = place_sums(s, j);
+  if (s->code) return;
   c = choose_cut(j, sums != NULL ? SLUICE_VTA_ACC : gap(s, &first));
   if (c.bytes == UINT64_MAX) {
-    return fail(s, SLUICE_VTA_TOO_LARGE,
-                "a window, a filter or a group does not fit INP, WGT or ACC");
+    fail(s, SLUICE_VTA_TOO_LARGE,
+         "a window, a filter or a group does not fit INP, WGT or ACC");
+    return;
   }
-  for (n = 0; n < j->out.extent[0] && code == SLUICE_VTA_OK; ++n) {
+  for (n = 0; n < j->out.extent[0]; ++n) {
     const uint32_t columns = pieces(q, c.qn), windows = pieces(p, c.pn) * columns;
     const uint32_t parts = pieces(j->kb, c.kn);
     part_t all = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
@@ -392,28 +386,27 @@ int vta_run_tile(state_t* s, const job_t* j) {
     all.qn = q;
     all.kn = j->kb;
     all.acc = sums != NULL ? sums->first + n * p * q * j->kb : first;
-    if (sums != NULL && j->first) code = clear(s, &all);
-    for (t = 0; t < windows * parts && code == SLUICE_VTA_OK; ++t) {
+    if (sums != NULL && j->first) clear(s, &all);
+    for (t = 0; t < windows * parts; ++t) {
       const uint32_t window = c.k_inside ? t / parts : t % windows;
       part_t a = all;
       a.p0 = window / columns * c.pn;
       a.q0 = window % columns * c.qn;
       a.k0 = (c.k_inside ? t % parts : t / windows) * c.kn;
-      a.pn = smaller(c.pn, p - a.p0);
-      a.qn = smaller(c.qn, q - a.q0);
-      a.kn = smaller(c.kn, j->kb - a.k0);
+      a.pn = least(c.pn, p - a.p0);
+      a.qn = least(c.qn, q - a.q0);
+      a.kn = least(c.kn, j->kb - a.k0);
       a.pixel = sums != NULL ? j->kb : a.kn;
       a.row = sums != NULL ? q * j->kb : a.qn * a.kn;
       if (sums != NULL) {
         a.acc += a.p0 * a.row + a.q0 * a.pixel + a.k0;
       } else {
-        code = clear(s, &a);
+        clear(s, &a);
       }
-      if (code == SLUICE_VTA_OK) code = run_part(s, j, &c, &a);
-      if (code == SLUICE_VTA_OK && sums == NULL) code = finish(s, j, &a);
+      run_part(s, j, &c, &a);
+      if (sums == NULL) finish(s, j, &a);
     }
-    if (sums != NULL && code == SLUICE_VTA_OK) code = finish(s, j, &all);
+    if (sums != NULL) finish(s, j, &all);
   }
   if (sums != NULL && j->last) sums->count = 0;
-  return code;
 }

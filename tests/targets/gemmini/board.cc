@@ -18,7 +18,7 @@ class Board {
   Board(const Bytes& graph, const Bytes& plan, const Fault& fault)
       : graph_bytes_(graph), plan_bytes_(plan), fault_(fault) {}
 
-  BoardResult Run(uint64_t seed, Late late, Scaling scaling);
+  BoardResult Run(uint64_t seed, const MakeMachine& make, Scaling scaling);
 
  private:
   bool Fails(const std::string& error) {
@@ -30,6 +30,7 @@ class Board {
     result_.commands_fnv1a = sluice_output_hash(
         result_.commands_fnv1a, reinterpret_cast<const uint8_t*>(words), sizeof words);
   }
+  void Count(uint32_t funct, uint64_t rs2);
   bool Open();
   void Place(uint64_t seed);
   void Collect();
@@ -362,10 +363,24 @@ int Board::OnScale(void* user, const sluice_gemmini_step* step, float* scale,
   return board.result_.error.empty() ? can : -1;
 }
 
+void Board::Count(uint32_t funct, uint64_t rs2) {
+  if (result_.counts.layer >= result_.layers.size()) return;
+  LayerCounts& c = result_.layers[result_.counts.layer];
+  const uint64_t cells = (rs2 >> 32 & 0xffff) * (rs2 >> 48);
+  const bool wide = (rs2 & 0xa0000000u) == 0xa0000000u;
+  if (funct == SLUICE_GEMMINI_COMPUTE || funct == SLUICE_GEMMINI_COMPUTE_SAME) {
+    ++c.passes;
+  } else if (funct == SLUICE_GEMMINI_MVIN || funct == SLUICE_GEMMINI_MVIN2 ||
+             funct == SLUICE_GEMMINI_MVOUT) {
+    c.bytes += cells * (wide ? 4 : 1);
+  }
+}
+
 int Board::OnCommand(void* user, uint32_t funct, uint64_t rs1, uint64_t rs2) {
   Board& board = *static_cast<Board*>(user);
   Fault& f = board.fault_;
   board.Note(funct, rs1, rs2);
+  board.Count(funct, rs2);
   if (f.kind > Fault::kDropFence && f.funct == funct && f.count++ % f.every == 0) {
     if (f.kind == Fault::kDropCommand) return 0;
     (f.kind == Fault::kFlipRs1 ? rs1 : rs2) ^= uint64_t{1} << f.bit;
@@ -404,21 +419,22 @@ int Board::OnStep(void* user, const sluice_gemmini_step* step) {
   return board.result_.error.empty() ? 0 : 1;
 }
 
-BoardResult Board::Run(uint64_t seed, Late late, Scaling scaling) {
+BoardResult Board::Run(uint64_t seed, const MakeMachine& make, Scaling scaling) {
   if (!Open()) return result_;
-  uint64_t bytes = 0;
+  uint64_t bytes = 64;  // address 0 is none to Gemmini
   for (uint32_t r = 0; r < SLUICE_REGION_COUNT; ++r) {
     input_.base[r] = bytes;
     bytes += (sluice_walk_region_bytes(&walker_, r) + 63) / 64 * 64;
   }
   input_.scratch = bytes;
-  machine_ = std::make_unique<Machine>(bytes + SLUICE_GEMMINI_SCRATCH_BYTES, late);
+  machine_ = make(bytes + SLUICE_GEMMINI_SCRATCH_BYTES);
   std::vector<sluice_walk_cursor_t> cursors(walker_.engines);
   input_.walker = &walker_;
   input_.cursors = cursors.data();
   Bytes lines(SLUICE_GEMMINI_ROWS);
   input_.lines = lines.data();
   values_.resize(graph_.tensors.size());
+  result_.layers.resize(graph_.layers.size());
   result_.commands_fnv1a = SLUICE_OUTPUT_HASH_START;
   // What a fence that is missing leaves behind must not look like sums.
   std::memset(machine_->dram().data() + bytes, 0x5a, SLUICE_GEMMINI_SUM_BYTES);
@@ -444,7 +460,15 @@ BoardResult Board::Run(uint64_t seed, Late late, Scaling scaling) {
 
 BoardResult RunBoard(const Bytes& graph, const Bytes& plan, uint64_t seed, Late late,
                      const Fault& fault, Scaling scaling) {
-  return Board(graph, plan, fault).Run(seed, late, scaling);
+  const auto make = [&](uint64_t bytes) {
+    return std::make_unique<Machine>(bytes, late);
+  };
+  return Board(graph, plan, fault).Run(seed, make, scaling);
+}
+
+BoardResult RunBoardOn(const Bytes& graph, const Bytes& plan, uint64_t seed,
+                       const MakeMachine& make, Scaling scaling) {
+  return Board(graph, plan, {}).Run(seed, make, scaling);
 }
 
 }  // namespace gemmini_model

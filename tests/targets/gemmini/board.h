@@ -8,6 +8,8 @@
 #ifndef SLUICE_TESTS_TARGETS_GEMMINI_BOARD_H_
 #define SLUICE_TESTS_TARGETS_GEMMINI_BOARD_H_
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -34,16 +36,28 @@ struct Fault {
 // to rows of the scratchpad.
 enum class Scaling { kHost, kMachine, kOnChip };
 
+// What commands move and compute for a layer, as the words of the commands say.
+struct LayerCounts {
+  uint64_t bytes = 0;   // of mvins and mvouts, but for biases
+  uint64_t passes = 0;  // computes
+};
+
 struct BoardResult {
   std::string error;
   uint64_t output_fnv1a = 0;
   uint64_t commands_fnv1a = 0;  // words of commands, fences and steps as they left
-  Bytes outputs;                // one after the other
+  std::vector<LayerCounts> layers;
+  Bytes outputs;  // one after the other
   sluice_gemmini_counts counts{};
 };
 
 BoardResult RunBoard(const Bytes& graph, const Bytes& plan, uint64_t seed, Late late,
                      const Fault& fault = {}, Scaling scaling = Scaling::kHost);
+
+// The same on another machine, made for so many bytes of DRAM.
+using MakeMachine = std::function<std::unique_ptr<Machine>(uint64_t dram_bytes)>;
+BoardResult RunBoardOn(const Bytes& graph, const Bytes& plan, uint64_t seed,
+                       const MakeMachine& make, Scaling scaling = Scaling::kHost);
 
 }  // namespace gemmini_model
 

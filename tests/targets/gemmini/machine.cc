@@ -85,6 +85,7 @@ std::string Machine::Configure(uint64_t rs1, uint64_t rs2) {
 std::string Machine::Check(const Mover& m) const {
   const bool sums = (m.address & kSums) != 0;
   const uint32_t most = m.load ? 4 * kDim : kDim;
+  if (m.dram == 0) return "transfer: address 0 is none, the hardware loads zeros";
   if (m.rows == 0 || m.rows > kDim) return "transfer: rows";
   if (m.columns == 0 || m.columns > (sums ? kDim : most)) return "transfer: columns";
   if (!sums && m.address > kPlace) return "transfer: address bits of the scratchpad";
@@ -178,10 +179,11 @@ std::string Machine::ReadWeights() {
   std::memset(weights_, 0, sizeof weights_);
   has_weights_ = true;
   if (next_b_.absent()) return "";
-  for (uint32_t i = 0; i < next_b_.rows; ++i) {
+  const uint32_t columns = transpose_ ? next_b_.rows : next_b_.columns;
+  for (uint32_t i = 0; i < RowsOfWeights(); ++i) {
     const Row* const row = At(next_b_.address, i);
     if (row == nullptr) return "preload: behind the last row";
-    for (uint32_t j = 0; j < next_b_.columns; ++j) {
+    for (uint32_t j = 0; j < columns; ++j) {
       if (!(*row)[j].defined) return "preload: a cell that nothing wrote";
       (transpose_ ? weights_[j][i] : weights_[i][j]) = (*row)[j].value;
     }
@@ -204,7 +206,7 @@ std::string Machine::Compute(bool same, const Matrix& a, const Matrix& d) {
   std::string error = Settle(a.address, (a.rows - 1) * a_stride_ + 1);
   if (error.empty()) error = Settle(c_.address, c_.rows);
   if (error.empty() && !next_b_.absent()) {
-    error = Settle(next_b_.address, next_b_.rows);
+    error = Settle(next_b_.address, RowsOfWeights());
   }
   if (error.empty() && same && !next_b_.absent())
     error = "compute: weights are dropped";

@@ -37,9 +37,10 @@ class Machine {
   Machine(uint64_t dram_bytes, Late late)
       : late_(late), dram_(dram_bytes), scratchpad_(kRows), sums_(kSumRows) {}
 
+  virtual ~Machine() = default;
   // "": the command is legal.
-  std::string Step(uint32_t funct, uint64_t rs1, uint64_t rs2);
-  std::string Fence();
+  virtual std::string Step(uint32_t funct, uint64_t rs1, uint64_t rs2);
+  virtual std::string Fence();
   // What the CPU reads and writes. Commands that are kept back have not happened.
   std::vector<uint8_t>& dram() { return dram_; }
 
@@ -69,6 +70,8 @@ class Machine {
   std::string SettleFor(const Mover& mover);
   std::string Compute(bool same, const Matrix& a, const Matrix& d);
   std::string ReadWeights();
+  // The extents of a preload are those after transposing (RTL: ExecuteController, d_rows).
+  uint32_t RowsOfWeights() const { return transpose_ ? next_b_.columns : next_b_.rows; }
   std::string MoveToRows(uint64_t rs1, const Matrix& from);
   Row* At(uint32_t address, uint32_t row);
 

@@ -32,7 +32,7 @@ Machine Configured(Late late, uint64_t stride = 16) {
 
 // A (2 x 3) at row 0 times B (3 x 2) at row 16 into sums 0.
 std::string Multiply(Machine* m, uint32_t flags) {
-  std::string error = m->Step(2, 0, Local(0, 3, 2));
+  std::string error = m->Step(2, 200, Local(0, 3, 2));
   if (error.empty()) error = m->Step(1, 64, Local(16, 2, 3));
   if (error.empty()) error = m->Step(6, Local(16, 2, 3), Local(kSums | flags, 2, 2));
   if (error.empty()) error = m->Step(4, Local(0, 3, 2), Local(0xffffffffu, 2, 2));
@@ -56,6 +56,22 @@ TEST_CASE("targets: a product is what it is by hand, and adds") {
   CHECK(Int(&m, 1024) == 2 * (80 + 2 * 96));
   CHECK(Int(&m, 1028) == 2 * (81 + 2 * 97));
   CHECK(Int(&m, 1088) == 2 * (16 * 64 + 17 * 80 + 18 * -4 + 18 * 100));
+}
+
+// B has a row per output channel; the preload tells its extents as the product has them.
+TEST_CASE("targets: a product with transposed weights is what it is by hand") {
+  Machine m = Configured(Late::kNothing);
+  REQUIRE(m.Step(0, 4 | 1 << 9 | 1 << 16 | kOne, kStrideC) == "");
+  REQUIRE(m.Step(2, 200, Local(0, 3, 2)) == "");
+  REQUIRE(m.Step(1, 64, Local(16, 3, 2)) == "");
+  REQUIRE(m.Step(6, Local(16, 2, 3), Local(kSums, 2, 2)) == "");
+  REQUIRE(m.Step(4, Local(0, 3, 2), Local(0xffffffffu, 2, 2)) == "");
+  REQUIRE(m.Step(3, 1024, Local(kSums | kWide, 2, 2)) == "");
+  CHECK(Int(&m, 1024) == 65 + 2 * 66);
+  CHECK(Int(&m, 1028) == 81 + 2 * 82);
+  REQUIRE(m.Step(6, Local(16, 3, 2), Local(kSums, 2, 2)) == "");
+  CHECK(m.Step(4, Local(0, 3, 2), Local(0xffffffffu, 2, 2)) ==
+        "preload: a cell that nothing wrote");
 }
 
 TEST_CASE("targets: sums leave as bytes, scaled, to nearest even") {
@@ -96,15 +112,16 @@ TEST_CASE("targets: illegal addresses, strides and sizes are refused") {
   const struct {
     uint32_t funct;
     uint64_t rs1, rs2;
-  } bad[] = {{2, 0, Local(0, 16, 17)},
-             {2, 0, Local(0, 65, 1)},
-             {2, 0, Local(kRows - 1, 16, 2)},
+  } bad[] = {{2, 64, Local(0, 16, 17)},
+             {2, 0, Local(0, 16, 1)},
+             {2, 64, Local(0, 65, 1)},
+             {2, 64, Local(kRows - 1, 16, 2)},
              {2, 4090, Local(0, 16, 1)},
-             {2, 0, Local(kSums, 17, 1)},
-             {2, 0, Local(kSums | 1023, 4, 2)},
-             {2, 2, Local(kSums, 4, 1)},
-             {2, 0, Local(0, 0, 1)},
-             {3, 0, Local(0, 17, 1)},
+             {2, 64, Local(kSums, 17, 1)},
+             {2, 64, Local(kSums | 1023, 4, 2)},
+             {2, 66, Local(kSums, 4, 1)},
+             {2, 64, Local(0, 0, 1)},
+             {3, 64, Local(0, 17, 1)},
              {6, Local(0, 17, 1), 0},
              {9, 0, 0},
              {0, 4 | kOne, kStrideC},
@@ -117,7 +134,7 @@ TEST_CASE("targets: illegal addresses, strides and sizes are refused") {
     CHECK(m.Step(b.funct, b.rs1, b.rs2) != "");
   }
   Machine fresh(64, Late::kNothing);
-  CHECK(fresh.Step(2, 0, Local(0, 1, 1)) == "mvin: not configured");
+  CHECK(fresh.Step(2, 64, Local(0, 1, 1)) == "mvin: not configured");
   CHECK(fresh.Step(3, 0, Local(0, 1, 1)) == "mvout: not configured");
 }
 
@@ -132,8 +149,8 @@ TEST_CASE("targets: loads and stores happen late where only a fence orders them"
   CHECK(Int(&m, 1024) != 0);
   // A load that is kept back reads what was stored behind it; a product orders it.
   m = Configured(Late::kLoads);
-  REQUIRE(m.Step(2, 0, Local(200, 1, 1)) == "");
-  m.dram()[0] = 77;
+  REQUIRE(m.Step(2, 64, Local(200, 1, 1)) == "");
+  m.dram()[64] = 77;
   REQUIRE(m.Step(3, 2048, Local(200, 1, 1)) == "");
   CHECK(m.dram()[2048] == 77);
 }

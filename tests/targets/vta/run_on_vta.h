@@ -29,12 +29,16 @@ struct Run {
   int code = 0;
   uint64_t hash = 0;
   uint64_t instructions = 0;
-  bool counts_hold = false;  // the model did as much as the lowering has counted
+  uint64_t commands_fnv1a =
+      SLUICE_OUTPUT_HASH_START;  // of instructions, and of what the
+                                 // host writes for them
+  bool counts_hold = false;      // the model did as much as the lowering has counted
   sluice_vta_counts counts{};
 };
 
 // Changes an instruction, given its number; for mutants.
 using Change = std::function<void(uint64_t, Instruction*)>;
+using MakeModel = std::function<std::unique_ptr<Model>(std::vector<uint8_t>* dram)>;
 
 class VtaRun {
  public:
@@ -48,8 +52,15 @@ class VtaRun {
 
   Run Execute(uint64_t seed, uint64_t order, const Change& change = nullptr,
               size_t depth = 255) {
-    if (!result_.error.empty()) return result_;
     change_ = change;
+    return ExecuteOn(seed, order, [&](std::vector<uint8_t>* dram) {
+      return std::make_unique<Model>(dram, order, depth);
+    });
+  }
+  // The same on another machine. The second seed: of what DRAM has where nothing was
+  // written.
+  Run ExecuteOn(uint64_t seed, uint64_t garbage_seed, const MakeModel& make) {
+    if (!result_.error.empty()) return result_;
     sluice_walker_t walker;
     if (sluice_walk_open(&walker, plan_.image, plan_.image_size, nullptr) !=
         SLUICE_WALK_OK) {
@@ -61,10 +72,10 @@ class VtaRun {
     sluice_vta_input input{};
     const uint32_t size = Place(walker, &input);
     // Bytes that nothing writes differ from run to run.
-    const sluice_sim::Bytes garbage = sluice_sim::SeededBytes(order + 77, size);
+    const sluice_sim::Bytes garbage = sluice_sim::SeededBytes(garbage_seed + 77, size);
     dram_.assign(garbage.begin(), garbage.end());
     if (result_.error = Fill(seed); !result_.error.empty()) return result_;
-    model_ = std::make_unique<Model>(&dram_, order, depth);
+    model_ = make(&dram_);
     std::vector<uint32_t> home(
         static_cast<size_t>(sluice_walk_region_bytes(&walker, SLUICE_REGION_GBUF)));
     std::vector<sluice_vta_layer> layers;
@@ -104,7 +115,7 @@ class VtaRun {
       at += static_cast<uint32_t>((sluice_walk_region_bytes(&walker, r) + 255) / 256 *
                                   256);
     }
-    input->staging = at;
+    input->staging = staging_ = at;
     return at + SLUICE_VTA_STAGING;
   }
 
@@ -158,12 +169,17 @@ class VtaRun {
     std::memcpy(i.data(), bytes, i.size());
     if (Self(user)->change_) Self(user)->change_(Self(user)->result_.instructions, &i);
     ++Self(user)->result_.instructions;
+    Self(user)->Note(i.data(), 16);
     Self(user)->model_->Push(i);
     return 0;
   }
   static int Start(void* user) {
     Self(user)->result_.error = Self(user)->model_->Run();
     return Self(user)->result_.error.empty() ? 0 : 1;
+  }
+  void Note(const void* bytes, size_t size) {
+    result_.commands_fnv1a = sluice_output_hash(
+        result_.commands_fnv1a, static_cast<const uint8_t*>(bytes), size);
   }
   bool Outside(uint32_t address, uint32_t bytes) const {
     return uint64_t{address} + bytes > dram_.size();
@@ -176,6 +192,7 @@ class VtaRun {
   static int Write(void* user, uint32_t address, const void* from, uint32_t bytes) {
     if (Self(user)->Outside(address, bytes)) return 1;
     std::memcpy(Self(user)->dram_.data() + address, from, bytes);
+    if (address >= Self(user)->staging_) Self(user)->Note(from, bytes);
     return 0;
   }
   static int Host(void* user, const sluice_walker_t* walker,
@@ -220,17 +237,8 @@ class VtaRun {
   std::vector<uint8_t> dram_;
   std::unique_ptr<Model> model_;
   Change change_;
-  uint32_t base_[SLUICE_REGION_COUNT]{};
+  uint32_t base_[SLUICE_REGION_COUNT]{}, staging_ = 0;
 };
-
-// The outputs' hash of the untiled run.
-inline uint64_t Expected(const std::vector<uint8_t>& graph, uint64_t seed) {
-  sluice_sim::SimulateOptions options;
-  options.graph = graph.data();
-  options.graph_size = graph.size();
-  options.seed = seed;
-  return sluice_sim::RunReference(options).output_fnv1a;
-}
 
 }  // namespace vta_test
 

@@ -4,50 +4,16 @@
 
 #include <doctest/doctest.h>
 
-#include <filesystem>
-#include <iostream>
-
-#include "support/network_plan.h"
-#include "support/shared_data.h"
-#include "targets/vta/run_on_vta.h"
+#include "targets/vta/runs.h"
 
 namespace vta_test {
 namespace {
 
 using sluice_test::Bytes;
+using target_test::OwnModel;
 
-void CheckGraph(const Bytes& graph, const std::vector<uint64_t>& budgets) {
-  sluice_test::NetworkPlan n(graph, "vta-1x16x16");
-  REQUIRE(n.ok);
-  for (uint32_t solver : {SLUICE_SOLVER_DEFAULT, SLUICE_SOLVER_BASELINE}) {
-    for (uint64_t budget : budgets) {
-      const sluice_status_t status = n.Schedule(solver, budget);
-      INFO(n.diagnostic.message << " at " << budget);
-      REQUIRE(status == SLUICE_OK);
-      const Bytes plan = n.PlanBytes();
-      for (uint64_t seed = 1; seed <= 6; ++seed) {
-        const Run run = VtaRun(graph.data(), graph.size(), plan.data(), plan.size())
-                            .Execute(seed, seed * 7 + budget);
-        INFO(run.error);
-        CHECK(run.code == 0);
-        CHECK(run.counts_hold);
-        CHECK(run.hash == Expected(graph, seed));
-      }
-    }
-  }
-}
-
-void CheckModel(const char* name) {
-  for (const std::string& path : sluice_test::TfliteModels()) {
-    if (sluice_test::FileStem(path) != name) continue;
-    return CheckGraph(sluice_test::ImportedGraph(path), {0, 24576, 20480, 16384});
-  }
-  std::cout << "skipped in part: no " << name << "\n";
-}
-
-Bytes OwnModel() {
-  return sluice_test::ImportedGraph(std::string(SLUICE_TESTS) +
-                                    "/models/residual_cnn_int8.tflite");
+void CheckListed(size_t i) {
+  CheckCase(target_test::SharedCase(kList[i], kPreset, kBudgets), target_test::kSeeds);
 }
 
 // One plan of the project's own model, lowered again and again with a change.
@@ -142,14 +108,25 @@ const Named kNamed[] = {{"no token to compute after a load of weights", 1, 6, 1,
 }  // namespace
 
 TEST_CASE("the project's own model on VTA") {
-  CheckGraph(OwnModel(), {0, 16384, 8192});
+  CheckCase(target_test::PlansOf("own", OwnModel(), kPreset, {16384, 12288, 8192}),
+            target_test::kSeeds);
 }
-TEST_CASE("resnet8 on VTA") { CheckModel("resnet8_cifar10_int8"); }
-TEST_CASE("keyword spotting on VTA") { CheckModel("kws_ref_model_int8"); }
-TEST_CASE("anomaly detection on VTA") { CheckModel("ad01_int8"); }
-TEST_CASE("person detection on VTA") { CheckModel("person_detect_int8"); }
-TEST_CASE("mobilenet_v1 0.25 in uint8 on VTA") {
-  CheckModel("mobilenet_v1_0.25_128_uint8");
+TEST_CASE("vta: goldens of the project's own model") {
+  CheckGolden([](std::vector<uint8_t>* dram) {
+    return std::make_unique<Model>(dram, uint64_t{3});
+  });
+}
+TEST_CASE("resnet8 on VTA") { CheckListed(0); }
+TEST_CASE("keyword spotting on VTA") { CheckListed(1); }
+TEST_CASE("person detection on VTA") { CheckListed(2); }
+TEST_CASE("anomaly detection on VTA") { CheckListed(3); }
+TEST_CASE("mobilenet_v1 0.25 in uint8 on VTA") { CheckListed(4); }
+
+// By hand: SLUICE_TARGET_NETWORKS="resnet50 mobilenet_v1 vit_b_16"
+TEST_CASE("vta: networks that are named") {
+  for (const std::string& name : target_test::NamedNetworks()) {
+    CheckCase(NetworkCase(name), target_test::NamedSeeds());
+  }
 }
 
 TEST_CASE("a lowering that is wrong in a known way is caught") {

@@ -4,8 +4,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <iostream>
-#include <sstream>
 
 #include "presets/hardware_json.h"
 #include "presets/presets.h"
@@ -13,7 +11,7 @@
 #include "support/random_graph.h"
 #include "support/shared_data.h"
 #include "targets/layers.h"
-#include "targets/vta/run_on_vta.h"
+#include "targets/vta/runs.h"
 #include "zoo/zoo.h"
 
 namespace vta_test {
@@ -247,21 +245,6 @@ TEST_CASE("vta: models of other people") {
       continue;
     }
     Check(sluice_test::ImportedGraph(folder + model + ".tflite"), 0);
-  }
-}
-
-// By hand: SLUICE_TARGET_NETWORKS="resnet50 mobilenet_v1 vit_b_16 model.tflite"
-TEST_CASE("vta: networks that are named") {
-  const char* names = std::getenv("SLUICE_TARGET_NETWORKS");
-  if (names == nullptr) return;
-  std::istringstream list(names);
-  for (std::string name; list >> name;) {
-    CAPTURE(name);
-    const Bytes graph = std::filesystem::exists(name)
-                            ? sluice_test::ImportedGraph(name)
-                            : sluice::zoo::MakeZooGraph(name, {});
-    const sluice_vta_counts c = Check(graph, 0);
-    std::cout << name << ": " << c.gemm_cycles << " GEMM cycles\n";
   }
 }
 

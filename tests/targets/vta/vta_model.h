@@ -39,11 +39,15 @@ class Model {
   // Queues hold `depth` tokens. At 255, as in hardware, a token more is lost: it ends the
   // run. Queues of fewer tokens make the module that pushes wait.
   Model(std::vector<uint8_t>* dram, uint64_t seed, size_t depth = 255);
+  virtual ~Model() = default;
   void Push(const Instruction& instruction) { fetched_.push_back(instruction); }
   // Runs what was pushed, in an order drawn from the seed that tokens allow. "" or why not.
-  std::string Run();
+  virtual std::string Run();
   // What was done: bytes by memory (micro-ops, weights, inputs, sums, outputs), micro-ops.
   uint64_t moved[5]{}, gemms = 0, alus = 0;
+
+ protected:
+  std::vector<Instruction> fetched_;
 
  private:
   struct Range {
@@ -69,7 +73,6 @@ class Model {
   std::vector<uint8_t>& dram_;
   size_t depth_;
   std::mt19937_64 random_;
-  std::vector<Instruction> fetched_;
   std::deque<Instruction> list_[3];
   std::deque<Clock>
       tokens_[4];  // load>compute compute>load compute>store store>compute

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What tiles cost on Gemmini, for sluice_schedule: plans are then chosen by what the machine
+ * and its lowering take.
+ *
+ * Input    the graph; a tile's output box, channels summed over
+ * Output   cycles: 16 per pass of the array, and the way out of sums that are not finished
+ *          and that 1,024 rows of accumulators do not hold; picojoules of these and of the
+ *          scratchpad
+ * Cost     O(1) */
+#ifndef SLUICE_GEMMINI_COST_H_
+#define SLUICE_GEMMINI_COST_H_
+
+#include "sluice/sluice.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The tile_cost of sluice_schedule_options_t; its tile_cost_user is the graph
+ * (const sluice_graph_t*). Operators that the array does not do: not known. */
+int32_t sluice_gemmini_tile_cost(void* graph, uint32_t layer, const int32_t extent[4],
+                                 int32_t channels, sluice_tile_cost_t* out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SLUICE_GEMMINI_COST_H_ */
