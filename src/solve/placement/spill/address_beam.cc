@@ -11,10 +11,9 @@ namespace sluice {
 namespace {
 
 constexpr uint32_t kNever = 0xffffffffu;
-constexpr uint32_t kPlaces = 4;      // tried for the first tensor that enters in a step
-constexpr uint32_t kMorePlaces = 2;  // for the others
-constexpr uint32_t kAhead = 12;      // steps for whose largest new tensor room is kept
-constexpr size_t kSeen = 4096;       // hashes of layouts
+constexpr uint32_t kPlaces = 2;  // tried for a tensor; more leave less width for others
+constexpr uint32_t kAhead = 12;  // steps for whose largest new tensor room is kept
+constexpr size_t kSeen = 4096;   // hashes of layouts
 constexpr int64_t kMisfit = 64;  // steps; neighbours that end further apart are alike
 
 // A tensor in the scratchpad.
@@ -303,7 +302,7 @@ bool IsBetter(const Candidate& a, const Candidate& b) {
 
 // The best places for a tensor of this step.
 struct Places {
-  uint32_t most, count = 0;
+  uint32_t count = 0;
   Candidate best[kPlaces] = {};
 };
 
@@ -313,15 +312,15 @@ void Offer(const Beam& self, Span<const Block> blocks, uint32_t tensor, int64_t 
   Candidate c = {CostAt(self, blocks, at, bytes), 0, at};
   uint32_t* const count = &places->count;
   Candidate* const best = places->best;
-  if (c.cost < 0 || (*count == places->most && c.cost > best[*count - 1].cost)) return;
+  if (c.cost < 0 || (*count == kPlaces && c.cost > best[*count - 1].cost)) return;
   c.misfit = MisfitAt(self, blocks, c, bytes, UseOf(self, tensor).end);
   uint32_t i = 0;
   for (uint32_t k = 0; k < *count; ++k) {
     if (best[k].offset == at) return;
     if (IsBetter(best[k], c)) i = k + 1;
   }
-  if (i == places->most) return;
-  if (*count < places->most) ++*count;
+  if (i == kPlaces) return;
+  if (*count < kPlaces) ++*count;
   for (uint32_t k = *count - 1; k > i; --k) best[k] = best[k - 1];
   best[i] = c;
 }
@@ -366,7 +365,7 @@ Status PlaceNext(Beam* self, size_t from, int64_t bytes, size_t turn) {
   const int64_t size = self->graph.tensors[a].bytes;
   const Made layout = {from, self->stack.size()};
   const Span<const Block> blocks(self->stack.data() + from, layout.end - from);
-  Places places = {turn == 0 ? kPlaces : kMorePlaces};
+  Places places;
   Offer(*self, blocks, a, 0, &places);
   Offer(*self, blocks, a, self->options.capacity - size, &places);
   for (const Block& b : blocks) {

@@ -40,9 +40,10 @@ constexpr uint64_t kUnspilledNodes = 4000;  // of the search for an order withou
 constexpr uint64_t kProofNodes = 1 << 17;   // of the search for the least peak
 constexpr uint64_t kSeedNodes = 2000;       // of the search for an order of least peak
 constexpr uint32_t kFirstLayouts = 16;      // per step, for a first plan
-constexpr uint32_t kLayouts = 64;
+constexpr uint32_t kLayouts = 128;
 constexpr uint32_t kMostLayouts = 4096;     // in the end
 constexpr uint64_t kPlaceNodes = 1000;      // per plan, while better ones are sought
+constexpr uint64_t kAllNodes = INT64_MAX;   // no limit
 constexpr uint64_t kEarlyStates = 1 << 11;  // of each segment, before windows
 constexpr size_t kExactFirst = 100;         // operators; above, wide windows come first
 constexpr uint64_t kLastLeaves = 20000;     // plans tried for addresses in the end
@@ -469,7 +470,7 @@ Status ByAddresses(Joint* self) {
   SLUICE_TRY(status);
   self->decisions.bytes = found.bytes;
   bool placed = false;
-  SLUICE_TRY(AdoptDecisions(self, 0, 0, &placed));
+  SLUICE_TRY(AdoptDecisions(self, kAllNodes, 0, &placed));
   self->bound = Max(self->bound, found.bytes);  // all cheaper ones have been excluded
   return Status::kOk;
 }
