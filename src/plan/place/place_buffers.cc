@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/place/place_buffers.h"
 
+#include <algorithm>
+
 #include "base/budget.h"
+#include "base/checked.h"
 #include "solve/placement/offsets/offsets.h"
+#include "solve/placement/spill/buffer_beam.h"
 
 namespace sluice {
 namespace {
 
 constexpr char kStage[] = "placement";
+constexpr size_t kMany = 1000;           // buffers; an exact search of more rarely ends
+constexpr uint32_t kLayouts[] = {1, 4};  // per step, of the beams over these
+constexpr int64_t kFinest = 64;  // parts of the bound that a peak is narrowed to
 
 Status ReadBuffer(const sluice_placement_problem_t& problem, uint32_t i,
                   LiveRange* range, Diagnostic* diagnostic) {
@@ -78,6 +85,76 @@ void Describe(const OffsetPlan& plan, int64_t* offsets, uint32_t* conflict,
   for (size_t i = 0; i < plan.conflict.size(); ++i) conflict[i] = plan.conflict[i];
 }
 
+// Many buffers: beams in order of time for a capacity, or with `smallest` for less and
+// less, as long as they find lower peaks than the plan's.
+Status PlaceMany(const LiveRangeSet& set, int64_t goal, const Workspace& work,
+                 OffsetPlan* plan) {
+  Span<int64_t> trial;
+  SLUICE_TRY(work.arena->Allocate(set.buffers.size(), &trial));
+  for (const uint32_t width : kLayouts) {
+    int64_t low = goal;
+    for (bool first = true; low < plan->peak && !work.budget->Exhausted();
+         first = false) {
+      if (!first && plan->peak - low <= plan->lower_bound / kFinest) break;
+      const int64_t probe = first ? low : low + (plan->peak - low) / 2;
+      bool placed = false;
+      SLUICE_TRY(PlaceByTime(set, probe, width, work, trial, &placed));
+      if (!placed) {
+        low = probe + 1;
+        continue;
+      }
+      if (plan->offsets.empty())
+        SLUICE_TRY(work.arena->Allocate(trial.size(), &plan->offsets));
+      std::copy(trial.begin(), trial.end(), plan->offsets.begin());
+      plan->peak = 0;
+      for (size_t i = 0; i < trial.size(); ++i)
+        plan->peak = Max(plan->peak, trial[i] + set.buffers[i].bytes);
+    }
+  }
+  plan->proved = plan->peak <= plan->lower_bound;
+  return Status::kOk;
+}
+
+// Heuristics and beams for many buffers; kStopped: the exact search may still do better.
+Status PlaceManyFirst(const LiveRangeSet& set, int64_t capacity, OffsetOptions own,
+                      const Workspace& work, OffsetPlan* plan) {
+  own.exact = false;
+  Diagnostic ignored;
+  const Status status = PlaceOffsets(
+      set, capacity, own, Workspace{work.budget, work.arena, &ignored}, plan);
+  if (status != Status::kOk && status != Status::kStopped) return Status::kStopped;
+  const int64_t goal =
+      own.smallest ? plan->lower_bound : Max(plan->lower_bound, capacity);
+  SLUICE_TRY(PlaceMany(set, goal, work, plan));
+  return plan->peak <= capacity && (!own.smallest || plan->proved) ? Status::kOk
+                                                                   : Status::kStopped;
+}
+
+// The better of a search of beams and, if it found no end, of the exact one.
+Status PlaceAll(const LiveRangeSet& set, int64_t capacity, const OffsetOptions& own,
+                const Workspace& work, OffsetPlan* plan) {
+  OffsetPlan quick;
+  quick.peak = INT64_MAX;
+  if (set.buffers.size() > kMany) {
+    const Status status = PlaceManyFirst(set, capacity, own, work, &quick);
+    if (status != Status::kOk && status != Status::kStopped) return status;
+    if (status == Status::kOk ||
+        (quick.peak <= capacity && (!own.exact || work.budget->Exhausted()))) {
+      *plan = quick;
+      return Status::kOk;
+    }
+  }
+  const Status status = PlaceOffsets(set, capacity, own, work, plan);
+  if ((status != Status::kOk && status != Status::kStopped) ||
+      quick.peak >= plan->peak) {
+    return status;
+  }
+  quick.lower_bound = plan->lower_bound;
+  quick.nodes = plan->nodes;
+  *plan = quick;
+  return quick.peak <= capacity ? Status::kOk : status;
+}
+
 }  // namespace
 
 Status PlaceBuffers(const BufferCall& call, Arena* arena, sluice_placement_t* out,
@@ -92,8 +169,8 @@ Status PlaceBuffers(const BufferCall& call, Arena* arena, sluice_placement_t* ou
   own.max_nodes = options.max_nodes;
   Budget budget(options.deadline_ns, 0, options.cancel);
   OffsetPlan plan;
-  const Status status = PlaceOffsets(set, call.problem.capacity_bytes, own,
-                                     Workspace{&budget, arena, diagnostic}, &plan);
+  const Status status = PlaceAll(set, call.problem.capacity_bytes, own,
+                                 Workspace{&budget, arena, diagnostic}, &plan);
   if (status == Status::kOk || status == Status::kInfeasible ||
       status == Status::kStopped) {
     Describe(plan, call.offsets, call.conflict, out);
