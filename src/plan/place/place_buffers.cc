@@ -12,9 +12,12 @@ namespace sluice {
 namespace {
 
 constexpr char kStage[] = "placement";
-constexpr size_t kMany = 1000;           // buffers; an exact search of more rarely ends
-constexpr uint32_t kLayouts[] = {1, 4};  // per step, of the beams over these
-constexpr int64_t kFinest = 64;  // parts of the bound that a peak is narrowed to
+constexpr size_t kMany = 1000;  // buffers; an exact search of more rarely ends
+constexpr uint32_t kLayouts[] = {1, 4, 16, 64};  // per step, of the beams over these
+constexpr uint32_t kNarrow = 4;
+constexpr int kProbes = 32;      // capacities tried with a narrow beam
+constexpr int64_t kNear = 20;    // a peak is near the bound within this part of it
+constexpr int64_t kParts = 100;  // of the bound, by which a beam's capacity grows
 
 Status ReadBuffer(const sluice_placement_problem_t& problem, uint32_t i,
                   LiveRange* range, Diagnostic* diagnostic) {
@@ -85,31 +88,30 @@ void Describe(const OffsetPlan& plan, int64_t* offsets, uint32_t* conflict,
   for (size_t i = 0; i < plan.conflict.size(); ++i) conflict[i] = plan.conflict[i];
 }
 
-// Many buffers: beams in order of time for a capacity, or with `smallest` for less and
-// less, as long as they find lower peaks than the plan's.
-Status PlaceMany(const LiveRangeSet& set, int64_t goal, const Workspace& work,
-                 OffsetPlan* plan) {
+// Many buffers: beams in order of time, for the goal and then for more and more, as long
+// as that is below the plan's peak.
+Status PlaceMany(const LiveRangeSet& set, int64_t goal, bool smallest,
+                 const Workspace& work, OffsetPlan* plan) {
   Span<int64_t> trial;
   SLUICE_TRY(work.arena->Allocate(set.buffers.size(), &trial));
+  const int64_t more = plan->lower_bound / kParts + 1;
+  const int64_t near = smallest ? plan->lower_bound + plan->lower_bound / kNear : goal;
   for (const uint32_t width : kLayouts) {
-    int64_t low = goal;
-    for (bool first = true; low < plan->peak && !work.budget->Exhausted();
-         first = false) {
-      if (!first && plan->peak - low <= plan->lower_bound / kFinest) break;
-      const int64_t probe = first ? low : low + (plan->peak - low) / 2;
-      bool placed = false;
-      SLUICE_TRY(PlaceByTime(set, probe, width, work, trial, &placed));
-      if (!placed) {
-        low = probe + 1;
-        continue;
-      }
-      if (plan->offsets.empty())
-        SLUICE_TRY(work.arena->Allocate(trial.size(), &plan->offsets));
-      std::copy(trial.begin(), trial.end(), plan->offsets.begin());
-      plan->peak = 0;
-      for (size_t i = 0; i < trial.size(); ++i)
-        plan->peak = Max(plan->peak, trial[i] + set.buffers[i].bytes);
+    // The wide beams take their time: they only look for what is near the bound.
+    const bool narrow = width <= kNarrow;
+    int64_t peak = narrow ? goal : near;
+    bool placed = false;
+    for (int i = 0; i < (narrow ? kProbes : 1) && !placed; ++i, peak += more) {
+      if (peak >= plan->peak || work.budget->Exhausted()) break;
+      SLUICE_TRY(PlaceByTime(set, peak, width, work, trial, &placed));
     }
+    if (!placed) continue;
+    if (plan->offsets.empty())
+      SLUICE_TRY(work.arena->Allocate(trial.size(), &plan->offsets));
+    std::copy(trial.begin(), trial.end(), plan->offsets.begin());
+    plan->peak = 0;
+    for (size_t i = 0; i < trial.size(); ++i)
+      plan->peak = Max(plan->peak, trial[i] + set.buffers[i].bytes);
   }
   plan->proved = plan->peak <= plan->lower_bound;
   return Status::kOk;
@@ -125,7 +127,7 @@ Status PlaceManyFirst(const LiveRangeSet& set, int64_t capacity, OffsetOptions o
   if (status != Status::kOk && status != Status::kStopped) return Status::kStopped;
   const int64_t goal =
       own.smallest ? plan->lower_bound : Max(plan->lower_bound, capacity);
-  SLUICE_TRY(PlaceMany(set, goal, work, plan));
+  SLUICE_TRY(PlaceMany(set, goal, own.smallest, work, plan));
   return plan->peak <= capacity && (!own.smallest || plan->proved) ? Status::kOk
                                                                    : Status::kStopped;
 }

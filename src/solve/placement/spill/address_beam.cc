@@ -12,9 +12,10 @@ namespace {
 
 constexpr uint32_t kNever = 0xffffffffu;
 constexpr uint32_t kPlaces = 2;  // tried for a tensor; more leave less width for others
-constexpr uint32_t kAhead = 12;  // steps for whose largest new tensor room is kept
-constexpr size_t kSeen = 4096;   // hashes of layouts
-constexpr int64_t kMisfit = 64;  // steps; neighbours that end further apart are alike
+constexpr uint32_t kHurried = 8;  // layouts when the time is over: nearly free
+constexpr uint32_t kAhead = 12;   // steps for whose largest new tensor room is kept
+constexpr size_t kSeen = 4096;    // hashes of layouts
+constexpr int64_t kMisfit = 64;   // steps; neighbours that end further apart are alike
 
 // A tensor in the scratchpad.
 struct Block {
@@ -469,7 +470,7 @@ Status Step(Beam* self) {
   SLUICE_TRY(self->now.layouts.Push(Layout{0, 0, kNever, 0, 0}));
   const size_t steps = self->decisions.order.size();
   for (; self->step < steps && self->now.layouts.size() != 0; ++self->step) {
-    if (self->budget->Exhausted()) self->width = 1;
+    if (self->budget->Exhausted()) self->width = Min(self->width, kHurried);
     SLUICE_TRY(Step(self));
   }
   return Status::kOk;

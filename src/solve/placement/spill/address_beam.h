@@ -6,8 +6,8 @@
 // Input   checked graph; decisions (order, fetch flags); capacity, charge, states per
 //         step, a limit on bytes.
 // Output  a placed plan, if one is found below the limit.
-// Errors  kOutOfMemory only: a plan that is not placed says so. When the time is over,
-//         the best state alone continues.
+// Errors  kOutOfMemory only: a plan that is not placed says so. When the time is over, a
+//         few layouts continue.
 // Cost    O(steps * width * tensors in the scratchpad squared).
 // Source  ours: a beam over layouts of the scratchpad. A state is charged for tensors
 //         when they leave, and gets it back if their bytes are still whole at the next
