@@ -117,8 +117,7 @@ class LinearScheme {
     return found;
   }
 
-  int64_t FirstGap(int64_t size, int64_t from) const {
-    int64_t at = from;
+  int64_t FirstGap(int64_t size, int64_t at) const {
     for (const Block& b : blocks_) {
       if (b.offset >= at + size) break;
       at = std::max(at, b.offset + Size(b.tensor));
