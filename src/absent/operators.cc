@@ -3,6 +3,7 @@
 #include "base/components.h"
 #include "plan/operators/operator_plan.h"
 #include "plan/operators/replace_tensors.h"
+#include "solve/placement/spill/buffer_beam.h"
 
 namespace sluice {
 
@@ -23,6 +24,12 @@ Status ReplaceInOperators(const sluice_operator_graph_t&, const ReplacementCall&
 Status FindMinimumFootprint(const sluice_operator_graph_t&, const ReplacementCall& call,
                             Footprint*) {
   return Absent(call.diagnostic, SLUICE_COMPONENT_OPERATORS);
+}
+
+Status PlaceByTime(const LiveRangeSet&, int64_t, uint32_t, const Workspace&,
+                   Span<int64_t>, bool* placed) {
+  *placed = false;
+  return Status::kOk;
 }
 
 }  // namespace sluice

@@ -29,8 +29,7 @@ class Builder {
  public:
   Builder(const sluice::wire::Graph& graph, NetOptions options)
       : g_(graph),
-        parameters_(options.parameters),
-        in_place_(options.in_place),
+        options_(options),
         looks_at_(g_.tensor_dtype()->size()),
         operand_(g_.tensor_dtype()->size(), sluice::kNoOperand),
         role_(g_.tensor_dtype()->size(), TensorRole::kIntermediate) {
@@ -64,7 +63,9 @@ class Builder {
   }
   bool IsView(uint32_t l) const {
     const uint16_t op = g_.layer_op()->Get(l);
-    return op == SLUICE_OP_RESHAPE || op == SLUICE_OP_SLICE;
+    if (op == SLUICE_OP_RESHAPE || op == SLUICE_OP_SLICE) return true;
+    return options_.folded && sluice::TraitsOf(op).in_place && Inputs(l).size() == 1 &&
+           g_.tensor_kind()->Get(Outputs(l)[0]) != 2;
   }
   uint32_t Operand(uint32_t tensor) {
     const uint32_t t = looks_at_[tensor];
@@ -85,10 +86,16 @@ class Builder {
         in.push_back(Operand(t));
       }
     }
-    if (parameters_ && constants > 0) {
+    if (options_.parameters && constants > 0) {
       in.push_back(net_.Tensor(constants, TensorRole::kInput));
     }
     for (const uint32_t t : Outputs(l)) out.push_back(Operand(t));
+    if (options_.split && constants > 0 && out.size() == 1) {
+      const uint32_t raw =
+          net_.Tensor(net_.tensors[out[0]].bytes, TensorRole::kIntermediate);
+      net_.Op(in, {raw});
+      in = {raw};
+    }
     net_.Op(in, out);
     SetInPlace(l, in, out);
   }
@@ -98,7 +105,7 @@ class Builder {
   void SetInPlace(uint32_t l, const std::vector<uint32_t>& in,
                   const std::vector<uint32_t>& out) {
     const uint16_t op = g_.layer_op()->Get(l);
-    if (!in_place_ || out.size() != 1 || !sluice::TraitsOf(op).in_place) return;
+    if (!options_.in_place || out.size() != 1 || !sluice::TraitsOf(op).in_place) return;
     for (uint32_t i = 0; i < in.size() && i < 2; ++i) {
       if (net_.tensors[in[i]].bytes != net_.tensors[out[0]].bytes) continue;
       net_.operators.back().in_place = i;
@@ -107,7 +114,7 @@ class Builder {
   }
 
   const sluice::wire::Graph& g_;
-  const bool parameters_, in_place_;
+  const NetOptions options_;
   std::vector<uint32_t> looks_at_, operand_;
   std::vector<TensorRole> role_;
   Net net_;

@@ -19,6 +19,9 @@ namespace sluice_bench {
 struct NetOptions {
   bool parameters = false;
   bool in_place = false;  // where operators allow it; COSMA's model has none
+  bool folded = false;    // readers apply elementwise operators of one operand
+  bool split = false;     // layers with constants end with an operator of their own, as
+                          // convolutions whose normalization has not been folded
 };
 
 sluice_test::Net NetOf(const std::vector<uint8_t>& graph, NetOptions options);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/place/place_buffers.h"
 #include "solve/placement/offsets/offsets.h"
 #include "solve/placement/spill/joint.h"
 #include "support/shared_data.h"
@@ -90,6 +91,49 @@ Json JointRow(const std::string& name, const sluice_test::Net& net, int64_t capa
   return row;
 }
 
+// Thousands of buffers, as small as `sluice_place` gets them without an exact search.
+Json ManyRow(uint64_t seed, uint32_t longest) {
+  Rng rng(seed);
+  sluice_test::Buffers buffers;
+  std::vector<sluice_buffer_t> given;
+  for (int i = 0; i < 10000; ++i) {
+    const int64_t begin = i + rng.Below(16), end = begin + 1 + rng.Below(longest);
+    const int64_t bytes = 64 * (1 + rng.Below(256));
+    buffers.Add(begin, end, bytes).alignment = 64;
+    sluice_buffer_t b = {};
+    b.begin = begin;
+    b.end = end;
+    b.bytes = bytes;
+    b.alignment = 64;
+    given.push_back(b);
+  }
+  sluice_placement_problem_t problem = {};
+  problem.buffers = given.data();
+  problem.buffer_count = static_cast<uint32_t>(given.size());
+  problem.capacity_bytes = int64_t{1} << 40;
+  sluice_placement_options_t options = {};
+  options.smallest = options.fast = 1;
+  std::vector<int64_t> offsets(given.size());
+  sluice_test::Ground ground;
+  sluice_placement_t out = {};
+  const double start = CpuSeconds();
+  const Status status = PlaceBuffers({problem, options, offsets.data(), nullptr},
+                                     &ground.arena, &out, &ground.diagnostic);
+  const double seconds = CpuSeconds() - start;
+  return {{"name", "10000 buffers, up to " + std::to_string(longest) + " steps"},
+          {"buffers", given.size()},
+          {"capacity", out.lower_bound_bytes},
+          {"status", static_cast<int>(status)},
+          {"peak_bytes", out.peak_bytes},
+          {"lower_bound", out.lower_bound_bytes},
+          {"legal",
+           sluice_test::JudgeOffsets(buffers, offsets.data(), out.peak_bytes).empty()},
+          {"nodes", out.nodes},
+          {"conflict", 0},
+          {"irreducible", false},
+          {"cpu_s", seconds}};
+}
+
 void AddOffsets(const std::string& shared, Json* rows) {
   for (const char* name : {"A", "C", "E", "G", "I", "K"}) {
     sluice_test::Buffers buffers;
@@ -114,6 +158,7 @@ void AddOffsets(const std::string& shared, Json* rows) {
         64;
   }
   rows->push_back(OffsetRow("4000 buffers, fast", many, 2 << 20, false));
+  for (const uint32_t longest : {24u, 60u, 100u}) rows->push_back(ManyRow(7, longest));
 }
 
 void AddJoint(const std::string& shared, Json* rows) {

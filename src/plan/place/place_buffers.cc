@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/place/place_buffers.h"
 
+#include <algorithm>
+
 #include "base/budget.h"
+#include "base/checked.h"
 #include "solve/placement/offsets/offsets.h"
+#include "solve/placement/spill/buffer_beam.h"
 
 namespace sluice {
 namespace {
 
 constexpr char kStage[] = "placement";
+constexpr size_t kMany = 1000;  // buffers; an exact search of more rarely ends
+constexpr uint32_t kLayouts[] = {1, 4, 16, 64};  // per step, of the beams over these
+constexpr uint32_t kNarrow = 4;
+constexpr int kProbes = 32;      // capacities tried with a narrow beam
+constexpr int64_t kNear = 20;    // a peak is near the bound within this part of it
+constexpr int64_t kParts = 100;  // of the bound, by which a beam's capacity grows
 
 Status ReadBuffer(const sluice_placement_problem_t& problem, uint32_t i,
                   LiveRange* range, Diagnostic* diagnostic) {
@@ -78,6 +88,75 @@ void Describe(const OffsetPlan& plan, int64_t* offsets, uint32_t* conflict,
   for (size_t i = 0; i < plan.conflict.size(); ++i) conflict[i] = plan.conflict[i];
 }
 
+// Many buffers: beams in order of time, for the goal and then for more and more, as long
+// as that is below the plan's peak.
+Status PlaceMany(const LiveRangeSet& set, int64_t goal, bool smallest,
+                 const Workspace& work, OffsetPlan* plan) {
+  Span<int64_t> trial;
+  SLUICE_TRY(work.arena->Allocate(set.buffers.size(), &trial));
+  const int64_t more = plan->lower_bound / kParts + 1;
+  const int64_t near = smallest ? plan->lower_bound + plan->lower_bound / kNear : goal;
+  for (const uint32_t width : kLayouts) {
+    // The wide beams take their time: they only look for what is near the bound.
+    const bool narrow = width <= kNarrow;
+    int64_t peak = narrow ? goal : near;
+    bool placed = false;
+    for (int i = 0; i < (narrow ? kProbes : 1) && !placed; ++i, peak += more) {
+      if (peak >= plan->peak || work.budget->Exhausted()) break;
+      SLUICE_TRY(PlaceByTime(set, peak, width, work, trial, &placed));
+    }
+    if (!placed) continue;
+    if (plan->offsets.empty())
+      SLUICE_TRY(work.arena->Allocate(trial.size(), &plan->offsets));
+    std::copy(trial.begin(), trial.end(), plan->offsets.begin());
+    plan->peak = 0;
+    for (size_t i = 0; i < trial.size(); ++i)
+      plan->peak = Max(plan->peak, trial[i] + set.buffers[i].bytes);
+  }
+  plan->proved = plan->peak <= plan->lower_bound;
+  return Status::kOk;
+}
+
+// Heuristics and beams for many buffers; kStopped: the exact search may still do better.
+Status PlaceManyFirst(const LiveRangeSet& set, int64_t capacity, OffsetOptions own,
+                      const Workspace& work, OffsetPlan* plan) {
+  own.exact = false;
+  Diagnostic ignored;
+  const Status status = PlaceOffsets(
+      set, capacity, own, Workspace{work.budget, work.arena, &ignored}, plan);
+  if (status != Status::kOk && status != Status::kStopped) return Status::kStopped;
+  const int64_t goal =
+      own.smallest ? plan->lower_bound : Max(plan->lower_bound, capacity);
+  SLUICE_TRY(PlaceMany(set, goal, own.smallest, work, plan));
+  return plan->peak <= capacity && (!own.smallest || plan->proved) ? Status::kOk
+                                                                   : Status::kStopped;
+}
+
+// The better of a search of beams and, if it found no end, of the exact one.
+Status PlaceAll(const LiveRangeSet& set, int64_t capacity, const OffsetOptions& own,
+                const Workspace& work, OffsetPlan* plan) {
+  OffsetPlan quick;
+  quick.peak = INT64_MAX;
+  if (set.buffers.size() > kMany) {
+    const Status status = PlaceManyFirst(set, capacity, own, work, &quick);
+    if (status != Status::kOk && status != Status::kStopped) return status;
+    if (status == Status::kOk ||
+        (quick.peak <= capacity && (!own.exact || work.budget->Exhausted()))) {
+      *plan = quick;
+      return Status::kOk;
+    }
+  }
+  const Status status = PlaceOffsets(set, capacity, own, work, plan);
+  if ((status != Status::kOk && status != Status::kStopped) ||
+      quick.peak >= plan->peak) {
+    return status;
+  }
+  quick.lower_bound = plan->lower_bound;
+  quick.nodes = plan->nodes;
+  *plan = quick;
+  return quick.peak <= capacity ? Status::kOk : status;
+}
+
 }  // namespace
 
 Status PlaceBuffers(const BufferCall& call, Arena* arena, sluice_placement_t* out,
@@ -92,8 +171,8 @@ Status PlaceBuffers(const BufferCall& call, Arena* arena, sluice_placement_t* ou
   own.max_nodes = options.max_nodes;
   Budget budget(options.deadline_ns, 0, options.cancel);
   OffsetPlan plan;
-  const Status status = PlaceOffsets(set, call.problem.capacity_bytes, own,
-                                     Workspace{&budget, arena, diagnostic}, &plan);
+  const Status status = PlaceAll(set, call.problem.capacity_bytes, own,
+                                 Workspace{&budget, arena, diagnostic}, &plan);
   if (status == Status::kOk || status == Status::kInfeasible ||
       status == Status::kStopped) {
     Describe(plan, call.offsets, call.conflict, out);

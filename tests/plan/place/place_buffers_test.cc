@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -163,6 +164,36 @@ TEST_CASE("place buffers: flags and offsets that mean nothing are refused by num
   CHECK(p.Run({bad}, 64) == Status::kBadInput);
   CHECK(std::string(p.diagnostic.message) == "buffer 0 is fixed at a negative offset");
   CHECK(p.out.peak_bytes == 0);  // a wrong problem has no results
+}
+
+TEST_CASE("place buffers: thousands come within 5 % of the bound") {
+  Rng rng(11);
+  std::vector<sluice_buffer_t> buffers;
+  for (int i = 0; i < 3000; ++i) {
+    const int64_t begin = i + int64_t{rng.Below(16)};
+    buffers.push_back(Buffer(begin, begin + 1 + int64_t{rng.Below(60)},
+                             64 * (1 + int64_t{rng.Below(256)})));
+  }
+  Placed p;
+  p.options.smallest = 1;
+  p.options.fast = 1;
+  REQUIRE(p.Run(buffers, int64_t{1} << 40) == Status::kOk);
+  CHECK(p.out.placed == 1);
+  CHECK(p.out.peak_bytes <= p.out.lower_bound_bytes * 21 / 20);
+  int64_t peak = 0;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    peak = std::max(peak, p.offsets[i] + buffers[i].bytes);
+    for (size_t k = i + 1; k < buffers.size(); ++k) {
+      const bool meet =
+          buffers[i].begin < buffers[k].end && buffers[k].begin < buffers[i].end;
+      REQUIRE((!meet || p.offsets[i] + buffers[i].bytes <= p.offsets[k] ||
+               p.offsets[k] + buffers[k].bytes <= p.offsets[i]));
+    }
+  }
+  CHECK(peak == p.out.peak_bytes);
+  Placed exact;  // a capacity that only the beams reach
+  REQUIRE(exact.Run(buffers, p.out.peak_bytes) == Status::kOk);
+  CHECK(exact.out.peak_bytes <= p.out.peak_bytes);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
-#include "solve/placement/spill/address_repair.h"
+#include "solve/placement/spill/address_beam.h"
 #include "solve/placement/spill/address_search.h"
 #include "solve/placement/spill/break_nodes.h"
 #include "solve/placement/spill/check_joint.h"
@@ -22,9 +22,7 @@ constexpr uint32_t kWideBeam = 64;
 constexpr uint32_t kBeamEvictions = 12;
 constexpr uint64_t kSharedNodes = 1 << 12;  // for the addresses of their plans
 constexpr int kSharedReserves[] = {0, 1, 2, 4};
-constexpr int kFirstReserves[] = {0, 6, 10, 14};  // until there is a plan
-constexpr int kSharedRepairs = 8;                 // for each of them
-constexpr uint64_t kBoundStates = 1 << 17;        // where the exact search follows
+constexpr uint64_t kBoundStates = 1 << 17;  // where the exact search follows
 // Windows between near cuts, for graphs too large to solve at once.
 constexpr size_t kWindowFrom = 24;  // operators; below, the exact search is as fast
 struct WindowShape {
@@ -41,10 +39,11 @@ constexpr int kWideReserves = 8;
 constexpr uint64_t kUnspilledNodes = 4000;  // of the search for an order without spills
 constexpr uint64_t kProofNodes = 1 << 17;   // of the search for the least peak
 constexpr uint64_t kSeedNodes = 2000;       // of the search for an order of least peak
-constexpr int kFirstRepairs = 3;  // tensors dropped to make room for addresses
-constexpr int kRepairs = 20;      // where the budget allows
-constexpr int kLastRepairs = 256;
+constexpr uint32_t kFirstLayouts = 16;      // per step, for a first plan
+constexpr uint32_t kLayouts = 128;
+constexpr uint32_t kMostLayouts = 4096;     // in the end
 constexpr uint64_t kPlaceNodes = 1000;      // per plan, while better ones are sought
+constexpr uint64_t kAllNodes = INT64_MAX;   // no limit
 constexpr uint64_t kEarlyStates = 1 << 11;  // of each segment, before windows
 constexpr size_t kExactFirst = 100;         // operators; above, wide windows come first
 constexpr uint64_t kLastLeaves = 20000;     // plans tried for addresses in the end
@@ -94,29 +93,31 @@ SpillSearchOptions SumsOnly(const Joint& self) {
   return search;
 }
 
-// Turns self->decisions into a placed plan if they are better than the plan so far and
-// have addresses, after at most `repairs` more departures.
-Status AdoptDecisions(Joint* self, uint64_t max_nodes, int repairs, bool* placed) {
+// Turns decisions into a placed plan if they are better than the plan so far and have
+// addresses; those of a beam of that width may cost more.
+Status Adopt(Joint* self, const SpillDecisions& decisions, uint64_t max_nodes,
+             uint32_t width, bool* placed) {
   *placed = false;
-  if (self->plan->placed && self->decisions.bytes >= self->plan->bytes())
-    return Status::kOk;
-  AddressOptions address;
-  address.capacity = self->options.capacity;
-  address.max_nodes = max_nodes;
+  if (self->plan->placed && decisions.bytes >= self->plan->bytes()) return Status::kOk;
   SpillPlan next;
   next.states = self->plan->states;
   // The first placement ignores the budget, so that there is a plan; later ones keep to
   // it.
   const bool limited = self->plan->placed || self->in_time;
   Budget* budget = limited ? self->budget : &self->unlimited;
-  SLUICE_TRY(PlaceWithRepairs(self->graph,
-                              {self->options.charge, address, repairs, self->best},
-                              WorkWith(*self, budget), &self->decisions, &next));
+  SLUICE_TRY(PlaceDecisions(
+      self->graph,
+      {self->options.charge, self->options.capacity, self->best, max_nodes, width},
+      decisions, WorkWith(*self, budget), &next));
   *placed = next.placed;
   if (!*placed) return Status::kOk;
   if (!self->plan->placed || next.bytes() < self->plan->bytes()) *self->plan = next;
   self->best = self->plan->bytes();
   return Status::kOk;
+}
+
+Status AdoptDecisions(Joint* self, uint64_t max_nodes, uint32_t width, bool* placed) {
+  return Adopt(self, self->decisions, max_nodes, width, placed);
 }
 
 // Searches briefly for an order that needs no spills.
@@ -236,7 +237,7 @@ Status Windows(Joint* self, int64_t target, const WindowShape& shape) {
 
 // Searches with a beam, and then in windows, for decisions within a target below the
 // capacity, and gives them addresses. reserve: parts of the capacity left free.
-Status TryTarget(Joint* self, int reserve, bool windows, int repairs, bool* placed) {
+Status TryTarget(Joint* self, int reserve, bool windows, bool* placed) {
   *placed = false;
   SpillSearchOptions search = SumsOnly(*self);
   search.target =
@@ -254,25 +255,9 @@ Status TryTarget(Joint* self, int reserve, bool windows, int repairs, bool* plac
   if (!self->decisions.found) return Status::kOk;
   if (windows) SLUICE_TRY(Windows(self, search.target, kFirstWindows));
   if (reserve == 0) self->unplaced = self->decisions.bytes;
-  SLUICE_TRY(AdoptDecisions(self, kPlaceNodes, repairs, placed));
+  SLUICE_TRY(AdoptDecisions(self, kPlaceNodes, kLayouts, placed));
   if (reserve == 0 && *placed && self->plan->bytes() == self->unplaced)
     self->unplaced = INT64_MAX;
-  return Status::kOk;
-}
-
-// Finds a first plan, whatever the budget: for the whole capacity if it has addresses,
-// else for a lower target, which leaves room for fragmentation; the last try drops as
-// many tensors as needed.
-Status FindFirst(Joint* self) {
-  const bool large = self->graph.operators.size() >= kWindowFrom;
-  bool placed = false;
-  SLUICE_TRY(TryTarget(self, 0, false, large ? 0 : kFirstRepairs, &placed));
-  if (!self->decisions.found) return Status::kOk;
-  for (int reserve = kSafeReserve; !self->plan->placed; reserve += kSafeReserve) {
-    const bool last = reserve >= kReserveParts;
-    SLUICE_TRY(TryTarget(self, reserve, false, last ? kLastRepairs : 0, &placed));
-    if (last) break;
-  }
   return Status::kOk;
 }
 
@@ -286,29 +271,17 @@ void Remember(Joint* self) {
             self->least.fetch.begin());
 }
 
-// One beam, and addresses for its cheapest order.
-struct SharedTry {
-  uint32_t width;
-  int reserve;  // parts of the capacity left free
-  int repairs;
-};
-
-enum class Shown : uint8_t {  // of a try
-  kNone,                      // no order below the best
-  kUnplaced,                  // an order without addresses
-  kRepaired,                  // addresses, after more departures
-  kWhole                      // addresses as it is
-};
-
-Status ShareAt(Joint* self, const SharedTry& attempt, Shown* shown) {
-  *shown = Shown::kNone;
+// One beam for an order within a target, and addresses for the cheapest. *whole: there
+// was nothing left to improve on at this target.
+Status ShareAt(Joint* self, uint32_t width, int reserve, bool* whole) {
+  *whole = true;
   OrderOptions order;
   order.charge = self->options.charge;
   order.capacity = self->options.capacity;
   order.target =
-      self->options.capacity - self->options.capacity / kReserveParts * attempt.reserve;
+      self->options.capacity - self->options.capacity / kReserveParts * reserve;
   order.give_up = self->best;
-  order.width = attempt.width;
+  order.width = width;
   SLUICE_TRY(
       ChooseOrder(self->graph, order, WorkWith(*self, self->budget), &self->trial));
   self->plan->states += self->trial.states;
@@ -316,55 +289,39 @@ Status ShareAt(Joint* self, const SharedTry& attempt, Shown* shown) {
   std::swap(self->decisions, self->trial);
   const int64_t bytes = self->decisions.bytes;
   Remember(self);
-  if (attempt.reserve == 0) {
+  if (reserve == 0) {
     self->bound = Max(self->bound, self->decisions.lower_bound);
     self->unplaced = Min(self->unplaced, bytes);
   }
   bool placed = false;
-  SLUICE_TRY(AdoptDecisions(self, kSharedNodes, attempt.repairs, &placed));
-  *shown = placed ? Shown::kRepaired : Shown::kUnplaced;
-  if (!placed || self->plan->bytes() != bytes) return Status::kOk;
-  *shown = Shown::kWhole;
-  if (attempt.reserve == 0) self->unplaced = INT64_MAX;
+  if (!self->plan->placed)
+    SLUICE_TRY(AdoptDecisions(self, kSharedNodes, kFirstLayouts, &placed));
+  SLUICE_TRY(AdoptDecisions(self, placed ? 0 : kSharedNodes, kLayouts, &placed));
+  *whole = self->best <= bytes;
+  if (*whole && reserve == 0) self->unplaced = INT64_MAX;
   return Status::kOk;
 }
 
-// A first plan by a beam: few repairs, then more and more of the capacity left free. In
-// a large network, repairs at one target take longer than beams at several.
-Status ShareFirst(Joint* self, Shown* shown) {
-  for (int reserve : kFirstReserves) {
-    if (self->budget->Exhausted()) break;
-    SLUICE_TRY(ShareAt(self, {kOrderWidth, reserve, kSharedRepairs}, shown));
-    // Nothing was left to improve on, or the next target is for those without a plan.
-    if (self->plan->placed || *shown == Shown::kNone) {
-      if (reserve != 0) *shown = Shown::kNone;
-      return Status::kOk;
-    }
-  }
-  *shown = Shown::kNone;
-  return Status::kOk;
-}
-
-// The cheapest order of a beam, with addresses; if there are none, at lower targets.
-// done: what the try for the whole capacity has shown.
-Status Shared(Joint* self, uint32_t width, Shown done) {
-  if (done == Shown::kWhole) return Status::kOk;
-  for (int reserve : kSharedReserves) {
-    if (self->budget->Exhausted()) break;
-    if (reserve == 0 && done != Shown::kNone) continue;
-    Shown shown = Shown::kNone;
-    SLUICE_TRY(ShareAt(self, {width, reserve, kRepairs}, &shown));
-    if (shown == Shown::kNone || shown == Shown::kWhole) break;
-  }
-  return Status::kOk;
-}
-
+// The cheapest order of a beam, with addresses; if these cost more, at lower targets.
 Status ByBeams(Joint* self, uint32_t width) {
   if (self->graph.operators.size() < kWindowFrom || !self->options.fixed_order.empty())
     return Status::kOk;
-  Shown done = Shown::kNone;
-  if (!self->plan->placed) SLUICE_TRY(ShareFirst(self, &done));
-  return Shared(self, width, done);
+  bool whole = false;
+  for (int reserve : kSharedReserves) {
+    if (whole || self->budget->Exhausted()) break;
+    SLUICE_TRY(ShareAt(self, width, reserve, &whole));
+  }
+  return Status::kOk;
+}
+
+// More and more layouts for the cheapest decisions.
+Status WidenLayouts(Joint* self) {
+  for (uint32_t width = 4 * kLayouts; width <= kMostLayouts; width *= 4) {
+    if (!self->least.found || self->budget->Exhausted()) break;
+    bool placed = false;
+    SLUICE_TRY(Adopt(self, self->least, 0, width, &placed));
+  }
+  return Status::kOk;
 }
 
 // The seeds' orders, each with its cheapest spills.
@@ -378,7 +335,7 @@ Status BySeeds(Joint* self) {
   if (!self->decisions.found) return Status::kOk;
   Remember(self);
   bool placed = false;
-  return AdoptDecisions(self, kSharedNodes, kFirstRepairs, &placed);
+  return AdoptDecisions(self, kSharedNodes, kFirstLayouts, &placed);
 }
 
 Status BoundByWindows(Joint* self) {
@@ -404,14 +361,14 @@ Status Improve(Joint* self) {
   if (self->unplaced <
       self->best) {  // plans without addresses may get them after a few repairs
     bool placed = false;
-    SLUICE_TRY(TryTarget(self, 0, false, kRepairs, &placed));
+    SLUICE_TRY(TryTarget(self, 0, false, &placed));
     if (IsDone(*self)) return Status::kOk;
   }
   for (int reserve = 0; reserve < kSafeReserve; ++reserve) {
     if (self->budget->Exhausted()) break;
     const int64_t before = self->best;
     bool placed = false;
-    SLUICE_TRY(TryTarget(self, reserve, true, kRepairs, &placed));
+    SLUICE_TRY(TryTarget(self, reserve, true, &placed));
     if (self->best < before) break;
   }
   return Status::kOk;
@@ -434,7 +391,7 @@ Status WideBeam(Joint* self) {
     if (!self->decisions.found) break;
     SLUICE_TRY(Windows(self, search.target, kLastWindows));
     bool placed = false;
-    SLUICE_TRY(AdoptDecisions(self, 12 * kPlaceNodes, kRepairs, &placed));
+    SLUICE_TRY(AdoptDecisions(self, 12 * kPlaceNodes, kLayouts, &placed));
     if (placed && reserve == 0 && self->plan->bytes() == self->decisions.bytes) break;
   }
   return Status::kOk;
@@ -513,7 +470,7 @@ Status ByAddresses(Joint* self) {
   SLUICE_TRY(status);
   self->decisions.bytes = found.bytes;
   bool placed = false;
-  SLUICE_TRY(AdoptDecisions(self, 0, 0, &placed));
+  SLUICE_TRY(AdoptDecisions(self, kAllNodes, 0, &placed));
   self->bound = Max(self->bound, found.bytes);  // all cheaper ones have been excluded
   return Status::kOk;
 }
@@ -536,7 +493,8 @@ Status Run(Joint* self) {
   SLUICE_TRY(BySeeds(self));
   self->in_time = false;
   if (IsDone(*self)) return Conclude(self);
-  if (!self->plan->placed) SLUICE_TRY(FindFirst(self));
+  bool placed = false;
+  if (!self->plan->placed) SLUICE_TRY(TryTarget(self, 0, false, &placed));
   if (IsDone(*self)) return Conclude(self);
   SLUICE_TRY(BoundByWindows(self));
   if (IsDone(*self)) return Conclude(self);
@@ -544,11 +502,12 @@ Status Run(Joint* self) {
   if (IsDone(*self)) return Conclude(self);
   if (self->options.exact && self->options.fixed_order.empty() &&
       self->decisions.found) {
-    bool segmented = false, complete = false, placed = false;
+    bool segmented = false, complete = false;
     SLUICE_TRY(ExactBySegments(self, kEarlyStates, &segmented, &complete));
     if (segmented) SLUICE_TRY(AdoptDecisions(self, 4 * kPlaceNodes, 0, &placed));
     if (IsDone(*self)) return Conclude(self);
   }
+  SLUICE_TRY(WidenLayouts(self));
   SLUICE_TRY(Improve(self));
   if (IsDone(*self)) return Conclude(self);
   const bool wide_first = self->graph.operators.size() > kExactFirst;

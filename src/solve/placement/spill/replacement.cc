@@ -5,7 +5,7 @@
 
 #include "base/checked.h"
 #include "base/sort.h"
-#include "solve/placement/spill/address_repair.h"
+#include "solve/placement/spill/address_beam.h"
 #include "solve/placement/spill/check_joint.h"
 
 namespace sluice {
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kReserveParts = 64;  // the capacity's parts, kept free to ease addresses
 constexpr int kReserveStep = 4;
-constexpr int kFirstRepairs = 16, kLastRepairs = 256;
+constexpr uint32_t kBeamWidth = 16;  // of layouts, in graphs of usual size
 constexpr uint64_t kPlaceNodes = 1000;
 
 struct Wait {  // a tensor between two uses, the steps (from, to) exclusive
@@ -229,9 +229,11 @@ Status FastPlan(const OperatorGraph& graph, const JointOptions& options, Budget*
   SLUICE_TRY(arena->Allocate(graph.operands.size(), &decisions.fetch));
   std::copy(options.fixed_order.begin(), options.fixed_order.end(),
             decisions.order.begin());
-  AddressOptions address;
+  AddressBeamOptions address;
+  address.charge = options.charge;
   address.capacity = options.capacity;
   address.max_nodes = kPlaceNodes;
+  const bool small = graph.operators.size() <= kMaxSpillItems;
   int64_t bound = 0;
   for (int reserve = 0; reserve <= kReserveParts && !plan->placed;
        reserve += kReserveStep) {
@@ -244,13 +246,9 @@ Status FastPlan(const OperatorGraph& graph, const JointOptions& options, Budget*
       SLUICE_TRY(replacement.Run(&decisions, diagnostic));
     }
     if (reserve == 0) bound = decisions.lower_bound;
-    const bool small = graph.operators.size() <= kMaxSpillItems;
-    const int repairs = reserve == kReserveParts ? kLastRepairs
-                        : reserve == 0 && small  ? kFirstRepairs
-                                                 : 0;
-    SLUICE_TRY(PlaceWithRepairs(
-        graph, RepairLimits{options.charge, address, repairs, INT64_MAX},
-        Workspace{budget, arena, diagnostic}, &decisions, plan));
+    address.width = small ? kBeamWidth : reserve == kReserveParts ? 1 : 0;
+    SLUICE_TRY(PlaceDecisions(graph, address, decisions,
+                              Workspace{budget, arena, diagnostic}, plan));
   }
   if (!plan->placed) {
     return Fail(diagnostic, Status::kStopped, "placement")

@@ -6,7 +6,8 @@
 //         (the paper's reading), every return read; first loads are free.
 // Output  bytes written and read besides the compulsory ones.
 // Source  COSMA V-A 2; what the paper leaves open as the reference resolves it: lowest
-//         gap (first fit) or tightest (best fit); Belady drops the furthest next use,
+//         gap (first fit), tightest (best fit), or the first behind the tensor placed
+//         last (next fit); Belady drops the furthest next use,
 //         the larger tensor if equal, until a gap exists; greedy opens the window whose
 //         tensors cost the fewest bytes; when the operands in use fragment the arena
 //         themselves, all others leave and the operands are moved down through DRAM.
@@ -21,7 +22,7 @@
 namespace sluice_test {
 
 enum class Leaves { kBelady, kGreedy };
-enum class Fit { kFirst, kBest };
+enum class Fit { kFirst, kBest, kNext };
 
 class LinearScheme {
  public:
@@ -99,6 +100,10 @@ class LinearScheme {
 
   // blocks_ are in order of offset. -1: no gap.
   int64_t GapFor(int64_t size) const {
+    if (fit_ == Fit::kNext) {
+      const int64_t behind = FirstGap(size, cursor_);
+      return behind < 0 ? FirstGap(size, 0) : behind;
+    }
     int64_t at = 0, found = -1, tightest = INT64_MAX;
     for (size_t i = 0; i <= blocks_.size(); ++i) {
       const int64_t end = i < blocks_.size() ? blocks_[i].offset : capacity_;
@@ -110,6 +115,14 @@ class LinearScheme {
       if (i < blocks_.size()) at = end + Size(blocks_[i].tensor);
     }
     return found;
+  }
+
+  int64_t FirstGap(int64_t size, int64_t at) const {
+    for (const Block& b : blocks_) {
+      if (b.offset >= at + size) break;
+      at = std::max(at, b.offset + Size(b.tensor));
+    }
+    return at + size <= capacity_ ? at : -1;
   }
 
   bool Place(uint32_t a) {
@@ -125,6 +138,7 @@ class LinearScheme {
     const auto behind = std::find_if(blocks_.begin(), blocks_.end(),
                                      [&](const Block& b) { return b.offset > at; });
     blocks_.insert(behind, {a, at});
+    cursor_ = at + Size(a);
     return true;
   }
 
@@ -208,7 +222,7 @@ class LinearScheme {
   std::vector<Block> blocks_;
   std::vector<uint32_t> pinned_;
   uint32_t step_ = 0;
-  int64_t bytes_ = 0;
+  int64_t bytes_ = 0, cursor_ = 0;
 };
 
 inline int64_t SchemeBytes(const Net& net, const std::vector<uint32_t>& order,

@@ -46,3 +46,21 @@ TEST_CASE("the four comparison schemes move the bytes that the reference counts"
 
 }  // namespace
 }  // namespace sluice_test
+
+TEST_CASE("schemes: next fit goes on behind the tensor placed last") {
+  using sluice::TensorRole;
+  sluice_test::Net net;
+  const uint32_t in = net.Tensor(4, TensorRole::kInput);
+  const uint32_t x = net.Tensor(2, TensorRole::kIntermediate);
+  const uint32_t y = net.Tensor(2, TensorRole::kIntermediate);
+  const uint32_t z = net.Tensor(4, TensorRole::kOutput);
+  net.Op({in}, {x});  // at 0 and 4
+  net.Op({x}, {y});   // at 0 by first fit, at 6 by next fit
+  net.Op({x, y}, {z});
+  const auto bytes = [&](sluice_test::Fit fit) {
+    return sluice_test::SchemeBytes(net, {0, 1, 2}, 8, sluice_test::Leaves::kBelady,
+                                    fit);
+  };
+  CHECK(bytes(sluice_test::Fit::kFirst) == 4);  // x is moved through DRAM
+  CHECK(bytes(sluice_test::Fit::kNext) == 0);
+}
