@@ -8,12 +8,10 @@ import pytest
 import sluice
 
 
-def test_the_page_is_the_tool_s(plan, graph, tool, tmp_path):
-    graph.save(tmp_path / "graph.slg")
+def test_the_page_is_the_tool_s(plan, tool, tmp_path):
     plan.save(tmp_path / "p.slp")
-    subprocess.run([tool, "report", tmp_path / "p.slp", "--graph", tmp_path / "graph.slg",
-                    "--hw", "mcu-256k", "-o", tmp_path / "tool.html"], check=True,
-                   stdout=subprocess.DEVNULL)
+    subprocess.run([tool, "report", tmp_path / "p.slp", "-o", tmp_path / "tool.html"],
+                   check=True, stdout=subprocess.DEVNULL)
     plan.to_html(tmp_path / "ours.html")
     assert (tmp_path / "tool.html").read_bytes() == (tmp_path / "ours.html").read_bytes()
 
