@@ -46,6 +46,14 @@ def test_a_plan_is_judged_saved_and_pickled(plan, graph, tmp_path):
         sluice.Plan(plan.to_bytes()).verify()
 
 
+def test_layers_that_move_rows_are_not_charged_for_what_other_layers_need():
+    layers = sluice.schedule(sluice.Graph.zoo("gpt2_small_decode", blocks=1), "mcu-256k").layers
+    table = 50257 * 768  # of the embedding, with which the logits are computed too
+    assert layers.bound_dram_bytes[layers.op == "gather"].max() < 1000
+    assert (layers.bound_dram_bytes > table).sum() == 1
+    assert (layers.bound_dram_bytes <= layers.dram_read_bytes + layers.dram_write_bytes).all()
+
+
 def test_the_report_and_the_frames_agree(plan):
     report = plan.report
     assert report.stop_reason in ("complete", "proved") and report.gap >= 1
