@@ -473,8 +473,9 @@ SLUICE_API sluice_status_t sluice_schedule_memory_bound(
     sluice_context_t* context, const sluice_graph_t* graph,
     const sluice_hardware_t* hardware, const sluice_schedule_options_t* options,
     uint64_t* out_bytes, sluice_diagnostic_t* diagnostic);
-/* Makes a plan from plan.fbs bytes, of which the structure alone is checked: sluice_verify
- * says whether the plan is right for a graph and a machine. */
+/* Makes a plan from plan.fbs bytes, or from those of a plan file (plan.fbs), of which it keeps
+ * the plan. The structure alone is checked: sluice_verify says whether the plan is right for a
+ * graph and a machine. */
 SLUICE_API sluice_status_t sluice_plan_create(sluice_context_t* context,
                                               const void* bytes, size_t size,
                                               sluice_plan_t** out_plan,

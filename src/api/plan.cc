@@ -14,9 +14,20 @@
 namespace sluice {
 namespace {
 
+// The plan's bytes of a plan file, whose last four words are the sizes of its plan, graph
+// and machine, and a mark (plan.fbs). Other bytes are those of a plan.
+size_t PlanBytes(const void* bytes, size_t size) {
+  uint64_t word[4];
+  if (size < sizeof word) return size;
+  memcpy(word, static_cast<const char*>(bytes) + size - sizeof word, sizeof word);
+  constexpr uint64_t kMark = 0x31454c4946504c53;  // "SLPFILE1"
+  return word[3] == kMark && word[0] < size ? static_cast<size_t>(word[0]) : size;
+}
+
 // Copies plan bytes into the plan's arena and reads them there.
 Status AdoptPlan(sluice_plan_t* plan, const void* bytes, size_t size,
                  Diagnostic* diagnostic) {
+  size = PlanBytes(bytes, size);
   void* copy = plan->arena.AllocateBytes(size == 0 ? 1 : size, 16);
   if (copy == nullptr) return Status::kOutOfMemory;
   memcpy(copy, bytes, size);

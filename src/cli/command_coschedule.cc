@@ -8,6 +8,7 @@
 #include "cli/graph_names.h"
 #include "cli/hardware_files.h"
 #include "cli/interruption.h"
+#include "cli/plan_files.h"
 #include "cli/progress_line.h"
 #include "cli/quantities.h"
 #include "cli/report.h"
@@ -217,9 +218,8 @@ void Run(const CoscheduleCommand& command) {
   TellOfInterruption();
   const Answer answer = AnswerOf(cohort.get(), models.size());
   for (size_t m = 0; m < answer.plans.size() && !command.output.empty(); ++m) {
-    const Bytes& plan = answer.plans[m];
-    WriteFile(command.output + "." + std::to_string(m) + ".slp", plan.data(),
-              plan.size());
+    WritePlanFile(command.output + "." + std::to_string(m) + ".slp", answer.plans[m],
+                  graphs[m], hardware, command.plan_only);
   }
   sluice_sim::TogetherResult run;
   const bool runs = command.simulate || command.functional;

@@ -84,6 +84,21 @@ void AddHardware(CLI::App* app, HardwareCommand* command) {
   sub->callback([command] { Run(*command); });
 }
 
+// What a plan was made for, where its file does not say it or something else is meant.
+void AddMadeFor(CLI::App* sub, std::string* graph, std::string* hardware) {
+  sub->add_option("--graph", *graph, "graph file (default: the one in the plan file)");
+  if (hardware == nullptr) return;
+  sub->add_option(
+      "--hw", *hardware,
+      "preset, FILE.json or FILE.slh (default: the machine in the plan file)");
+}
+
+void AddPlanOnly(CLI::App* sub, bool* plan_only) {
+  sub->add_flag("--plan-only", *plan_only,
+                "write the plan alone, without the graph and the machine that other "
+                "commands would then need --graph and --hw for");
+}
+
 void AddHw(CLI::App* sub, std::string* hardware) {
   sub->add_option("--hw", *hardware, "preset, FILE.json or FILE.slh")->required();
 }
@@ -94,6 +109,7 @@ void AddSchedule(CLI::App* app, ScheduleCommand* command) {
   sub->add_option("graph", command->graph, "graph file")->required();
   AddHw(sub, &command->hardware);
   sub->add_option("-o,--output", command->output, "plan file to write");
+  AddPlanOnly(sub, &command->plan_only);
   AddQuantity(sub, "--budget", &command->budget_bytes, ParseBytes,
               "scratchpad to use, at most the chip's", "BYTES");
   AddQuantity(sub, "--deadline", &command->deadline_ns, ParseDuration,
@@ -142,9 +158,9 @@ void AddReschedule(CLI::App* app, RescheduleCommand* command) {
       "reschedule",
       "a plan after graph, chip or budget have changed, made from the last plan");
   sub->add_option("plan", command->plan, "the last plan file")->required();
-  sub->add_option("--graph", command->graph, "the graph file of now")->required();
-  AddHw(sub, &command->hardware);
+  AddMadeFor(sub, &command->graph, &command->hardware);
   sub->add_option("-o,--output", command->output, "plan file to write");
+  AddPlanOnly(sub, &command->plan_only);
   sub->add_flag("--minimise-changes", command->minimise_changes,
                 "keep orders, addresses and blocks wherever they hold");
   AddQuantity(sub, "--budget", &command->budget_bytes, ParseBytes,
@@ -182,8 +198,7 @@ void AddZoo(CLI::App* app, ZooCommand* command) {
 void AddVerify(CLI::App* app, VerifyCommand* command) {
   CLI::App* sub = app->add_subcommand("verify", "judges a plan without running it");
   sub->add_option("plan", command->plan, "plan file")->required();
-  sub->add_option("--graph", command->graph, "graph file")->required();
-  AddHw(sub, &command->hardware);
+  AddMadeFor(sub, &command->graph, &command->hardware);
   AddJson(sub, &command->json);
   sub->callback([command] { Run(*command); });
 }
@@ -191,7 +206,7 @@ void AddVerify(CLI::App* app, VerifyCommand* command) {
 void AddLower(CLI::App* app, LowerCommand* command) {
   CLI::App* sub = app->add_subcommand("lower", "a plan as commands of a real machine");
   sub->add_option("plan", command->plan, "plan file")->required();
-  sub->add_option("--graph", command->graph, "graph file")->required();
+  AddMadeFor(sub, &command->graph, nullptr);
   sub->add_option("--target", command->target, "the machine: gemmini or vta")
       ->required();
   sub->add_option(
@@ -205,8 +220,7 @@ void AddLower(CLI::App* app, LowerCommand* command) {
 void AddSimulate(CLI::App* app, SimulateCommand* command) {
   CLI::App* sub = app->add_subcommand("simulate", "executes a plan cycle by cycle");
   sub->add_option("plan", command->plan, "plan file")->required();
-  sub->add_option("--graph", command->graph, "graph file")->required();
-  AddHw(sub, &command->hardware);
+  AddMadeFor(sub, &command->graph, &command->hardware);
   sub->add_flag("--contention", command->contention,
                 "run it once more with links that carry one transfer at a time");
   sub->add_option("--interleave", command->interleaving,
@@ -236,8 +250,7 @@ void AddSimulate(CLI::App* app, SimulateCommand* command) {
 void AddPlot(CLI::App* app, PlotCommand* command) {
   CLI::App* sub = app->add_subcommand("plot", "a plan over time as a picture");
   sub->add_option("plan", command->plan, "plan file")->required();
-  sub->add_option("--graph", command->graph, "graph file")->required();
-  AddHw(sub, &command->hardware);
+  AddMadeFor(sub, &command->graph, &command->hardware);
   sub->add_option("-o,--output", command->output, "FILE.svg or FILE.html")->required();
   sub->add_option("--from", command->from, "first cycle to show");
   sub->add_option("--to", command->to, "cycle to stop at (default: the end)");
@@ -250,15 +263,14 @@ void AddReport(CLI::App* app, ReportCommand* command) {
   CLI::App* sub = app->add_subcommand(
       "report", "a plan as a page to read: what limits it, over time, layer by layer");
   sub->add_option("plan", command->plan, "plan file")->required();
-  sub->add_option("--graph", command->graph, "graph file")->required();
-  AddHw(sub, &command->hardware);
+  AddMadeFor(sub, &command->graph, &command->hardware);
   sub->add_option("-o,--output", command->output, "FILE.html to write")->required();
   sub->add_option("--against", command->against,
                   "a second plan, shown beside the first");
   sub->add_option("--against-graph", command->against_graph,
-                  "its graph (default: the first one's)");
+                  "its graph (default: the one in its file, else the first plan's)");
   sub->add_option("--against-hw", command->against_hardware,
-                  "its chip (default: the first one's)");
+                  "its chip (default: the one in its file, else the first plan's)");
   AddJson(sub, &command->json);
   sub->callback([command] { Run(*command); });
 }
@@ -487,6 +499,7 @@ void AddCoschedule(CLI::App* app, CoscheduleCommand* command) {
       "with --simulate: compute with real bytes and compare with untiled runs");
   sub->add_option("-o,--output", command->output,
                   "plan files to write: NAME.0.slp, NAME.1.slp, ...");
+  AddPlanOnly(sub, &command->plan_only);
   AddJson(sub, &command->json);
   sub->callback([command] { Run(*command); });
 }
@@ -522,7 +535,7 @@ constexpr const char* kFirstSteps =
     "Examples:\n"
     "  sluice import model.tflite -o model.slg\n"
     "  sluice schedule model.slg --hw soma-edge -o plan.slp\n"
-    "  sluice verify plan.slp --graph model.slg --hw soma-edge\n"
+    "  sluice report plan.slp -o report.html\n"
     "sluice COMMAND --help has the options and examples of each.";
 
 // Adds the examples to the help's footer, behind a command's own notes on files.

@@ -3,7 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/failure.h"
-#include "cli/files.h"
+#include "cli/plan_files.h"
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/targets.h"
@@ -47,7 +47,7 @@ void Run(const LowerCommand& command) {
     throw Failure(kUsage, "no target " + command.target + "; there are:" + names);
   }
   Session session(0);
-  session.LoadGraph(ReadFile(command.graph));
+  session.LoadGraph(ReadPlanGraph(command.plan, command.graph));
   session.LoadPlan(ReadFile(command.plan));
   const void* stream = nullptr;
   size_t size = 0;

@@ -3,7 +3,6 @@
 
 #include "cli/commands.h"
 #include "cli/failure.h"
-#include "cli/hardware_files.h"
 #include "cli/plan_plot.h"
 #include "cli/report.h"
 
@@ -19,9 +18,7 @@ void Run(const PlotCommand& command) {
   if (extension != ".svg" && extension != ".html") {
     throw Failure(kUsage, command.output + ": the output is .svg or .html");
   }
-  const PlanFiles files = {ReadFile(command.plan), ReadFile(command.graph),
-                           LoadHardware(command.hardware), FileStem(command.graph),
-                           FileStem(command.hardware)};
+  const PlanFiles files = ReadPlanFiles(command.plan, command.graph, command.hardware);
   const Plot plot = PlotOf(files, ExecutePlan(files));
   PlotView view;
   view.from = command.from;

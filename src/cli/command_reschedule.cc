@@ -7,6 +7,7 @@
 #include "cli/graph_names.h"
 #include "cli/hardware_files.h"
 #include "cli/interruption.h"
+#include "cli/plan_files.h"
 #include "cli/progress_line.h"
 #include "cli/report.h"
 #include "cli/session.h"
@@ -71,12 +72,12 @@ std::string AsText(const std::string& heading, const sluice_report_t& before,
 }  // namespace
 
 void Run(const RescheduleCommand& command) {
-  const Bytes graph = ReadFile(command.graph);
-  const Bytes hardware = LoadHardware(command.hardware);
+  const PlanFiles files = ReadPlanFiles(command.plan, command.graph, command.hardware);
+  const Bytes &graph = files.graph, &hardware = files.hardware;
   Session session(0);
   session.LoadHardware(hardware);
   session.LoadGraph(graph);
-  session.LoadPlan(ReadFile(command.plan));
+  session.LoadPlan(files.plan);
   const sluice_report_t before = session.Report();
 
   sluice_schedule_options_t schedule = {};
@@ -108,8 +109,8 @@ void Run(const RescheduleCommand& command) {
   const uint64_t solve_us = static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::microseconds>(elapsed).count());
   if (!command.output.empty()) {
-    const Bytes plan = session.PlanBytes();
-    WriteFile(command.output, plan.data(), plan.size());
+    WritePlanFile(command.output, session.PlanBytes(), graph, hardware,
+                  command.plan_only);
   }
   if (command.json) {
     std::cout << JsonText(AsJson(before, session.Report(), change, solve_us), 1)

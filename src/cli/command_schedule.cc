@@ -9,6 +9,7 @@
 #include "cli/hardware_files.h"
 #include "cli/interruption.h"
 #include "cli/layer_table.h"
+#include "cli/plan_files.h"
 #include "cli/progress_line.h"
 #include "cli/report.h"
 #include "cli/session.h"
@@ -299,8 +300,8 @@ void Run(const ScheduleCommand& command) {
   m.bound_cost = Cost(exponents, m.report.bound_energy_pj,
                       static_cast<double>(m.report.bound_latency_cycles));
   if (!command.output.empty()) {
-    const Bytes plan = session.PlanBytes();
-    WriteFile(command.output, plan.data(), plan.size());
+    WritePlanFile(command.output, session.PlanBytes(), graph, hardware,
+                  command.plan_only);
   }
   if (!command.notation.empty()) {
     const std::string json = SegmentsToText(SegmentsOfPlan(session.PlanBytes()), graph);

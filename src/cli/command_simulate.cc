@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "cli/failure.h"
 #include "cli/hardware_files.h"
+#include "cli/plan_files.h"
 #include "cli/plan_trace.h"
 #include "cli/progress_line.h"
 #include "cli/report.h"
@@ -145,9 +146,8 @@ sluice_sim::SimulateResult SimulateRuns(const SimulateCommand& command,
 }  // namespace
 
 void Run(const SimulateCommand& command) {
-  const Bytes plan = ReadFile(command.plan);
-  const Bytes graph = ReadFile(command.graph);
-  const Bytes hardware = LoadHardware(command.hardware);
+  const PlanFiles files = ReadPlanFiles(command.plan, command.graph, command.hardware);
+  const Bytes &plan = files.plan, &graph = files.graph, &hardware = files.hardware;
   std::vector<TracedRun> runs(command.contention ? 2 : 1);
   sluice_sim::SimulateOptions options;
   options.graph = graph.data();
@@ -181,9 +181,7 @@ void Run(const SimulateCommand& command) {
     result = SimulateRuns(command, options);
   }
   if (!command.trace.empty()) {
-    const std::string trace = TraceOf(
-        {plan, graph, hardware, FileStem(command.graph), FileStem(command.hardware)},
-        std::move(runs), result);
+    const std::string trace = TraceOf(files, std::move(runs), result);
     WriteFile(command.trace, trace.data(), trace.size());
   }
   if (!result.ok) Fail(command, result);

@@ -3,17 +3,17 @@
 
 #include "cli/commands.h"
 #include "cli/failure.h"
-#include "cli/hardware_files.h"
+#include "cli/plan_files.h"
 #include "cli/session.h"
 
 namespace sluice::cli {
 
 void Run(const VerifyCommand& command) {
-  const Bytes plan = ReadFile(command.plan);
+  const PlanFiles files = ReadPlanFiles(command.plan, command.graph, command.hardware);
   Session session(0);
-  session.LoadHardware(LoadHardware(command.hardware));
-  session.LoadGraph(ReadFile(command.graph));
-  session.LoadPlan(plan);
+  session.LoadHardware(files.hardware);
+  session.LoadGraph(files.graph);
+  session.LoadPlan(files.plan);
   session.Verify();
   if (command.json) {
     std::cout << JsonText(Json({{"ok", true}}), 1) << "\n";

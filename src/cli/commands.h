@@ -47,6 +47,7 @@ struct ScheduleCommand {
   std::string objective = "edp";
   std::string solver = "default";
   std::string granularity = "tile";
+  bool plan_only = false;
   bool explain = false;
   bool progress = false;
   bool json = false;
@@ -61,6 +62,7 @@ struct RescheduleCommand {
   uint64_t seed = 0;
   std::string objective = "edp";
   bool minimise_changes = false;
+  bool plan_only = false;
   bool json = false;
 };
 void Run(const RescheduleCommand& command);
@@ -164,6 +166,7 @@ struct CoscheduleCommand {
   uint32_t points = 0;
   uint64_t budget_bytes = 0, deadline_ns = 0, iterations = 0, seed = 0;
   bool simulate = false, functional = false;
+  bool plan_only = false;
   bool json = false;
 };
 void Run(const CoscheduleCommand& command);

@@ -23,16 +23,17 @@ constexpr Example kExamples[] = {
   sluice schedule model.slg --hw mcu-256k --budget 128K --layers layers.csv
   sluice schedule model.slg --hw mcu-256k --explain --notation segments.json)"},
     {"reschedule",
-     R"(  sluice reschedule plan.slp --graph model.slg --hw mcu-256k --budget 200K)"},
-    {"verify", R"(  sluice verify plan.slp --graph model.slg --hw mcu-256k)"},
-    {"lower",
-     R"(  sluice lower plan.slp --graph model.slg --target gemmini -o commands.txt)"},
+     R"(  sluice reschedule plan.slp --budget 200K -o next.slp
+  sluice reschedule plan.slp --graph model.slg --hw mcu-256k)"},
+    {"verify", R"(  sluice verify plan.slp)"},
+    {"lower", R"(  sluice lower plan.slp --target gemmini -o commands.txt)"},
     {"simulate",
-     R"(  sluice simulate plan.slp --graph model.slg --hw mcu-256k --functional
-  sluice simulate plan.slp --graph model.slg --hw mcu-256k --trace t.json  # for Perfetto)"},
-    {"plot", R"(  sluice plot plan.slp --graph model.slg --hw mcu-256k -o plan.svg)"},
+     R"(  sluice simulate plan.slp --functional
+  sluice simulate plan.slp --trace t.json  # for Perfetto)"},
+    {"plot", R"(  sluice plot plan.slp -o plan.svg)"},
     {"report",
-     R"(  sluice report plan.slp --graph model.slg --hw mcu-256k -o report.html)"},
+     R"(  sluice report plan.slp -o report.html
+  sluice report plan.slp --against next.slp -o both.html)"},
     {"zoo",
      R"(  sluice zoo --list
   sluice zoo mobilenet_v1 --batch 4 -o zoo.slg)"},

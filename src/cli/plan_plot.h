@@ -10,18 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "cli/files.h"
+#include "cli/plan_files.h"
 #include "cli/plot.h"
 #include "cli/plot_buffer.h"
 #include "firmware-sim/sim.h"
 
 namespace sluice::cli {
-
-struct PlanFiles {
-  Bytes plan, graph, hardware;
-  std::string graph_name,
-      hardware_name;  // for titles; the graph's own name comes first
-};
 
 struct ExecutedPlan {
   std::vector<sluice_sim::TraceEvent> events;  // by start, then engine

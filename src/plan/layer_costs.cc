@@ -22,12 +22,16 @@ uint32_t LimitOf(const LayerCounts& c) {
 }
 
 // DRAM bytes of the tensors that no earlier layer has needed, and of the outputs that
-// the layer makes.
+// the layer makes. A gather needs rows of its table that are known only when it runs, an
+// append writes rows of its state: if all of either must be loaded, another layer needs
+// it.
 int64_t LeastBytes(const Graph& graph, const Needs& needs, const Layer& layer,
                    Span<uint8_t> taken) {
   int64_t bytes = 0;
+  const LayerKind kind = KindOf(layer.op);
+  const bool rows = kind == LayerKind::kGather || kind == LayerKind::kAppend;
   for (const uint32_t t : layer.inputs) {
-    if (t == kNone || taken[t] != 0) continue;
+    if (t == kNone || taken[t] != 0 || (rows && t == layer.inputs[0])) continue;
     taken[t] = 1;
     const Tensor& tensor = graph.tensors[t];
     if (tensor.kind == TensorKind::kIntermediate) continue;
@@ -37,8 +41,7 @@ int64_t LeastBytes(const Graph& graph, const Needs& needs, const Layer& layer,
   }
   for (const uint32_t t : layer.outputs) {
     const Tensor& tensor = graph.tensors[t];
-    const bool stored =
-        tensor.kind == TensorKind::kOutput && KindOf(layer.op) != LayerKind::kHost;
+    const bool stored = tensor.kind == TensorKind::kOutput && kind != LayerKind::kHost;
     if (stored) bytes += tensor.bytes;
   }
   return bytes;

@@ -73,6 +73,34 @@ TEST_CASE("plan: hashes say what it was made for") {
   CHECK(sluice_plan_hash(nullptr, &h) == SLUICE_BAD_ARGUMENT);
 }
 
+TEST_CASE(
+    "plan: of a plan file with a graph and a machine behind it, the plan is kept") {
+  const Planned p;
+  const Bytes bytes = PlanBytesOf(p.plan);
+  Bytes file = bytes;
+  file.resize((bytes.size() + 7) / 8 * 8 + 64, 7);  // what lies behind it is not read
+  uint64_t footer[4] = {bytes.size(), 32, 32, 0};
+  std::memcpy(&footer[3], "SLPFILE1", 8);
+  const auto* words = reinterpret_cast<const uint8_t*>(footer);
+  file.insert(file.end(), words, words + sizeof footer);
+  const auto create = [&] {
+    sluice_plan_t* plan = nullptr;
+    const sluice_status_t status =
+        sluice_plan_create(p.context, file.data(), file.size(), &plan, nullptr);
+    const Bytes kept = status == SLUICE_OK ? PlanBytesOf(plan) : Bytes();
+    sluice_plan_destroy(plan);
+    return kept;
+  };
+  CHECK(create() == bytes);
+  file.back() ^= 1;  // no mark: all of it is the plan
+  CHECK(create() == file);
+  file.back() ^= 1;
+  for (const uint64_t size : {uint64_t{0}, uint64_t{11}, UINT64_MAX}) {
+    std::memcpy(file.data() + file.size() - sizeof footer, &size, sizeof size);
+    CHECK(create() == (size < 12 ? Bytes() : file));
+  }
+}
+
 TEST_CASE("plan: the stream lies inside the plan's bytes") {
   const Planned p;
   const void *bytes = nullptr, *stream = nullptr;

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Union
 
 from ._library import bytes_of, check, context, diagnostic, enum, expect, ffi, lib, make
 from ._library import record, struct, whole
+from ._plan_file import joined, split
 from .graph import Graph, Path, graph_of
 from .machine import Machine, machine_of
 
@@ -77,8 +78,8 @@ class TensorPlace:
 class Plan:
     """An instruction stream with its report. It does not change; threads may share it.
 
-    graph and machine are what it was made for; a plan that was read from bytes without them
-    has a report and a stream, and no layers, transfers or pictures.
+    graph and machine are what it was made for. save() writes them too; a plan that was read
+    from its bytes alone has a report and a stream, and no layers, transfers or pictures.
     """
 
     _handle: Any
@@ -87,10 +88,16 @@ class Plan:
 
     def __init__(self, data: bytes, graph: "Union[Graph, Path, None]" = None,
                  machine: Any = None) -> None:
-        held = ffi.from_buffer(bytes_of(data, "plan"))
-        self._handle = make("plan", lib.sluice_plan_create, held, len(data))
-        self.graph = None if graph is None else graph_of(graph)
-        self.machine = None if machine is None else machine_of(machine)
+        plan, of, on = split(bytes(bytes_of(data, "plan")))
+        self._handle = make("plan", lib.sluice_plan_create, ffi.from_buffer(plan), len(plan))
+        if graph is not None:
+            self.graph = graph_of(graph)
+        else:
+            self.graph = None if of is None else Graph(of)
+        if machine is not None:
+            self.machine = machine_of(machine)
+        else:
+            self.machine = None if on is None else Machine(on)
 
     @classmethod
     def _of(cls, handle: Any, graph: Optional[Graph], machine: Optional[Machine]) -> "Plan":
@@ -101,13 +108,14 @@ class Plan:
     @classmethod
     def load(cls, path: Path, graph: "Union[Graph, Path, None]" = None,
              machine: Any = None) -> "Plan":
-        """Reads a plan from a file. verify() checks it against graph and machine."""
+        """Reads a plan from a file, which may hold the graph and the machine; others are taken
+        where they are given. verify() checks the plan against them."""
         return cls(pathlib.Path(path).read_bytes(), graph, machine)
 
     def _made_for(self) -> Tuple[Graph, Machine]:
         if self.graph is None or self.machine is None:
-            raise ValueError("this needs the plan's graph and machine: Plan.load(path, graph, "
-                             "machine)")
+            raise ValueError("the plan came alone, and this needs its graph and machine: "
+                             "Plan.load(path, graph, machine)")
         return self.graph, self.machine
 
     # ---- contents of a plan
@@ -125,9 +133,14 @@ class Plan:
         check(lib.sluice_plan_bytes(self._handle, data, size))
         return bytes(ffi.buffer(data[0], size[0]))
 
-    def save(self, path: Path) -> None:
-        """Writes the plan's bytes."""
-        pathlib.Path(path).write_bytes(self.to_bytes())
+    def save(self, path: Path, *, plan_only: bool = False) -> None:
+        """Writes a plan file with the graph and the machine, from which Plan.load, `sluice
+        report` and others need nothing else; with plan_only, and where they are not known,
+        the plan's bytes alone."""
+        data = self.to_bytes()
+        if not plan_only and self.graph is not None and self.machine is not None:
+            data = joined(data, self.graph.to_bytes(), self.machine.to_bytes())
+        pathlib.Path(path).write_bytes(data)
 
     @property
     def stream(self) -> bytes:

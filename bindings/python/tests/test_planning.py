@@ -18,21 +18,40 @@ def test_a_plan_is_what_the_tool_makes(plan, graph, tool, tmp_path):
     graph.save(tmp_path / "g.slg")
     subprocess.run([tool, "schedule", tmp_path / "g.slg", "--hw", "mcu-256k", "-o",
                     tmp_path / "p.slp"], check=True, stdout=subprocess.DEVNULL)
-    assert (tmp_path / "p.slp").read_bytes() == plan.to_bytes()
+    plan.save(tmp_path / "ours.slp")
+    assert (tmp_path / "p.slp").read_bytes() == (tmp_path / "ours.slp").read_bytes()
+    plan.save(tmp_path / "ours.slp", plan_only=True)
+    assert (tmp_path / "ours.slp").read_bytes() == plan.to_bytes()
+    with pytest.raises(ValueError, match="the plan came alone"):
+        sluice.Plan.load(tmp_path / "ours.slp").verify()
 
 
 def test_a_plan_is_judged_saved_and_pickled(plan, graph, tmp_path):
     plan.verify()
     plan.save(tmp_path / "p.slp")
-    again = sluice.Plan.load(tmp_path / "p.slp", graph, "mcu-256k")
-    again.verify()
-    assert again.hashes == plan.hashes
+    for again in (sluice.Plan.load(tmp_path / "p.slp"),
+                  sluice.Plan.load(tmp_path / "p.slp", graph, "mcu-256k")):
+        again.verify()
+        assert again.hashes == plan.hashes
+        assert again.graph.hash == graph.hash and again.machine.name == "mcu-256k"
+    assert sluice.Plan.load(tmp_path / "p.slp", machine="soma-edge").machine.name == "soma-edge"
+    (tmp_path / "p.slp").write_bytes(b"????????" + (tmp_path / "p.slp").read_bytes())
+    with pytest.raises(sluice.BadInput, match="do not add up"):
+        sluice.Plan.load(tmp_path / "p.slp")
     assert pickle.loads(pickle.dumps(plan)).to_bytes() == plan.to_bytes()
     other = sluice.Plan(plan.to_bytes(), graph, "soma-edge")
     with pytest.raises(sluice.SluiceError):
         other.verify()
     with pytest.raises(ValueError, match="graph and machine"):
         sluice.Plan(plan.to_bytes()).verify()
+
+
+def test_layers_that_move_rows_are_not_charged_for_what_other_layers_need():
+    layers = sluice.schedule(sluice.Graph.zoo("gpt2_small_decode", blocks=1), "mcu-256k").layers
+    table = 50257 * 768  # of the embedding, with which the logits are computed too
+    assert layers.bound_dram_bytes[layers.op == "gather"].max() < 1000
+    assert (layers.bound_dram_bytes > table).sum() == 1
+    assert (layers.bound_dram_bytes <= layers.dram_read_bytes + layers.dram_write_bytes).all()
 
 
 def test_the_report_and_the_frames_agree(plan):

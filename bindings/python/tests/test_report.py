@@ -8,12 +8,10 @@ import pytest
 import sluice
 
 
-def test_the_page_is_the_tool_s(plan, graph, tool, tmp_path):
-    graph.save(tmp_path / "graph.slg")
+def test_the_page_is_the_tool_s(plan, tool, tmp_path):
     plan.save(tmp_path / "p.slp")
-    subprocess.run([tool, "report", tmp_path / "p.slp", "--graph", tmp_path / "graph.slg",
-                    "--hw", "mcu-256k", "-o", tmp_path / "tool.html"], check=True,
-                   stdout=subprocess.DEVNULL)
+    subprocess.run([tool, "report", tmp_path / "p.slp", "-o", tmp_path / "tool.html"],
+                   check=True, stdout=subprocess.DEVNULL)
     plan.to_html(tmp_path / "ours.html")
     assert (tmp_path / "tool.html").read_bytes() == (tmp_path / "ours.html").read_bytes()
 
@@ -220,7 +218,12 @@ def test_two_plans_stand_side_by_side(browser, plan, graph, tmp_path):
     html = plan.to_html(tmp_path / "two.html", against=other)
     assert len(json.loads(html.split('id="data">')[1].split("</script>")[0])) == 2
     browser.get(f"file://{tmp_path}/two.html")
-    assert "Two plans" in browser.find_element("tag name", "main").text
+    rows = browser.find_elements("css selector", "#compare tbody tr")
+    first, second = plan.report.latency_cycles, other.report.latency_cycles
+    assert rows[0].text.split()[-3:-1] == [f"{first:,}", f"{second:,}"]
+    assert float(rows[0].text.split()[-1][1:]) == pytest.approx(second / first, rel=1e-3)
+    headings = [h.text for h in browser.find_elements("css selector", "section > h2:first-child")]
+    assert [h.split(":")[0] for h in headings] == ["First", "Second"]
     assert len(browser.find_elements("css selector", "canvas")) == 2
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
                             {"width": 1265, "height": 800, "deviceScaleFactor": 1, "mobile": False})
@@ -228,4 +231,43 @@ def test_two_plans_stand_side_by_side(browser, plan, graph, tmp_path):
         "return [...document.querySelectorAll('section')].map((s) => s.getBoundingClientRect().top)")
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert tops[0] == tops[1]  # in a window as wide as a small laptop's
+    assert browser.get_log("browser") == []
+
+
+def test_a_mesh_is_seen_at_once_and_one_of_its_scratchpads(browser, tmp_path):
+    from selenium.webdriver.support.select import Select
+
+    mesh = sluice.schedule(sluice.Graph.zoo("mlp_l", batch=64), "kapla-16x16")
+    mesh.to_html(tmp_path / "mesh.html")
+    browser.get(f"file://{tmp_path}/mesh.html")
+    chart = browser.find_element("css selector", "canvas")
+    nodes = browser.execute_script("return charts[0].plan.buffers.length")
+    assert nodes > 100 and chart.size["height"] < 1600
+    pixels = "return arguments[0].toDataURL()"
+    before = browser.execute_script(pixels, chart)
+    Select(browser.find_element("css selector", ".tools select")).select_by_index(nodes - 1)
+    assert browser.execute_script(pixels, chart) != before
+    last = browser.execute_script("return charts[0].buffers.map((b) => b.name)")
+    assert last == [browser.execute_script("return charts[0].plan.buffers.at(-1).name")]
+    found = browser.execute_script("""
+      const c = charts[0], i = c.plan.rows.length - 1, bar = c.plan.rows[i].bars[0];
+      return c.at(c.x((bar[0] + bar[1]) / 2), (c.tops[i] + c.tops[i + 1]) / 2).text;""")
+    assert " node " in found
+    assert browser.get_log("browser") == []
+
+
+def test_a_long_plan_is_drawn_from_few_rectangles(browser, tmp_path):
+    """A plan of more tiles than pixels is dragged without waiting."""
+    many = sluice.schedule(sluice.Graph.zoo("gpt2_small_prefill"), "mcu-256k", solver="baseline")
+    many.to_html(tmp_path / "many.html")
+    browser.get(f"file://{tmp_path}/many.html")
+    drawn, bars = browser.execute_script("""
+      const g = CanvasRenderingContext2D.prototype, real = g.fillRect;
+      let drawn = 0;
+      g.fillRect = function (...a) { ++drawn; real.apply(this, a); };
+      charts[0].draw();
+      g.fillRect = real;
+      const p = charts[0].plan, count = (xs, of) => xs.reduce((n, x) => n + x[of].length, 0);
+      return [drawn, count(p.rows, "bars") + count(p.buffers, "pieces")];""")
+    assert bars > 50000 and drawn < bars / 4
     assert browser.get_log("browser") == []

@@ -116,18 +116,14 @@ def test_a_run_with_busy_links_stands_beside_the_predicted_one(graph, tool, tmp_
                       if names[e["pid"]].startswith("as predicted")]
     arrows = [e["id"] for e in of(both, "s")]
     assert len(set(arrows)) == len(arrows) > len(of(plain, "s"))
-    graph.save(tmp_path / "g.slg")
     plan.save(tmp_path / "p.slp")
-    subprocess.run([tool, "simulate", tmp_path / "p.slp", "--graph", tmp_path / "g.slg", "--hw",
-                    "kapla-16x16", "--contention", "--trace", tmp_path / "t.json"], check=True,
-                   stdout=subprocess.DEVNULL)
+    subprocess.run([tool, "simulate", tmp_path / "p.slp", "--contention", "--trace",
+                    tmp_path / "t.json"], check=True, stdout=subprocess.DEVNULL)
     assert (tmp_path / "t.json").read_text() == plan.trace(contention=True)
 
 
-def test_the_tool_writes_the_same(plan, graph, tool, tmp_path):
-    graph.save(tmp_path / "g.slg")
+def test_the_tool_writes_the_same(plan, tool, tmp_path):
     plan.save(tmp_path / "p.slp")
-    subprocess.run([tool, "simulate", tmp_path / "p.slp", "--graph", tmp_path / "g.slg", "--hw",
-                    "mcu-256k", "--trace", tmp_path / "t.json"], check=True,
-                   stdout=subprocess.DEVNULL)
+    subprocess.run([tool, "simulate", tmp_path / "p.slp", "--trace", tmp_path / "t.json"],
+                   check=True, stdout=subprocess.DEVNULL)
     assert (tmp_path / "t.json").read_text() == plan.trace()
