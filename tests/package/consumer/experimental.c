@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Places two buffers that live at the same time, by what experimental.h declares. */
-#include <stdio.h>
 #include <sluice/experimental.h>
+#include <stdio.h>
 
 int main(void) {
   sluice_context_t* context = NULL;
