@@ -27,7 +27,7 @@ constexpr uint32_t kMostPoints = 256;
 
 bool HasGraphs(const sluice_model_t* models, uint32_t n) {
   for (uint32_t m = 0; m < n; ++m) {
-    if (models[m].graph == nullptr) return false;
+    if (models[m].graph == nullptr || models[m].reserved != 0) return false;
   }
   return true;
 }
@@ -95,8 +95,10 @@ sluice_status_t sluice_coschedule(sluice_context_t* context,
       own.share > SLUICE_SHARE_TIME || own.points > sluice::kMostPoints) {
     return report.BadArgument(
         "context, hardware, models and their graphs must not be null, models 1 to 8, "
-        "options of a known version, points at most 256");
+        "options of a known version, reserved fields 0, points at most 256");
   }
+  const sluice::ContextUse use(context);
+  if (!use.entered()) return report.InUse();
   return report.Done(sluice::Make(context, out_cohort, [&](sluice_cohort_t* cohort) {
     return sluice::ScheduleCohort(context, hardware->hardware, {models, model_count},
                                   own, cohort, report.get());
@@ -142,6 +144,8 @@ sluice_status_t sluice_preemption_points(sluice_context_t* context,
     return report.BadArgument(
         "context, graph, hardware, plan and count must not be null");
   }
+  const sluice::ContextUse use(context);
+  if (!use.entered()) return report.InUse();
   sluice::Arena scratch(&context->memory);
   return report.Done(
       sluice::FindPreemptionPoints({graph->graph, hardware->hardware, plan->plan},
@@ -168,6 +172,8 @@ sluice_status_t sluice_verify_together(sluice_context_t* context,
     return report.BadArgument(
         "context, hardware, graphs, plans and turns must not be null, models 1 to 8");
   }
+  const sluice::ContextUse use(context);
+  if (!use.entered()) return report.InUse();
   sluice::Arena scratch(&context->memory);
   return report.Done(sluice::VerifyTogether(
       sluice::Span<const sluice::JudgedStream>(streams, model_count),

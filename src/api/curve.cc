@@ -3,6 +3,7 @@
 #include "plan/together/curve.h"
 
 #include "api/arguments.h"
+#include "api/create.h"
 #include "api/objects.h"
 #include "sluice/experimental.h"
 
@@ -57,6 +58,8 @@ sluice_status_t sluice_curve(sluice_context_t* context, const sluice_graph_t* gr
         "context, graph, hardware, points and count must not be null, 2 to 256 points "
         "be asked for, options be of a known version");
   }
+  const sluice::ContextUse use(context);
+  if (!use.entered()) return report.InUse();
   sluice::Arena scratch(&context->memory);
   return report.Done(sluice::Curve({graph->graph, hardware->hardware, own}, &scratch,
                                    points, count, report.get()));

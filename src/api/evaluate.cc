@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The time, the buffer profile and the energy of schedules that the caller gives.
 #include "api/arguments.h"
+#include "api/create.h"
 #include "api/objects.h"
 #include "plan/evaluate/evaluate_notation.h"
 #include "sluice/experimental.h"
@@ -23,6 +24,8 @@ sluice_status_t sluice_evaluate(sluice_context_t* context, const sluice_graph_t*
         "context, graph, hardware, notation and evaluation must not be null, structs "
         "of a known version");
   }
+  const sluice::ContextUse use(context);
+  if (!use.entered()) return report.InUse();
   sluice::Arena arena(&context->memory);
   const sluice::Status status = sluice::EvaluateNotation(
       {graph->graph, hardware->hardware, own, chosen}, &arena, &out, report.get());
@@ -45,6 +48,8 @@ sluice_status_t sluice_evaluate_timed(sluice_context_t* context,
         "context, schedule and evaluation must not be null, structs of a known "
         "version");
   }
+  const sluice::ContextUse use(context);
+  if (!use.entered()) return report.InUse();
   sluice::Arena arena(&context->memory);
   const sluice::Status status =
       sluice::EvaluateTimedSchedule(own, &arena, &out, report.get());

@@ -50,6 +50,19 @@ Status PlanFromNeighbour(const FamilyCall& call, const sluice_graph_t* graph,
                                                call.diagnostic));
 }
 
+// Room for one more plan and its bucket: what is added after this cannot fail.
+Status KeepRoom(const FamilyCall& call) {
+  CallReport report(call.diagnostic);
+  // The plans were made by calls of their own. Between two of them another thread may
+  // have begun a call.
+  const ContextUse use(call.context);
+  if (!use.entered()) return static_cast<Status>(report.InUse());
+  const size_t n = call.family->plans.size() + 1;
+  Status status = call.family->buckets.Reserve(n);
+  if (status == Status::kOk) status = call.family->plans.Reserve(n);
+  return static_cast<Status>(report.Done(status));
+}
+
 Status PlanValue(void* user, int64_t value, uint32_t at, double* cost) {
   const FamilyCall& call = *static_cast<const FamilyCall*>(user);
   const void* bytes = nullptr;
@@ -69,14 +82,12 @@ Status PlanValue(void* user, int64_t value, uint32_t at, double* cost) {
   sluice_graph_destroy(graph);
   SLUICE_TRY(status);
   Vector<sluice_plan_t*>* plans = &call.family->plans;
-  // The caller adds the bucket after this returns. Its room is reserved here, where a
-  // refused allocation can be reported.
-  if (call.family->buckets.Reserve(plans->size() + 1) != Status::kOk ||
-      plans->Push(plan) != Status::kOk) {
+  const Status kept = KeepRoom(call);
+  if (kept != Status::kOk) {
     sluice_plan_destroy(plan);
-    CallReport report(call.diagnostic);
-    return static_cast<Status>(report.Done(Status::kOutOfMemory));
+    return kept;
   }
+  (void)plans->Push(plan);
   for (size_t i = plans->size() - 1; i > at; --i) (*plans)[i] = (*plans)[i - 1];
   (*plans)[at] = plan;
   const sluice_report_t& r = plan->plan.report;
@@ -126,9 +137,13 @@ sluice_status_t sluice_family_create(sluice_context_t* context,
             "a family needs context, hardware, a function that gives graphs, "
             "1 <= first <= last, and tops that ascend within the range to its last");
   }
-  sluice_family_t* family = sluice::Create<sluice_family_t>(context);
-  if (family == nullptr) {
-    return sluice::CallReport(diagnostic).Done(sluice::Status::kOutOfMemory);
+  sluice_family_t* family = nullptr;
+  {
+    sluice::CallReport report(diagnostic);
+    const sluice::ContextUse use(context);
+    if (!use.entered()) return report.InUse();
+    family = sluice::Create<sluice_family_t>(context);
+    if (family == nullptr) return report.Done(sluice::Status::kOutOfMemory);
   }
   family->first = own.first;
   sluice::FamilyCall call = {context, hardware, own, family, diagnostic};

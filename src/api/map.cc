@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loop nests of one GEMM and of layers of a graph, and their text.
 #include "api/arguments.h"
+#include "api/create.h"
 #include "api/objects.h"
 #include "plan/map/map_gemm.h"
 #include "plan/map/map_layers.h"
@@ -42,6 +43,8 @@ sluice_status_t sluice_map_gemm(sluice_context_t* context,
   if (own.solver > SLUICE_GEMM_COSA || own.objective > SLUICE_GEMM_LATENCY) {
     return report.BadArgument("unknown solver or objective");
   }
+  const sluice::ContextUse use(context);
+  if (!use.entered()) return report.InUse();
   sluice_gemm_mapping_t mapping = {};
   mapping.struct_size = sizeof mapping;
   const sluice::Status status = sluice::MapGemm(
@@ -68,6 +71,8 @@ sluice_status_t sluice_map_layers(sluice_context_t* context,
         "context, graph, hardware, layers and mappings must not be null, structs of a "
         "known version");
   }
+  const sluice::ContextUse use(context);
+  if (!use.entered()) return report.InUse();
   sluice::Arena arena(&context->memory);
   sluice::Span<sluice_layer_mapping_t> done;
   const sluice::Status status =
@@ -91,6 +96,8 @@ sluice_status_t sluice_mapping_directives(sluice_context_t* context,
       size == nullptr || !sluice::ReadStruct(mapping, &own)) {
     return report.BadArgument("context, hardware, mapping and size must not be null");
   }
+  const sluice::ContextUse use(context);
+  if (!use.entered()) return report.InUse();
   sluice::Arena arena(&context->memory);
   const sluice::MappingText text = {own, hardware->hardware, tile_only != 0, names};
   return report.Done(sluice::PrintMapping(text, &arena, buffer, size, report.get()));

@@ -45,6 +45,8 @@ sluice_status_t MakeReplacement(sluice_context_t* context,
   }
   *out = nullptr;
   if (own.charge > SLUICE_CHARGE_PAPER) return report->BadArgument("unknown charge");
+  const ContextUse use(context);
+  if (!use.entered()) return report->InUse();
   return report->Done(Make(context, out, [&](sluice_replacement_t* object) {
     Arena scratch(&context->memory);
     const ReplacementCall call = {own, &object->arena, &scratch, report->get()};
@@ -73,6 +75,8 @@ sluice_status_t sluice_place(sluice_context_t* context,
         "context, problem, its lists, offsets and placement must not be null, structs "
         "of a known version");
   }
+  const sluice::ContextUse use(context);
+  if (!use.entered()) return report.InUse();
   sluice_placement_t placement = {};
   placement.struct_size = sizeof placement;
   sluice::Arena arena(&context->memory);
@@ -153,6 +157,8 @@ sluice_status_t sluice_minimum_footprint(sluice_context_t* context,
     return report.BadArgument(
         "context, operators, their lists, order and peak must not be null");
   }
+  const sluice::ContextUse use(context);
+  if (!use.entered()) return report.InUse();
   sluice::Arena scratch(&context->memory);
   sluice::Footprint footprint = {order, 0, false};
   const sluice::Status status = sluice::FindMinimumFootprint(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layers of a graph as segments on a mesh of nodes.
 #include "api/arguments.h"
+#include "api/create.h"
 #include "api/objects.h"
 #include "plan/mesh/segment_answer.h"
 #include "sluice/experimental.h"
@@ -20,6 +21,8 @@ sluice_status_t sluice_segments(sluice_context_t* context, const sluice_graph_t*
         "context, graph, hardware and schedule must not be null, structs of a known "
         "version");
   }
+  const sluice::ContextUse use(context);
+  if (!use.entered()) return report.InUse();
   sluice::Arena arena(&context->memory);
   const sluice::Status status = sluice::ScheduleSegments(
       {graph->graph, hardware->hardware, own}, &arena, &out, report.get());

@@ -18,6 +18,7 @@
 #include "cli/dse/table.h"
 #include "cli/failure.h"
 #include "cli/hardware_files.h"
+#include "cli/interruption.h"
 #include "cli/models.h"
 #include "cli/quantities.h"
 #include "cli/report.h"
@@ -129,9 +130,12 @@ class Sweep {
   }
 
   size_t pending() const { return pending_.size(); }
+  // Points that this run has answered or could not answer.
+  size_t done() const { return done_; }
   const std::vector<Unanswered>& unanswered() const { return unanswered_; }
 
   void Run(unsigned jobs) {
+    const Interruption interruption;
     std::vector<std::thread> threads;
     const size_t count = std::min<size_t>(jobs, pending_.size());
     for (size_t i = 0; i < count; ++i) threads.emplace_back([this] { Work(); });
@@ -169,7 +173,8 @@ class Sweep {
     }
   }
 
-  bool Stopped() const { return __atomic_load_n(&stop_, __ATOMIC_RELAXED) != 0; }
+  // By a signal, or by an error in one of the threads.
+  static bool Stopped() { return Interruption::came(); }
 
   void Work() {
     try {
@@ -179,7 +184,7 @@ class Sweep {
     } catch (...) {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (!error_) error_ = std::current_exception();
-      __atomic_store_n(&stop_, 1, __ATOMIC_RELAXED);
+      Interruption::Come();
     }
   }
 
@@ -219,7 +224,7 @@ class Sweep {
     options.max_iterations = grid_.iterations;
     options.deadline_ns = grid_.deadline_ns;
     options.seed = grid_.seed;
-    options.cancel = &stop_;
+    options.cancel = Interruption::word();
     Session session(0);
     session.LoadGraph(graphs_.at({point.network, point.batch}));
     session.LoadHardware(grid_.hardware[point.hardware]);
@@ -246,7 +251,6 @@ class Sweep {
   std::vector<size_t> pending_;
   std::map<std::pair<std::string, int32_t>, Bytes> graphs_;
   std::atomic<size_t> next_{0};
-  uint32_t stop_ = 0;
   std::mutex mutex_;  // guards the members below, and table_
   size_t done_ = 0;
   std::vector<Unanswered> unanswered_;
@@ -297,9 +301,10 @@ Json AsJson(const std::vector<Answer>& answers, const DseCommand& command,
   for (const Unanswered& u : sweep.unanswered()) {
     unanswered.push_back({{"point", u.point}, {"message", u.message}});
   }
-  return {{"ok", sweep.unanswered().empty()},
+  return {{"ok", sweep.unanswered().empty() && !Interruption::came()},
           {"points", answers.size()},
-          {"computed", sweep.pending() - sweep.unanswered().size()},
+          {"computed", sweep.done() - sweep.unanswered().size()},
+          {"interrupted", Interruption::came()},
           {"merged", merged},
           {"seconds", seconds},
           {"csv", command.output},
@@ -410,6 +415,16 @@ void Run(const DseCommand& command) {
   }
   const double seconds = SecondsSince(start);
   const Json json = AsJson(answers, command, sweep, merged, seconds);
+  if (Interruption::came()) {
+    const std::string message =
+        "interrupted: " + command.output + " has what was found until then; " +
+        std::to_string(sweep.pending() - sweep.done()) + " of " +
+        std::to_string(answers.size()) +
+        " points are open, and the same command goes on with them";
+    Json details = json;
+    details["error"] = {{"message", message}};
+    throw Failure(kStopped, message, details);
+  }
   if (!sweep.unanswered().empty()) {
     const Unanswered& first = sweep.unanswered().front();
     Json details = json;

@@ -430,7 +430,7 @@ void AddPlace(CLI::App* app, PlaceCommand* command) {
   sub->add_option("--nodes", command->max_nodes,
                   "most nodes that the exact search visits (default: no limit)");
   AddQuantity(sub, "--deadline", &command->deadline_ns, ParseDuration,
-              "stop after this time (default 10s; 0 = never)", "TIME");
+              "stop after this time (default 10s)", "TIME");
   sub->add_option("--svg", command->picture, "write a picture to this file");
   AddJson(sub, &command->json);
   sub->callback([command, sub] {

@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/failure.h"
 #include "cli/hardware_files.h"
+#include "cli/interruption.h"
 #include "cli/map_layers.h"
 #include "cli/report.h"
 #include "cli/session.h"
@@ -28,6 +29,7 @@ sluice_gemm_options_t OptionsOf(const MapCommand& command) {
                                                     : SLUICE_GEMM_LATENCY;
   options.at_most = command.pe == "atmost" ? 1 : 0;
   options.from_level = command.from;
+  options.cancel = Interruption::word();
   options.paper_form = command.form == "paper" ? 1 : 0;
   return options;
 }
@@ -86,6 +88,7 @@ Json AsJson(const sluice_gemm_mapping_t& m, const std::string names[3],
   json["macs"] = m.macs;
   json["pe_used"] = m.pe_used;
   json["nodes"] = m.nodes;
+  json["interrupted"] = Interruption::came();
   return json;
 }
 
@@ -195,7 +198,8 @@ void RunMapGemm(const MapCommand& command, const std::array<int64_t, 3>& extent)
                               std::chrono::steady_clock::now() - start)
                               .count();
   options.certify = 1;
-  if (options.solver == SLUICE_GEMM_EXACT) mapping = session.MapGemm(m, n, k, options);
+  const bool exact = options.solver == SLUICE_GEMM_EXACT;
+  if (exact && !Interruption::came()) mapping = session.MapGemm(m, n, k, options);
   const GemmMemories memories = MemoriesOf(hardware, mapping);
   if (!command.timeloop.empty()) {
     WriteTimeloop(command.timeloop, extent, memories, mapping);
@@ -211,9 +215,11 @@ void RunMapGemm(const MapCommand& command, const std::array<int64_t, 3>& extent)
   } else {
     Print(command, extent, mapping, names, solve_us);
   }
+  TellOfInterruption();
 }
 
 void Run(const MapCommand& command) {
+  const Interruption interruption;
   if (command.what.size() == 1) return RunMapLayers(command);
   std::array<int64_t, 3> size = {};
   for (size_t i = 0; i < 3; ++i) {

@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/failure.h"
 #include "cli/files.h"
+#include "cli/interruption.h"
 #include "cli/placement_csv.h"
 #include "cli/progress_line.h"
 #include "cli/report.h"
@@ -65,6 +66,8 @@ Answer Solve(const PlaceCommand& command, const PlacementTable& table) {
   Session session(0);
   const auto start = std::chrono::steady_clock::now();
   {
+    const Interruption interruption;
+    options.cancel = interruption.word();
     const Working working(std::to_string(table.buffers.size()) + " buffers placed");
     answer.status =
         sluice_place(session.context(), &problem, &options, answer.offsets.data(),
@@ -101,7 +104,8 @@ Json AsJson(const PlacementTable& table, const Answer& answer) {
                {"proved", p.proved != 0},
                {"buffers", table.buffers.size()},
                {"nodes", p.nodes},
-               {"solve_us", answer.solve_us}};
+               {"solve_us", answer.solve_us},
+               {"interrupted", Interruption::came()}};
   if (p.placed != 0 && answer.status != SLUICE_INFEASIBLE) {
     json["offsets"] = answer.offsets;
   }
@@ -155,6 +159,7 @@ void Run(const PlaceCommand& command) {
   }
   const PlacementTable table = ReadPlacement(command.table);
   const Answer answer = Solve(command, table);
+  TellOfInterruption();
   const bool solved = answer.status == SLUICE_OK;
   if (!solved && answer.status != SLUICE_INFEASIBLE &&
       answer.status != SLUICE_STOPPED) {

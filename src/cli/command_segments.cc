@@ -6,6 +6,7 @@
 #include "cli/failure.h"
 #include "cli/graph_names.h"
 #include "cli/hardware_files.h"
+#include "cli/interruption.h"
 #include "cli/progress_line.h"
 #include "cli/report.h"
 #include "cli/session.h"
@@ -107,6 +108,7 @@ Json AsJson(const Bytes& graph, const Session::Segments& all, double solve_us,
   json["gap"] = s.objective > 0 ? 1 - s.bound / s.objective : 0;
   json["proved"] = s.proved != 0;
   json["stop_reason"] = s.stop_reason;
+  json["interrupted"] = Interruption::came();
   json["counts"] = {{"layers", s.layer_count},  {"vertices", s.vertices},
                     {"segments", s.candidates}, {"spatial", s.spatial_candidates},
                     {"schemes", s.schemes},     {"valid", s.valid},
@@ -195,8 +197,11 @@ void Run(const SegmentsCommand& command) {
   const auto start = std::chrono::steady_clock::now();
   Session::Segments all;
   {
+    const Interruption interruption;
+    sluice_segment_options_t options = OptionsOf(command);
+    options.cancel = interruption.word();
     const Working working("segments");
-    all = session.ChooseSegments(OptionsOf(command));
+    all = session.ChooseSegments(options);
   }
   const double solve_us = std::chrono::duration<double, std::micro>(
                               std::chrono::steady_clock::now() - start)
@@ -207,6 +212,7 @@ void Run(const SegmentsCommand& command) {
   } else {
     Print(command, graph, all, solve_us, session.peak_memory_bytes());
   }
+  TellOfInterruption();
 }
 
 }  // namespace sluice::cli

@@ -33,6 +33,8 @@ Interruption::~Interruption() {
 
 const uint32_t* Interruption::word() { return &interrupted; }
 
+void Interruption::Come() { Note(0); }
+
 void TellOfInterruption() {
   if (!Interruption::came()) return;
   std::cerr << "sluice: interrupted; this is the best that was found until then\n";

@@ -24,6 +24,8 @@ class Interruption {
   // 0 until a signal has come.
   static const uint32_t* word();
   static bool came() { return *word() != 0; }
+  // As if a signal had come: ends the work of other threads after an error.
+  static void Come();
 
  private:
   struct sigaction before_[2];

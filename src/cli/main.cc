@@ -9,6 +9,7 @@
 
 #include "cli/command_line.h"
 #include "cli/failure.h"
+#include "cli/interruption.h"
 #include "cli/out_of_memory.h"
 #include "cli/terminal.h"
 
@@ -31,6 +32,7 @@ int Report(const Failure& failure, bool json) {
     error["message"] = failure.what();
     object["error"] = error;
   }
+  if (Interruption::came()) object["interrupted"] = true;
   std::cout << JsonText(object, 1) << "\n";
   return failure.code();
 }

@@ -11,6 +11,7 @@
 #include "cli/failure.h"
 #include "cli/graph_names.h"
 #include "cli/hardware_files.h"
+#include "cli/interruption.h"
 #include "cli/progress_line.h"
 #include "cli/report.h"
 #include "cli/session.h"
@@ -71,6 +72,7 @@ sluice_map_options_t OptionsOf(const MapCommand& command) {
     options.cosa_traffic = command.weights[2];
   }
   options.cosa_balance = command.balance;
+  options.cancel = Interruption::word();
   return options;
 }
 
@@ -235,6 +237,16 @@ Totals TotalsOf(const std::vector<sluice_layer_mapping_t>& mappings) {
   return totals;
 }
 
+Json TotalsJson(const Json& list, const Totals& totals) {
+  return {{"layers", list},
+          {"energy_pj", totals.energy},
+          {"cycles", totals.cycles},
+          {"distinct", totals.distinct},
+          {"unmapped", totals.unsupported},
+          {"solve_us", totals.solve_us},
+          {"interrupted", Interruption::came()}};
+}
+
 void PrintTotals(const Totals& totals, size_t layers) {
   Report report(std::to_string(layers) + " layers");
   report.Line("energy", EnergyText(totals.energy));
@@ -297,9 +309,10 @@ void MapGraph(const MapCommand& command, const Bytes& graph) {
     const Working working(std::to_string(layers.size()) + " layers mapped");
     mappings = session.MapLayers(layers, options);
   }
-  const auto end = std::chrono::steady_clock::now();
   Totals totals = TotalsOf(mappings);
-  totals.solve_us = std::chrono::duration<double, std::micro>(end - start).count();
+  totals.solve_us = std::chrono::duration<double, std::micro>(
+                        std::chrono::steady_clock::now() - start)
+                        .count();
   const std::vector<std::string> names = LevelNames(hardware);
   Json list = Json::array();
   std::unique_ptr<Failure> refused;  // the first
@@ -332,12 +345,8 @@ void MapGraph(const MapCommand& command, const Bytes& graph) {
       Print(m, name, FileStem(command.hardware), names, directives);
     }
   }
-  Json json = {{"layers", list},
-               {"energy_pj", totals.energy},
-               {"cycles", totals.cycles},
-               {"distinct", totals.distinct},
-               {"unmapped", totals.unsupported},
-               {"solve_us", totals.solve_us}};
+  const Json json = TotalsJson(list, totals);
+  TellOfInterruption();
   if (!command.json && layers.size() > 1) PrintTotals(totals, layers.size());
   if (refused != nullptr) ThrowRefused(*refused, totals, layers.size(), json);
   if (command.json) std::cout << JsonText(json, 1) << "\n";

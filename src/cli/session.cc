@@ -136,9 +136,18 @@ std::vector<sluice_layer_mapping_t> Session::MapLayers(
   sluice_diagnostic_t diagnostic = EmptyDiagnostic();
   std::vector<sluice_layer_mapping_t> mappings(layers.size());
   mappings[0].struct_size = sizeof mappings[0];
-  Check(sluice_map_layers(context_.get(), graph_.get(), hardware_.get(), layers.data(),
-                          layers.size(), &options, mappings.data(), &diagnostic),
-        diagnostic);
+  const sluice_status_t status =
+      sluice_map_layers(context_.get(), graph_.get(), hardware_.get(), layers.data(),
+                        layers.size(), &options, mappings.data(), &diagnostic);
+  size_t left_out = 0;  // by a limit: not written
+  for (size_t i = 0; i < layers.size(); ++i) {
+    sluice_layer_mapping_t& m = mappings[i];
+    if (m.levels != 0 || m.status != SLUICE_OK) continue;
+    m.status = SLUICE_STOPPED;
+    m.same_as = static_cast<uint32_t>(i);
+    ++left_out;
+  }
+  if (status != SLUICE_STOPPED || left_out == layers.size()) Check(status, diagnostic);
   return mappings;
 }
 

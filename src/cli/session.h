@@ -50,6 +50,8 @@ class Session {
   std::vector<std::string> MachineDoubts() const;
 
   sluice_context_t* context() const { return context_.get(); }
+  // After a limit the layers that it left out have the status SLUICE_STOPPED; throws if
+  // it left all of them out.
   std::vector<sluice_layer_mapping_t> MapLayers(const std::vector<uint32_t>& layers,
                                                 const sluice_map_options_t& options);
   struct Segments {

@@ -20,8 +20,18 @@
 
 namespace sluice::import {
 
+// The reserved field of a struct; 0 if the struct has none.
+template <typename T>
+auto ReservedOf(const T& in, int) -> decltype(in.reserved) {
+  return in.reserved;
+}
+template <typename T>
+uint32_t ReservedOf(const T&, long) {
+  return 0;
+}
+
 // The caller's struct in this version's layout: a missing tail is zero, an unknown tail
-// must be zero.
+// and a reserved field must be zero.
 template <typename T>
 T Complete(const T* in, const char* name) {
   T out;
@@ -38,6 +48,9 @@ T Complete(const T* in, const char* name) {
   }
   std::memcpy(static_cast<void*>(&out), in, size < sizeof out ? size : sizeof out);
   out.struct_size = sizeof out;
+  if (ReservedOf(out, 0) != 0) {
+    throw Error(Fault::kBadArgument, std::string(name) + ".reserved must be 0");
+  }
   return out;
 }
 

@@ -54,7 +54,8 @@ set_target_properties(
   PROPERTIES LINKER_LANGUAGE CXX LINK_DEPENDS ${import_map} SOVERSION 1
              VERSION 1.${PROJECT_VERSION_MINOR}.${PROJECT_VERSION_PATCH}
              EXPORT_NAME import)
-target_link_options(sluice_import PRIVATE -Wl,--gc-sections -Wl,--as-needed
+target_link_options(sluice_import PRIVATE ${sluice_hardened_link}
+                                          -Wl,--gc-sections -Wl,--as-needed
                                           -Wl,--version-script=${import_map})
 if(NOT SLUICE_SANITIZE)
   target_link_options(sluice_import PRIVATE -Wl,--no-undefined)

@@ -186,7 +186,8 @@ Status ReadTransfers(const sluice_timed_schedule_t& s, TileList* list, DmaNotati
     if (from.bytes < 1 || from.held_bytes < 0 || from.setup_cycles < 0 ||
         from.kind > SLUICE_DRAM_STORE || from.use < 0 || from.use >= n ||
         from.start < -1 || from.start > from.use || from.end <= from.use ||
-        from.end > n || (from.after != kNone && from.after >= s.transfers)) {
+        from.end > n || (from.after != kNone && from.after >= s.transfers) ||
+        from.reserved != 0) {
       return Bad(diagnostic, "fields out of range in DRAM transfer ", i);
     }
     DramTensor* t = &list->transfer[i];

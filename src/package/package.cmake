@@ -63,6 +63,8 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sluice.pc
               ${CMAKE_CURRENT_BINARY_DIR}/sluice-experimental.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 
+include(${CMAKE_CURRENT_LIST_DIR}/sbom.cmake)
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME sluice)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})

@@ -99,7 +99,7 @@ TEST_CASE("cohort: points between instances begin and end with nothing alive") {
 TEST_CASE("cohort: wrong arguments are named") {
   const std::string sentence =
       "context, hardware, models and their graphs must not be null, models 1 to 8, "
-      "options of a known version, points at most 256";
+      "options of a known version, reserved fields 0, points at most 256";
   Twins t;
   const auto call = [&](const sluice_model_t* models, uint32_t n) {
     return sluice_coschedule(t.context, t.hardware, models, n, &t.options, &t.cohort,
@@ -119,6 +119,10 @@ TEST_CASE("cohort: wrong arguments are named") {
   CHECK(t.CoSchedule() == SLUICE_BAD_ARGUMENT);
   CHECK(t.why() == sentence);
   t.models[1].graph = t.graph;
+  t.models[1].reserved = 1;
+  CHECK(t.CoSchedule() == SLUICE_BAD_ARGUMENT);
+  CHECK(t.why() == sentence);
+  t.models[1].reserved = 0;
   t.options.scratchpad_bytes = 8;  // too little for any plan
   CHECK(t.CoSchedule() == SLUICE_INFEASIBLE);
   CHECK(t.diagnostic.required_bytes > t.diagnostic.available_bytes);

@@ -51,6 +51,23 @@ TEST_CASE("border: as much is written as the caller has room for") {
   CHECK(WriteOut(from, static_cast<Known*>(nullptr)) == SLUICE_BAD_ARGUMENT);
 }
 
+TEST_CASE("border: what is reserved must be zero") {
+  struct Reserved {
+    uint32_t struct_size, first, reserved;
+  } in = {sizeof(Reserved), 5, 0};
+  CHECK(Complete(&in, "given").first == 5);
+  in.reserved = 1;
+  std::string why;
+  try {
+    Complete(&in, "given");
+  } catch (const Error& error) {
+    why = error.what();
+  }
+  CHECK(why == "given.reserved must be 0");
+  in.struct_size = 2 * sizeof(uint32_t);  // then the caller does not know the field
+  CHECK(Complete(&in, "given").first == 5);
+}
+
 struct Told {
   sluice_status_t status;
   std::string stage, message;

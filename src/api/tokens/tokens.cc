@@ -28,6 +28,8 @@ sluice_status_t sluice_tokens(sluice_context_t* context, const void* stream,
   }
   const sluice::TokenCall call = {{static_cast<const uint8_t*>(stream), stream_size},
                                   {channels, channel_count}};
+  const sluice::ContextUse use(context);
+  if (!use.entered()) return report.InUse();
   return report.Done(
       sluice::Make(context, out_lists, [&](sluice_token_lists_t* object) {
         return sluice::MakeTokens(call, &object->arena, &object->lists, report.get());

@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SIGINT and SIGTERM in place, map, segments and dse: each ends soon, prints what it has
+# found until then as one JSON object and says that it was interrupted.
+#   interrupt_commands.sh SLUICE WORK
+set -eu
+sluice=$1
+work=$2
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work"
+"$sluice" zoo nasnet_a -o nasnet.slg >zoo.txt
+"$sluice" zoo resnet50 -o resnet.slg >>zoo.txt
+# Buffers whose least peak is not proved in minutes.
+awk 'BEGIN {
+  print "id,lower,upper,size"
+  for (i = 0; i < 300; ++i) {
+    x = (x * 1103515245 + 12345) % 2147483648; from = int(x / 65536) % 200
+    x = (x * 1103515245 + 12345) % 2147483648; to = from + 1 + int(x / 65536) % 60
+    x = (x * 1103515245 + 12345) % 2147483648
+    print i "," from "," to "," 1 + int(x / 16) % 100000
+  }
+}' >buffers.csv
+echo '{ "networks": ["resnet50", "nasnet_a"], "hardware": "soma-edge",
+  "dram_bytes_per_cycle": [4, 8, 16, 32], "buffer_bytes": ["1M", "2M", "4M"],
+  "deadline": "60s" }' >grid.json
+
+fail() {
+  echo "$*"
+  cat answer.json told.txt
+  exit 1
+}
+
+# interrupted SIGNAL CODES ARGUMENTS...: the tool's answer is in answer.json.
+interrupted() {
+  signal=$1
+  want=$2
+  shift 2
+  # A shell lets its background processes ignore SIGINT; env restores the default.
+  env --default-signal=INT "$sluice" "$@" --json >answer.json 2>told.txt &
+  tool=$!
+  # Until the tool catches signals 2 and 15 it is still reading.
+  polls=0
+  while true; do
+    polls=$((polls + 1))
+    if [ $polls -gt 1000 ]; then
+      kill -s KILL $tool
+      fail "$*: does not catch signals"
+    fi
+    caught=$(sed -n 's/^SigCgt:[^0-9a-f]*//p' /proc/$tool/status 2>/dev/null || true)
+    [ -n "$caught" ] || fail "$*: ended before it was interrupted"
+    [ $((0x$caught & 0x4002)) -ne $((0x4002)) ] || break
+    sleep 0.05
+  done
+  sleep 0.3
+  kill -s "$signal" $tool || fail "$*: ended before it was interrupted"
+  code=0
+  wait $tool || code=$?
+  case " $want " in *" $code "*) ;; *) false ;; esac || fail "$*, SIG$signal: exit $code instead of $want"
+  grep -q '"interrupted": true' answer.json || fail "$*: the answer does not say it"
+}
+
+for signal in INT TERM; do
+  interrupted $signal 0 place buffers.csv --smallest --deadline 3600s -o placed.csv
+  grep -q '"ok": true' answer.json || fail "place has no placement"
+  grep -q "interrupted; this is the best" told.txt || fail "place does not tell it"
+  rm placed.csv
+  interrupted $signal 0 map nasnet.slg --layer all --hw simba --solver search
+  grep -q '"levels"' answer.json || fail "map has no loop nest"
+  grep -q "interrupted; this is the best" told.txt || fail "map does not tell it"
+  # On a busy machine there may be no schedule yet.
+  interrupted $signal "0 4" segments resnet.slg --hw kapla-16x16 --deadline 3600s
+  if [ $code -eq 4 ]; then
+    grep -q "before any split was solved" answer.json || fail "segments: why not?"
+  else
+    grep -q '"directives"' answer.json || fail "segments has no schedule"
+    grep -q "interrupted; this is the best" told.txt || fail "segments does not tell it"
+  fi
+  # What was found is in the table, and the sweep is not done.
+  interrupted $signal 4 dse grid.json -o table.csv
+  grep -q "24 points are open, and the same command goes on" answer.json ||
+    fail "dse does not say what is open"
+done
