@@ -146,6 +146,12 @@ struct ContextOptions : sluice_context_options_t {
     block_bytes = bytes;
     return *this;
   }
+  // The clock of deadlines and of progress (sluice_context_options_t::now_ns).
+  ContextOptions& Clock(uint64_t (*now)(void* user), void* user = nullptr) {
+    now_ns = now;
+    clock_user = user;
+    return *this;
+  }
   // Must outlive the context.
   ContextOptions& Allocator(const sluice_allocator_t* custom) {
     allocator = custom;

@@ -191,6 +191,23 @@ TEST_CASE("all memory lies in a given block, and a block too small is an error")
   CHECK(small.error().status() == SLUICE_OUT_OF_MEMORY);
 }
 
+TEST_CASE("a deadline is counted by the clock that the context was given") {
+  uint64_t now = 0;
+  const auto step = [](void* user) { return *static_cast<uint64_t*>(user) += 1000; };
+  auto context = sluice::Context::Create(sluice::ContextOptions().Clock(step, &now));
+  auto graph = context->ReadGraph(Network());
+  auto hardware = context->ReadHardware(Machine());
+  REQUIRE(graph);
+  REQUIRE(hardware);
+  CHECK(context->Schedule(*graph, *hardware));
+  CHECK(now == 0);
+  auto late = context->Schedule(
+      *graph, *hardware,
+      sluice::ScheduleOptions().Deadline(std::chrono::nanoseconds(2500)));
+  REQUIRE_FALSE(late);
+  CHECK(late.error().stopped());
+}
+
 TEST_CASE("a machine in C++ has rows of operators and a host, with or without queues") {
   for (const bool queues : {false, true}) {
     for (const bool host : {false, true}) {

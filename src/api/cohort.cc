@@ -56,19 +56,20 @@ Status ScheduleCohort(sluice_context_t* context, const Hardware& hardware,
   SLUICE_TRY(CreatePlans(context, n, out, plans));
   Arena arena(&context->memory);
   Arena scratch(&context->memory);
-  CohortProblem problem = {hardware,
-                           Span<const Graph* const>(graphs, n),
-                           models,
-                           options,
-                           &arena,
-                           &scratch,
-                           diagnostic,
-                           TimeForCohort(options.deadline_ns, options.cancel),
-                           hardware.scratchpad().capacity_bytes,
-                           0,
-                           {},
-                           0,
-                           0};
+  CohortProblem problem = {
+      hardware,
+      Span<const Graph* const>(graphs, n),
+      models,
+      options,
+      &arena,
+      &scratch,
+      diagnostic,
+      TimeForCohort(context->memory.time(), options.deadline_ns, options.cancel),
+      hardware.scratchpad().capacity_bytes,
+      0,
+      {},
+      0,
+      0};
   if (options.scratchpad_bytes != 0) {
     problem.capacity = static_cast<int64_t>(
         Min(options.scratchpad_bytes, static_cast<uint64_t>(problem.capacity)));

@@ -35,7 +35,8 @@ sluice_status_t CreateInBlock(const sluice_context_options_t& options,
       context->heap = heap;
       const bool capped = options.max_bytes != 0 && options.max_bytes < bytes;
       context->memory =
-          Memory(context->heap.allocator(), capped ? options.max_bytes : bytes);
+          Memory(context->heap.allocator(), capped ? options.max_bytes : bytes,
+                 Clock{options.now_ns, options.clock_user});
     }
   }
   if (context == nullptr) {
@@ -112,7 +113,8 @@ sluice_status_t sluice_context_create(const sluice_context_options_t* options,
   void* p = allocator.allocate(allocator.user, sizeof(sluice_context_t),
                                alignof(max_align_t));
   if (p == nullptr) return report.Done(Status::kOutOfMemory);
-  sluice_context_t* context = new (p) sluice_context_t(allocator, own.max_bytes);
+  sluice_context_t* context = new (p) sluice_context_t(
+      allocator, own.max_bytes, sluice::Clock{own.now_ns, own.clock_user});
   context->home_bytes = sizeof(sluice_context_t);
   *out_context = context;
   return report.Done(Status::kOk);

@@ -5,6 +5,7 @@
 #include "api/arguments.h"
 #include "api/create.h"
 #include "api/objects.h"
+#include "base/checked.h"
 #include "sluice/experimental.h"
 
 namespace sluice {
@@ -27,7 +28,10 @@ Status Curve(const CurveCall& call, Arena* scratch, sluice_curve_point_t* points
     request.resume = &options.resume->plan;
     request.resume_bytes = options.resume->bytes.size();
   }
-  if (options.deadline_ns != 0) request.end_ns = MonotonicNs() + options.deadline_ns;
+  if (options.deadline_ns != 0) {
+    const uint64_t now = scratch->memory()->time().Now();
+    request.end_ns = now + Min(options.deadline_ns, UINT64_MAX - now);
+  }
   if (options.energy_exponent == 0) request.options.delay_exponent = 1;
   Vector<CurvePoint> made(scratch);
   SLUICE_TRY(made.Reserve(*count + 1));

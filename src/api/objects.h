@@ -16,8 +16,9 @@
 #include "model/plan.h"
 
 struct sluice_context {
-  sluice_context(const sluice_allocator_t& allocator, uint64_t max_bytes)
-      : memory(allocator, max_bytes) {}
+  sluice_context(const sluice_allocator_t& allocator, uint64_t max_bytes,
+                 sluice::Clock time = {})
+      : memory(allocator, max_bytes, time) {}
   sluice::BlockHeap heap;  // in-place mode only
   size_t home_bytes = 0;   // of the context itself; 0 in in-place mode
   uint32_t in_use = 0;     // 1 while a call works with it

@@ -3,6 +3,8 @@
 
 #include <time.h>
 
+#include "base/checked.h"
+
 namespace sluice {
 
 namespace {
@@ -12,11 +14,17 @@ constexpr uint64_t kTellNs =
 
 }  // namespace
 
-uint64_t MonotonicNs() {
+uint64_t Clock::Now() const {
+  if (now_ns != nullptr) return now_ns(user);
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1000000000u +
          static_cast<uint64_t>(now.tv_nsec);
+}
+
+uint64_t Clock::Since(uint64_t begin) const {
+  const uint64_t now = Now();
+  return now > begin ? now - begin : 0;
 }
 
 void Progress::Tell(uint64_t now) {
@@ -26,17 +34,18 @@ void Progress::Tell(uint64_t now) {
 
 void Progress::Reach(double new_cost) {
   cost = new_cost;
-  if (callback != nullptr) Tell(MonotonicNs());
+  if (callback != nullptr) Tell(time.Now());
 }
 
-Budget::Budget(uint64_t deadline_ns, uint64_t max_iterations, const uint32_t* cancel,
-               Progress* progress)
-    : max_iterations_(max_iterations), cancel_(cancel), progress_(progress) {
-  if (!watched() && deadline_ns == 0) return;
-  const uint64_t now = begin_ns_ = MonotonicNs();
-  if (deadline_ns != 0) {
-    deadline_ns_ = deadline_ns > UINT64_MAX - now ? UINT64_MAX : now + deadline_ns;
-  }
+Budget::Budget(const Clock& time, uint64_t deadline_ns, uint64_t max_iterations,
+               const uint32_t* cancel, Progress* progress)
+    : time_(time),
+      max_iterations_(max_iterations),
+      cancel_(cancel),
+      progress_(progress) {
+  if (deadline_ns == 0) return;
+  const uint64_t now = begin_ns_ = time.Now();
+  deadline_ns_ = deadline_ns > UINT64_MAX - now ? UINT64_MAX : now + deadline_ns;
 }
 
 Budget Budget::Part(uint32_t percent) const {
@@ -50,9 +59,9 @@ Budget Budget::Part(uint32_t percent) const {
     if (part.max_iterations_ > left) part.stop_reason_ = SLUICE_STOP_ITERATIONS;
   }
   if (deadline_ns_ != 0) {
-    const uint64_t now = MonotonicNs();
+    const uint64_t now = time_.Now();
     const uint64_t left = now < deadline_ns_ ? deadline_ns_ - now : 0;
-    part.deadline_ns_ = now + left / 100 * percent;
+    part.deadline_ns_ = Max<uint64_t>(now + left / 100 * percent, 1);  // 0 = none
   }
   return part;
 }
@@ -74,7 +83,7 @@ Budget Budget::Alone() const {
 
 uint64_t Budget::left_ns() const {
   if (deadline_ns_ == 0) return UINT64_MAX;
-  const uint64_t now = MonotonicNs();
+  const uint64_t now = time_.Now();
   return now < deadline_ns_ ? deadline_ns_ - now : 0;
 }
 
@@ -95,9 +104,9 @@ bool Budget::Exhausted() {
     return true;
   }
   if (deadline_ns_ == 0 && progress_ == nullptr) return false;
-  const uint64_t now = MonotonicNs();
+  const uint64_t now = time_.Now();
   if (progress_ != nullptr) {
-    if (now - progress_->told_ns >= kTellNs) progress_->Tell(now);
+    if (now >= progress_->told_ns + kTellNs) progress_->Tell(now);
     if (progress_->stopped) stop_reason_ = SLUICE_STOP_CANCELLED;
   }
   if (deadline_ns_ != 0 && now >= deadline_ns_ &&

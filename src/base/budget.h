@@ -9,8 +9,9 @@
 //
 // Input    limits, each optional
 // Output   whether to stop, and why
-// Errors   none
-// Cost     Exhausted reads the clock, some 30 ns; Tick reads it every 16th time only
+// Errors   none; a clock that goes back counts as one that stands still
+// Cost     Exhausted reads the clock, the system's in some 30 ns; Tick reads it every
+//          16th time only; a budget without deadline and progress never reads it
 #ifndef SLUICE_BASE_BUDGET_H_
 #define SLUICE_BASE_BUDGET_H_
 
@@ -20,12 +21,21 @@
 
 namespace sluice {
 
-// Monotonic nanoseconds. The library reads the clock nowhere else.
-uint64_t MonotonicNs();
+// Where the time comes from: the function that the context's caller gave, or the
+// system's monotonic clock. The library reads no other clock.
+struct Clock {
+  uint64_t (*now_ns)(void* user) = nullptr;  // nullptr: the system's
+  void* user = nullptr;
+
+  uint64_t Now() const;
+  // Nanoseconds since an earlier Now(); 0 if the clock has gone back.
+  uint64_t Since(uint64_t begin) const;
+};
 
 // The caller's progress callback and its arguments. Any budget of the call may invoke
 // the callback.
 struct Progress {
+  Clock time;
   int32_t (*callback)(void* user, uint64_t iterations, double cost) = nullptr;
   void* user = nullptr;
   uint64_t iterations = 0;
@@ -43,8 +53,8 @@ class Budget {
   Budget() = default;  // unlimited
   // deadline_ns is relative to now, 0 = none; max_iterations 0 = none. progress may be
   // NULL.
-  Budget(uint64_t deadline_ns, uint64_t max_iterations, const uint32_t* cancel,
-         Progress* progress = nullptr);
+  Budget(const Clock& time, uint64_t deadline_ns, uint64_t max_iterations,
+         const uint32_t* cancel, Progress* progress = nullptr);
 
   // Reads the cancel word and the clock, and calls the progress callback when it is
   // due.
@@ -70,17 +80,18 @@ class Budget {
   }
   // Nanoseconds until the deadline; UINT64_MAX = no deadline.
   uint64_t left_ns() const;
-  // Nanoseconds since the budget was made; only valid if watched().
-  uint64_t spent_ns() const { return MonotonicNs() - begin_ns_; }
+  // Nanoseconds since the budget was made; 0 without a deadline.
+  uint64_t spent_ns() const { return timed() ? time_.Since(begin_ns_) : 0; }
+  // Whether there is a deadline.
+  bool timed() const { return deadline_ns_ != 0; }
   // Whether time, the cancel word or the callback can end the budget (iterations
   // aside).
-  bool watched() const {
-    return cancel_ != nullptr || deadline_ns_ != 0 || progress_ != nullptr;
-  }
+  bool watched() const { return cancel_ != nullptr || timed() || progress_ != nullptr; }
   uint32_t stop_reason() const { return stop_reason_; }  // SLUICE_STOP_
   uint64_t iterations() const { return iterations_; }
 
  private:
+  Clock time_;
   uint64_t begin_ns_ = 0;  // absolute, as is the deadline
   uint64_t deadline_ns_ = 0;
   uint64_t max_iterations_ = 0;

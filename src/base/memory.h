@@ -24,8 +24,8 @@ namespace sluice {
 // Counts every byte and enforces the cap, whichever allocator is below.
 class Memory {
  public:
-  Memory(const sluice_allocator_t& allocator, uint64_t max_bytes)
-      : allocator_(allocator), max_bytes_(max_bytes) {}
+  Memory(const sluice_allocator_t& allocator, uint64_t max_bytes, Clock time = {})
+      : allocator_(allocator), max_bytes_(max_bytes), time_(time) {}
   void* Allocate(size_t bytes, size_t alignment);
   void Release(void* pointer, size_t bytes, size_t alignment);
 
@@ -41,6 +41,8 @@ class Memory {
   void Watch(Budget* clock);
   Budget* clock() const { return clock_; }
   bool Stop() const;
+  // The clock of the context, which clock() reads too.
+  const Clock& time() const { return time_; }
 
   // Between BeginCall and EndCall, released chunks are kept for reuse, because
   // returning pages to the allocator and fetching them again often takes longer than
@@ -84,6 +86,7 @@ class Memory {
 
   sluice_allocator_t allocator_;
   uint64_t max_bytes_;  // 0 = no cap
+  Clock time_;
   // Chunks for the next arenas, one list per size; the last list has all other blocks.
   static constexpr int kOthers = 4;
   Kept* kept_[kOthers + 1] = {};

@@ -234,6 +234,7 @@ class Orderer {
       if (end < program_.size()) order_[filled_++] = static_cast<uint32_t>(end++);
       begin = end;
     }
+    if (arena_->memory()->Stop()) return Status::kStopped;
     return FindBlocks(program_, order_, blocks);
   }
 
@@ -253,6 +254,7 @@ class Orderer {
     SLUICE_TRY(arena_->Allocate(of_.root.size(), &dram_of_));
     uint32_t count[kKinds] = {}, stored = 0;
     for (uint32_t i = 0; i < program_.size(); ++i) {
+      if (Stops(i)) return Status::kStopped;
       const Step step = program_.step(i);
       if (step.kind == StepKind::kHost) continue;
       ++count[KindOfStep(step)];
@@ -268,7 +270,7 @@ class Orderer {
       count[k] = 0;
     }
     for (uint32_t i = 0; i < program_.size(); ++i) {
-      if (i % 256 == 255 && arena_->memory()->Stop()) return Status::kStopped;
+      if (Stops(i)) return Status::kStopped;
       const Step step = program_.step(i);
       if (step.kind == StepKind::kHost) continue;
       const Kind kind = KindOfStep(step);
@@ -278,6 +280,11 @@ class Orderer {
                                : CountTransfer(step, kind, number, &before_[i]));
     }
     return Status::kOk;
+  }
+
+  // Polls the call's limits at each 256th step.
+  bool Stops(uint32_t step) const {
+    return step % 256 == 255 && arena_->memory()->Stop();
   }
 
   Status Touch(uint32_t box, Kind kind, uint32_t number, bool write, Before* before) {
@@ -321,11 +328,13 @@ class Orderer {
       for (uint32_t& due : due_[k]) due = UINT32_MAX;
     }
     for (uint32_t t = 0; t < step_[kTile].size(); ++t) {
+      if (Stops(t)) return Status::kStopped;
       const Before& before = before_[step_[kTile][t]];
       for (int k = kLoadStep; k < kKinds; ++k) Need(k, before.count[k], t);
     }
     Spread(kLoadStep);
     for (uint32_t l = 0; l < step_[kLoadStep].size(); ++l) {
+      if (Stops(l)) return Status::kStopped;
       Need(kStoreStep, before_[step_[kLoadStep][l]].count[kStoreStep],
            due_[kLoadStep][l]);
     }
@@ -349,12 +358,14 @@ class Orderer {
   Status Schedule(uint32_t begin, uint32_t end) {
     uint32_t steps = 0;
     while (steps < end - begin) {
-      if (++looks_ % 256 == 0 && arena_->memory()->Stop()) return Status::kStopped;
-      for (; CanRun(kTile, end); ++steps) Take(kTile);
+      for (; CanRun(kTile, end); ++steps) {
+        if (Stops(steps)) return Status::kStopped;
+        Take(kTile);
+      }
       const Kind kind = NextTransfer(end);
       if (kind == kTile) return steps == end - begin ? Status::kOk : Status::kInternal;
+      if (Stops(steps++)) return Status::kStopped;
       Take(kind);
-      ++steps;
     }
     return Status::kOk;
   }
@@ -414,7 +425,6 @@ class Orderer {
   Span<uint32_t> order_;
   uint32_t next_[kKinds] = {};
   uint32_t filled_ = 0;
-  uint32_t looks_ = 0;
   int64_t compute_free_ = 0, queue_free_ = 0;
 };
 

@@ -102,8 +102,8 @@ uint64_t PartsForModel(uint64_t left, bool other_sizes) {
   return other_sizes ? 2 * left : left;
 }
 
-Budget TimeForCohort(uint64_t deadline_ns, const uint32_t* cancel) {
-  return Budget(deadline_ns - deadline_ns / kTurnsShare, 0, cancel);
+Budget TimeForCohort(const Clock& time, uint64_t deadline_ns, const uint32_t* cancel) {
+  return Budget(time, deadline_ns - deadline_ns / kTurnsShare, 0, cancel);
 }
 
 }  // namespace sluice

@@ -103,7 +103,7 @@ uint64_t PartsForPoint(bool first, uint64_t left);
 uint64_t PartsForModel(uint64_t left, bool other_sizes);
 // The time for planning the models of a cohort; the rest is for their turns and for the
 // judges. deadline_ns: 0 = none.
-Budget TimeForCohort(uint64_t deadline_ns, const uint32_t* cancel);
+Budget TimeForCohort(const Clock& time, uint64_t deadline_ns, const uint32_t* cancel);
 // Divisions that are looked at after the deadline, to choose among the finished plans.
 constexpr uint64_t kLastDivisions = 1024;
 

@@ -73,17 +73,17 @@ bool Hurries(const PlanCall& call, uint64_t steps) {
 }
 
 Status TakeTiled(PlanCall* call) {
-  const uint64_t start = call->clock->watched() ? MonotonicNs() : 0;
+  const uint64_t start = call->clock->spent_ns();
   SLUICE_TRY(SchedulePlain(call));
   const uint64_t steps = call->plain.program.size();
   if (call->options.deadline_ns != 0) {
-    call->step_ns = StepNsOf(MonotonicNs() - start, steps);
+    call->step_ns = StepNsOf(call->clock->spent_ns() - start, steps);
     if (Hurries(*call, steps)) {
       SLUICE_TRY(TakeHurried(call));
       if (call->has_plan()) return Status::kOk;
     }
   }
-  const uint64_t begin = call->clock->watched() ? MonotonicNs() : 0;
+  const uint64_t begin = call->clock->spent_ns();
   SLUICE_TRY(CompletePlain(call));
   Status plain = Status::kOk;  // kUnsupported: the judge could not follow it to its end
   const bool searches =
@@ -95,7 +95,7 @@ Status TakeTiled(PlanCall* call) {
     const bool first = call->options.deadline_ns != 0 || steps <= kJudgedFirst;
     if (!call->has_plan() && first) plain = TakePlain(call);
     if (plain != Status::kOk && plain != Status::kUnsupported) return plain;
-    const uint64_t ns = MonotonicNs() - begin;
+    const uint64_t ns = call->clock->spent_ns() - begin;
     call->step_ns = ns / (steps == 0 ? 1 : steps) + 1;
     call->search = TimeForSearch(*call->clock, ns);
   }
@@ -205,9 +205,11 @@ Status MakeWatched(const PlanRequest& request, const PlanRoom& room,
                    Span<const uint8_t>* bytes, sluice_change_t* change) {
   const sluice_schedule_options_t& options = request.options;
   Progress progress;
+  const Clock& time = room.scratch->memory()->time();
+  progress.time = time;
   progress.callback = options.progress;
   progress.user = options.progress_user;
-  Budget clock(options.deadline_ns, options.max_iterations, options.cancel,
+  Budget clock(time, options.deadline_ns, options.max_iterations, options.cancel,
                options.progress != nullptr ? &progress : nullptr);
   const WatchScope watch(room.scratch->memory(), &clock);
   ArenaScope scope(room.scratch);
@@ -221,11 +223,15 @@ Status MakeWatched(const PlanRequest& request, const PlanRoom& room,
   }
   if (room.diagnostic->status == SLUICE_STOPPED) return Status::kStopped;
   // The clock caused the failure, so report the clock.
-  return Fail(room.diagnostic, Status::kStopped, "schedule")
-      .Text(clock.stop_reason() == SLUICE_STOP_DEADLINE ? "the deadline passed, "
-                                                        : "cancelled, ")
-      .Number(static_cast<int64_t>(clock.spent_ns() / 1000))
-      .Text(" us after the start, before there was a plan");
+  Fail why(room.diagnostic, Status::kStopped, "schedule");
+  if (clock.stop_reason() == SLUICE_STOP_DEADLINE) {
+    why.Text("the deadline passed, ")
+        .Number(static_cast<int64_t>(clock.spent_ns() / 1000))
+        .Text(" us after the start,");
+  } else {
+    why.Text("cancelled");
+  }
+  return why.Text(" before there was a plan");
 }
 
 }  // namespace

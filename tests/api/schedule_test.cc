@@ -155,5 +155,77 @@ TEST_CASE("schedule: a cap of the bound is enough, and the bound is not exceeded
   sluice_plan_destroy(plan);
 }
 
+// A clock that goes on by `step` whenever it is read.
+struct SteppedClock {
+  uint64_t now = 0, step = 0, reads = 0;
+  static uint64_t Now(void* user) {
+    SteppedClock* self = static_cast<SteppedClock*>(user);
+    ++self->reads;
+    return self->now += self->step;
+  }
+  sluice_context_options_t Options() {
+    sluice_context_options_t o = {};
+    o.struct_size = sizeof o;
+    o.now_ns = Now;
+    o.clock_user = this;
+    return o;
+  }
+};
+
+TEST_CASE("schedule: the clock is the caller's, and is read for deadlines only") {
+  SteppedClock clock;
+  const sluice_context_options_t context = clock.Options();
+  Objects o(&context);
+  uint32_t cancel = 0;
+  sluice_schedule_options_t options = {};
+  options.struct_size = sizeof options;
+  options.cancel = &cancel;
+  options.max_iterations = 100;
+  sluice_plan_t* plan = nullptr;
+  REQUIRE(o.Schedule(&options, &plan) == SLUICE_OK);
+  sluice_plan_destroy(plan);
+  cancel = 1;
+  CHECK(o.Schedule(&options, &plan) == SLUICE_STOPPED);
+  CHECK(std::string(o.diagnostic.message) == "cancelled before there was a plan");
+  CHECK(clock.reads == 0);
+  // It stands still: the call ends as it would without a deadline.
+  cancel = 0;
+  options.max_iterations = 0;
+  options.deadline_ns = 1;
+  REQUIRE(o.Schedule(&options, &plan) == SLUICE_OK);
+  sluice_report_t report = {};
+  report.struct_size = sizeof report;
+  REQUIRE(sluice_plan_report(plan, &report) == SLUICE_OK);
+  CHECK(report.stop_reason == SLUICE_STOP_COMPLETE);
+  sluice_plan_destroy(plan);
+  CHECK(clock.reads > 10);
+  // It runs: the deadline is in its unit.
+  clock.step = 1000000;
+  options.deadline_ns = 5000000;
+  CHECK(o.Schedule(&options, &plan) == SLUICE_STOPPED);
+  CHECK(std::string(o.diagnostic.message).find("the deadline passed, ") == 0);
+  // It goes back.
+  clock.step = UINT64_MAX;  // -1
+  options.deadline_ns = 1;
+  REQUIRE(o.Schedule(&options, &plan) == SLUICE_OK);
+  sluice_plan_destroy(plan);
+}
+
+TEST_CASE("schedule: a context in a block has the caller's clock too") {
+  SteppedClock clock;
+  clock.step = 10;
+  sluice_context_options_t context = clock.Options();
+  alignas(64) static uint8_t block[1 << 20];
+  context.block = block;
+  context.block_bytes = sizeof block;
+  Objects o(&context);
+  sluice_schedule_options_t options = {};
+  options.struct_size = sizeof options;
+  options.deadline_ns = 25;
+  sluice_plan_t* plan = nullptr;
+  CHECK(o.Schedule(&options, &plan) == SLUICE_STOPPED);
+  CHECK(clock.reads >= 3);
+}
+
 }  // namespace
 }  // namespace sluice_test

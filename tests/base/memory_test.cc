@@ -139,7 +139,7 @@ TEST_CASE("memory: a call that is late gives nothing back, the next one does") {
   Held held;
   Memory memory(held.allocator(), 0);
   const uint32_t cancelled = 1;
-  Budget clock(0, 0, &cancelled);
+  Budget clock({}, 0, 0, &cancelled);
   void* small = memory.Allocate(256, 64);
   memory.BeginCall();
   {

@@ -98,21 +98,21 @@ Solved Solve(const Net& net, int64_t capacity, const std::vector<uint32_t>* orde
   Solved result;
   sluice_test::Ground ground;
   CpuLimit limit(limit_us);
-  Budget budget(deadline_ns, 0, limit.cancel());
+  Budget budget({}, deadline_ns, 0, limit.cancel());
   JointOptions options;
   options.capacity = capacity;
   options.charge = SpillCharge::kPaper;
   if (order != nullptr) options.fixed_order = sluice_test::View(*order);
   SpillPlan plan;
   const double start = sluice_test::CpuSeconds();
-  const uint64_t start_ns = MonotonicNs();
+  const uint64_t start_ns = Clock().Now();
   result.status = order == nullptr
                       ? PlanJoint(net.Graph(), options, &budget, &ground.arena, &plan,
                                   &ground.diagnostic)
                       : PlanReplacement(net.Graph(), options, &budget, &ground.arena,
                                         &plan, &ground.diagnostic);
   result.cpu_s = sluice_test::CpuSeconds() - start;
-  result.wall_s = static_cast<double>(MonotonicNs() - start_ns) * 1e-9;
+  result.wall_s = static_cast<double>(Clock().Since(start_ns)) * 1e-9;
   if (result.status != Status::kOk) return result;
   int64_t recount = -1;
   const std::string verdict =
@@ -154,7 +154,7 @@ class Evaluation {
     options.in_place = true;
     const Net in_place = sluice_bench::NetOf(graph, options);
     sluice_test::Ground ground;
-    Budget budget(kFootprintNs, 0, nullptr);
+    Budget budget({}, kFootprintNs, 0, nullptr);
     FootprintPlan least;
     const double start = sluice_test::CpuSeconds();
     if (PlanFootprint(net.Graph(), &budget, &ground.arena, &least,

@@ -153,7 +153,7 @@ Result Run(const Network& network, const Hardware& hardware, Mode mode, bool tra
   Result result;
   Scratch scratch;
   constexpr uint64_t kMostNs = uint64_t{600} * 1000000000;
-  Budget budget(mode == Mode::kExhaustive ? kMostNs : 0, 0, nullptr);
+  Budget budget({}, mode == Mode::kExhaustive ? kMostNs : 0, 0, nullptr);
   NodeParallelOptions nodes;
   if (mode == Mode::kExhaustive) {
     nodes.every = true;

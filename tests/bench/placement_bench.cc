@@ -63,7 +63,7 @@ Json JointRow(const std::string& name, const sluice_test::Net& net, int64_t capa
   double best = 1e9;
   for (int repeat = 0; repeat < repetitions; ++repeat) {
     sluice_test::Ground ground;
-    Budget budget(deadline_ns, 0, nullptr);
+    Budget budget({}, deadline_ns, 0, nullptr);
     JointOptions options;
     options.capacity = capacity;
     options.charge = paper ? SpillCharge::kPaper : SpillCharge::kHost;

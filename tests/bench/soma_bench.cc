@@ -79,7 +79,7 @@ Outcome Solve(const PeerNetwork& network, uint32_t solver, uint64_t rounds,
   Memory memory(HostAllocator(), 0);
   Arena arena(&memory);
   StopAfter(seconds);
-  Budget budget(0, 0, &stop_word);
+  Budget budget({}, 0, 0, &stop_word);
   Diagnostic diagnostic = {};
   FusionSearch search;
   search.solver = solver;
@@ -103,14 +103,14 @@ Outcome Ours(const PeerNetwork& network, double seconds) {
   Arena arena(&memory);
   const double begin = CpuSeconds();
   StopAfter(0.9 * seconds);
-  Budget first(0, 0, &stop_word);
+  Budget first({}, 0, 0, &stop_word);
   Diagnostic diagnostic = {};
   FusionResult result;
   bool ok = SolveFusion(network.problem, network.model, FusionOptions(),
                         sluice::Workspace{&first, &arena, &diagnostic},
                         &result) == Status::kOk;
   StopAfter(0.1 * seconds);
-  Budget rest(0, 0, &stop_word);
+  Budget rest({}, 0, 0, &stop_word);
   PrefetchResult refined;
   ok = ok && RefineDma(result.list, network.problem.buffer_bytes, PrefetchOptions(),
                        sluice::Workspace{&rest, &arena, nullptr}, &result.dma,

@@ -41,7 +41,7 @@ struct Emitted {
                 &program, &n.diagnostic) == Status::kOk);
     REQUIRE(DeriveWaits({n.graph, n.hardware, program}, lowering.places, &n.arena,
                         &waits) == Status::kOk);
-    Budget clock(0, 0, cancel);
+    Budget clock({}, 0, 0, cancel);
     n.memory.Watch(&clock);
     status = EmitStream({n.graph, n.hardware, lowering, program, waits, 512}, &n.arena,
                         &parts, &n.diagnostic);

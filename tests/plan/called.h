@@ -63,7 +63,7 @@ struct Called {
   Nouns n;
   sluice_schedule_options_t options;
   sluice::Arena kept{&n.memory}, scratch{&n.memory}, read{&n.memory};
-  sluice::Budget clock{options.deadline_ns, options.max_iterations, options.cancel};
+  sluice::Budget clock{{}, options.deadline_ns, options.max_iterations, options.cancel};
   sluice::Progress progress;
   sluice::PlanRequest request;
   sluice::PlanCall call{request, {&kept, &scratch, &n.diagnostic}, &clock, &progress};

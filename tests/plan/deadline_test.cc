@@ -28,7 +28,7 @@ TEST_CASE("deadline: fusing comes first where the plain plan takes much, but not
   // less than 65 percent.
   const uint64_t plain = 12000 * kSecond;
   const auto much = [&](uint64_t seconds) {
-    return PlainTakesMuch(Budget(seconds * kSecond, 0, nullptr), plain);
+    return PlainTakesMuch(Budget({}, seconds * kSecond, 0, nullptr), plain);
   };
   CHECK(!much(12000));
   CHECK(!much(18300));
@@ -46,12 +46,12 @@ TEST_CASE("deadline: a step is written in three times the time it took to choose
 }
 
 TEST_CASE("deadline: searches get a share and leave the rest for writing") {
-  const Budget clock(0, 1000, nullptr);
+  const Budget clock({}, 0, 1000, nullptr);
   CHECK(Iterations(clock) == 1000);
   CHECK(Iterations(TimeForOperators(clock)) == 750);
   CHECK(Iterations(TimeForCarried(clock, true)) == 750);
   CHECK(Iterations(TimeForCarried(clock, false)) == 300);
-  const Budget far(kFar, 0, nullptr);
+  const Budget far({}, kFar, 0, nullptr);
   CHECK(About(TimeForSearch(far, 1000 * kSecond).left_ns(), kFar - 2000 * kSecond));
   CHECK(TimeForSearch(Budget(), kSecond).left_ns() == UINT64_MAX);
 }
@@ -76,7 +76,7 @@ TEST_CASE("deadline: sections get shares by their layers, within limits") {
 }
 
 TEST_CASE("deadline: what writing will take is kept, without a plan at most half") {
-  const Budget clock(kFar, 0, nullptr);
+  const Budget clock({}, kFar, 0, nullptr);
   FinishWork work = {};
   work.steps = 1000;
   work.step_ns = kSecond;
@@ -119,8 +119,8 @@ TEST_CASE("deadline: after the first plan its own time and a quarter are enough"
 }
 
 TEST_CASE("deadline: a search ends before the time that is kept, and keeps its count") {
-  const Budget clock(kFar, 0, nullptr);
-  Budget search(1, 0, nullptr);
+  const Budget clock({}, kFar, 0, nullptr);
+  Budget search({}, 1, 0, nullptr);
   for (int i = 0; i < 3; ++i) (void)search.Spend();
   const uint64_t made = search.iterations();
   CHECK(made == 3);
@@ -130,7 +130,7 @@ TEST_CASE("deadline: a search ends before the time that is kept, and keeps its c
 }
 
 TEST_CASE("deadline: a plan is offered early where that takes an eighth of the time") {
-  const Budget search(kFar, 0, nullptr);
+  const Budget search({}, kFar, 0, nullptr);
   CHECK(TimeForOffer(search, {kFar / 8 - 100 * kSecond, 0}));
   CHECK(!TimeForOffer(search, {kFar / 8 + 100 * kSecond, 0}));
   CHECK(TimeForOffer(Budget(), {kFar, 0}));

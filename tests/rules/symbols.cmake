@@ -51,6 +51,15 @@ string(REGEX MATCHALL "[^\n]* [BbC] [^\n]*" writable "${symbols}")
 if(writable)
   message(FATAL_ERROR "writable globals: ${writable}")
 endif()
+
+# One source reads a clock: all others ask base/budget, which asks the caller's.
+execute_process(COMMAND ${NM} -A --undefined-only ${STATIC} OUTPUT_VARIABLE needs
+                COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "[^\n]* clock_gettime[^\n]*" clocks "${needs}")
+list(FILTER clocks EXCLUDE REGEX "budget\\.cc\\.o:")
+if(clocks)
+  message(FATAL_ERROR "reads a clock, which only base/budget.cc may: ${clocks}")
+endif()
 function(stripped_size library result)
   execute_process(COMMAND ${STRIP} -o ${library}.stripped ${library}
                   COMMAND_ERROR_IS_FATAL ANY)

@@ -101,7 +101,7 @@ TEST_CASE("anneal: no heat keeps what is rejected, and iterations bound the roun
   CHECK(s.state == 10);
   Script bounded;
   bounded.costs = {9, 8, 7, 6, 5};
-  Budget three(0, 3, nullptr);
+  Budget three({}, 0, 3, nullptr);
   CHECK(bounded.Run({5, 0, 0, 2}, &rng, &three).rounds == 3);
   CHECK(bounded.state == 7);
 }
@@ -130,7 +130,7 @@ TEST_CASE("anneal: after the deadline as many rounds as asked, improvements only
   };
   state.undo = state.save = state.restore = [](void*) {};
   Rng rng(1);
-  Budget over(1, 0, nullptr);
+  Budget over({}, 1, 0, nullptr);
   while (!over.Exhausted()) {
   }
   AnnealOptions options = {1000, 0.5, 8, 2};

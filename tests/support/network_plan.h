@@ -37,24 +37,20 @@ class NetworkPlan {
   NetworkPlan(const Bytes& graph, const Bytes& hardware, uint64_t max_bytes = 0,
               void* block = nullptr, uint64_t block_bytes = 0)
       : graph_bytes_(graph), hardware_bytes_(hardware) {
-    diagnostic.struct_size = sizeof diagnostic;
     sluice_context_options_t options = {};
-    options.struct_size = sizeof options;
     options.max_bytes = max_bytes;
     options.block = block;
     options.block_bytes = block_bytes;
-    sluice_allocator_t recording = {};
-    recording.struct_size = sizeof recording;
-    recording.user = &memory_;
-    recording.allocate = Recorded::Allocate;
-    recording.release = Recorded::Release;
-    if (block == nullptr) options.allocator = &recording;
-    ok =
-        sluice_context_create(&options, &context_, &diagnostic) == SLUICE_OK &&
-        sluice_graph_create(context_, graph.data(), graph.size(), &graph_,
-                            &diagnostic) == SLUICE_OK &&
-        sluice_hardware_create(context_, hardware_bytes_.data(), hardware_bytes_.size(),
-                               &hardware_, &diagnostic) == SLUICE_OK;
+    Create(options);
+  }
+  // now_ns(clock_user) is the clock of deadlines and of progress.
+  NetworkPlan(const Bytes& graph, const std::string& preset, uint64_t (*now_ns)(void*),
+              void* clock_user)
+      : graph_bytes_(graph), hardware_bytes_(sluice::presets::LoadPreset(preset)) {
+    sluice_context_options_t options = {};
+    options.now_ns = now_ns;
+    options.clock_user = clock_user;
+    Create(options);
   }
   ~NetworkPlan() {
     sluice_plan_destroy(resumed_);
@@ -192,6 +188,23 @@ class NetworkPlan {
   double plan_ms = 0;  // CPU
 
  private:
+  void Create(sluice_context_options_t options) {
+    diagnostic.struct_size = sizeof diagnostic;
+    options.struct_size = sizeof options;
+    sluice_allocator_t recording = {};
+    recording.struct_size = sizeof recording;
+    recording.user = &memory_;
+    recording.allocate = Recorded::Allocate;
+    recording.release = Recorded::Release;
+    if (options.block == nullptr) options.allocator = &recording;
+    ok =
+        sluice_context_create(&options, &context_, &diagnostic) == SLUICE_OK &&
+        sluice_graph_create(context_, graph_bytes_.data(), graph_bytes_.size(), &graph_,
+                            &diagnostic) == SLUICE_OK &&
+        sluice_hardware_create(context_, hardware_bytes_.data(), hardware_bytes_.size(),
+                               &hardware_, &diagnostic) == SLUICE_OK;
+  }
+
   Bytes graph_bytes_, hardware_bytes_;
   sluice_context_t* context_ = nullptr;
   sluice_graph_t* graph_ = nullptr;

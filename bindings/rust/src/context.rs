@@ -3,6 +3,7 @@
 use crate::error::{call, Result};
 use crate::sys;
 use std::cell::Cell;
+use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::mem::size_of;
 use std::ptr;
@@ -70,6 +71,24 @@ impl Context {
             ..Default::default()
         };
         Context::create(&options, Some(block))
+    }
+
+    /// A context on the heap whose deadlines and progress are counted by the caller's clock: a
+    /// function that returns nanoseconds since any moment, rising. Any unit does, if deadlines
+    /// are in the same one.
+    pub fn with_clock(now: fn() -> u64) -> Result<Context> {
+        unsafe extern "C" fn read(user: *mut c_void) -> u64 {
+            // SAFETY: user is the function that with_clock put there.
+            let now: fn() -> u64 = unsafe { std::mem::transmute(user) };
+            now()
+        }
+        let options = sys::sluice_context_options_t {
+            struct_size: size_of::<sys::sluice_context_options_t>() as u32,
+            now_ns: Some(read),
+            clock_user: now as *mut c_void,
+            ..Default::default()
+        };
+        Context::create(&options, None)
     }
 
     fn create(options: &sys::sluice_context_options_t, block: Option<Box<[u128]>>) -> Result<Context> {

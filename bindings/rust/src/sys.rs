@@ -530,6 +530,10 @@ pub struct sluice_context_options {
     pub block: *mut ::core::ffi::c_void,
     pub block_bytes: u64,
     pub max_bytes: u64,
+    pub now_ns: ::core::option::Option<
+        unsafe extern "C" fn(user: *mut ::core::ffi::c_void) -> u64,
+    >,
+    pub clock_user: *mut ::core::ffi::c_void,
 }
 impl Default for sluice_context_options {
     fn default() -> Self {

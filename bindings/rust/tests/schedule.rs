@@ -86,6 +86,20 @@ fn deadlines_and_cancel_tokens_stop_a_call() {
 }
 
 #[test]
+fn deadlines_are_counted_by_the_clock_of_the_context() {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NOW: AtomicU64 = AtomicU64::new(0);
+    let context = Context::with_clock(|| NOW.fetch_add(1_000_000, Ordering::Relaxed)).unwrap();
+    let graph = context.graph(&file("SLUICE_TEST_GRAPH")).unwrap();
+    let hardware = context.hardware(&file("SLUICE_TEST_HARDWARE")).unwrap();
+    context.schedule(&graph, &hardware, &ScheduleOptions::default()).unwrap();
+    assert_eq!(NOW.load(Ordering::Relaxed), 0);
+    let soon =
+        ScheduleOptions { deadline: Some(Duration::from_millis(3)), ..Default::default() };
+    assert!(matches!(context.schedule(&graph, &hardware, &soon), Err(Error::Stopped(_))));
+}
+
+#[test]
 fn a_smaller_share_is_rescheduled_from_the_plan_before() {
     let context = Context::new().unwrap();
     let graph = context.graph(&file("SLUICE_TEST_GRAPH")).unwrap();

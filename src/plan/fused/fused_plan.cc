@@ -18,16 +18,19 @@ Status OfferConstructed(SectionedPlan* plan) {
       (call.in_hand && !TimeForOffer(*plan->budget, plan->finish))) {
     return Status::kOk;
   }
-  const uint64_t begin = MonotonicNs();
   Memory* heap = plan->arena->memory();
+  const bool timed = heap->clock()->timed();
+  const uint64_t begin = timed ? heap->time().Now() : 0;
   Arena memory(heap);
   Candidate candidate(heap, call.hardware);
   Diagnostic ignored = {};
   SLUICE_TRY(NoteSections(*plan, &candidate));
   SLUICE_TRY(WriteSections(*plan, &candidate, &ignored));
   call.constructed.offer(call.constructed.user, &candidate, &memory);
-  TightenFinish(MonotonicNs() - begin, &plan->finish);
-  EndSearchBefore(*heap->clock(), plan->finish, plan->budget);
+  if (timed) {
+    TightenFinish(heap->time().Since(begin), &plan->finish);
+    EndSearchBefore(*heap->clock(), plan->finish, plan->budget);
+  }
   plan->offered = true;
   return Status::kOk;
 }

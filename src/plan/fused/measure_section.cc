@@ -50,16 +50,17 @@ uint64_t StepsOf(const FusedCall& call, const Section& s) {
 }  // namespace
 
 Status MeasureFused(SectionedPlan* plan, Section* section) {
-  Arena memory(plan->arena->memory());
-  Program fused(&memory, plan->call.hardware);
-  const bool timed = plan->arena->memory()->clock() != nullptr;
-  const uint64_t begin = timed ? MonotonicNs() : 0;
+  Arena programs(plan->arena->memory());
+  Program fused(&programs, plan->call.hardware);
+  const Memory& memory = *plan->arena->memory();
+  const bool timed = memory.clock() != nullptr && memory.clock()->timed();
+  const uint64_t begin = timed ? memory.time().Now() : 0;
   SLUICE_TRY(
       AppendFused(section->run, plan->call.lowering,
                   PlacedFusion{section->result, section->buffers, section->offsets},
                   plan->arena, &fused));
   SLUICE_TRY(Measure(*plan, fused, &section->cost));
-  plan->measured_ns += timed ? MonotonicNs() - begin : 0;
+  plan->measured_ns += timed ? memory.time().Since(begin) : 0;
   plan->measured_steps += fused.size();
   return Status::kOk;
 }

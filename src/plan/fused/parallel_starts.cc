@@ -9,8 +9,8 @@ namespace sluice {
 
 struct ParallelStarts::Start {
   Start(const FusionRun& shared, const sluice_schedule_options_t& options,
-        const FusionSearch& s, const Budget& b)
-      : memory(heap.allocator(), 0),
+        const FusionSearch& s, const Budget& b, const Clock& time)
+      : memory(heap.allocator(), 0, time),
         arena(&memory),
         run(shared),
         costs(*shared.graph, *shared.hardware, *shared.lowering, options, &arena),
@@ -54,7 +54,8 @@ Status ParallelStarts::Run(const FusionRun& run,
     void* at = arena_.AllocateBytes(sizeof(Start), alignof(Start));
     void* block = arena_.AllocateBytes(bytes, 64);
     if (at == nullptr || block == nullptr) return Status::kOutOfMemory;
-    start_[i] = new (at) Start(run, options, search, budget->Alone());
+    start_[i] =
+        new (at) Start(run, options, search, budget->Alone(), arena_.memory()->time());
     if (!start_[i]->heap.Init(block, bytes)) return Status::kOutOfMemory;
     // Seeds of starts lie far apart: otherwise a call with the next seed would repeat
     // starts of this call.

@@ -281,7 +281,7 @@ Status MapGemm(const GemmCall& call, Memory* memory, sluice_gemm_mapping_t* out,
                              : options.from_level;
   GemmChoices choices = {};
   SLUICE_TRY(GemmChoicesOf(hardware, outer, &choices, diagnostic));
-  Budget budget(options.deadline_ns, 0, options.cancel);
+  Budget budget(memory->time(), options.deadline_ns, 0, options.cancel);
   const uint32_t middles = Max(1u, outer - choices.middle_begin);
   const uint32_t inners = Max(1u, choices.inner_end);
   Status answer = Status::kUnsupported;

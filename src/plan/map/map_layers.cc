@@ -299,7 +299,7 @@ Status MapGraphLayers(const LayerMapCall& call, Arena* arena,
   const sluice_map_options_t& options = call.options;
   SLUICE_TRY(CheckOptions(options, diagnostic));
   SLUICE_TRY(arena->Allocate(call.layers.size(), mappings));
-  Budget budget(options.deadline_ns, 0, options.cancel);
+  Budget budget(arena->memory()->time(), options.deadline_ns, 0, options.cancel);
   HardwareView view;
   const bool cores = IsDeclared(options) && hardware.cores.rows > 0;
   if (options.tile_only != 0 && !cores) {

@@ -197,7 +197,7 @@ Status ScheduleSegments(const SegmentCall& call, Arena* arena,
   SLUICE_TRY(NetworkOfGraph({graph, hardware, lowering, from.word_bytes}, arena,
                             &layers, diagnostic));
   const SegmentOptions options = OptionsOf(from);
-  Budget budget(from.deadline_ns, 0, from.cancel);
+  Budget budget(arena->memory()->time(), from.deadline_ns, 0, from.cancel);
   const Hardware one = WithNodeLeakage(hardware);
   NodeParallelOptions nodes;
   nodes.node.constraints.energy_exponent = options.energy_exponent;

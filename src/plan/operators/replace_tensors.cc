@@ -152,7 +152,7 @@ Status Replace(const OperatorGraph& graph, Span<const uint32_t> tensor_of,
   joint.exact = options.fast == 0;
   SLUICE_TRY(Order(options, static_cast<uint32_t>(graph.operators.size()), scratch,
                    &joint.fixed_order));
-  Budget budget(options.deadline_ns, 0, options.cancel);
+  Budget budget(scratch->memory()->time(), options.deadline_ns, 0, options.cancel);
   SpillPlan plan;
   const Status status =
       options.keep_order != 0 && !graph.operators.empty()
@@ -188,7 +188,8 @@ Status FindMinimumFootprint(const sluice_operator_graph_t& operators,
                             const ReplacementCall& call, Footprint* out) {
   OperatorGraph graph;
   FootprintPlan plan;
-  Budget budget(call.options.deadline_ns, 0, call.options.cancel);
+  Budget budget(call.scratch->memory()->time(), call.options.deadline_ns, 0,
+                call.options.cancel);
   SLUICE_TRY(ReadOperators(operators, call.scratch, &graph, call.diagnostic));
   SLUICE_TRY(PlanFootprint(graph, &budget, call.scratch, &plan, call.diagnostic));
   for (size_t i = 0; i < plan.order.size(); ++i) out->order[i] = plan.order[i];

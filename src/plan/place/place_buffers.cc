@@ -169,7 +169,7 @@ Status PlaceBuffers(const BufferCall& call, Arena* arena, sluice_placement_t* ou
   own.smallest = options.smallest != 0;
   own.explain = options.no_conflict == 0;
   own.max_nodes = options.max_nodes;
-  Budget budget(options.deadline_ns, 0, options.cancel);
+  Budget budget(arena->memory()->time(), options.deadline_ns, 0, options.cancel);
   OffsetPlan plan;
   const Status status = PlaceAll(set, call.problem.capacity_bytes, own,
                                  Workspace{&budget, arena, diagnostic}, &plan);

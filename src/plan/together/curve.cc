@@ -24,7 +24,7 @@ Status PlanFor(Tracer* t, int64_t bytes, uint64_t share, CurvePoint* point) {
   sluice_schedule_options_t options = t->request.options;
   options.scratchpad_bytes = static_cast<uint64_t>(bytes);
   if (t->request.end_ns != 0) {
-    const uint64_t now = MonotonicNs();
+    const uint64_t now = t->scratch->memory()->time().Now();
     const uint64_t rest = now < t->request.end_ns ? t->request.end_ns - now : 1;
     options.deadline_ns = PartOfTime(rest, share);
   }
@@ -55,7 +55,8 @@ Status AddPoint(Tracer* t, int64_t bytes, Vector<CurvePoint>* out) {
     if (known.bytes == bytes) return Status::kOk;
   }
   const bool first = out->size() == 0;
-  if (!first && t->request.end_ns != 0 && MonotonicNs() >= t->request.end_ns) {
+  if (!first && t->request.end_ns != 0 &&
+      t->scratch->memory()->time().Now() >= t->request.end_ns) {
     return Status::kOk;
   }
   CurvePoint point = {};

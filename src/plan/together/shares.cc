@@ -290,7 +290,7 @@ Status Shares::Choose(Known known, Choice* choice) {
     choice->model[n++] = m;
   }
   // After the deadline, the division among the plans made so far is still searched for.
-  Budget last(0, kLastDivisions, nullptr);
+  Budget last({}, 0, kLastDivisions, nullptr);
   return DividePartition(Span<const PartitionModel>(models, n), request_.ranges,
                          budget_->Exhausted() ? &last : budget_, &choice->partition);
 }

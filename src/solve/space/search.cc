@@ -108,9 +108,10 @@ class Trier {
         Arena* arena)
       : p_(problem),
         most_iterations_(search.most_iterations),
+        budget_(search.budget),
         maker_(problem),
         segments_(problem, &maker_),
-        tiles_(problem, search.goal, arena),
+        tiles_(problem, search.goal, search.budget, arena),
         prices_(problem, search.goal),
         states_(states) {}
 
@@ -153,7 +154,8 @@ class Trier {
   bool Try(uint32_t from, uint32_t end, const LoopChoice& loops) {
     const SpaceNode node = states_->nodes()[from];
     work_ += end - node.last;
-    if (loops.Iterations() > most_iterations_) return false;
+    // Nothing fits any more when the time is over: the search ends soon after.
+    if (loops.Iterations() > most_iterations_ || budget_->Exhausted()) return false;
     const uint64_t hits = segments_.hits();
     const bool fits = segments_.Make({node.held, node.last, end, loops});
     made_ += segments_.hits() == hits ? end - node.last : 1;
@@ -251,6 +253,7 @@ class Trier {
 
   const SpaceProblem& p_;
   const int64_t most_iterations_;
+  Budget* const budget_;
   SegmentMaker maker_;
   SegmentMemo segments_;
   TileChooser tiles_;

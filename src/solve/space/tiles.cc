@@ -426,7 +426,7 @@ void TileChooser::Fill(uint32_t position, uint32_t whole, TileChoices* out) cons
   const TripList channels = TripsOf(facts.extent[3], kAllUpTo);
   const OuterCuts outer_cuts(*p_.graph, *facts.layer, facts.extent);
   const SquareCuts square_cuts(*p_.graph, *facts.layer, facts.extent);
-  for (int k = -1; k < channels.size; ++k) {
+  for (int k = -1; k < channels.size && !budget_->Exhausted(); ++k) {
     const int32_t parts = k < 0 ? 1 : channels.trips[k];
     for (int s = -1; s < outer_cuts.size() + square_cuts.size(); ++s) {
       const LoopChoice space = s < 0 ? LoopChoice{}

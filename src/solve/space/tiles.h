@@ -73,8 +73,10 @@ struct TileChoices {
 
 class TileChooser {
  public:
-  TileChooser(const SpaceProblem& problem, const SpaceGoal& goal, Arena* arena)
-      : p_(problem), goal_(goal), known_(arena) {}
+  // budget: when it ends, the layers asked about from then on have no more choices.
+  TileChooser(const SpaceProblem& problem, const SpaceGoal& goal, Budget* budget,
+              Arena* arena)
+      : p_(problem), goal_(goal), budget_(budget), known_(arena) {}
 
   // whole: bits of the roles that lie whole on chip.
   Status Choose(uint32_t position, uint32_t whole, const TileChoices** out);
@@ -102,6 +104,7 @@ class TileChooser {
 
   const SpaceProblem& p_;
   const SpaceGoal goal_;
+  Budget* budget_;
   Sequence<Known> known_;
 };
 

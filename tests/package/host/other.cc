@@ -8,7 +8,7 @@ uint64_t Fnv1aWords(const void*, size_t) {
   ++foreign_calls;
   return 99;
 }
-uint64_t MonotonicNs() {
+uint64_t Clock::Now() const {
   ++foreign_calls;
   return 99;
 }
@@ -35,7 +35,7 @@ int CallTable(const Table& table) {
 int CallTheNeighbour() {
   sluice::Arena arena;
   int own = sluice::Fnv1aWords(nullptr, 0) == 99;
-  own += sluice::MonotonicNs() == 99;
+  own += sluice::Clock().Now() == 99;
   own += arena.AllocateBytes(1, 1) == nullptr;
   own += CallTable<flatbuffers::Table, flatbuffers::Verifier>({});
   own += CallTable<sluice_flatbuffers::Table, sluice_flatbuffers::Verifier>({});

@@ -39,7 +39,9 @@ OTHER_FLATBUFFERS(sluice_flatbuffers)
 // Strong symbols: a second definition is a link error, unless sluice's are hidden.
 namespace sluice {
 uint64_t Fnv1aWords(const void* data, size_t size);
-uint64_t MonotonicNs();
+struct Clock {
+  uint64_t Now() const;
+};
 class Arena {
  public:
   void* AllocateBytes(size_t bytes, size_t alignment);

@@ -105,7 +105,7 @@ TEST_CASE("adopt sections: a budget that ends before all are decided stops it") 
   const EarlierPlan before(Chain(8, 64), 16384);
   CarriedCase after(before, Chain(8, 64), {}, 128);
   uint32_t cancel = 1;
-  after.budget = Budget(0, 0, &cancel);
+  after.budget = Budget({}, 0, 0, &cancel);
   bool any = false;
   CHECK(AdoptSections(&after.plan, &any) == Status::kStopped);
 }

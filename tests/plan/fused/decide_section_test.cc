@@ -125,7 +125,7 @@ TEST_CASE(
 TEST_CASE(
     "decide section: a part's iterations count, its end only without a deadline") {
   SectionedCase c(Chain(4));
-  Budget part(0, 2, nullptr);
+  Budget part({}, 0, 2, nullptr);
   part.Spend();
   part.Spend();
   REQUIRE(part.Spend());

@@ -55,7 +55,7 @@ TEST_CASE("fused plan: what is constructed is offered before it is improved") {
   Scheduled s(Chain(8, 16), 1536);
   s.Listen();
   s.options.max_iterations = 4000;
-  Budget clock(uint64_t{1} << 50, 0, nullptr);
+  Budget clock({}, uint64_t{1} << 50, 0, nullptr);
   s.n.memory.Watch(&clock);
   const Status status = s.Schedule();
   s.n.memory.Watch(nullptr);

@@ -42,7 +42,7 @@ TEST_CASE("improve sections: without rounds or time the sections stay as they ar
     const double before = d.Cost();
     uint32_t cancel = 1;
     if (rounds) {
-      d.budget = Budget(0, 0, &cancel);
+      d.budget = Budget({}, 0, 0, &cancel);
     } else {
       d.options.max_iterations = 0;
     }

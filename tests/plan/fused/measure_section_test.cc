@@ -77,7 +77,7 @@ TEST_CASE("measure section: a deadline leaves time to write what is decided") {
   Measured m;
   LeaveTime(&m.plan, 0);
   CHECK(m.plan.finish.ns == 0);  // no clock
-  Budget clock(uint64_t{1} << 50, 0, nullptr);
+  Budget clock({}, uint64_t{1} << 50, 0, nullptr);
   m.budget = clock.Part(100);
   m.n.memory.Watch(&clock);
   m.call.step_ns = 1000000;

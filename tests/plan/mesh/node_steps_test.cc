@@ -139,7 +139,7 @@ TEST_CASE("node steps: layers that drain write a whole slice at a time") {
 TEST_CASE("node steps: an exhausted budget ends the writing") {
   Pair p(1);
   uint32_t cancel = 1;
-  p.budget = Budget(0, 0, &cancel);
+  p.budget = Budget({}, 0, 0, &cancel);
   CHECK(WriteStep(p.producer) == Status::kStopped);
   CHECK(p.program.size() == 0);
 }

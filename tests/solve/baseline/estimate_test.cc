@@ -93,7 +93,7 @@ TEST_CASE("estimate: tiles cost what the coster says, leakage is for the cycles"
 TEST_CASE("estimate: it ends with the call's clock") {
   Estimated e;
   const uint32_t stop = 1;
-  Budget clock(0, 0, &stop);
+  Budget clock({}, 0, 0, &stop);
   e.n.memory.Watch(&clock);
   CHECK(e.Run() == Status::kStopped);
   CHECK(e.costs[0].cycles == -1);

@@ -82,7 +82,7 @@ TEST_CASE("layer by layer: what does not fit is named with the least that does")
 TEST_CASE("layer by layer: an exhausted budget stops it") {
   Scheduled s;
   const uint32_t stop = 1;
-  s.budget = Budget(0, 0, &stop);
+  s.budget = Budget({}, 0, 0, &stop);
   (void)s.budget.Exhausted();
   CHECK(s.Run(4096) == Status::kStopped);
 }

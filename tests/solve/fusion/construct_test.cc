@@ -52,7 +52,7 @@ TEST_CASE(
   CHECK(Construct(&s.scheme, 100, true, s.work(), &score) == Status::kInfeasible);
   CHECK(s.diagnostic.required_bytes > s.diagnostic.available_bytes);
   const uint32_t cancel = 1;
-  s.budget = Budget(0, 0, &cancel);
+  s.budget = Budget({}, 0, 0, &cancel);
   small.problem.buffer_bytes = s.scheme.target_bytes = 4000;
   CHECK(Construct(&s.scheme, 100, true, s.work(), &score) == Status::kStopped);
 }

@@ -96,7 +96,7 @@ TEST_CASE(
 TEST_CASE("fusion: cancelled, it has a scheme or says that it stopped") {
   const Small small;
   const uint32_t cancel = 1;
-  const Solved s(small, FusionOptions(), Budget(0, 0, &cancel));
+  const Solved s(small, FusionOptions(), Budget({}, 0, 0, &cancel));
   CHECK((s.status == Status::kOk || s.status == Status::kStopped));
 }
 

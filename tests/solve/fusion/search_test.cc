@@ -239,7 +239,7 @@ TEST_CASE(
   const auto network = ReadPeerNetwork(folder, "resnet50", 4, "edge");
   Evaluation b(network.get());
   const uint32_t cancel = 1;
-  Budget budget(0, 0, &cancel);
+  Budget budget({}, 0, 0, &cancel);
   Diagnostic diagnostic = {};
   FusionResult r;
   const Status status = SolveFusion(network->problem, network->model, FusionOptions(),

@@ -21,7 +21,7 @@ Made Make(SmallCase* small, bool stopped = false) {
   Made made;
   Space space = small->MakeEmpty();
   const uint32_t cancel = stopped ? 1 : 0;
-  Budget budget(0, 0, &cancel);
+  Budget budget({}, 0, 0, &cancel);
   REQUIRE(MakeSpace(&space, &budget, &small->scratch.arena, &made.counts) ==
           Status::kOk);
   size_t schemes = 0;

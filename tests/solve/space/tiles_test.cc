@@ -91,7 +91,8 @@ TEST_CASE("space tiles: choices are in order of cost, and known for equal layers
   const sluice_test::SpaceCase c(sluice_test::JoinedGraph(), 512);
   sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
   Arena arena(&memory);
-  TileChooser chooser(c.problem, SpaceGoal{1, 1}, &arena);
+  Budget budget;
+  TileChooser chooser(c.problem, SpaceGoal{1, 1}, &budget, &arena);
   const TileChoices* first = nullptr;
   REQUIRE(chooser.Choose(0, 0, &first) == Status::kOk);
   REQUIRE(first->count > 0);

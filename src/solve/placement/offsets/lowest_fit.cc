@@ -10,6 +10,8 @@
 namespace sluice {
 namespace {
 
+constexpr uint32_t kLooksPerPoll = 4096;
+
 // Sort keys of one buffer, larger first.
 struct FitKey {
   double first;  // exact below 2^53; rounding above makes ties at worst
@@ -102,10 +104,14 @@ Status LowestFit(const Sections& sections, Span<const uint32_t> order, int64_t g
   SLUICE_TRY(arena->Allocate(widest, &placed));
   for (int64_t& offset : offsets) offset = -1;
   *peak = 0;
-  uint32_t turn = 0;
+  uint32_t looks = 0;  // at buffers nearby, since the last poll
   for (uint32_t u : order) {
-    if (++turn % 64 == 0 && arena->memory()->Stop()) return Status::kStopped;
     const SectionedBuffer& b = sections.buffers[u];
+    looks += 16 + b.near_count;
+    if (looks >= kLooksPerPoll) {
+      looks = 0;
+      if (arena->memory()->Stop()) return Status::kStopped;
+    }
     size_t count = 0;
     for (uint32_t v : sections.NearOf(b)) {
       if (offsets[v] < 0 || offsets[v] >= kNowhere) continue;

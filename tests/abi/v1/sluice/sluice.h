@@ -108,7 +108,7 @@ typedef struct sluice_allocator {
   void (*release)(void* user, void* pointer, size_t bytes, size_t alignment);
 } sluice_allocator_t;
 
-/* An allocator or a block, not both; with neither, malloc and free. */
+/* An allocator or a block, not both; with neither, malloc and free. A clock, or NULL. */
 typedef struct sluice_context_options {
   uint32_t struct_size;
   uint32_t reserved;
@@ -117,6 +117,14 @@ typedef struct sluice_context_options {
                            live until the context and all objects are destroyed */
   uint64_t block_bytes; /* of block */
   uint64_t max_bytes;   /* cap on live bytes; 0: none but the block's size */
+  /* The clock of deadlines and of progress: nanoseconds since any moment, rising. NULL: the
+   * system's monotonic clock. Only a call with deadline_ns or a progress callback reads it,
+   * on the call's thread or on a runner's, as often as the call polls its limits: up to a
+   * million times a second. Only differences count; what a step costs is learnt from them,
+   * so any unit does, if deadlines are in the same one. While it stands still or has gone
+   * back, no time passes: the call goes on, and ends as one without a deadline does at last. */
+  uint64_t (*now_ns)(void* user);
+  void* clock_user; /* handed to now_ns as it is; may be NULL */
 } sluice_context_options_t;
 
 /* Memory and its limits. Every object is made from one. */

@@ -190,7 +190,7 @@ TEST_CASE("factor_assign obeys its budget and its memory, and repeats itself") {
   FactorSolution solution;
   ArenaMemory memory;
   const uint32_t cancelled = 1;
-  Budget cancel(0, 0, &cancelled);
+  Budget cancel({}, 0, 0, &cancelled);
   CHECK(SolveFactorAssign({layer, SimbaMachine(), {}}, &memory.arena, &cancel,
                           &solution, &diagnostic) == Status::kStopped);
   for (uint64_t cap = 20000; cap < 4000000; cap *= 4) {

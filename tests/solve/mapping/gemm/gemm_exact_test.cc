@@ -353,14 +353,14 @@ TEST_CASE("gemm_exact obeys its budget and its memory, and repeats itself") {
   CHECK(again.objective == full.objective);
 
   const uint32_t cancelled = 1;
-  Budget cancel(0, 0, &cancelled);
+  Budget cancel({}, 0, 0, &cancelled);
   GemmSolution none;
   CHECK(SolveGemmExact({shape, machine, options}, &memory.arena, &cancel, &none,
                        &diagnostic) == Status::kStopped);
   // Wherever the search is stopped, its result is legal and has a bound.
   int early = 0;
   for (uint64_t ns = 2000; ns < 2000000; ns = ns * 3 / 2) {
-    Budget budget(ns, 0, nullptr);
+    Budget budget({}, ns, 0, nullptr);
     GemmSolution some;
     const Status status = SolveGemmExact({shape, machine, options}, &memory.arena,
                                          &budget, &some, &diagnostic);

@@ -80,7 +80,7 @@ TEST_CASE("gemm rates: a bandwidth out of range is named, a cancelled search sto
   GemmSolution solution;
   bool limited = false;
   const uint32_t cancelled = 1;
-  Budget stopped(0, 0, &cancelled);
+  Budget stopped({}, 0, 0, &cancelled);
   CHECK(SolveGemmRates({shape, machine, options}, &memory.arena, &stopped, &solution,
                        &limited, &diagnostic) == Status::kStopped);
   machine.bandwidth[1] = Rational{1, 0};

@@ -123,7 +123,7 @@ TEST_CASE("kapla: a budget of nothing stops, with the layer named") {
   MakeKaplaEdge(&edge);
   Scratch scratch;
   const uint32_t cancel = 1;
-  Budget budget(0, 0, &cancel);
+  Budget budget({}, 0, 0, &cancel);
   const MappingProblem problem = ConvProblem({1, 64, 64, 28, 28, 3, 3, 1, 2});
   MappingTable table;
   CHECK(MapLayers(

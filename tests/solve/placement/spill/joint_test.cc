@@ -311,7 +311,7 @@ TEST_CASE(
       if (deadline_ns == 0) options.max_states = 20000, options.exact = true;
       Ground ground;
       SpillPlan plan;
-      Budget budget(deadline_ns, 0, nullptr);
+      Budget budget({}, deadline_ns, 0, nullptr);
       const double start = sluice_test::CpuSeconds();
       REQUIRE(PlanJoint(net.Graph(), options, &budget, &ground.arena, &plan,
                         &ground.diagnostic) == Status::kOk);

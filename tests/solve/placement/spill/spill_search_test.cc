@@ -147,7 +147,7 @@ TEST_CASE("spill search: a beam whose time is over still has a plan") {
   found.fetch = {fetch.data(), fetch.size()};
   Ground ground;
   uint32_t cancelled = 1;
-  Budget budget(0, 0, &cancelled);
+  Budget budget({}, 0, 0, &cancelled);
   while (!budget.Exhausted()) budget.Tick();
   REQUIRE(SearchSpills(net.Graph(), options, &budget, &ground.arena, &found) ==
           Status::kOk);
