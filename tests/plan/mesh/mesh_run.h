@@ -77,10 +77,11 @@ inline sluice::SegmentSchedule ScheduleOf(std::vector<sluice::Segment>* segments
   return schedule;
 }
 
-// Segments name layers in the graph's order; without segments the plan is layer by layer.
+// Segments name layers in the graph's order; without segments the plan is layer by layer, but
+// for runs, of a graph without views.
 inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
-                         const std::vector<MeshSegment>& given = {},
-                         bool whole = false) {
+                         const std::vector<MeshSegment>& given = {}, bool whole = false,
+                         const std::vector<sluice::NodeRun>& runs = {}) {
   using sluice::Status;
   MeshRun run;
   Nouns n(spec, machine);
@@ -105,10 +106,24 @@ inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
   sluice::Program program(&memory, n.hardware);
   const sluice::SegmentSchedule schedule = ScheduleOf(&segments, &order);
   const sluice::TileCoster no_costs = {};
-  run.status = ScheduleOnNodes(
-      {n.graph, n.hardware, lowering, capacity, schedule, WholeMesh(n.hardware), whole,
-       no_costs, &budget, &places, &scratch},
-      &program, &run.nodes, &run.diagnostic);
+  std::vector<sluice::LayerWay> ways;
+  if (!runs.empty()) {
+    ways.assign(n.graph.layers.size(), {false, false, WholeMesh(n.hardware)});
+  }
+  for (const sluice::NodeRun& r : runs) ways[r.first].run = &r;
+  run.status = ScheduleOnNodes({n.graph,
+                                n.hardware,
+                                lowering,
+                                capacity,
+                                schedule,
+                                WholeMesh(n.hardware),
+                                whole,
+                                no_costs,
+                                &budget,
+                                &places,
+                                &scratch,
+                                {ways.data(), ways.size()}},
+                               &program, &run.nodes, &run.diagnostic);
   if (run.status != Status::kOk) return run;
   sluice::ProgramWaits waits(&memory);
   int64_t cycles = 0;
