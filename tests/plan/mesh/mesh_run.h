@@ -77,6 +77,25 @@ inline sluice::SegmentSchedule ScheduleOf(std::vector<sluice::Segment>* segments
   return schedule;
 }
 
+// Executes the plan on data, with busy links too.
+inline void Execute(const GraphSpec& spec, const HardwareSpec& machine, MeshRun* run) {
+  const Bytes graph = GraphBytes(spec), hardware = HardwareBytes(machine);
+  sluice_sim::SimulateOptions o;
+  o.graph = graph.data();
+  o.graph_size = graph.size();
+  o.hardware = hardware.data();
+  o.hardware_size = hardware.size();
+  o.plan = run->plan.data();
+  o.plan_size = run->plan.size();
+  o.functional = true;
+  o.contention = true;
+  for (const ParameterSpec& p : spec.parameters) o.parameters.push_back(p.max);
+  o.trace = [run](const sluice_sim::TraceEvent& event) {
+    if (event.opcode == SLUICE_OPCODE_COMPUTE) run->computing.insert(event.engine);
+  };
+  run->sim = sluice_sim::Simulate(o);
+}
+
 // Segments name layers in the graph's order; without segments the plan is layer by layer, but
 // for runs, of a graph without views.
 inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
@@ -155,21 +174,7 @@ inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
           Status::kOk);
   run.verdict =
       sluice::Verify(n.graph, n.hardware, read, &scratch, nullptr, &run.diagnostic);
-  const Bytes graph = GraphBytes(spec), hardware = HardwareBytes(machine);
-  sluice_sim::SimulateOptions o;
-  o.graph = graph.data();
-  o.graph_size = graph.size();
-  o.hardware = hardware.data();
-  o.hardware_size = hardware.size();
-  o.plan = run.plan.data();
-  o.plan_size = run.plan.size();
-  o.functional = true;
-  o.contention = true;
-  for (const ParameterSpec& p : spec.parameters) o.parameters.push_back(p.max);
-  o.trace = [&](const sluice_sim::TraceEvent& event) {
-    if (event.opcode == SLUICE_OPCODE_COMPUTE) run.computing.insert(event.engine);
-  };
-  run.sim = sluice_sim::Simulate(o);
+  Execute(spec, machine, &run);
   return run;
 }
 
