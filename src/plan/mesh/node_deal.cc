@@ -8,6 +8,18 @@
 
 namespace sluice {
 
+int64_t StretchesOf(const SharedRole& role, const NodeDeal& deal, uint32_t axis) {
+  int64_t stretches = 1;
+  bool depends = false;
+  for (const uint8_t v : deal.order[axis]) {
+    const int32_t parts = deal.parts[axis][v];
+    if (parts == 1) continue;
+    depends = depends || role.depends[v];
+    if (depends && !role.depends[v]) stretches *= parts;
+  }
+  return stretches;
+}
+
 namespace {
 
 constexpr int kLoopC = kAxes;
@@ -25,19 +37,6 @@ NodeDeal Undealt() {
 
 // A byte on a link against one from DRAM, in energy and in time that others lose.
 constexpr double kLinkToll = 1.0 / 64;
-
-// Stretches along an axis that the nodes which read the same words of a role form.
-int64_t StretchesOf(const SharedRole& role, const NodeDeal& deal, uint32_t axis) {
-  int64_t stretches = 1;
-  bool depends = false;
-  for (const uint8_t v : deal.order[axis]) {
-    const int32_t parts = deal.parts[axis][v];
-    if (parts == 1) continue;
-    depends = depends || role.depends[v];
-    if (depends && !role.depends[v]) stretches *= parts;
-  }
-  return stretches;
-}
 
 double CostOfOrder(Span<const SharedRole> roles, double sum_bytes,
                    const NodeDeal& deal) {

@@ -34,6 +34,8 @@ struct SharedRole {
   bool depends[kNodeLoops];  // nodes with other parts of this loop read other words
   double bytes;              // that all nodes read, each word once
 };
+// Stretches along an axis that the nodes which read the same words of a role form.
+int64_t StretchesOf(const SharedRole& role, const NodeDeal& deal, uint32_t axis);
 // Puts the loops of each axis into the order in which the nodes that read the same
 // words form the fewest rectangles, as each is loaded by itself. sum_bytes: of partial
 // sums that go from node to node; they prefer neighbours, where loads do not differ.

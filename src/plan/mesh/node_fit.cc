@@ -217,6 +217,14 @@ Status ShrinkTo(NodeLayer* self, int64_t room, int axes) {
   }
 }
 
+void StartTurns(NodeLayer* self) {
+  self->time = 0;
+  for (NodeTurn& turn : self->turns) {
+    turn = NodeTurn{};
+    for (int32_t& current : turn.current) current = -1;
+  }
+}
+
 // Gives addresses from *base on and moves *base past the last buffer.
 void SetAddresses(NodeLayer* self, int64_t* base) {
   for (NodeRole& role : self->roles) {
@@ -226,13 +234,8 @@ void SetAddresses(NodeLayer* self, int64_t* base) {
   }
   self->accumulator_begin = *base;
   *base += self->accumulator_bytes * self->accumulators;
-  self->time = 0;
-  for (NodeTurn& turn : self->turns) {
-    turn = NodeTurn{};
-    for (int32_t& current : turn.current) current = -1;
-  }
+  StartTurns(self);
 }
-
 }  // namespace
 
 int64_t SetSlots(NodeLayer* self, int role, int32_t slots) {
@@ -297,6 +300,17 @@ Status FitWholeParts(NodeLayer* self, int64_t end, int64_t* base) {
   if (self->sink_count == 0) return Status::kInfeasible;
   SLUICE_TRY(TakeWholeParts(self, end - *base));
   SetAddresses(self, base);
+  return Status::kOk;
+}
+
+Status MeasureParts(NodeLayer* self) {
+  for (int v = 0; v < kAxes; ++v) self->tiling.chunk[v] = self->share[v];
+  self->tiling.c_chunk = self->share[kLoopC];
+  self->tiling.k_outer = false;
+  self->tiling.doubled = true;
+  int64_t bytes = 0;
+  SLUICE_TRY(Measure(self, &bytes));
+  StartTurns(self);
   return Status::kOk;
 }
 

@@ -26,6 +26,9 @@ Status FitTiles(NodeLayer* self, int64_t end, Arena* scratch, int64_t* base);
 // the least time; kInfeasible where none fit.
 Status FitWholeParts(NodeLayer* self, int64_t end, int64_t* base);
 
+// One tile for each node's part of a slice; the bytes of each buffer, but no addresses.
+Status MeasureParts(NodeLayer* self);
+
 }  // namespace sluice
 
 #endif  // SLUICE_PLAN_MESH_NODE_FIT_H_

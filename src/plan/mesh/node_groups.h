@@ -16,17 +16,30 @@
 
 namespace sluice {
 
+// Layers next to each other in the order that take turns, slice after slice, all dealt
+// out alike over a region: each node computes its part of a slice in one tile, and what
+// layers send to each other comes mostly from the node itself or from its neighbours.
+// Constants stay on the nodes.
+struct NodeRun {
+  uint32_t first, layers;  // in NodeSchedule::order
+  int32_t slices;
+  NodeRegion region;
+  NodeDeal deal;  // of every layer, as far as it can be divided
+};
+
 struct NodeGroup {
   uint32_t first;  // in NodeSchedule::order
   uint32_t layers;
-  const Segment* segment;  // nullptr: a layer without one
+  const Segment* segment;  // nullptr: a layer without one, or a run
+  const NodeRun* run = nullptr;
 };
 
 // How a layer is to be written; of layers of one segment the first one's way counts.
 struct LayerWay {
-  bool together;     // as its segment says, else by itself
-  bool whole;        // NodeCall::whole
-  NodeRegion nodes;  // by itself
+  bool together;                 // as its segment says, else by itself
+  bool whole;                    // NodeCall::whole
+  NodeRegion nodes;              // by itself
+  const NodeRun* run = nullptr;  // which begins with this layer
 };
 
 // What ScheduleOnNodes is asked for.
@@ -47,6 +60,9 @@ struct NodeCall {
   // By layer of the graph; empty: segments wherever they fit, all of them `whole` or
   // not, layers by themselves on `nodes`.
   Span<const LayerWay> ways = {};
+  // To see what one more slice takes, so many of each run are written and nothing else;
+  // 0: all.
+  int32_t most_slices = 0;
 };
 
 // A program that is being written. `context` refers to `lowering`: not to be copied.
@@ -66,6 +82,7 @@ struct NodeSchedule {
                 static_cast<uint32_t>(NodesOf(call.nodes))},
         way{true, call.whole, call.nodes},
         ways(call.ways),
+        most_slices(call.most_slices),
         groups(scratch) {}
   NodeSchedule(const NodeSchedule&) = delete;
   NodeSchedule& operator=(const NodeSchedule&) = delete;
@@ -78,6 +95,7 @@ struct NodeSchedule {
   NodeContext context;
   LayerWay way;  // of every layer, where `ways` is empty
   Span<const LayerWay> ways;
+  int32_t most_slices;  // of a run that are written; 0: all
   Span<const uint32_t> order;
   Span<uint32_t> group_of;  // by layer; kNone: views
   Vector<NodeGroup> groups;

@@ -145,7 +145,7 @@ Status MakeNodeLayer(const NodeContext& context, const NodeLayerRequest& request
     self->unit[v] = v == kLoopC ? rule.sum_unit : rule.unit[v];
   }
   self->extent[0] /= self->slices;
-  OrderParts(self, request.lands);
+  if (!request.ordered) OrderParts(self, request.lands);
   DealOut(self);
   return Status::kOk;
 }

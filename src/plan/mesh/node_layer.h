@@ -75,7 +75,9 @@ struct NodeTurn {
   NodeTile tile;    // the current tile
   TileStep step;
   bool loads, lands;  // for ForRectangles
-  Box landing;
+  Box landing;        // in `landing_role`, of slice `landing_slice`; -1: not known
+  int64_t landing_slice = -1;
+  int landing_role = 0;
 };
 
 struct NodeLayer;
@@ -133,8 +135,9 @@ struct NodeLayerRequest {
   uint32_t layer;
   NodeRegion region;
   NodeDeal deal;
-  int32_t slices;      // of the batch
-  uint32_t lands = 0;  // bits: roles that other layers of the segment make
+  int32_t slices;        // of the batch
+  uint32_t lands = 0;    // bits: roles that other layers of the segment make
+  bool ordered = false;  // parts lie as the deal says, else so that loads are few
 };
 
 // The context must outlive the layer.

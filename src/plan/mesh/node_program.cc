@@ -10,27 +10,43 @@ namespace sluice {
 
 namespace {
 
-// Keeps segments whose layers fit beside each other; splits the others into layers.
+// Adds the group if its layers fit beside each other; *added says so.
+Status AddTogether(NodeSchedule* self, const NodeGroup& group, bool* added) {
+  MarkGroup(self, group);
+  const Status status = WriteTogether(self, group, false);
+  *added = status == Status::kOk;
+  if (*added) return self->groups.Push(group);
+  return status == Status::kInfeasible ? Status::kOk : status;
+}
+
+// Keeps runs and segments whose layers fit beside each other; splits the others into
+// layers.
 Status DivideIntoGroups(NodeSchedule* self, Span<const Segment> segments) {
-  uint32_t at = 0;
-  for (const Segment& segment : segments) {
-    const uint32_t n = static_cast<uint32_t>(segment.layers.size());
-    const NodeGroup whole = {at, n, &segment};
-    const bool together = WayOf(*self, self->order[at]).together;
-    if (n > 1 && together) {
-      MarkGroup(self, whole);
-      const Status status = WriteTogether(self, whole, false);
-      if (status == Status::kOk) {
-        SLUICE_TRY(self->groups.Push(whole));
-        at += n;
-        continue;
-      }
-      if (status != Status::kInfeasible) return status;
+  const uint32_t layers = static_cast<uint32_t>(self->order.size());
+  size_t next = 0;
+  for (uint32_t at = 0; at < layers;) {
+    while (next < segments.size() && segments[next].begin < at) ++next;
+    const LayerWay& way = WayOf(*self, self->order[at]);
+    const bool begins = next < segments.size() && segments[next].begin == at;
+    const Segment* segment = begins && way.together ? &segments[next] : nullptr;
+    NodeGroup group = {at, 1, segment, way.run};
+    if (way.run != nullptr) group.layers = way.run->layers;
+    if (way.run == nullptr && segment != nullptr) {
+      group.layers = static_cast<uint32_t>(segment->layers.size());
     }
-    for (uint32_t i = 0; i < n; ++i)
-      SLUICE_TRY(AddAlone(self, at++, n == 1 && together ? &segment : nullptr));
+    bool added = false;
+    if (group.run != nullptr || group.layers > 1) {
+      SLUICE_TRY(AddTogether(self, group, &added));
+    }
+    const uint32_t end = at + group.layers;
+    if (added) {
+      at = end;
+      continue;
+    }
+    while (at < end) {
+      SLUICE_TRY(AddAlone(self, at++, group.layers == 1 ? segment : nullptr));
+    }
   }
-  while (at < self->order.size()) SLUICE_TRY(AddAlone(self, at++, nullptr));
   return Status::kOk;
 }
 
@@ -65,7 +81,8 @@ Status WriteAlone(NodeSchedule* self, const NodeGroup& group) {
 }
 
 Status WriteGroup(NodeSchedule* self, const NodeGroup& group) {
-  return group.layers == 1 ? WriteAlone(self, group) : WriteTogether(self, group, true);
+  const bool together = group.run != nullptr || group.layers > 1;
+  return together ? WriteTogether(self, group, true) : WriteAlone(self, group);
 }
 
 // Gives places in DRAM for layers that overlap in time or run in another order than the
@@ -101,7 +118,10 @@ Status WriteProgram(NodeSchedule* self, const NodeCall& call, NodeProgram* out,
   SLUICE_TRY(StartGroups(self, call.schedule.order));
   SLUICE_TRY(DivideIntoGroups(self, call.schedule.segments));
   SLUICE_TRY(PlaceTensors(self, call.places, out, diagnostic));
-  for (const NodeGroup& group : self->groups) SLUICE_TRY(WriteGroup(self, group));
+  for (const NodeGroup& group : self->groups) {
+    if (self->most_slices > 0 && group.run == nullptr) continue;
+    SLUICE_TRY(WriteGroup(self, group));
+  }
   out->lowering = self->lowering;
   out->groups = static_cast<uint32_t>(self->groups.size());
   return Status::kOk;

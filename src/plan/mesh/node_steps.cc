@@ -157,7 +157,13 @@ Status Land(NodeLayer* self, int role, const NodeTile& tile, uint32_t from,
   for (uint32_t i = 0; i < self->nodes; ++i) {
     NodeTurn* turn = &self->turns[i];
     turn->lands = self->shares[i].used;
-    if (turn->lands) turn->landing = LandingBox(*self, i, role, tile.slice);
+    if (!turn->lands ||
+        (turn->landing_slice == tile.slice && turn->landing_role == role)) {
+      continue;
+    }
+    turn->landing = LandingBox(*self, i, role, tile.slice);
+    turn->landing_slice = tile.slice;
+    turn->landing_role = role;
   }
   Box part;
   return ForRectangles(

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "plan/mesh/node_fit.h"
+#include "plan/mesh/node_resident.h"
 #include "plan/mesh/node_steps.h"
 
 namespace sluice {
@@ -164,6 +165,36 @@ Status TakeTurns(NodeSchedule* self, Span<NodeLayer*> layers, int32_t slices) {
   return Status::kOk;
 }
 
+Status MakeLayers(NodeSchedule* self, const NodeGroup& group, int32_t slices,
+                  Span<NodeLayer*>* made) {
+  SLUICE_TRY(self->arena->Allocate(group.layers, made));
+  Span<NodeLayer*> layers = *made;
+  for (uint32_t i = 0; i < group.layers; ++i) {
+    const uint32_t l = self->order[group.first + i];
+    const Layer& layer = self->lowering.executed[l];
+    if (KindOf(layer.op) != LayerKind::kCompute ||
+        self->graph.tensors[layer.outputs[0]].extent[0] % slices != 0) {
+      return Status::kInfeasible;
+    }
+    const uint32_t lands = LandsOn(layer, Span<NodeLayer*>(layers.data(), i));
+    NodeLayerRequest request = {l, {}, {}, slices, lands};
+    if (group.run != nullptr) {
+      request.region = group.run->region;
+      request.deal = group.run->deal;
+      request.ordered = true;
+    } else {
+      const LayerOnNodes& at = group.segment->layers[i];
+      if (at.layer != l) return Status::kInfeasible;
+      request.region = at.region;
+      request.deal = DealOf(self->graph, layer, at.split);
+    }
+    SLUICE_TRY(MakeNodeLayer(self->context, request, self->arena, &layers[i]));
+    layers[i]->stores = IsStored(*self, l);
+    SLUICE_TRY(ConnectLayer(self, layers, i, self->group_of[l]));
+  }
+  return Status::kOk;
+}
+
 }  // namespace
 
 Status Interleave(NodeSchedule* self, Span<NodeLayer*> layers) {
@@ -188,29 +219,18 @@ Status Interleave(NodeSchedule* self, Span<NodeLayer*> layers) {
 Status WriteTogether(NodeSchedule* self, const NodeGroup& group, bool write) {
   ArenaScope scope(self->arena);
   Span<NodeLayer*> layers;
-  SLUICE_TRY(self->arena->Allocate(group.layers, &layers));
-  const Segment& segment = *group.segment;
-  const int32_t slices = Max(segment.top_batch, 1);
-  for (uint32_t i = 0; i < group.layers; ++i) {
-    const LayerOnNodes& at = segment.layers[i];
-    const Layer& layer = self->lowering.executed[at.layer];
-    if (KindOf(layer.op) != LayerKind::kCompute ||
-        at.layer != self->order[group.first + i] ||
-        self->graph.tensors[layer.outputs[0]].extent[0] % slices != 0) {
-      return Status::kInfeasible;
-    }
-    SLUICE_TRY(
-        MakeNodeLayer(self->context,
-                      {at.layer, at.region, DealOf(self->graph, layer, at.split),
-                       slices, LandsOn(layer, Span<NodeLayer*>(layers.data(), i))},
-                      self->arena, &layers[i]));
-    layers[i]->stores = IsStored(*self, at.layer);
-    SLUICE_TRY(ConnectLayer(self, layers, i, self->group_of[at.layer]));
+  const bool run = group.run != nullptr;
+  const int32_t slices = run ? group.run->slices : Max(group.segment->top_batch, 1);
+  SLUICE_TRY(MakeLayers(self, group, slices, &layers));
+  if (run) {
+    SLUICE_TRY(ArrangeResident(self, layers));
+    const int32_t most = self->most_slices > 0 ? self->most_slices : slices;
+    return write ? TakeTurnsAhead(self, layers, Min(most, slices)) : Status::kOk;
   }
   // Layers on the same region take turns.
   bool turns = true;
-  for (const LayerOnNodes& at : segment.layers) {
-    turns = turns && SameRegion(at.region, segment.layers[0].region);
+  for (const NodeLayer* layer : layers) {
+    turns = turns && SameRegion(layer->region, layers[0]->region);
   }
   Status status = Arrange(self, layers, turns, slices > 1 && !turns ? 2 : 1);
   if (status == Status::kInfeasible && slices > 1 && !turns) {

@@ -5,21 +5,27 @@
 #include "model/report.h"
 #include "plan/better_plan.h"
 #include "plan/mesh/find_segments.h"
+#include "plan/mesh/node_mix.h"
 #include "plan/mesh/node_program.h"
+#include "plan/mesh/node_runs.h"
+#include "plan/mesh/segment_network.h"
 #include "plan/objective.h"
 #include "plan/space/take_space.h"
 
 namespace sluice {
 namespace {
 
-// The smallest ratio seen of a stream's cost to the cost that its segments predict.
-constexpr double kBelowPromise = 0.75;
-// Longer programs are written once: how outputs are sent on changes them little.
+// Longer programs are written once: how outputs are sent on changes them little. Where
+// layers one by one take more, segments of the mesh model are not tried.
 constexpr size_t kWrittenTwice = 1 << 18;  // steps
 // The search ends after so many parts of the mesh in a row that are no better. If plans are
 // cheap to make, all parts are tried.
 constexpr int kMostInVain = 2;
 constexpr size_t kMuchWork = 1 << 20;  // steps of the plans written so far
+// Slices of runs that are written to see what one takes, and twice as many.
+constexpr int32_t kFewSlices = 2;
+// Steps of a program that is taken, with some left for what groups add to each other.
+constexpr size_t kMostSteps = 15 << 17;
 constexpr double kNoCost = 1e300;
 
 double CostOf(const PlanCall& call, double energy_pj, double cycles) {
@@ -55,6 +61,7 @@ struct Dealing {
   NodeRegion nodes;
   bool whole;                 // outputs are sent on in one piece
   Span<const LayerWay> ways;  // as in NodeCall
+  int32_t most_slices = 0;    // as in NodeCall
 };
 
 // Writes the program. *fits: it is complete.
@@ -65,7 +72,7 @@ Status WriteDealt(PlanCall* call, const Dealing& dealing, Candidate* found,
   const Status status = ScheduleOnNodes(
       {call->graph, call->hardware, call->plain.lowering, call->capacity,
        dealing.schedule, dealing.nodes, dealing.whole, call->coster, &call->search,
-       &found->places, memory, dealing.ways},
+       &found->places, memory, dealing.ways, dealing.most_slices},
       &found->program, &on_nodes, &why);
   if (status == Status::kInternal) {
     return Fail(call->diagnostic, status, "nodes")
@@ -91,19 +98,23 @@ Status TakeDealt(PlanCall* call, const Dealing& dealing) {
 
 // What plans that were written cost, layer by layer.
 struct Measured {
-  Measured(PlanCall* c, Arena* m) : call(c), memory(m) {}
+  Measured(PlanCall* c, Arena* m) : call(c), memory(m), items(m) {}
   PlanCall* call;
   Arena* memory;
   // A layer's cost: of a cycle and of a pJ, in parts of the first plan's.
   double per_cycle = 0, per_pj = 0;
-  size_t steps = 0;      // that were written
-  Span<LayerWay> alone;  // the best way of each layer by itself
-  Span<double> least;    // what it costs
+  size_t steps = 0;       // that were written
+  Span<LayerWay> alone;   // the best way of each layer by itself
+  Span<double> least;     // what it costs
+  Span<size_t> steps_of;  // and takes
+  Span<const uint32_t> order;
+  Vector<NodeItem> items;  // layers together
 };
 
 // One plan's costs by layer; the first layer of those that overlap has all of theirs.
 struct DealtCost {
   Span<double> of;
+  Span<size_t> steps_of;
   double plan = kNoCost;
   size_t steps = 0;
 };
@@ -122,6 +133,7 @@ Status Measure(Measured* self, const Dealing& dealing, DealtCost* cost) {
   Arena memory(call->scratch->memory());
   bool fits = false;
   SLUICE_TRY(self->memory->Allocate(call->graph.layers.size(), &cost->of));
+  SLUICE_TRY(self->memory->Allocate(call->graph.layers.size(), &cost->steps_of));
   for (double& of : cost->of) of = kNoCost;
   SLUICE_TRY(WriteDealt(call, dealing, &found, &memory, &fits));
   const Program& program = found.program;
@@ -143,9 +155,10 @@ Status Measure(Measured* self, const Dealing& dealing, DealtCost* cost) {
   for (double& of : cost->of) of = 0;
   for (size_t b = 0; b < blocks.size(); ++b) {
     if (blocks[b].steps == 0) continue;
-    cost->of[program.step(program.block_begin(b)).layer] +=
-        blocks[b].energy_pj * self->per_pj +
-        static_cast<double>(blocks[b].cycles) * self->per_cycle;
+    const uint32_t layer = program.step(program.block_begin(b)).layer;
+    cost->steps_of[layer] += blocks[b].steps;
+    cost->of[layer] += blocks[b].energy_pj * self->per_pj +
+                       static_cast<double>(blocks[b].cycles) * self->per_cycle;
   }
   return Status::kOk;
 }
@@ -157,12 +170,14 @@ Status MeasureAlone(Measured* self) {
   NodeRegion nodes = WholeMesh(self->call->hardware);
   SLUICE_TRY(self->memory->Allocate(n, &self->alone));
   SLUICE_TRY(self->memory->Allocate(n, &self->least));
+  SLUICE_TRY(self->memory->Allocate(n, &self->steps_of));
   for (size_t l = 0; l < n; ++l) {
     self->alone[l] = LayerWay{false, false, nodes};
     self->least[l] = kNoCost;
   }
   for (int in_vain = 0; NodesOf(nodes) > 1 && in_vain < kMostInVain;
        nodes = HalfOf(nodes)) {
+    if (self->steps > kMuchWork) break;
     ArenaScope scope(self->memory);
     const SegmentSchedule none = {};
     DealtCost cost;
@@ -171,6 +186,7 @@ Status MeasureAlone(Measured* self) {
     for (size_t l = 0; l < n; ++l) {
       if (cost.of[l] >= self->least[l]) continue;
       self->least[l] = cost.of[l];
+      self->steps_of[l] = cost.steps_of[l];
       self->alone[l].nodes = nodes;
       in_vain = 0;
     }
@@ -178,40 +194,117 @@ Status MeasureAlone(Measured* self) {
   return Status::kOk;
 }
 
-double SumOver(const SegmentSchedule& schedule, const Segment& segment,
-               Span<double> of) {
-  double sum = 0;
-  for (size_t i = 0; i < segment.layers.size(); ++i) {
-    sum += of[schedule.order[segment.begin + i]];
+// The order of segments, or of the graph where segments do not take all its layers.
+Status SetOrder(Measured* self) {
+  const PlanCall& call = *self->call;
+  Span<SegmentLayer> layers;
+  Span<uint32_t> order;
+  Diagnostic ignored = {};
+  Arena memory(self->memory->memory());
+  const Status status = NetworkOfGraph(
+      {call.graph, call.hardware, call.plain.lowering, 0}, &memory, &layers, &ignored);
+  if (status == Status::kOutOfMemory || status == Status::kStopped) return status;
+  uint32_t work = 0;
+  for (const uint8_t view : call.plain.lowering.is_view) work += view == 0 ? 1 : 0;
+  SLUICE_TRY(self->memory->Allocate(work, &order));
+  const bool all = status == Status::kOk && layers.size() == work;
+  uint32_t n = 0;
+  for (uint32_t l = 0; l < call.graph.layers.size(); ++l) {
+    if (call.plain.lowering.is_view[l] != 0) continue;
+    order[n] = all ? layers[n].layer : l;
+    ++n;
   }
+  self->order = order;
+  return Status::kOk;
+}
+
+template <typename T>
+T SumOver(const Measured& self, uint32_t first, uint32_t layers, Span<T> of) {
+  T sum = 0;
+  for (uint32_t i = first; i < first + layers; ++i) sum += of[self.order[i]];
   return sum;
 }
 
-// Takes each segment in the way that costs least where it was measured: its layers
-// together, in one of two ways, or each by itself.
-Status TakeMixed(Measured* self, const SegmentSchedule& schedule,
-                 const NodeRegion& nodes, const DealtCost (&together)[2]) {
+// The cheapest mixture of what was measured. *cost: what it should cost.
+Status Mix(Measured* self, Arena* memory, Span<const NodeItem*>* cover, double* cost) {
+  const uint32_t layers = static_cast<uint32_t>(self->order.size());
+  Vector<NodeItem> items(memory);
+  for (const NodeItem& item : self->items) SLUICE_TRY(items.Push(item));
+  for (uint32_t i = 0; i < layers; ++i) {
+    const uint32_t l = self->order[i];
+    SLUICE_TRY(
+        items.Push({i, 1, self->least[l], self->steps_of[l], self->alone[l], nullptr}));
+  }
+  *cost = kNoCost;
+  const Status found = MixItems(
+      {layers, Span<NodeItem>(items.data(), items.size()), kMostSteps}, memory, cover);
+  if (found == Status::kInfeasible) return Status::kOk;
+  SLUICE_TRY(found);
+  *cost = 0;
+  for (const NodeItem* item : *cover) *cost += item->cost;
+  return Status::kOk;
+}
+
+Status TakeMixed(Measured* self) {
+  Arena memory(self->memory->memory());
+  const size_t layers = self->order.size();
+  Span<const NodeItem*> cover;
+  double cost = kNoCost;
+  SLUICE_TRY(Mix(self, &memory, &cover, &cost));
+  if (cost >= kNoCost) return Status::kOk;
+  Span<LayerWay> ways;
+  Vector<Segment> segments(&memory);
+  SLUICE_TRY(memory.Allocate(self->alone.size(), &ways));
+  for (size_t l = 0; l < ways.size(); ++l) ways[l] = self->alone[l];
+  for (const NodeItem* item : cover) {
+    ways[self->order[item->first]] = item->way;
+    if (item->segment != nullptr) SLUICE_TRY(segments.Push(*item->segment));
+  }
+  SegmentSchedule schedule = {};
+  SLUICE_TRY(memory.Allocate(layers, &schedule.order));
+  for (uint32_t i = 0; i < layers; ++i) schedule.order[i] = self->order[i];
+  schedule.segments = Span<Segment>(segments.data(), segments.size());
+  return TakeDealt(self->call, {schedule, WholeMesh(self->call->hardware), true, ways});
+}
+
+// Measures runs of layers that take turns on these nodes.
+Status MeasureRuns(Measured* self, const NodeRegion& nodes) {
+  PlanCall* call = self->call;
+  Span<NodeRun> runs;
+  const Status found = FindRuns(
+      {call->graph, call->hardware, call->plain.lowering, call->capacity, self->order,
+       nodes, self->least, self->per_pj, self->per_cycle, call->coster, &call->search},
+      self->memory, &runs);
+  if (found != Status::kOk) return found == Status::kStopped ? Status::kOk : found;
   Span<LayerWay> ways;
   SLUICE_TRY(self->memory->Allocate(self->alone.size(), &ways));
   for (size_t l = 0; l < ways.size(); ++l) ways[l] = self->alone[l];
-  for (const Segment& segment : schedule.segments) {
-    double least = SumOver(schedule, segment, self->least);
-    for (int pieces = 0; pieces < 2; ++pieces) {
-      const double cost = SumOver(schedule, segment, together[pieces].of);
-      if (cost >= least) continue;
-      least = cost;
-      LayerWay* way = &ways[schedule.order[segment.begin]];
-      way->together = true;
-      way->whole = pieces == 0;
-    }
+  for (const NodeRun& run : runs) ways[self->order[run.first]].run = &run;
+  SegmentSchedule schedule = {};
+  SLUICE_TRY(self->memory->Allocate(self->order.size(), &schedule.order));
+  for (size_t i = 0; i < self->order.size(); ++i) schedule.order[i] = self->order[i];
+  DealtCost few[2];
+  for (int i = 0; i < 2; ++i) {
+    SLUICE_TRY(Measure(self, {schedule, nodes, true, ways, kFewSlices << i}, &few[i]));
+    if (few[i].plan >= kNoCost) return Status::kOk;
   }
-  return TakeDealt(self->call, {schedule, nodes, true, ways});
+  for (const NodeRun& run : runs) {
+    const double sum = SumOver(*self, run.first, run.layers, few[1].of);
+    const double slice =
+        (sum - SumOver(*self, run.first, run.layers, few[0].of)) / kFewSlices;
+    const double cost = sum + slice * Max(0, run.slices - 2 * kFewSlices);
+    size_t steps = SumOver(*self, run.first, run.layers, few[1].steps_of);
+    steps = steps / Min(run.slices, 2 * kFewSlices) * static_cast<size_t>(run.slices);
+    const LayerWay& way = ways[self->order[run.first]];
+    SLUICE_TRY(self->items.Push({run.first, run.layers, cost, steps, way, nullptr}));
+  }
+  return Status::kOk;
 }
 
-Status TakeSegments(Measured* self, const NodeRegion& nodes) {
+// Measures segments on these nodes, each in two ways, where they promise to cost less
+// than `least`.
+Status MeasureSegments(Measured* self, const NodeRegion& nodes, double least) {
   PlanCall* call = self->call;
-  Arena memory(call->scratch->memory());
-  ArenaScope scope(self->memory);
   Diagnostic ignored = {};
   Hardware part = call->hardware;  // with the leakage of the whole chip
   part.node_cols = nodes.extent[kColumns];
@@ -219,29 +312,55 @@ Status TakeSegments(Measured* self, const NodeRegion& nodes) {
   SegmentSchedule schedule = {};
   if (FindSegments(
           {call->graph, part, call->plain.lowering, call->capacity, call->options},
-          &call->search, &memory, &schedule, &ignored) != Status::kOk) {
+          &call->search, self->memory, &schedule, &ignored) != Status::kOk) {
     return Status::kOk;
   }
   const SegmentCost& promise = schedule.cost;
-  const double cost = CostOf(*call, promise.energy_pj * kBelowPromise,
-                             static_cast<double>(promise.cycles) * kBelowPromise);
-  if (!BeatsBest(*call, cost)) return Status::kOk;
+  const double cost = promise.energy_pj * self->per_pj +
+                      static_cast<double>(promise.cycles) * self->per_cycle;
+  if (cost >= least) return Status::kOk;
   DealtCost together[2];
   SLUICE_TRY(Measure(self, {schedule, nodes, true, {}}, &together[0]));
-  if (together[0].steps > kWrittenTwice) {
-    together[1] = together[0];
-  } else {
+  together[1] = together[0];
+  if (together[0].steps <= kWrittenTwice) {
     SLUICE_TRY(Measure(self, {schedule, nodes, false, {}}, &together[1]));
   }
-  SLUICE_TRY(TakeMixed(self, schedule, nodes, together));
-  // What a group costs depends a little on its neighbours.
-  for (int pieces = 0; pieces < 2; ++pieces) {
-    if (together[pieces].plan >= kNoCost || !BeatsBest(*call, together[pieces].plan)) {
-      continue;
+  for (const Segment& segment : schedule.segments) {
+    for (int pieces = 0; pieces < 2; ++pieces) {
+      const uint32_t n = static_cast<uint32_t>(segment.layers.size());
+      const double sum = SumOver(*self, segment.begin, n, together[pieces].of);
+      const LayerWay way = {true, pieces == 0, nodes};
+      const size_t steps = SumOver(*self, segment.begin, n, together[pieces].steps_of);
+      SLUICE_TRY(self->items.Push({segment.begin, n, sum, steps, way, &segment}));
     }
-    SLUICE_TRY(TakeDealt(call, {schedule, nodes, pieces == 0, {}}));
   }
   return Status::kOk;
+}
+
+// Measures layers together on the nodes and on halves of them, then takes the best of
+// all.
+Status TakeTogether(Measured* self, NodeRegion nodes) {
+  SLUICE_TRY(SetOrder(self));
+  double least = kNoCost;
+  size_t alone = 0;
+  for (const size_t steps : self->steps_of) alone += steps;
+  for (int in_vain = 0; NodesOf(nodes) > 1 && in_vain < kMostInVain;
+       nodes = HalfOf(nodes)) {
+    if (least < kNoCost && self->steps > kMuchWork) break;
+    if (!MayPay(*self->call, NodesOf(nodes))) break;
+    const double before = least;
+    const int kinds = alone <= kWrittenTwice ? 2 : 1;
+    for (int segments = 0; segments < kinds; ++segments) {
+      Arena memory(self->memory->memory());
+      Span<const NodeItem*> cover;
+      SLUICE_TRY(segments == 0 ? MeasureRuns(self, nodes)
+                               : MeasureSegments(self, nodes, least));
+      SLUICE_TRY(Mix(self, &memory, &cover, &least));
+    }
+    in_vain = least < before ? 0 : in_vain + 1;
+    if (self->call->clock->watched()) SLUICE_TRY(TakeMixed(self));
+  }
+  return TakeMixed(self);
 }
 
 }  // namespace
@@ -257,17 +376,13 @@ Status TakeOnMesh(PlanCall* call) {
   Arena memory(call->scratch->memory());
   Measured measured(call, &memory);
   SLUICE_TRY(MeasureAlone(&measured));
-  SLUICE_TRY(TakeDealt(call, {none, all, false, measured.alone}));
-  const bool segments = call->options.solver != SLUICE_SOLVER_BASELINE;
-  int in_vain = 0;
-  for (NodeRegion nodes = all; segments && NodesOf(nodes) > 1; nodes = HalfOf(nodes)) {
-    const bool ends = in_vain >= kMostInVain && measured.steps > kMuchWork;
-    if (ends || !MayPay(*call, NodesOf(nodes))) break;
-    const bool had = call->has_plan();
-    const double before = call->best_cost;
-    SLUICE_TRY(TakeSegments(&measured, nodes));
-    const bool better = call->has_plan() && (!had || call->best_cost < before);
-    in_vain = better ? 0 : in_vain + 1;
+  const bool had = call->has_plan();
+  const double before = call->best_cost;
+  if (call->options.solver != SLUICE_SOLVER_BASELINE) {
+    SLUICE_TRY(TakeTogether(&measured, all));
+  }
+  if (call->has_plan() == had && !(call->best_cost < before)) {
+    SLUICE_TRY(TakeDealt(call, {none, all, false, measured.alone}));
   }
   return MayPay(*call, 1) ? TakeFromSpace(call) : Status::kOk;
 }

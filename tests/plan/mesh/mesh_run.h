@@ -78,10 +78,24 @@ inline sluice::SegmentSchedule ScheduleOf(std::vector<sluice::Segment>* segments
   return schedule;
 }
 
-// Segments name layers in the graph's order; without segments the plan is layer by layer.
+// Executes the plan on data, with busy links too.
+inline void Execute(const GraphSpec& spec, const HardwareSpec& machine, MeshRun* run) {
+  const Bytes graph = GraphBytes(spec), hardware = HardwareBytes(machine);
+  sluice_sim::SimulateOptions o = SimulationOf(graph, hardware, run->plan);
+  o.functional = true;
+  o.contention = true;
+  for (const ParameterSpec& p : spec.parameters) o.parameters.push_back(p.max);
+  o.trace = [run](const sluice_sim::TraceEvent& event) {
+    if (event.opcode == SLUICE_OPCODE_COMPUTE) run->computing.insert(event.engine);
+  };
+  run->sim = sluice_sim::Simulate(o);
+}
+
+// Segments name layers in the graph's order; without segments the plan is layer by layer, but
+// for runs, of a graph without views.
 inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
-                         const std::vector<MeshSegment>& given = {},
-                         bool whole = false) {
+                         const std::vector<MeshSegment>& given = {}, bool whole = false,
+                         const std::vector<sluice::NodeRun>& runs = {}) {
   using sluice::Status;
   MeshRun run;
   Nouns n(spec, machine);
@@ -106,10 +120,24 @@ inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
   sluice::Program program(&memory, n.hardware);
   const sluice::SegmentSchedule schedule = ScheduleOf(&segments, &order);
   const sluice::TileCoster no_costs = {};
-  run.status = ScheduleOnNodes(
-      {n.graph, n.hardware, lowering, capacity, schedule, WholeMesh(n.hardware), whole,
-       no_costs, &budget, &places, &scratch},
-      &program, &run.nodes, &run.diagnostic);
+  std::vector<sluice::LayerWay> ways;
+  if (!runs.empty()) {
+    ways.assign(n.graph.layers.size(), {false, false, WholeMesh(n.hardware)});
+  }
+  for (const sluice::NodeRun& r : runs) ways[r.first].run = &r;
+  run.status = ScheduleOnNodes({n.graph,
+                                n.hardware,
+                                lowering,
+                                capacity,
+                                schedule,
+                                WholeMesh(n.hardware),
+                                whole,
+                                no_costs,
+                                &budget,
+                                &places,
+                                &scratch,
+                                {ways.data(), ways.size()}},
+                               &program, &run.nodes, &run.diagnostic);
   if (run.status != Status::kOk) return run;
   sluice::ProgramWaits waits(&memory);
   int64_t cycles = 0;
@@ -141,15 +169,7 @@ inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
           Status::kOk);
   run.verdict =
       sluice::Verify(n.graph, n.hardware, read, &scratch, nullptr, &run.diagnostic);
-  const Bytes graph = GraphBytes(spec), hardware = HardwareBytes(machine);
-  sluice_sim::SimulateOptions o = SimulationOf(graph, hardware, run.plan);
-  o.functional = true;
-  o.contention = true;
-  for (const ParameterSpec& p : spec.parameters) o.parameters.push_back(p.max);
-  o.trace = [&](const sluice_sim::TraceEvent& event) {
-    if (event.opcode == SLUICE_OPCODE_COMPUTE) run.computing.insert(event.engine);
-  };
-  run.sim = sluice_sim::Simulate(o);
+  Execute(spec, machine, &run);
   return run;
 }
 

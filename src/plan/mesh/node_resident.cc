@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/mesh/node_resident.h"
+
+#include "base/checked.h"
+#include "base/sort.h"
+#include "plan/mesh/node_fit.h"
+#include "plan/mesh/node_steps.h"
+
+namespace sluice {
+
+namespace {
+
+// What buffers have beyond the least, from most to nothing.
+enum Room { kTwoOutputs = 0, kOneOutput, kTwoInputs, kLeast, kRooms };
+
+// A role's buffers, in use while layers `from` to `to` of a slice run.
+struct Held {
+  NodeLayer* layer;
+  int role;
+  uint32_t from, to;
+  int64_t bytes, begin;
+};
+
+bool InTurn(const Held& a, const Held& b) {  // longest and largest first
+  const uint32_t steps[] = {a.to - a.from, b.to - b.from};
+  if (steps[0] != steps[1]) return steps[0] > steps[1];
+  return a.bytes > b.bytes;
+}
+
+// The buffers of layer i.
+Status HoldLayer(Span<NodeLayer*> layers, uint32_t i, Room room, Vector<Held>* all) {
+  NodeLayer* layer = layers[i];
+  const uint32_t last = static_cast<uint32_t>(layers.size()) - 1;
+  for (int r = 0; r < kTileRoles; ++r) {
+    NodeRole* role = &layer->roles[r];
+    if (role->tensor == kNone) continue;
+    Held held = {layer, r, 0, last, 0, 0};
+    if (role->producer != nullptr) {
+      if (SetSlots(layer, r, 1) < 0) return Status::kInfeasible;
+      for (held.from = 0; layers[held.from] != role->producer;) ++held.from;
+      held.to = i;
+    } else if (r == kRoleOutput) {
+      role->count = layer->stores && room == kTwoOutputs && layer->slices > 1 ? 2 : 1;
+      if (!layer->stores || room > kOneOutput) held.from = held.to = i;
+    } else {
+      role->count = role->many && room < kLeast ? 2 : 1;
+    }
+    held.bytes = role->bytes * role->count;
+    SLUICE_TRY(all->Push(held));
+  }
+  return Status::kOk;
+}
+
+// Puts each buffer at the lowest address that is free for as long as it is in use.
+bool PlaceHeld(int64_t capacity, Vector<Held>* all) {
+  Sort(all->begin(), all->end(), InTurn);
+  for (size_t i = 0; i < all->size(); ++i) {
+    Held* held = &(*all)[i];
+    for (size_t k = 0; k < i;) {
+      const Held& other = (*all)[k++];
+      if (other.to < held->from || other.from > held->to ||
+          other.begin >= held->begin + held->bytes ||
+          held->begin >= other.begin + other.bytes) {
+        continue;
+      }
+      held->begin = other.begin + other.bytes;
+      k = 0;
+    }
+    if (held->begin + held->bytes > capacity) return false;
+  }
+  for (const Held& held : *all) held.layer->roles[held.role].begin = held.begin;
+  return true;
+}
+
+}  // namespace
+
+Status ArrangeResident(NodeSchedule* self, Span<NodeLayer*> layers) {
+  for (NodeLayer* layer : layers) {
+    layer->turns_taken = true;
+    SLUICE_TRY(MeasureParts(layer));
+    if (layer->sums) return Status::kInfeasible;
+  }
+  for (int room = 0; room < kRooms; ++room) {
+    Vector<Held> all(self->arena);
+    for (uint32_t i = 0; i < layers.size(); ++i) {
+      SLUICE_TRY(HoldLayer(layers, i, static_cast<Room>(room), &all));
+    }
+    if (PlaceHeld(self->capacity, &all)) return Status::kOk;
+  }
+  return Status::kInfeasible;
+}
+
+Status TakeTurnsAhead(NodeSchedule* self, Span<NodeLayer*> layers, int32_t slices) {
+  SLUICE_TRY(self->context.program->BeginBlock());
+  for (NodeLayer* layer : layers) SLUICE_TRY(WriteStep(layer));
+  for (int32_t slice = 0; slice < slices; ++slice) {
+    for (NodeLayer* layer : layers) {
+      SLUICE_TRY(WritePending(layer));
+      if (slice + 1 < slices) SLUICE_TRY(WriteStep(layer));
+    }
+  }
+  return Status::kOk;
+}
+
+}  // namespace sluice
