@@ -282,9 +282,9 @@ class Orderer {
     return Status::kOk;
   }
 
-  // Polls the call's limits at each 256th step.
+  // Polls the limits of the call at each 32nd step.
   bool Stops(uint32_t step) const {
-    return step % 256 == 255 && arena_->memory()->Stop();
+    return step % 32 == 31 && arena_->memory()->Stop();
   }
 
   Status Touch(uint32_t box, Kind kind, uint32_t number, bool write, Before* before) {

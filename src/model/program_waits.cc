@@ -504,6 +504,7 @@ Status DeriveWaits(const ProgramRun& run, Span<const TensorPlace> places,
   Span<uint32_t> done;  // steps issued so far per engine
   SLUICE_TRY(memory.Allocate(engines.count(), &done));
   for (size_t i = 0; i < program.size(); ++i) {
+    if (i % 128 == 127 && scratch->memory()->Stop()) return Status::kStopped;
     const Step step = program.step(i);
     const uint32_t engine = program.EngineOf(step);
     const uint32_t count = ++done[engine];

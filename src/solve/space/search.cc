@@ -117,6 +117,7 @@ class Trier {
 
   Status Init(Arena* arena) {
     SLUICE_TRY(maker_.Init(arena));
+    maker_.Watch(budget_);
     SLUICE_TRY(segments_.Init(arena));
     return prices_.Init(arena);
   }
@@ -453,6 +454,7 @@ class Search {
     if (search_.improving == 0 || ended) return Status::kOk;
     Arena rest(arena_->memory());
     if (SetAside(&rest) != Status::kOk) return Status::kOk;
+    maker();
     return Change({p_, search_, trier_.segments(), trier_.prices(), trier_.made()},
                   arena_, &states_, best, &found_);
   }
@@ -460,7 +462,11 @@ class Search {
   const Sequence<SpaceNode>& nodes() const { return states_.nodes(); }
   // SpaceSearch::found; lives as long as the search.
   Span<const KnownSegment> found() const { return found_; }
-  SegmentMaker* maker() { return trier_.maker(); }
+  // To make the segments of the plan again, also after the time for the search.
+  SegmentMaker* maker() {
+    trier_.maker()->Watch(nullptr);
+    return trier_.maker();
+  }
 
  private:
   const SpaceNode& node(uint32_t i) const { return states_.nodes()[i]; }

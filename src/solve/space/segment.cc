@@ -398,6 +398,9 @@ bool SegmentMaker::Measure(const LoopChoice& loops) {
     // Where only one loop is not at its first trip, what differs depends on that loop.
     if (outer_ > 1 && (changed & (changed - 1)) == 0) FindDependence(changed);
     AddIteration(times, is_first, is_last);
+    if (budget_ != nullptr && budget_->stop_reason() != SLUICE_STOP_COMPLETE) {
+      return false;
+    }
     more = false;
     for (int i = outer_ - 1; i >= 0 && !more; --i) {
       more = ++which[i] < kinds[i];
@@ -471,7 +474,7 @@ void SegmentMaker::AddIteration(int64_t times, bool first, bool last) {
     Use* use = &uses_[i];
     if (use->form != Form::kUnused && !use->inner) AddBox(times, first, use);
   }
-  for (uint32_t p = first_; p < last_; ++p) {
+  for (uint32_t p = first_; p < last_ && !Ends(); ++p) {
     if (!InBlock(p)) AddTile(p, times, first, last);
   }
   if (block_.loop != kNone) AddBlock(times, first, last);

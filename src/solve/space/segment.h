@@ -61,6 +61,8 @@ class SegmentMaker {
       : p_(problem),
         boxes_(*problem.graph, problem.hardware->array, *problem.lowering, plan_) {}
   Status Init(Arena* arena);
+  // When the budget ends, nothing fits any more.
+  void Watch(Budget* budget) { budget_ = budget; }
 
   bool Make(Span<const Held> held, uint32_t first, uint32_t last,
             const LoopChoice& loops);
@@ -158,6 +160,7 @@ class SegmentMaker {
   bool AllAlike(const LoopChoice& loops, int loop) const;
   void FindDependence(uint32_t changed);
   TileCost CostOfTile(uint32_t position, const TileBoxes& boxes, SumRange range);
+  bool Ends() const { return budget_ != nullptr && budget_->Tick(); }
   void AddIteration(int64_t times, bool first, bool last);
   void AddTile(uint32_t position, int64_t times, bool first, bool last);
   void AddPart(uint32_t position, const Box& box, int64_t times, bool first, bool last);
@@ -194,6 +197,7 @@ class SegmentMaker {
   void AddEarly(int64_t bytes, int64_t room);
 
   const SpaceProblem& p_;
+  Budget* budget_ = nullptr;
   SpacePlan plan_;
   SpaceBoxes boxes_;
   Span<SpaceLayer> layers_;

@@ -241,7 +241,7 @@ void SegmentMaker::AddBlock(int64_t times, bool first, bool last) {
       Use* use = &uses_[i];
       if (use->inner) AddBox(alike, first && look == 0, use);
     }
-    for (uint32_t p = block_.first; p < block_.last; ++p) {
+    for (uint32_t p = block_.first; p < block_.last && !Ends(); ++p) {
       AddTile(p, alike, first && look == 0, last && look == 1);
     }
   }
