@@ -76,14 +76,17 @@ Status TakeTiled(PlanCall* call) {
   const uint64_t start = call->clock->spent_ns();
   SLUICE_TRY(SchedulePlain(call));
   const uint64_t steps = call->plain.program.size();
+  bool hurried = false;
   if (call->options.deadline_ns != 0) {
     call->step_ns = StepNsOf(call->clock->spent_ns() - start, steps);
-    if (Hurries(*call, steps)) SLUICE_TRY(TakeHurried(call));
+    if (Hurries(*call, steps)) {
+      SLUICE_TRY(TakeHurried(call));
+      hurried = call->has_plan();
+    }
   }
   const uint64_t begin = call->clock->spent_ns();
-  const bool hurried = call->has_plan() && call->before == nullptr;
   const Status completed = CompletePlain(call);
-  if (completed == Status::kStopped && hurried) return Status::kOk;
+  if (hurried && completed == Status::kStopped) return Status::kOk;
   SLUICE_TRY(completed);
   Status plain = Status::kOk;  // kUnsupported: the judge could not follow it to its end
   const bool searches =
