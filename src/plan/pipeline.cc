@@ -86,7 +86,8 @@ Status TakeTiled(PlanCall* call) {
   }
   const uint64_t begin = call->clock->spent_ns();
   const Status completed = CompletePlain(call);
-  if (hurried && completed == Status::kStopped) return Status::kOk;
+  const bool ended = completed == Status::kStopped || completed == Status::kOutOfMemory;
+  if (hurried && ended) return Status::kOk;
   SLUICE_TRY(completed);
   Status plain = Status::kOk;  // kUnsupported: the judge could not follow it to its end
   const bool searches =
@@ -98,7 +99,8 @@ Status TakeTiled(PlanCall* call) {
     const bool first = call->options.deadline_ns != 0 || steps <= kJudgedFirst;
     if (!call->has_plan() && first) plain = TakePlain(call);
     if (plain != Status::kOk && plain != Status::kUnsupported) return plain;
-    const uint64_t ns = call->clock->spent_ns() - begin;
+    const uint64_t ns =
+        hurried ? call->step_ns * steps : call->clock->spent_ns() - begin;
     call->step_ns = ns / (steps == 0 ? 1 : steps) + 1;
     call->search = TimeForSearch(*call->clock, ns);
     // With more time, the search would not begin from a plan made in a hurry.
