@@ -52,6 +52,7 @@ Budget Budget::Part(uint32_t percent) const {
   Budget part = *this;
   part.iterations_ = 0;
   part.polls_ = 0;
+  part.cut_ = false;
   if (max_iterations_ != 0) {
     const uint64_t left = max_iterations_ - iterations_;
     part.max_iterations_ = left / 100 * percent + left % 100 * percent / 100;

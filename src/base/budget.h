@@ -73,11 +73,15 @@ class Budget {
   // The same budget for another thread, without progress callback.
   Budget Alone() const;
   // Adds the iterations of a part. A cancelled part stops the whole; a part that ran
-  // out does not.
+  // out of time does not, but is_cut() remembers it.
   void Join(const Budget& part) {
     iterations_ += part.iterations_;
     if (part.stop_reason_ == SLUICE_STOP_CANCELLED) stop_reason_ = part.stop_reason_;
+    if (part.cut_ || part.stop_reason_ == SLUICE_STOP_DEADLINE) cut_ = true;
   }
+  // Whether the deadline ended a part: with more time there may be another result.
+  bool is_cut() const { return cut_; }
+  void Cut() { cut_ = true; }
   // Nanoseconds until the deadline; UINT64_MAX = no deadline.
   uint64_t left_ns() const;
   // Nanoseconds since the budget was made; 0 without a deadline.
@@ -100,6 +104,7 @@ class Budget {
   Progress* progress_ = nullptr;
   uint32_t polls_ = 0;
   uint32_t stop_reason_ = SLUICE_STOP_COMPLETE;
+  bool cut_ = false;
 };
 
 }  // namespace sluice

@@ -217,6 +217,16 @@ Status FindBlocks(const Program& program, Span<const uint32_t> order,
   return Status::kOk;
 }
 
+Kind KindOfStep(const Step& step) {
+  if (step.kind == StepKind::kCompute) return kTile;
+  return step.kind == StepKind::kStore ? kStoreStep : kLoadStep;
+}
+
+// Polls the limits of the call at each 32nd step.
+bool Stops(const Arena& arena, uint32_t step) {
+  return step % 32 == 31 && arena.memory()->Stop();
+}
+
 class Orderer {
  public:
   Orderer(const ProgramRun& run, const DramOfTensors& of, Arena* arena)
@@ -234,7 +244,6 @@ class Orderer {
       if (end < program_.size()) order_[filled_++] = static_cast<uint32_t>(end++);
       begin = end;
     }
-    if (arena_->memory()->Stop()) return Status::kStopped;
     return FindBlocks(program_, order_, blocks);
   }
 
@@ -243,18 +252,13 @@ class Orderer {
     DramTouches loads, stores;
   };
 
-  static Kind KindOfStep(const Step& step) {
-    if (step.kind == StepKind::kCompute) return kTile;
-    return step.kind == StepKind::kStore ? kStoreStep : kLoadStep;
-  }
-
   // Numbers the steps of each kind and finds what must come before each.
   Status Count() {
     SLUICE_TRY(arena_->Allocate(program_.size(), &before_));
     SLUICE_TRY(arena_->Allocate(of_.root.size(), &dram_of_));
     uint32_t count[kKinds] = {}, stored = 0;
     for (uint32_t i = 0; i < program_.size(); ++i) {
-      if (Stops(i)) return Status::kStopped;
+      if (Stops(*arena_, i)) return Status::kStopped;
       const Step step = program_.step(i);
       if (step.kind == StepKind::kHost) continue;
       ++count[KindOfStep(step)];
@@ -270,7 +274,7 @@ class Orderer {
       count[k] = 0;
     }
     for (uint32_t i = 0; i < program_.size(); ++i) {
-      if (Stops(i)) return Status::kStopped;
+      if (Stops(*arena_, i)) return Status::kStopped;
       const Step step = program_.step(i);
       if (step.kind == StepKind::kHost) continue;
       const Kind kind = KindOfStep(step);
@@ -280,11 +284,6 @@ class Orderer {
                                : CountTransfer(step, kind, number, &before_[i]));
     }
     return Status::kOk;
-  }
-
-  // Polls the limits of the call at each 32nd step.
-  bool Stops(uint32_t step) const {
-    return step % 32 == 31 && arena_->memory()->Stop();
   }
 
   Status Touch(uint32_t box, Kind kind, uint32_t number, bool write, Before* before) {
@@ -328,13 +327,13 @@ class Orderer {
       for (uint32_t& due : due_[k]) due = UINT32_MAX;
     }
     for (uint32_t t = 0; t < step_[kTile].size(); ++t) {
-      if (Stops(t)) return Status::kStopped;
+      if (Stops(*arena_, t)) return Status::kStopped;
       const Before& before = before_[step_[kTile][t]];
       for (int k = kLoadStep; k < kKinds; ++k) Need(k, before.count[k], t);
     }
     Spread(kLoadStep);
     for (uint32_t l = 0; l < step_[kLoadStep].size(); ++l) {
-      if (Stops(l)) return Status::kStopped;
+      if (Stops(*arena_, l)) return Status::kStopped;
       Need(kStoreStep, before_[step_[kLoadStep][l]].count[kStoreStep],
            due_[kLoadStep][l]);
     }
@@ -359,12 +358,12 @@ class Orderer {
     uint32_t steps = 0;
     while (steps < end - begin) {
       for (; CanRun(kTile, end); ++steps) {
-        if (Stops(steps)) return Status::kStopped;
+        if (Stops(*arena_, steps)) return Status::kStopped;
         Take(kTile);
       }
       const Kind kind = NextTransfer(end);
       if (kind == kTile) return steps == end - begin ? Status::kOk : Status::kInternal;
-      if (Stops(steps++)) return Status::kStopped;
+      if (Stops(*arena_, steps++)) return Status::kStopped;
       Take(kind);
     }
     return Status::kOk;

@@ -76,15 +76,19 @@ Status TakeTiled(PlanCall* call) {
   const uint64_t start = call->clock->spent_ns();
   SLUICE_TRY(SchedulePlain(call));
   const uint64_t steps = call->plain.program.size();
+  bool hurried = false;
   if (call->options.deadline_ns != 0) {
     call->step_ns = StepNsOf(call->clock->spent_ns() - start, steps);
     if (Hurries(*call, steps)) {
       SLUICE_TRY(TakeHurried(call));
-      if (call->has_plan()) return Status::kOk;
+      hurried = call->has_plan();
     }
   }
   const uint64_t begin = call->clock->spent_ns();
-  SLUICE_TRY(CompletePlain(call));
+  const Status completed = CompletePlain(call);
+  const bool ended = completed == Status::kStopped || completed == Status::kOutOfMemory;
+  if (hurried && ended) return Status::kOk;
+  SLUICE_TRY(completed);
   Status plain = Status::kOk;  // kUnsupported: the judge could not follow it to its end
   const bool searches =
       call->on_many_nodes() || call->options.solver != SLUICE_SOLVER_BASELINE;
@@ -95,9 +99,12 @@ Status TakeTiled(PlanCall* call) {
     const bool first = call->options.deadline_ns != 0 || steps <= kJudgedFirst;
     if (!call->has_plan() && first) plain = TakePlain(call);
     if (plain != Status::kOk && plain != Status::kUnsupported) return plain;
-    const uint64_t ns = call->clock->spent_ns() - begin;
+    const uint64_t ns =
+        hurried ? call->step_ns * steps : call->clock->spent_ns() - begin;
     call->step_ns = ns / (steps == 0 ? 1 : steps) + 1;
     call->search = TimeForSearch(*call->clock, ns);
+    // With more time, the search would not begin from a plan made in a hurry.
+    if (hurried) call->search.Cut();
   }
   if (searches) SLUICE_TRY(SearchWithin(call, steps, TakeBetter));
   if (!call->has_plan()) return plain == Status::kOk ? TakePlain(call) : plain;
@@ -182,9 +189,11 @@ Status Make(PlanCall* call) {
   }
   if (!call->has_plan()) return Status::kOk;
   // The stop reason is known only when all searches have ended.
-  const uint32_t reason = call->clock->stop_reason() != SLUICE_STOP_COMPLETE
-                              ? call->clock->stop_reason()
-                              : call->search.stop_reason();
+  uint32_t reason = call->clock->stop_reason();
+  if (reason == SLUICE_STOP_COMPLETE) reason = call->search.stop_reason();
+  if (reason == SLUICE_STOP_COMPLETE && call->search.is_cut()) {
+    reason = SLUICE_STOP_DEADLINE;
+  }
   NoteEnd(reason, call->search.iterations(), &call->best);
   return Status::kOk;
 }

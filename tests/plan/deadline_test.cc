@@ -57,10 +57,10 @@ TEST_CASE("deadline: searches get a share and leave the rest for writing") {
 }
 
 TEST_CASE("deadline: planning a cohort leaves an eighth for turns and judges") {
-  CHECK(About(TimeForCohort(kFar, nullptr).left_ns(), kFar / 8 * 7));
-  CHECK(TimeForCohort(0, nullptr).left_ns() == UINT64_MAX);
+  CHECK(About(TimeForCohort({}, kFar, nullptr).left_ns(), kFar / 8 * 7));
+  CHECK(TimeForCohort({}, 0, nullptr).left_ns() == UINT64_MAX);
   const uint32_t cancel = 1;
-  CHECK(TimeForCohort(kFar, &cancel).Exhausted());
+  CHECK(TimeForCohort({}, kFar, &cancel).Exhausted());
 }
 
 TEST_CASE("deadline: sections get shares by their layers, within limits") {

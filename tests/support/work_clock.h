@@ -13,10 +13,6 @@ namespace sluice_test {
 // Blocks executed so far. Programs of one thread only.
 uint64_t WorkDone();
 
-// Calls `ring` at this block, in the middle of whatever the library is doing there: to see
-// where it works long without a poll.
-void RingAt(uint64_t work, void (*ring)());
-
 // A clock for sluice_context_options_t that advances `slow` per block. It also notes the
 // most work between two readings, which are the library's polls.
 class WorkClock {
@@ -26,7 +22,7 @@ class WorkClock {
   // Begins a call: its first poll is counted from here.
   void Begin() {
     begin_ = last_ = WorkDone();
-    most_ = reads_ = 0;
+    most_ = 0;
   }
   // Ends a call: returns the most work that it did without a poll.
   uint64_t End() {
@@ -35,7 +31,6 @@ class WorkClock {
   }
   // Work of the call up to now.
   uint64_t Spent() const { return WorkDone() - begin_; }
-  uint64_t reads() const { return reads_; }
 
  private:
   void Note(uint64_t now) {
@@ -44,11 +39,10 @@ class WorkClock {
   }
   uint64_t Read() {
     const uint64_t now = WorkDone();
-    ++reads_;
     Note(now);
     return slow_ * now;
   }
-  uint64_t slow_, begin_ = 0, last_ = 0, most_ = 0, reads_ = 0;
+  uint64_t slow_, begin_ = 0, last_ = 0, most_ = 0;
 };
 
 }  // namespace sluice_test

@@ -144,7 +144,11 @@ class Trier {
   const SpaceCost& cost() const { return segments_.cost(); }  // of the last that fitted
   const Prices& prices() const { return prices_; }
   SegmentMemo* segments() { return &segments_; }
-  SegmentMaker* maker() { return &maker_; }
+  // To make the segments of a plan again, also after the time for the search.
+  SegmentMaker* maker() {
+    maker_.Watch(nullptr);
+    return &maker_;
+  }
 
   bool Fits(uint32_t from, uint32_t end, const LoopChoice& loops) {
     const SpaceNode& node = states_->nodes()[from];
@@ -462,11 +466,7 @@ class Search {
   const Sequence<SpaceNode>& nodes() const { return states_.nodes(); }
   // SpaceSearch::found; lives as long as the search.
   Span<const KnownSegment> found() const { return found_; }
-  // To make the segments of the plan again, also after the time for the search.
-  SegmentMaker* maker() {
-    trier_.maker()->Watch(nullptr);
-    return trier_.maker();
-  }
+  SegmentMaker* maker() { return trier_.maker(); }
 
  private:
   const SpaceNode& node(uint32_t i) const { return states_.nodes()[i]; }

@@ -153,7 +153,7 @@ bool SegmentMaker::Glance(const LoopChoice& loops) {
       use->depends = 1;
     }
     if (look == 0 && block) GlanceBlock();
-    if (k == 0 && Overflows()) return false;
+    if (Ends() || (k == 0 && Overflows())) return false;
   }
   return true;
 }

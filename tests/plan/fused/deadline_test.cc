@@ -28,57 +28,6 @@ void OnProgress(NetworkPlan* n, F* f) {
   };
 }
 
-TEST_CASE("a plan is there at any deadline, or the call says that it stopped") {
-  // At the shorter deadlines layers are fused first; the other layers stay alone.
-  for (const char* network :
-       {"resnet50", "mobilenet_v1", "transformer", "densenet121", "r2plus1d_18"}) {
-    CAPTURE(network);
-    NetworkPlan n(sluice::zoo::MakeZooGraph(network, {}), "soma-edge");
-    REQUIRE(n.ok);
-    REQUIRE(n.Schedule(SLUICE_SOLVER_BASELINE, 0) == SLUICE_OK);
-    const double plain = n.Product();
-    int plans = 0;
-    for (uint64_t us = 50; us < 300000; us *= 2) {
-      CAPTURE(us);
-      const sluice_status_t status = n.Schedule(SLUICE_SOLVER_DEFAULT, 0, us * 1000);
-      if (status == SLUICE_STOPPED) {
-        CHECK(std::string(n.diagnostic.message).find("before") != std::string::npos);
-        continue;
-      }
-      REQUIRE(status == SLUICE_OK);
-      ++plans;
-      CHECK(n.Verify() == SLUICE_OK);
-      CHECK(n.Product() <= plain);
-      CHECK((n.report.stop_reason == SLUICE_STOP_DEADLINE ||
-             n.report.stop_reason == SLUICE_STOP_COMPLETE));
-    }
-    CHECK(plans > 0);
-  }
-}
-
-// At such a deadline the first plan that the progress callback hears of is a fused one. On a
-// busy machine one call may end before it has a plan, but not forty calls in a row.
-TEST_CASE(
-    "where the plain plan would take much of a deadline, layers are fused first") {
-  NetworkPlan n(sluice::zoo::MakeZooGraph("resnet101", {}), "soma-edge");
-  REQUIRE(n.ok);
-  REQUIRE(n.Schedule(SLUICE_SOLVER_BASELINE, 0) == SLUICE_OK);
-  const double plain = n.Product();
-  double first = 0;
-  auto told = [&](uint64_t, double cost) {
-    if (first <= 0) first = cost;
-    return 0;
-  };
-  OnProgress(&n, &told);
-  for (int i = 0; i < 40 && first <= 0; ++i) {
-    if (n.Schedule(SLUICE_SOLVER_DEFAULT, 0, 6 * kMs) == SLUICE_OK) {
-      CHECK(n.Verify() == SLUICE_OK);
-    }
-  }
-  REQUIRE(first > 0);
-  CHECK(first < plain / 2);
-}
-
 TEST_CASE(
     "progress is told of plans as they get better, and time does not change them") {
   NetworkPlan n(sluice::zoo::MakeZooGraph("resnet50", {}), "soma-edge");

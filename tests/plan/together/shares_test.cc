@@ -35,7 +35,7 @@ struct Shared : sluice_test::SmallCohort {
   }
   FreeRange range;
   uint32_t cancel = 0;
-  Budget budget{0, 0, &cancel};
+  Budget budget{{}, 0, 0, &cancel};
   Shares shares;
   Division division = {};
 };

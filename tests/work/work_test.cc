@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deadlines on a clock that counts work: exact, repeatable, whatever else the machine does.
+// 850,000 blocks are about a millisecond of one core of 3 GHz.
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <string>
+
+#include "support/network_plan.h"
+#include "support/work_clock.h"
+#include "zoo/zoo.h"
+
+namespace sluice_test {
+namespace {
+
+constexpr uint64_t kMs = 850000;
+
+struct TimedNetwork {
+  explicit TimedNetwork(const char* network, const char* preset = "soma-edge",
+                        uint64_t slow = 1)
+      : clock(slow),
+        n(sluice::zoo::MakeZooGraph(network, {}), preset, WorkClock::Now, &clock) {
+    REQUIRE(n.ok);
+  }
+  // Returns what the call returned; `work`, `most`: its work, the most without a poll.
+  sluice_status_t Schedule(uint64_t deadline) {
+    n.Forget();
+    clock.Begin();
+    const sluice_status_t status = n.Schedule(SLUICE_SOLVER_DEFAULT, 0, deadline);
+    work = clock.Spent();
+    most = clock.End();
+    return status;
+  }
+  WorkClock clock;
+  NetworkPlan n;
+  uint64_t work = 0, most = 0;
+};
+
+TEST_CASE("work: a deadline ends the same call at the same block each time") {
+  TimedNetwork a("mobilenet_v1"), b("mobilenet_v1");
+  REQUIRE(a.Schedule(4 * kMs) == SLUICE_OK);
+  REQUIRE(b.Schedule(4 * kMs) == SLUICE_OK);
+  CHECK(a.n.report.stop_reason == SLUICE_STOP_DEADLINE);
+  CHECK(a.n.PlanBytes() == b.n.PlanBytes());
+  CHECK(a.work == b.work);
+}
+
+TEST_CASE("work: a plan is there at any deadline, or the call says that it stopped") {
+  for (const char* network :
+       {"resnet50", "mobilenet_v1", "densenet121", "r2plus1d_18"}) {
+    CAPTURE(network);
+    TimedNetwork t(network);
+    REQUIRE(t.n.Schedule(SLUICE_SOLVER_BASELINE, 0) == SLUICE_OK);
+    const double plain = t.n.Product();
+    int plans = 0;
+    for (uint64_t deadline = kMs / 16; deadline < 70 * kMs; deadline *= 2) {
+      CAPTURE(deadline);
+      const sluice_status_t status = t.Schedule(deadline);
+      if (status == SLUICE_STOPPED) {
+        CHECK(std::string(t.n.diagnostic.message).find("before") != std::string::npos);
+        continue;
+      }
+      REQUIRE(status == SLUICE_OK);
+      ++plans;
+      CHECK(t.n.Verify() == SLUICE_OK);
+      CHECK(t.n.Product() <= plain);
+    }
+    CHECK(plans > 2);
+  }
+}
+
+TEST_CASE("work: a machine 5 and 20 times slower with as much more time plans alike") {
+  for (const char* network : {"resnet50", "mobilenet_v1", "googlenet"}) {
+    CAPTURE(network);
+    TimedNetwork fast(network), slow(network, "soma-edge", 5),
+        slowest(network, "soma-edge", 20);
+    for (const uint64_t deadline : {kMs, 2 * kMs, 4 * kMs, 10 * kMs, 30 * kMs}) {
+      CAPTURE(deadline);
+      const sluice_status_t status = fast.Schedule(deadline);
+      CHECK(slow.Schedule(5 * deadline) == status);
+      CHECK(slowest.Schedule(20 * deadline) == status);
+      if (status != SLUICE_OK) continue;
+      CHECK(slow.n.Product() == doctest::Approx(fast.n.Product()).epsilon(0.01));
+      CHECK(slowest.n.Product() == doctest::Approx(fast.n.Product()).epsilon(0.01));
+    }
+  }
+}
+
+// At such a deadline the first plan that the progress callback hears of is a fused one.
+TEST_CASE(
+    "work: where the plain plan would take much of a deadline, layers are fused "
+    "first") {
+  TimedNetwork t("resnet50");
+  REQUIRE(t.n.Schedule(SLUICE_SOLVER_BASELINE, 0) == SLUICE_OK);
+  const double plain = t.n.Product();
+  double first = 0;
+  t.n.progress_user = &first;
+  t.n.progress = [](void* user, uint64_t, double cost) {
+    double* told = static_cast<double*>(user);
+    if (*told <= 0) *told = cost;
+    return 0;
+  };
+  REQUIRE(t.Schedule(4 * kMs) == SLUICE_OK);
+  CHECK(t.n.Verify() == SLUICE_OK);
+  REQUIRE(first > 0);
+  CHECK(first < plain / 2);
+  CHECK(t.n.report.stop_reason == SLUICE_STOP_DEADLINE);
+}
+
+TEST_CASE("work: complete means that ten times the limit gives the same bytes") {
+  for (const char* network : {"squeezenet", "mlp_l", "alexnet", "googlenet"}) {
+    CAPTURE(network);
+    TimedNetwork t(network);
+    bool complete = false;
+    for (uint64_t deadline = kMs; deadline < 1000 * kMs && !complete; deadline *= 3) {
+      if (t.Schedule(deadline) != SLUICE_OK) continue;
+      complete = t.n.report.stop_reason == SLUICE_STOP_COMPLETE;
+      if (!complete) continue;
+      const Bytes bytes = t.n.PlanBytes();
+      REQUIRE(t.Schedule(10 * deadline) == SLUICE_OK);
+      CHECK(t.n.PlanBytes() == bytes);
+    }
+    CHECK(complete);
+  }
+}
+
+// A call that is cancelled or whose time is over ends at its next poll, or soon after: what
+// is between two polls is what a driver waits for.
+TEST_CASE("work: between two polls there are at most so many blocks") {
+  uint64_t longest = 0, latest = 0;
+  std::string where;
+  for (const char* preset : {"soma-edge", "mcu-256k"}) {
+    for (const auto& network : sluice::zoo::ZooEntries()) {
+      const std::string name = network.name;
+      if (name.find("gpt2_xl") == 0 || name.find("prefill") != std::string::npos) {
+        continue;
+      }
+      CAPTURE(name);
+      TimedNetwork t(network.name, preset);
+      for (const uint64_t deadline : {kMs, 3 * kMs, 20 * kMs, 90 * kMs}) {
+        const sluice_status_t status = t.Schedule(deadline);
+        CHECK((status == SLUICE_OK || status == SLUICE_STOPPED));
+        if (t.work > deadline) latest = std::max(latest, t.work - deadline);
+        if (t.most <= longest) continue;
+        longest = t.most;
+        where = name + " on " + preset;
+      }
+    }
+  }
+  std::printf("most work between two polls: %llu blocks, %s; after a deadline: %llu\n",
+              static_cast<unsigned long long>(longest), where.c_str(),
+              static_cast<unsigned long long>(latest));
+  CHECK(longest <= 900000);
+  CHECK(latest <= longest);
+}
+
+}  // namespace
+}  // namespace sluice_test
