@@ -94,6 +94,7 @@ Status TakeTurnsAhead(NodeSchedule* self, Span<NodeLayer*> layers, int32_t slice
   SLUICE_TRY(self->context.program->BeginBlock());
   for (NodeLayer* layer : layers) SLUICE_TRY(WriteStep(layer));
   for (int32_t slice = 0; slice < slices; ++slice) {
+    SLUICE_TRY(self->context.program->BeginBlock());  // loops are found in each by itself
     for (NodeLayer* layer : layers) {
       SLUICE_TRY(WritePending(layer));
       if (slice + 1 < slices) SLUICE_TRY(WriteStep(layer));
