@@ -94,6 +94,8 @@ Status TakeTurnsAhead(NodeSchedule* self, Span<NodeLayer*> layers, int32_t slice
   SLUICE_TRY(self->context.program->BeginBlock());
   for (NodeLayer* layer : layers) SLUICE_TRY(WriteStep(layer));
   for (int32_t slice = 0; slice < slices; ++slice) {
+    // Loops of instructions are found in each block by itself.
+    SLUICE_TRY(self->context.program->BeginBlock());
     for (NodeLayer* layer : layers) {
       SLUICE_TRY(WritePending(layer));
       if (slice + 1 < slices) SLUICE_TRY(WriteStep(layer));

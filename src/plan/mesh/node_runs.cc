@@ -327,12 +327,11 @@ bool IsKept(const State& self, const Place& place, int r) {
 }
 
 // Adds the layer at position j to a run that begins at i.
-void AddLayer(const State& self, uint32_t i, uint32_t j, uint32_t end,
-              const Piece& piece, Sums* sums) {
+void AddLayer(const State& self, uint32_t i, uint32_t j, const Piece& piece,
+              Sums* sums) {
   const Place& place = self.places[j];
   sums->busy += static_cast<double>(piece.cycles);
   sums->live[j - i] = piece.bytes[kRoleOutput];
-  (void)end;
   for (int r = 0; r < kRoleOutput; ++r) {
     if (place.operands.tensor[r] == kNone) continue;
     const double loads = static_cast<double>(piece.loads[r] * piece.stretches[r]);
@@ -425,7 +424,7 @@ void PriceRunsAt(State* self, uint32_t i) {
       const Piece& piece = self->pieces[j * self->grids.size() + g];
       if (!place.computes || !piece.possible || batch(j) != batch(i)) break;
       if (place.after != kNone && place.after >= i) break;
-      AddLayer(*self, i, j, end, piece, &sums);
+      AddLayer(*self, i, j, piece, &sums);
       sums.pj += place.pj;
       if (static_cast<double>(sums.kept) > kRoomForGaps * s.capacity) break;
       PriceRun(*self, i, j + 1, g, sums, &self->best[i * kMostLayers + j - i]);
