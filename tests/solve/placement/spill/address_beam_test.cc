@@ -27,7 +27,7 @@ Placed PlaceGiven(const Net& net, const AddressBeamOptions& options, uint8_t fet
   decisions.order = {order.data(), order.size()};
   decisions.fetch = {fetches.data(), fetches.size()};
   Ground ground;
-  Budget budget(0, 0, cancel);
+  Budget budget({}, 0, 0, cancel);
   SpillPlan plan;
   REQUIRE(PlaceDecisions(net.Graph(), options, decisions,
                          Workspace{&budget, &ground.arena, &ground.diagnostic},
