@@ -393,7 +393,8 @@ void PriceRun(const State& self, uint32_t i, uint32_t end, uint32_t g, const Sum
     const double least = static_cast<double>(sums.kept) +
                          images * static_cast<double>(sums.inputs + peak);
     if (least > room) continue;
-    const bool ahead = slices == 1 || least + images * sums.inputs <= room;
+    const bool ahead =
+        slices == 1 || least + images * static_cast<double>(sums.inputs) <= room;
     const double busy = images * sums.busy;
     const double port = images * (sums.dram + stores) / self.port_rate;
     const double first = sums.before + images * sums.first;
@@ -426,7 +427,9 @@ void PriceRunsAt(State* self, uint32_t i) {
       if (place.after != kNone && place.after >= i) break;
       AddLayer(*self, i, j, piece, &sums);
       sums.pj += place.pj;
-      if (static_cast<double>(sums.kept) > kRoomForGaps * s.capacity) break;
+      if (static_cast<double>(sums.kept) >
+          kRoomForGaps * static_cast<double>(s.capacity))
+        break;
       PriceRun(*self, i, j + 1, g, sums, &self->best[i * kMostLayers + j - i]);
     }
   }
