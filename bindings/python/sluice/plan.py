@@ -60,9 +60,12 @@ class Report:
 
     @property
     def gap(self) -> float:
-        """Energy times delay over the product of their bounds: 1 is proved to be the best."""
+        """Energy times delay over the product of their bounds: 1 is proved to be the best.
+        Infinite where the bound is 0 and the plan's cost is not."""
         bound = self.bound_energy_pj * self.bound_latency_cycles
-        return self.edp / bound if bound > 0 else float("inf")
+        if bound > 0:
+            return self.edp / bound
+        return 1.0 if self.edp == 0 else float("inf")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -289,7 +292,8 @@ class Plan:
         r = self.report
         return (f"<sluice.Plan: {r.latency_cycles} cycles, {r.energy_pj:.4g} pJ, "
                 f"{r.dram_read_bytes + r.dram_write_bytes} bytes of DRAM traffic, "
-                f"at most {r.gap:.3f} x the best energy x delay>")
+                + (f"at most {r.gap:.3f} x the best energy x delay>" if r.gap < float("inf")
+                   else "without a bound on energy x delay>"))
 
     def _repr_html_(self) -> str:
         r = self.report
