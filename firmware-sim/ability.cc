@@ -52,7 +52,7 @@ uint32_t DtypesOf(const Graph& graph, const Layer& layer) {
   // type.
   const Op& op = OpOf(layer.op);
   const bool weight = op.second == InputAs::kWeight && op.finish == Finish::kParameters;
-  const bool second = op.second == InputAs::kInput1 && layer.op != SLUICE_OP_SOFTMAX;
+  const bool second = op.second == InputAs::kInput1 && !op.quantities.plain_second;
   if ((weight || second) && layer.input(1) != kAbsent) dtypes |= bit(layer.inputs[1]);
   return dtypes;
 }
@@ -62,8 +62,7 @@ bool Above(int64_t value, int64_t most) { return most != 0 && value > most; }
 uint32_t Lacks(const OpRow& row, const Graph& graph, const Layer& layer) {
   const Op& op = OpOf(layer.op);
   const Quantities& q = op.quantities;
-  const bool raw = layer.op == SLUICE_OP_REDUCE &&
-                   At(layer, SLUICE_REDUCE_KIND) == SLUICE_REDUCE_KIND_MAX;
+  const bool raw = q.raw >= 0 && At(layer, q.raw) == q.raw_value;
   if ((row.arithmetic & 1) == 0) return SLUICE_WHY_ARITHMETIC;
   if ((DtypesOf(graph, layer) & ~row.dtypes) != 0) return SLUICE_WHY_DTYPE;
   if (!raw && (ScalesOf(graph, layer) & ~row.requantise) != 0) {

@@ -65,7 +65,7 @@ void RunSoftmax(const Tile& t) {
 
 namespace {
 
-// Normalises one row. `sum`, which channels * value is compared with: the row's sum for
+// Normalises one row. `sum`: subtracted from channels * value: the row's sum for
 // LAYER_NORM, channels * zero point for RMS_NORM.
 void NormRow(const Tile& t, int64_t n, int64_t h, int64_t w, int64_t sum,
              std::vector<int64_t>* deviations) {

@@ -20,6 +20,7 @@ constexpr bool o = false, x = true;  // no and yes in the columns of properties
 //   channelwise, grouped, matrix, elementwise, check, run, quantities
 // clang-format off
 constexpr Quantities kRaw = {Scaling::kNone, -1, -1, -1, -1};
+constexpr Quantities kMaskedQ = {Scaling::kNone, -1, -1, -1, -1, -1, 0, true};
 constexpr Quantities kFilterQ = {Scaling::kParameters, -1, SLUICE_CONV_INPUT_ZERO, SLUICE_CONV_WEIGHT_ZERO, SLUICE_CONV_OUTPUT_ZERO};
 constexpr Quantities kMatmulQ = {Scaling::kAttribute, SLUICE_MATMUL_MULTIPLIER, SLUICE_MATMUL_A_ZERO, SLUICE_MATMUL_B_ZERO, SLUICE_MATMUL_OUTPUT_ZERO};
 constexpr Quantities kGradientQ = {Scaling::kAttribute, SLUICE_WEIGHT_GRADIENT_MULTIPLIER, SLUICE_CONV_INPUT_ZERO, SLUICE_WEIGHT_GRADIENT_ERROR_ZERO, SLUICE_CONV_OUTPUT_ZERO};
@@ -29,7 +30,7 @@ constexpr Quantities kSwishQ = {Scaling::kAttributes, -1, SLUICE_HARD_SWISH_INPU
 constexpr Quantities kPreluQ = {Scaling::kAttributes, -1, SLUICE_PRELU_INPUT_ZERO, SLUICE_PRELU_SLOPE_ZERO, SLUICE_PRELU_OUTPUT_ZERO};
 constexpr Quantities kLayerNormQ = {Scaling::kParameters, -1, -1, -1, SLUICE_NORM_OUTPUT_ZERO};
 constexpr Quantities kRmsNormQ = {Scaling::kParameters, -1, SLUICE_NORM_INPUT_ZERO, -1, SLUICE_NORM_OUTPUT_ZERO};
-constexpr Quantities kReduceQ = {Scaling::kAttribute, SLUICE_REDUCE_MULTIPLIER, SLUICE_REDUCE_INPUT_ZERO, -1, SLUICE_REDUCE_OUTPUT_ZERO};
+constexpr Quantities kReduceQ = {Scaling::kAttribute, SLUICE_REDUCE_MULTIPLIER, SLUICE_REDUCE_INPUT_ZERO, -1, SLUICE_REDUCE_OUTPUT_ZERO, SLUICE_REDUCE_KIND, SLUICE_REDUCE_KIND_MAX};
 constexpr Quantities kPoolGradientQ = {Scaling::kNone, -1, SLUICE_POOL_ERROR_ZERO, -1, SLUICE_POOL_ERROR_ZERO};
 constexpr Op kOps[] = {
     {0, Means::kUnknown, S::kNone, kNoSum, C::kNothing, kNo, kNo, o, o, o, o, nullptr, nullptr, kRaw},
@@ -47,7 +48,7 @@ constexpr Op kOps[] = {
     {SLUICE_OP_MAXIMUM, kTiles, S::kNone, kNoSum, C::kTwice, kIn1, kNo, o, o, o, x, CheckBinary, RunMaximum, kRaw},
     {SLUICE_OP_REQUANTIZE, kTiles, S::kNone, kNoSum, C::kOnce, kNo, kNo, o, o, o, x, CheckSameBox, RunRequantize, kRequantizeQ},
     {SLUICE_OP_LOOKUP, kTiles, S::kNone, kNoSum, C::kOnce, kWght, kNo, o, o, o, x, CheckLookup, RunLookup, kRaw},
-    {SLUICE_OP_SOFTMAX, kTiles, S::kNone, kNoSum, C::kOnce, kIn1, kNo, o, o, o, o, CheckSoftmax, RunSoftmax, kRaw},
+    {SLUICE_OP_SOFTMAX, kTiles, S::kNone, kNoSum, C::kOnce, kIn1, kNo, o, o, o, o, CheckSoftmax, RunSoftmax, kMaskedQ},
     {SLUICE_OP_LAYER_NORM, kTiles, S::kNone, kNoSum, C::kOnce, kPrms, kNo, o, o, o, o, CheckNorm, RunLayerNorm, kLayerNormQ},
     {SLUICE_OP_RMS_NORM, kTiles, S::kNone, kNoSum, C::kOnce, kPrms, kNo, o, o, o, o, CheckRmsNorm, RunRmsNorm, kRmsNormQ},
     {SLUICE_OP_REDUCE, kTiles, S::kNone, kNoSum, C::kInputs, kNo, kNo, o, o, o, o, CheckReduce, RunReduce, kReduceQ},

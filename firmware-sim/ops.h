@@ -81,6 +81,11 @@ struct Quantities {
   Scaling scaling;
   int multiplier;  // of Scaling::kAttribute
   int input0_zero, input1_zero, output_zero;
+  // Neither scales nor zero points count where attribute `raw` is raw_value: the result is
+  // one of the elements.
+  int raw = -1, raw_value = 0;
+  // Input 1 is a mask or a table, which has only one possible type.
+  bool plain_second = false;
 };
 
 struct Op {

@@ -657,7 +657,7 @@ struct HardwareBuilder {
   // A memory off chip beside the last level.
   struct Memory {
     std::string name;
-    uint32_t regions = 0;    // SLUICE_HOLDS_ bits of build.h; each in one memory
+    uint32_t regions = 0;    // SLUICE_MEMORY_HOLDS_ bits of build.h; each in one memory
     bool read_only = false;  // holds constants alone
     uint64_t capacity_bytes = 0, latency_cycles = 0;
     uint64_t bytes_per_cycle_numerator = 0, bytes_per_cycle_denominator = 1;

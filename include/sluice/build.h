@@ -27,7 +27,7 @@ typedef struct sluice_graph_builder sluice_graph_builder_t;
  * caller destroys the builder. */
 SLUICE_API sluice_graph_builder_t* sluice_graph_builder_create(const char* name);
 
-/* NULL is fine. Bytes that were finished stay valid. */
+/* Gives the builder's memory back. NULL is fine. Bytes that were finished stay valid. */
 SLUICE_API void sluice_graph_builder_destroy(sluice_graph_builder_t* builder);
 
 /* A tensor. Everything is copied. */
@@ -90,7 +90,7 @@ SLUICE_API sluice_status_t sluice_graph_builder_finish(
  * picojoules, bandwidths as fractions in bytes per cycle. Where a comment says "0: x", a
  * zero stands for x. */
 
-enum { /* operands that a memory may or must hold */
+enum { /* sluice_level_t: operands that a memory may or must hold */
   SLUICE_HOLDS_INPUT = 1,
   SLUICE_HOLDS_WEIGHT = 2,
   SLUICE_HOLDS_OUTPUT = 4
@@ -156,18 +156,18 @@ typedef struct sluice_queue {
   uint32_t reserved;
 } sluice_queue_t;
 
-enum { /* what may lie in a memory off chip */
-  SLUICE_HOLDS_CONSTANTS = 2,
-  SLUICE_HOLDS_INPUTS = 4,
-  SLUICE_HOLDS_OUTPUTS = 8,
-  SLUICE_HOLDS_STATES = 16,
-  SLUICE_HOLDS_WORKSPACE = 32
+enum { /* sluice_memory_t.regions: what may lie in a memory off chip */
+  SLUICE_MEMORY_HOLDS_CONSTANTS = 2,
+  SLUICE_MEMORY_HOLDS_INPUTS = 4,
+  SLUICE_MEMORY_HOLDS_OUTPUTS = 8,
+  SLUICE_MEMORY_HOLDS_STATES = 16,
+  SLUICE_MEMORY_HOLDS_WORKSPACE = 32
 };
 
 /* A memory off chip, beside the last level, which has what no memory holds. */
 typedef struct sluice_memory {
   uint32_t struct_size;
-  uint32_t regions;         /* SLUICE_HOLDS_ bits; each in one memory */
+  uint32_t regions;         /* SLUICE_MEMORY_HOLDS_ bits; each in one memory */
   const char* name;         /* copied; NULL: none */
   uint64_t capacity_bytes;  /* 0: unbounded */
   uint64_t latency_cycles;  /* of each transfer, beside the queue's */
@@ -252,11 +252,12 @@ typedef struct sluice_machine {
 /* A descriptor that is being collected. */
 typedef struct sluice_hardware_builder sluice_hardware_builder_t;
 
-/* machine: copied. Returns NULL when memory is exhausted. */
+/* A descriptor of this machine, still without memories and arrays. machine: copied. Returns
+ * NULL when memory is exhausted. The caller destroys the builder. */
 SLUICE_API sluice_hardware_builder_t* sluice_hardware_builder_create(
     const sluice_machine_t* machine);
 
-/* NULL is fine. Bytes that were finished stay valid. */
+/* Gives the builder's memory back. NULL is fine. Bytes that were finished stay valid. */
 SLUICE_API void sluice_hardware_builder_destroy(sluice_hardware_builder_t* builder);
 
 /* The next memory, nearest the MACs first, DRAM last; its index. */

@@ -5,8 +5,9 @@
  * libsluice_experimental.so (and in libsluice.a): link one or the other. C99.
  *
  * The rules at the head of sluice.h hold here too. In options, energy_exponent n and
- * delay_exponent m mean cost = energy^n * delay^m; deadline_ns counts from the start of the
- * call, 0: none; *cancel is polled, nonzero stops the call, NULL: nothing to poll. */
+ * delay_exponent m mean cost = energy^n * delay^m, in pJ and cycles; deadline_ns counts from
+ * the start of the call, 0: none; *cancel is polled, nonzero stops the call, NULL: nothing to
+ * poll. */
 #ifndef SLUICE_EXPERIMENTAL_H_
 #define SLUICE_EXPERIMENTAL_H_
 
@@ -354,7 +355,7 @@ typedef struct sluice_layer_mapping {
   double operations_pj, level_pj[6], transfer_pj, leakage_pj, energy_pj; /* pJ; the
                                                last is the sum of the others */
   double utilisation; /* operations / (cycles x peak) */
-  double objective;   /* energy^n * delay^m; of COSA the formulation's */
+  double objective;   /* energy^n * delay^m in pJ and cycles; of COSA the formulation's */
   double bound;       /* no mapping's objective is below */
   uint64_t evaluated; /* loop nests that the solver looked at */
   uint32_t element_bytes[3], partial_bytes; /* of each operand; of a partial sum */

@@ -160,7 +160,8 @@ typedef struct sluice_import_summary {
   uint32_t reserved;
 } sluice_import_summary_t;
 
-/* SLUICE_BAD_ARGUMENT: a NULL pointer, or a struct_size of 0. */
+/* Writes the figures of an import to *out_summary.
+ * SLUICE_BAD_ARGUMENT: a NULL pointer, or a struct_size of 0. */
 SLUICE_API sluice_status_t sluice_import_report_summary(
     const sluice_import_report_t* report, sluice_import_summary_t* out_summary);
 

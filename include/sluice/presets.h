@@ -52,7 +52,8 @@ typedef struct sluice_hardware_facts {
   const char* name; /* inside the caller's descriptor, NUL-terminated; NULL: no name */
 } sluice_hardware_facts_t;
 
-/* SLUICE_BAD_INPUT: the bytes are damaged. */
+/* Writes what the descriptor (hardware.fbs, `size` bytes) says in short to *out_facts.
+ * SLUICE_BAD_INPUT: the bytes are damaged. */
 SLUICE_API sluice_status_t sluice_hardware_describe(const void* hardware, size_t size,
                                                     sluice_hardware_facts_t* out_facts,
                                                     sluice_diagnostic_t* diagnostic);

@@ -196,8 +196,8 @@ typedef struct {
 #define SLUICE_MAX_LOOPS 3u /* around an instance */
 
 /* The instances from `first` to `last`, both included, are visited `count` times: from
- * `first` to `last`, then from `first` again. Loops are in ascending order of `first`, an outer one before
- * those in it; two of them are nested or apart. 16 bytes.
+ * `first` to `last`, then from `first` again. Loops are in ascending order of `first`, an
+ * outer one before those in it; two of them are nested or apart. 16 bytes.
  * Steps of an instance in loops start with the index of the innermost loop around it.
  * Behind it stand, for each of these loops, the outermost first, what each of its
  * iterations but the first adds:

@@ -25,8 +25,9 @@ SLUICE_API const char* sluice_zoo_text(uint32_t index);
 typedef struct sluice_zoo_options {
   uint32_t struct_size;
   int32_t batch;   /* images or sequences at once; 0: 1 */
-  int32_t seq;     /* tokens of a transformer's prompt; 0: as it was published */
-  int32_t context; /* positions of the KV cache; 0: all that the network has */
+  int32_t seq;     /* tokens of GPT-2's prompt; 0: as it was published. A decode, which has
+                      none of its own, is the same for all */
+  int32_t context; /* positions of GPT-2's KV cache; 0: all that the network has */
   int32_t blocks;  /* only the first ones of a transformer; 0: all */
   uint32_t training;                   /* 1: one training step, as in import.h */
   const sluice_allocator_t* allocator; /* of the graph's bytes; NULL: malloc and free */

@@ -191,12 +191,13 @@ void Print(const CoscheduleCommand& command, const std::vector<Bytes>& graphs,
 
 void Run(const CoscheduleCommand& command) {
   std::vector<Bytes> graphs;
-  for (const std::string& path : command.graphs) graphs.push_back(ReadFile(path));
+  for (const std::string& path : command.graphs)
+    graphs.push_back(ReadGraph(path, "coschedule"));
   const Bytes hardware = LoadHardware(command.hardware);
   const std::vector<sluice_model_t> models = ModelsOf(command);
   Session session(0);
   session.LoadHardware(hardware);
-  session.LoadModels(graphs);
+  session.LoadModels(graphs, command.graphs);
   sluice_coschedule_options_t options = {};
   options.struct_size = sizeof options;
   options.share = command.share == "partition" ? SLUICE_SHARE_PARTITION

@@ -74,11 +74,11 @@ void Print(const std::string& heading, const Points& points) {
 }  // namespace
 
 void Run(const CurveCommand& command) {
-  const Bytes graph = ReadFile(command.graph);
+  const Bytes graph = ReadGraph(command.graph, "curve");
   const Bytes hardware = LoadHardware(command.hardware);
   Session session(0);
   session.LoadHardware(hardware);
-  session.LoadGraph(graph);
+  session.LoadGraph(graph, command.graph);
   sluice_schedule_options_t options = {};
   options.struct_size = sizeof options;
   options.scratchpad_bytes = command.budget_bytes;

@@ -161,8 +161,8 @@ class Sweep {
         options.context = grid_.context;
         options.blocks = grid_.blocks;
         graph = FileExtension(point.network).empty() ? ZooGraph(point.network, options)
-                                                     : ReadFile(point.network);
-        session.LoadGraph(graph);
+                                                     : ReadGraph(point.network, "dse");
+        session.LoadGraph(graph, point.network);
       }
       if (!checked.insert(point.hardware).second) continue;
       try {

@@ -178,11 +178,11 @@ void EvaluateSegments(const EvaluateCommand& command, Session* session,
 std::string EvaluateHelp() { return kNotationHelp + std::string("\n") + kSegmentHelp; }
 
 void Run(const EvaluateCommand& command) {
-  const Bytes graph = ReadFile(command.graph);
+  const Bytes graph = ReadGraph(command.graph, "evaluate");
   const Bytes hardware = LoadHardware(command.hardware);
   Session session(0);
   session.LoadHardware(hardware);
-  session.LoadGraph(graph);
+  session.LoadGraph(graph, command.graph);
   const Bytes bytes = ReadFile(command.schedule);
   const std::string text(bytes.begin(), bytes.end());
   if (HasSegments(text)) {

@@ -3,6 +3,8 @@
 // values.
 #include "cli/command_line.h"
 
+#include <algorithm>
+
 #include "cli/examples.h"
 #include "cli/quantities.h"
 #include "cli/solvers.h"
@@ -13,14 +15,16 @@ namespace {
 
 using Parse = bool (*)(const std::string&, uint64_t*);
 
-// An option whose text is a quantity.
+// An option whose text is a quantity: "BYTES", "TIME".
 void AddQuantity(CLI::App* app, const std::string& name, uint64_t* value, Parse parse,
                  const std::string& help, const std::string& form) {
   app->add_option_function<std::string>(
          name,
          [=](const std::string& text) {
            if (!parse(text, value)) {
-             throw CLI::ValidationError(name, text + " is not of the form " + form);
+             const std::string like = form == "TIME" ? "50ms, 2s" : "64K, 1M";
+             throw CLI::ValidationError(
+                 name, text + " is not of the form " + form + " (" + like + ")");
            }
            if (*value == 0) {
              throw CLI::ValidationError(
@@ -549,6 +553,22 @@ void AddExamples(CLI::App* app) {
   }
 }
 
+// How many letters must be changed, added or left out to make one text the other.
+size_t EditsBetween(const std::string& a, const std::string& b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t change = diagonal + (a[i - 1] != b[j - 1] ? 1 : 0);
+      diagonal = row[j];
+      row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
 }  // namespace
 
 bool Commands::json() const {
@@ -556,6 +576,22 @@ bool Commands::json() const {
          simulate.json || plot.json || zoo.json || map.json || dse.json || place.json ||
          evaluate.json || curve.json || coschedule.json || segments.json ||
          reschedule.json || report.json || doctor.json;
+}
+
+std::string UnknownCommand(const CLI::App& app, const std::string& text) {
+  std::string closest;
+  size_t least = text.size() / 3 + 2;  // edits from which on a name is another one
+  for (const CLI::App* sub :
+       app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (sub->get_name() == text) return "";
+    const size_t edits = EditsBetween(text, sub->get_name());
+    if (edits >= least) continue;
+    least = edits;
+    closest = sub->get_name();
+  }
+  return "no command \"" + text + "\"; " +
+         (closest.empty() ? "sluice --help lists the commands"
+                          : "did you mean " + closest + "?");
 }
 
 void Describe(CLI::App* app, Commands* commands) {

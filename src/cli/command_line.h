@@ -39,6 +39,9 @@ struct Commands {
 // given.
 void Describe(CLI::App* app, Commands* commands);
 
+// What to say where `text` stands for a command and is none; "": it is one.
+std::string UnknownCommand(const CLI::App& app, const std::string& text);
+
 }  // namespace sluice::cli
 
 #endif  // SLUICE_CLI_COMMAND_LINE_H_

@@ -47,7 +47,8 @@ void Run(const LowerCommand& command) {
     throw Failure(kUsage, "no target " + command.target + "; there are:" + names);
   }
   Session session(0);
-  session.LoadGraph(ReadPlanGraph(command.plan, command.graph));
+  session.LoadGraph(ReadPlanGraph(command.plan, command.graph),
+                    command.graph.empty() ? command.plan : command.graph);
   session.LoadPlan(ReadFile(command.plan));
   const void* stream = nullptr;
   size_t size = 0;

@@ -53,7 +53,7 @@ std::string AsText(const std::string& heading, const sluice_report_t& before,
                    uint64_t solve_us) {
   Report report(heading);
   report.Line("changed", WhatChanged(c.changed),
-              c.from_scratch != 0 ? "the plan before was of no use" : "");
+              c.from_scratch != 0 ? "nothing of the earlier plan could be used" : "");
   report.Line("layers", Grouped(c.layers_kept) + " kept",
               Grouped(c.layers_changed) + " changed, " + Grouped(c.layers_inserted) +
                   " inserted, " + Grouped(c.layers_removed) + " removed");
@@ -76,7 +76,7 @@ void Run(const RescheduleCommand& command) {
   const Bytes &graph = files.graph, &hardware = files.hardware;
   Session session(0);
   session.LoadHardware(hardware);
-  session.LoadGraph(graph);
+  session.LoadGraph(graph, files.graph_file);
   session.LoadPlan(files.plan);
   const sluice_report_t before = session.Report();
 

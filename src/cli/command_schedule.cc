@@ -262,14 +262,40 @@ sluice_schedule_options_t OptionsOf(const ScheduleCommand& command,
   return options;
 }
 
+Session SessionWith(uint64_t memory_bytes, const ScheduleCommand& command,
+                    const Bytes& graph, const Bytes& hardware) {
+  Session session(memory_bytes);
+  session.LoadHardware(hardware);
+  session.LoadGraph(graph, command.graph);
+  return session;
+}
+
+// A session that has read the graph and the machine within the command's --memory.
+Session CappedSession(const ScheduleCommand& command, const Bytes& graph,
+                      const Bytes& hardware) {
+  try {
+    return SessionWith(command.memory_bytes, command, graph, hardware);
+  } catch (const Failure& failure) {
+    if (command.memory_bytes == 0 || failure.code() != kIo) throw;
+    const uint64_t needed =
+        SessionWith(0, command, graph, hardware).peak_memory_bytes();
+    Json details = failure.details();
+    details["required_bytes"] = needed;
+    details["available_bytes"] = command.memory_bytes;
+    throw Failure(kIo,
+                  "--memory " + BytesText(command.memory_bytes) +
+                      " is too small to read the graph; that takes " +
+                      BytesText(needed) + ", and a plan takes more",
+                  details);
+  }
+}
+
 }  // namespace
 
 void Run(const ScheduleCommand& command) {
-  const Bytes graph = ReadFile(command.graph);
+  const Bytes graph = ReadGraph(command.graph, "schedule");
   const Bytes hardware = LoadHardware(command.hardware);
-  Session session(command.memory_bytes);
-  session.LoadHardware(hardware);
-  session.LoadGraph(graph);
+  Session session = CappedSession(command, graph, hardware);
 
   const Exponents exponents = ExponentsOf(command.objective);
   sluice_schedule_options_t options = OptionsOf(command, exponents);

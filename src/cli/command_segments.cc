@@ -187,12 +187,27 @@ void Print(const SegmentsCommand& command, const Bytes& graph,
   if (command.directives) std::cout << all.text;
 }
 
+// Where no loop nest of the machine's nodes covers a layer, says so: the mapper names
+// the loops alone.
+[[noreturn]] void FailMapping(const SegmentsCommand& command, const Failure& failure) {
+  if (failure.code() != kBadInput ||
+      failure.details().value("stage", "") != "mapping") {
+    throw Failure(failure);
+  }
+  throw Failure(kBadInput,
+                "a node of " + command.hardware +
+                    " has no loop nest for a layer, which segments need for each; "
+                    "sluice schedule plans such machines: " +
+                    failure.what(),
+                failure.details());
+}
+
 }  // namespace
 
 void Run(const SegmentsCommand& command) {
-  const Bytes graph = ReadFile(command.graph);
+  const Bytes graph = ReadGraph(command.graph, "segments");
   Session session(0);
-  session.LoadGraph(graph);
+  session.LoadGraph(graph, command.graph);
   session.LoadHardware(LoadHardware(command.hardware));
   const auto start = std::chrono::steady_clock::now();
   Session::Segments all;
@@ -201,7 +216,11 @@ void Run(const SegmentsCommand& command) {
     sluice_segment_options_t options = OptionsOf(command);
     options.cancel = interruption.word();
     const Working working("segments");
-    all = session.ChooseSegments(options);
+    try {
+      all = session.ChooseSegments(options);
+    } catch (const Failure& failure) {
+      FailMapping(command, failure);
+    }
   }
   const double solve_us = std::chrono::duration<double, std::micro>(
                               std::chrono::steady_clock::now() - start)

@@ -98,6 +98,9 @@ void Print(const SimulateCommand& command, const sluice_sim::SimulateResult& res
   Json details = AsJson(command, result);
   Json error = {{"code", result.error_code}};
   std::string text = "the simulator says no: " + result.error;
+  if (result.error_code == "graph") {
+    text = (command.graph.empty() ? command.plan : command.graph) + ": " + text;
+  }
   if (result.error_instruction != sluice_sim::kNowhere) {
     error["instruction"] = result.error_instruction;
     text += "\n  instruction " + std::to_string(result.error_instruction);

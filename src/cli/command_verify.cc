@@ -12,7 +12,7 @@ void Run(const VerifyCommand& command) {
   const PlanFiles files = ReadPlanFiles(command.plan, command.graph, command.hardware);
   Session session(0);
   session.LoadHardware(files.hardware);
-  session.LoadGraph(files.graph);
+  session.LoadGraph(files.graph, files.graph_file);
   session.LoadPlan(files.plan);
   session.Verify();
   if (command.json) {

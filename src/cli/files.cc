@@ -97,6 +97,22 @@ Bytes ReadFile(const std::string& path) {
   return bytes;
 }
 
+std::string KindOf(const Bytes& file) {
+  if (file.size() < 8) return "";
+  const std::string identifier(file.begin() + 4, file.begin() + 8);
+  if (identifier == "SLG1") return "graph";
+  if (identifier == "SLH1") return "machine";
+  return identifier == "SLP1" ? "plan file" : "";
+}
+
+Bytes ReadGraph(const std::string& path, const std::string& taker) {
+  Bytes bytes = ReadFile(path);
+  const std::string kind = KindOf(bytes);
+  if (kind.empty() || kind == "graph") return bytes;
+  throw Failure(kBadInput,
+                path + " is a " + kind + "; " + taker + " takes a graph (.slg)");
+}
+
 void WriteFile(const std::string& path, const void* bytes, size_t size) {
   if (WriteInPlace(path, bytes, size)) return;
   std::string temporary = path + ".XXXXXX";

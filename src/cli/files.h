@@ -18,6 +18,11 @@ namespace sluice::cli {
 using Bytes = std::vector<uint8_t>;
 
 Bytes ReadFile(const std::string& path);
+// The bytes of a graph file. Where the file is one of the tool's other kinds, the failure
+// says which, and that `taker` (a command or an option) takes a graph.
+Bytes ReadGraph(const std::string& path, const std::string& taker);
+// "graph", "machine" or "plan file", by the identifier at byte 4; "": something else.
+std::string KindOf(const Bytes& file);
 void WriteFile(const std::string& path, const void* bytes, size_t size);
 
 // "dir/kws.tflite" -> "kws"

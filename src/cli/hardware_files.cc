@@ -29,6 +29,11 @@ Bytes LoadHardware(const std::string& name) {
                                  "; presets:" + names);
   }
   Bytes bytes = ReadFile(name);
+  const std::string kind = KindOf(bytes);
+  if (!kind.empty() && kind != "machine") {
+    throw Failure(kBadInput, name + " is a " + kind +
+                                 "; a machine is a preset, FILE.json or FILE.slh");
+  }
   if (extension != ".json") return bytes;
   try {
     return HardwareFromJson(std::string(bytes.begin(), bytes.end()));

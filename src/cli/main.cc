@@ -41,6 +41,14 @@ int Main(int argc, char** argv) {
   Commands commands;
   CLI::App app("Schedules quantised neural networks on accelerators.", "sluice");
   Describe(&app, &commands);
+  // --json may stand behind the argument at which parsing failed, so all are searched.
+  const bool json = std::any_of(argv + 1, argv + argc, [](const char* argument) {
+    return std::string(argument) == "--json";
+  });
+  if (argc > 1 && argv[1][0] != '-') {
+    const std::string unknown = UnknownCommand(app, argv[1]);
+    if (!unknown.empty()) return Report(Failure(kUsage, unknown), json);
+  }
   try {
     app.parse(argc, argv);
     std::cout.flush();
@@ -48,11 +56,6 @@ int Main(int argc, char** argv) {
     return kDone;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error) == 0 ? kDone : kUsage;
-    // --json may stand behind the argument at which parsing failed, so all are
-    // searched.
-    const bool json = std::any_of(argv + 1, argv + argc, [](const char* argument) {
-      return std::string(argument) == "--json";
-    });
     if (json) return Report(Failure(kUsage, error.what()), true);
     return app.exit(error) == 0 ? kDone : kUsage;
   } catch (const Failure& failure) {

@@ -295,11 +295,12 @@ std::string TimeloopFolder(const MapCommand& command, size_t layers, uint32_t la
 
 namespace {
 
-void MapGraph(const MapCommand& command, const Bytes& graph) {
+// path: the graph's file, or "".
+void MapGraph(const MapCommand& command, const Bytes& graph, const std::string& path) {
   const sluice_map_options_t options = OptionsOf(command);
   const Bytes hardware = LoadHardware(command.hardware);
   Session session(0);
-  session.LoadGraph(graph);
+  session.LoadGraph(graph, path);
   session.LoadHardware(hardware);
   const std::vector<std::string> plain = PlainLayerNames(graph);
   const std::vector<uint32_t> layers = LayersOf(command, plain);
@@ -414,7 +415,7 @@ MapCommand ProductCommand(const MapCommand& command) {
 }  // namespace
 
 void RunMapLayers(const MapCommand& command) {
-  MapGraph(command, ReadFile(command.what[0]));
+  MapGraph(command, ReadGraph(command.what[0], "map"), command.what[0]);
 }
 
 sluice_layer_mapping_t MapProduct(const MapCommand& command,
@@ -426,7 +427,7 @@ sluice_layer_mapping_t MapProduct(const MapCommand& command,
 }
 
 void RunMapProduct(const MapCommand& command, const std::array<int64_t, 3>& extent) {
-  MapGraph(ProductCommand(command), ProductGraph(extent));
+  MapGraph(ProductCommand(command), ProductGraph(extent), "");
 }
 
 }  // namespace sluice::cli

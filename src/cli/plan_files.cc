@@ -70,12 +70,14 @@ void Demand(const std::string& path, const PlanFiles& files, bool needs_hardware
 PlanFiles ReadPlanFiles(const std::string& plan, const std::string& graph,
                         const std::string& hardware, const PlanFiles* otherwise) {
   PlanFiles files = Split(plan);
-  if (!graph.empty()) files.graph = ReadFile(graph);
+  if (!graph.empty()) files.graph = ReadGraph(graph, "--graph");
+  files.graph_file = graph.empty() ? plan : graph;
   if (!hardware.empty()) files.hardware = LoadHardware(hardware);
   files.graph_name = FileStem(graph.empty() ? plan : graph);
   files.hardware_name = FileStem(hardware);
   if (files.graph.empty() && otherwise != nullptr) {
     files.graph = otherwise->graph;
+    files.graph_file = otherwise->graph_file;
     files.graph_name = otherwise->graph_name;
   }
   if (files.hardware.empty() && otherwise != nullptr) {
@@ -88,7 +90,7 @@ PlanFiles ReadPlanFiles(const std::string& plan, const std::string& graph,
 }
 
 Bytes ReadPlanGraph(const std::string& plan, const std::string& graph) {
-  if (!graph.empty()) return ReadFile(graph);
+  if (!graph.empty()) return ReadGraph(graph, "--graph");
   const PlanFiles files = Split(plan);
   Demand(plan, files, false);
   return files.graph;

@@ -20,7 +20,8 @@ namespace sluice::cli {
 struct PlanFiles {
   Bytes plan, graph, hardware;
   std::string graph_name,
-      hardware_name;  // for titles; the graph's own name comes first
+      hardware_name;            // for titles; the graph's own name comes first
+  std::string graph_file = "";  // that `graph` came from
 };
 
 // What plan, graph and hardware (see LoadHardware) name; where graph or hardware is empty,

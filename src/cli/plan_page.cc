@@ -158,7 +158,7 @@ Json PlanAsJson(const PlanFiles& files) {
   const ExecutedPlan run = ExecutePlan(files);
   const Plot plot = PlotOf(files, run);
   Session session(0);
-  session.LoadGraph(files.graph);
+  session.LoadGraph(files.graph, files.graph_file);
   session.LoadHardware(files.hardware);
   session.LoadPlan(files.plan);
   const sluice_report_t report = session.Report();

@@ -108,7 +108,8 @@ ExecutedPlan ExecutePlan(const PlanFiles& files, std::vector<TraceEvent>* conten
     throw Failure(input              ? kBadInput
                   : code == "memory" ? kIo
                                      : kRejected,
-                  "the simulator says no: " + run.result.error,
+                  (code == "graph" ? files.graph_file + ": " : "") +
+                      "the simulator says no: " + run.result.error,
                   {{"error", {{"code", code}, {"detail", run.result.error}}}});
   }
   std::sort(run.events.begin(), run.events.end(),

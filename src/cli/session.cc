@@ -28,13 +28,18 @@ Session::Session(uint64_t max_memory_bytes) {
   context_.reset(context);
 }
 
-void Session::LoadGraph(Bytes graph) {
+void Session::LoadGraph(Bytes graph, const std::string& path) {
   graph_bytes_ = std::move(graph);
   sluice_diagnostic_t diagnostic = EmptyDiagnostic();
   sluice_graph_t* made = nullptr;
-  Check(sluice_graph_create(context_.get(), graph_bytes_.data(), graph_bytes_.size(),
-                            &made, &diagnostic),
-        diagnostic);
+  const sluice_status_t status = sluice_graph_create(
+      context_.get(), graph_bytes_.data(), graph_bytes_.size(), &made, &diagnostic);
+  try {
+    Check(status, diagnostic);
+  } catch (const Failure& failure) {
+    if (path.empty() || failure.code() != kBadInput) throw;
+    throw Failure(kBadInput, path + ": " + failure.what(), failure.details());
+  }
   graph_.reset(made);
 }
 
@@ -199,11 +204,12 @@ std::vector<sluice_curve_point_t> Session::Curve(
   return curve;
 }
 
-void Session::LoadModels(std::vector<Bytes> graphs) {
-  for (Bytes& bytes : graphs) {
-    LoadGraph(bytes);
+void Session::LoadModels(std::vector<Bytes> graphs,
+                         const std::vector<std::string>& paths) {
+  for (size_t i = 0; i < graphs.size(); ++i) {
+    LoadGraph(graphs[i], paths[i]);
     models_.push_back(std::move(graph_));
-    model_bytes_.push_back(std::move(bytes));
+    model_bytes_.push_back(std::move(graphs[i]));
   }
 }
 

@@ -31,7 +31,8 @@ class Session {
   // max_memory_bytes 0 = no cap.
   explicit Session(uint64_t max_memory_bytes);
 
-  void LoadGraph(Bytes graph);
+  // path: the file that the graph came from, which a failure then names.
+  void LoadGraph(Bytes graph, const std::string& path = "");
   void LoadHardware(const Bytes& hardware);
   void Schedule(const sluice_schedule_options_t& options);
   // Reschedules from the plan that was loaded or made last; the new plan replaces it.
@@ -67,7 +68,7 @@ class Session {
   std::vector<sluice_curve_point_t> Curve(const sluice_schedule_options_t& options,
                                           uint32_t points);
   // Reads several graphs and sets models[i].graph.
-  void LoadModels(std::vector<Bytes> graphs);
+  void LoadModels(std::vector<Bytes> graphs, const std::vector<std::string>& paths);
   Owned<sluice_cohort_t> Coschedule(std::vector<sluice_model_t> models,
                                     const sluice_coschedule_options_t& options);
 

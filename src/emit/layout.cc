@@ -11,7 +11,7 @@ namespace sluice {
 namespace {
 
 constexpr char kStage[] = "emit";
-constexpr uint32_t kRegionAlignment = 64;
+constexpr uint32_t kRegionAlignment = 64;  // of regions in DRAM, as the stream says
 
 void PlaceOffsets(sluice_block_t* entry, uint32_t at) {
   entry->body_offset = at;

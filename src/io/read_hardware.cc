@@ -17,9 +17,9 @@ constexpr uint32_t kMaxFanouts = 16;
 constexpr uint32_t kMaxMemories = 5;
 // Limit of capacities, peaks, bandwidths.
 constexpr uint64_t kMaxCount = uint64_t{1} << 40;
-constexpr uint32_t kMaxNodes = 32 * 32;
-constexpr uint32_t kMaxLatency = 1u << 30;
-constexpr uint32_t kMaxPassCycles = 1u << 20;
+constexpr uint32_t kMaxNodes = 32 * 32;        // of a mesh
+constexpr uint32_t kMaxLatency = 1u << 30;     // cycles, of a transfer
+constexpr uint32_t kMaxPassCycles = 1u << 20;  // of the MAC array
 
 Fail Bad(Diagnostic* diagnostic) { return Fail(diagnostic, Status::kBadInput, kStage); }
 

@@ -174,8 +174,8 @@ class Rooms {
     return bytes;
   }
 
-  // Bytes of weights that tiles need which depend on the last element of an input of a
-  // layer. After BytesBehind of that layer.
+  // Bytes of the weights of all tiles that depend on the input's last element. Call
+  // BytesBehind of the layer first.
   int64_t WeightsBehindLast(uint32_t layer, uint32_t input) {
     for (Piece& piece : piece_) piece = Piece{};
     piece_[graph_.layers[layer].inputs[input]] = kOneElement;

@@ -20,8 +20,8 @@
 
 namespace sluice {
 
-// Nanoseconds to write and judge a step, by the time that the call took to choose so
-// many steps: how fast the machine is, is learnt from the call's own work.
+// Predicts the nanoseconds to write and judge one step from the speed of this call so
+// far: it chose `steps` steps in chosen_ns.
 uint64_t StepNsOf(uint64_t chosen_ns, uint64_t steps);
 
 // True when finishing the plain plan is likely to take much of the time that is left,

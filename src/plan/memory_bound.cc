@@ -69,7 +69,7 @@ Status MeasurePlain(const PlanRequest& request, Arena* scratch, uint64_t* bytes,
   options.progress = nullptr;
   const PlanRequest plain = {request.graph, request.hardware, options};
   const uint64_t live = memory->live_bytes();
-  // The peaks per phase are kept per call, and this is one.
+  // Peaks are recorded per call. MakePlan below counts as one, so clear them.
   memory->ClearPhases();
   const uint32_t phase = memory->EnterPhase(SLUICE_PHASE_LOWER);
   Status status = Status::kOk;

@@ -7,8 +7,8 @@ namespace sluice {
 
 namespace {
 
-constexpr uint64_t kDefaultGap = 64;
-constexpr uint64_t kWord = 4;  // streams are whole words
+constexpr uint64_t kDefaultGap = 64;  // equal bytes that do not end a range
+constexpr uint64_t kWord = 4;         // streams are whole words
 
 }  // namespace
 

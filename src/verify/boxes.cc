@@ -19,7 +19,7 @@ struct Unknown {
   int64_t reach_low, reach_high;
 };
 
-constexpr uint32_t kMaxUnknowns = 2 * kBoxDims;
+constexpr uint32_t kMaxUnknowns = 2 * kBoxDims;  // steps along the dims of two boxes
 
 struct Equation {
   uint32_t count = 0;

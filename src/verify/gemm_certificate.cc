@@ -201,7 +201,7 @@ Status CheckBranch(Checker* k, const Way& way, const ClaimedBranch& line,
   WayBounds bounds;
   SLUICE_TRY(BoundsOfWay(&k->bounds, way, &bounds));
   const double cheap = Objective(*k->claim, bounds.least, k->most_pes);
-  // The cheap bound often does.
+  // The cheap bound often suffices.
   if (line.split_count == 0 && line.bound >= k->closed && Shown(line.bound, cheap)) {
     return Status::kOk;
   }

@@ -27,12 +27,18 @@ struct ZooOptions {
   int32_t blocks = 0;   // of a transformer; 0 = all
 };
 
+// The sizes that a network has beside its batch.
+enum class ZooSizes { kBatch, kBlocks, kPromptAndBlocks };
+
 struct ZooEntry {
   const char* name;
   const char* text;
   Bytes (*make)(const ZooOptions& options);
+  ZooSizes sizes = ZooSizes::kBatch;
 };
 const std::vector<ZooEntry>& ZooEntries();
+// Throws where the network does not have one of these sizes. A decode of GPT-2 takes the
+// length of the prompt before it, which changes nothing.
 Bytes MakeZooGraph(const std::string& name, const ZooOptions& options);
 
 Bytes MakeResNet50(const ZooOptions& options);

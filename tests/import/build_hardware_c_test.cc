@@ -133,14 +133,14 @@ TEST_CASE("hardware builder: memories off chip, and their defaults") {
   sluice_hardware_builder_t* b = SmallMachine();
   sluice_memory_t flash = Sized<sluice_memory_t>(), sram = flash;
   flash.name = "flash";
-  flash.regions = SLUICE_HOLDS_CONSTANTS;
+  flash.regions = SLUICE_MEMORY_HOLDS_CONSTANTS;
   flash.read_only = 1;
   flash.capacity_bytes = 9000;
   flash.latency_cycles = 30;
   flash.bytes_per_cycle_numerator = 2;
   flash.bytes_per_cycle_denominator = 3;
   flash.read_pj_per_bit = 4.5;
-  sram.regions = SLUICE_HOLDS_INPUTS | SLUICE_HOLDS_OUTPUTS;
+  sram.regions = SLUICE_MEMORY_HOLDS_INPUTS | SLUICE_MEMORY_HOLDS_OUTPUTS;
   sram.bytes_per_cycle_numerator = 8;
   sram.write_pj_per_bit = 0.5;
   CHECK(sluice_hardware_builder_memory(b, &flash) == 0);

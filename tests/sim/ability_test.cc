@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulator: engines do only what the machine can do, and the host only what it
 // cannot; the host executes the reference kernels.
+#include "firmware-sim/ability.h"
+
 #include <doctest/doctest.h>
 
 #include "judge_case.h"
@@ -59,6 +61,40 @@ TEST_CASE("ability: the simulator refuses host calls that are not the host's") {
   c = HostAddCase();
   HostCall(&c).why = SLUICE_WHY_COUNT;
   CheckTrap(c, "stream");
+}
+
+// A layer of int8 tensors with such attributes; its input 1 is of uint8.
+uint32_t WhyNotOf(int op, std::vector<int32_t> attributes, size_t inputs) {
+  sluice_sim::Graph graph;
+  graph.tensors.resize(3);
+  graph.tensors[0].dtype = graph.tensors[2].dtype = SLUICE_DTYPE_INT8;
+  graph.tensors[1].dtype = SLUICE_DTYPE_UINT8;
+  sluice_sim::Layer layer;
+  layer.op = op;
+  for (uint32_t i = 0; i < inputs; ++i) layer.inputs.push_back(i);
+  layer.outputs = {2};
+  layer.attributes = std::move(attributes);
+  sluice_sim::Hardware hardware;
+  hardware.limited = true;
+  sluice_sim::OpRow row;  // int8 alone, no scales, no zero points
+  row.op = op;
+  row.dtypes = 1u << SLUICE_DTYPE_INT8;
+  row.arithmetic = 1;
+  hardware.ops = {row};
+  return WhyNot(graph, hardware, layer);
+}
+
+TEST_CASE("ability: scales and zero points of a greatest element do not count") {
+  std::vector<int32_t> reduce(SLUICE_REDUCE_ATTRIBUTES, 3);
+  reduce[SLUICE_REDUCE_KIND] = SLUICE_REDUCE_KIND_MAX;
+  CHECK(WhyNotOf(SLUICE_OP_REDUCE, reduce, 1) == 0);
+  reduce[SLUICE_REDUCE_KIND] = SLUICE_REDUCE_KIND_SUM;
+  CHECK(WhyNotOf(SLUICE_OP_REDUCE, reduce, 1) == SLUICE_WHY_REQUANTISE);
+}
+
+TEST_CASE("ability: a mask's type does not count, a second operand's does") {
+  CHECK(WhyNotOf(SLUICE_OP_SOFTMAX, {}, 2) == 0);
+  CHECK(WhyNotOf(SLUICE_OP_MINIMUM, {}, 2) == SLUICE_WHY_DTYPE);
 }
 
 }  // namespace

@@ -87,6 +87,24 @@ TEST_CASE("zoo in C: what there is not is refused with a sentence") {
     CHECK(Ask("mlp_l", &options).status == SLUICE_BAD_ARGUMENT);
     CHECK(Ask("mlp_l", &options).why == "the batch must be 1 to 4096");
   }
+  options = Options();
+  options.seq = 3;
+  CHECK(Ask("mobilenet_v1", &options).status == SLUICE_BAD_ARGUMENT);
+  CHECK(Ask("mobilenet_v1", &options).why ==
+        "mobilenet_v1 takes no seq: that is the prompt of GPT-2");
+  CHECK(Ask("gpt2_small_decode", &options).status == SLUICE_OK);
+  options.seq = 0;
+  options.context = 5;
+  CHECK(Ask("resnet50", &options).why ==
+        "resnet50 takes no context: that is the KV cache of GPT-2");
+  options.context = 0;
+  options.blocks = 2;
+  CHECK(Ask("resnet50", &options).why ==
+        "resnet50 takes no blocks: those are of a transformer");
+  options.seq = 1;
+  CHECK(Ask("vit_b_16", &options).why ==
+        "vit_b_16 takes no seq: that is the prompt of GPT-2");
+  options = Options();
   options.struct_size = 2;
   CHECK(Ask("mlp_l", &options).why ==
         "options.struct_size is not that of a known version");

@@ -198,7 +198,7 @@ std::vector<Network> Networks(const Json& grid) {
     if (FileExtension(name).empty()) {
       Fail("no network is called " + name + "; sluice zoo --list names them");
     }
-    networks.push_back({name, Identity(name, false, ReadFile(name)), {1}});
+    networks.push_back({name, Identity(name, false, ReadGraph(name, "dse")), {1}});
   }
   return networks;
 }

@@ -20,7 +20,7 @@ namespace {
 using onnx::TensorProto;
 
 constexpr int64_t kMostElements = int64_t{1} << 40;
-constexpr size_t kMostValues = 1 << 22;
+constexpr size_t kMostValues = 1 << 22;  // tensors of a model
 
 [[noreturn]] void Bad(const std::string& what) { throw Error(Fault::kBadInput, what); }
 

@@ -119,8 +119,8 @@ std::vector<int32_t> ConvAttributes(const ConvWindow& w, const ConvNumbers& numb
   return a;
 }
 
-// Stands in each source that needs it: the page of operators is made of the phrases of
-// one source (bindings/guides/operators.py).
+// Repeated in each source: bindings/guides/operators.py reads phrases one source at a
+// time.
 void RequireRank4(const TfliteTensor& a, const TfliteTensor& b, const TfliteTensor& c) {
   Require(a.shape.size() == 4 && b.shape.size() == 4 && c.shape.size() == 4,
           "operands that do not have four axes");

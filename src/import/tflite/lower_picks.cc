@@ -17,7 +17,7 @@ namespace {
 using tflite::BuiltinOperator;
 
 constexpr int64_t kMostPicks = 1 << 20;  // of an axis
-constexpr size_t kMostRuns = 128;
+constexpr size_t kMostRuns = 128;        // a slice each
 
 struct Run {
   int32_t begin, count;

@@ -11,8 +11,8 @@
 namespace sluice::import {
 namespace {
 
-constexpr unsigned kMaxDepth = 16;  // the format nests six tables
-constexpr unsigned kMaxTables = 1u << 22;
+constexpr unsigned kMaxDepth = 16;         // the format nests six tables
+constexpr unsigned kMaxTables = 1u << 22;  // that the verifier visits
 
 [[noreturn]] void Bad(const std::string& what) {
   throw Error(Fault::kBadInput, "not a usable TensorFlow Lite model: " + what);

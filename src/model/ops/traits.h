@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the planners know about each operator: one row per code of ops.h.
 //
-// Code outside this folder asks an operator's row and never compares operator codes.
-// The judges keep tables of their own (verify/op_rules.h, firmware-sim/ops.h) and share
-// no code with this one.
+// Library code outside this folder asks an operator's row and never compares operator
+// codes. The judges keep tables of their own (verify/op_rules.h, firmware-sim/ops.h) and
+// share no code with this one.
 //
 // Input    an operator code, or a layer.
 // Output   its row; questions that also depend on a layer's attributes.

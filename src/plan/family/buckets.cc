@@ -5,6 +5,8 @@ namespace sluice {
 
 namespace {
 
+// Where the caller gives none: buckets of a family, and what a bucket may cost above
+// the plan of the size itself.
 constexpr uint32_t kMost = 16;
 constexpr uint32_t kTolerancePercent = 10;
 

@@ -17,7 +17,7 @@ constexpr uint64_t kRoundsPerLayer = 100;  // of annealing, when there is a limi
 // Under a deadline a section of many layers leaves this part of the scratchpad free:
 // its many buffers rarely fit without gaps, and finding that out takes time.
 constexpr uint64_t kManyLayers = 64;
-constexpr int64_t kGaps = 16;
+constexpr int64_t kGaps = 16;  // 1 / kGaps of the scratchpad stays free
 // To rework a carried section: evaluations in all if few layers were touched,
 // evaluations per layer if many were.
 constexpr uint64_t kReworkEvaluations = 64, kReworkOfLayer = 2;

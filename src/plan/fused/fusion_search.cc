@@ -9,7 +9,7 @@ namespace sluice {
 namespace {
 
 constexpr uint32_t kFewestShares = 2;  // without improvement, before giving up
-constexpr uint32_t kMostShares = 10;
+constexpr uint32_t kMostShares = 10;   // in all
 
 // A search: its stages share these.
 struct SearchCall {

@@ -6,11 +6,11 @@
 namespace sluice {
 namespace {
 
-constexpr int kPlacementTries = 16;
+constexpr int kPlacementTries = 16;     // placements, each of a tighter scheme
 constexpr int64_t kReserveStep = 64;    // least share of the scratchpad to leave free
 constexpr double kCarriedMost = 1.125;  // cost growth that tightening may bring
 constexpr uint64_t kPlacementNodes = 2000;  // of exact search, after greedy
-constexpr size_t kExactBuffers = 2000;
+constexpr size_t kExactBuffers = 2000;      // above, exact search is not tried
 
 Status PlaceQuickly(const Section& section, int64_t capacity, bool swaps,
                     Budget* budget, Arena* arena, OffsetPlan* plan) {

@@ -10,7 +10,7 @@ namespace sluice {
 namespace {
 
 constexpr char kStage[] = "placement";
-constexpr uint64_t kDefaultStates = 1 << 16;
+constexpr uint64_t kDefaultStates = 1 << 16;  // where the caller gives no limit
 
 Status BadLists(Diagnostic* diagnostic, const char* what, uint32_t op) {
   return Fail(diagnostic, Status::kBadInput, kStage)

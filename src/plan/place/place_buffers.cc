@@ -14,7 +14,7 @@ namespace {
 constexpr char kStage[] = "placement";
 constexpr size_t kMany = 1000;  // buffers; an exact search of more rarely ends
 constexpr uint32_t kLayouts[] = {1, 4, 16, 64};  // per step, of the beams over these
-constexpr uint32_t kNarrow = 4;
+constexpr uint32_t kNarrow = 4;  // the widest beam that is run at each of kProbes
 constexpr int kProbes = 32;      // capacities tried with a narrow beam
 constexpr int64_t kNear = 20;    // a peak is near the bound within this part of it
 constexpr int64_t kParts = 100;  // of the bound, by which a beam's capacity grows

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-constexpr size_t kManyImages = 4096;
+constexpr size_t kManyImages = 4096;                   // above, there is no search
 constexpr uint64_t kNodes = 2000, kLastNodes = 20000;  // of the search for offsets
 constexpr int kSearched = 3;                           // rounds that also search
 constexpr int kRounds = 40;                            // of shortening leads

@@ -8,11 +8,11 @@
 namespace sluice {
 namespace {
 
-constexpr size_t kFewLayers = 12;
+constexpr size_t kFewLayers = 12;      // segments; plans of more are not refined
 constexpr uint64_t kMostSteps = 8192;  // of changed plans that are written
 constexpr uint64_t kStepsOfTry = 64;   // a changed plan takes as long as so many more
 constexpr double kFar = 1.05;  // above the best plan; other orders do not gain so much
-constexpr size_t kSeen = 64;
+constexpr size_t kSeen = 64;   // plans remembered, so that none is priced twice
 constexpr double kNoCost = 1e300;  // more than any plan costs
 
 struct Seen {  // a plan that was priced

@@ -14,6 +14,7 @@ constexpr int64_t kLeftoverShare = 16;
 constexpr uint32_t kPlansPerPoint = 6;
 // Iterations of a plan made from another one: more of them find little more.
 constexpr uint64_t kIterationsAgain = 50;
+// Iterations of a plan under a deadline, where the caller gives no number.
 constexpr uint64_t kIterationsInTime = 400;
 
 int64_t Scaled(int64_t value, int64_t numerator, int64_t denominator) {

@@ -7,6 +7,11 @@
 // takes the blocks of a fusion problem that save most layers, FindRepetition the
 // longest run of a graph's layers.
 //
+// emit/find_loops.h finds repetition, too, but in steps that are planned already: there
+// may be a million of them, their loops are nested, and each iteration moves them by
+// equal distances. Here some hundred layers are compared before there are steps, with
+// one period at a time.
+//
 // Input    length of the sequence, period; alike(i): i equals i + period.
 // Output   each longest run [first, first + length) whose places are all alike.
 // Errors   none.

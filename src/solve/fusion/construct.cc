@@ -10,14 +10,15 @@ namespace {
 // The whole scheme is improved at once if one pass over its layers evaluates at most so
 // many tiles.
 constexpr uint64_t kWholeTiles = 300000;
-constexpr uint32_t kStretch = 24;  // positions improved together otherwise
-constexpr uint32_t kStretchStep = 16;
+constexpr uint32_t kStretch = 24;        // positions improved together otherwise
+constexpr uint32_t kStretchStep = 16;    // from one stretch to the next
 constexpr uint32_t kBatches = 8;         // of stretches between two scores of the whole
 constexpr int32_t kFinestImprove = 128;  // tiles of a group; streams grow with them
-constexpr int kJoinPasses = 2;
+constexpr int kJoinPasses = 2;           // of improving after groups were joined
 constexpr uint64_t kReworkTiles = 20000;  // to evaluate at most on the whole
-constexpr size_t kFewTouched = 8;
-// Tiles that fitting may evaluate before it gives up.
+constexpr size_t kFewTouched = 8;         // layers; above, all policies are scored
+// Tiles that fitting may evaluate before it gives up: a part for the scheme, and a part
+// for each layer.
 constexpr uint64_t kFitTiles = 400000;
 constexpr uint64_t kFitTilesOfLayer = 2000;
 // If the cost is more than this times that in an unlimited buffer, the other start is

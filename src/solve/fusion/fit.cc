@@ -6,9 +6,9 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kWindow = 7;     // positions each side of the peak
-constexpr int32_t kFinestFit = 64;  // tiles a window is cut into at most
-constexpr double kExcessPrice = 16;
+constexpr uint32_t kWindow = 7;       // positions each side of the peak
+constexpr int32_t kFinestFit = 64;    // tiles a window is cut into at most
+constexpr double kExcessPrice = 16;   // relative cost of bytes over the buffer
 constexpr int32_t kMostTiles = 4096;  // when a layer alone must fit
 
 // Cost plus a steep penalty for bytes over the buffer.

@@ -8,14 +8,16 @@
 namespace sluice {
 namespace {
 
+// Schemes that construction may evaluate: kConstructLayers for all layers together, but
+// at least kConstructFewest and at most kConstructEvaluations.
 constexpr uint64_t kConstructEvaluations = 1000;
 constexpr uint64_t kConstructFewest = 256;
 constexpr uint64_t kConstructLayers = 80000;  // evaluations x layers
 // Longer schemes are annealed in stretches, so that a round costs what those hold.
 constexpr uint32_t kWholeLayers = 160;
-constexpr uint32_t kStretch = 64;
-constexpr uint32_t kStretchStep = 48;
-constexpr double kTemperature = 0.01;
+constexpr uint32_t kStretch = 64;       // layers, before it is aligned to groups
+constexpr uint32_t kStretchStep = 48;   // from one stretch to the next, which overlap
+constexpr double kTemperature = 0.01;   // at the start, relative to the cost
 constexpr uint32_t kFewestSpared = 48;  // layers, for blocks to be stamped (repeats.h)
 // A stamped scheme that costs more than this times the cost in an unlimited buffer is
 // rejected: blocks that must be tiled across their borders are better scheduled one by

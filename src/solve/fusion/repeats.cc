@@ -7,9 +7,9 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kLongestPeriod = 512;
-constexpr uint32_t kFewestBlocks = 4;
-constexpr uint32_t kKept = 3;  // blocks: first, second, last
+constexpr uint32_t kLongestPeriod = 512;  // layers of a block
+constexpr uint32_t kFewestBlocks = 4;     // fewer than kKept + 1 spare nothing
+constexpr uint32_t kKept = 3;             // blocks: first, second, last
 
 uint64_t Mix(uint64_t h, uint64_t v) {
   h = (h << 23 | h >> 41) ^ v;

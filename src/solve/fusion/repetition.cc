@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kLeastTimes = 3;
+constexpr uint32_t kLeastTimes = 3;  // that the layers occur in a row
 
 // What a layer does, and the distances to the earlier layers that it reads.
 struct Signatures {

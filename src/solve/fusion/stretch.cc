@@ -7,6 +7,7 @@ namespace sluice {
 
 namespace {
 
+// Room for the tiles of a stretch beyond those that it has: moves add tiles.
 constexpr uint32_t kTilesPerLayer = 32;
 constexpr uint32_t kTilesBeside = 512;
 

@@ -7,7 +7,7 @@ namespace sluice {
 
 namespace {
 
-constexpr int64_t kMostEvaluations = 12000;
+constexpr int64_t kMostEvaluations = 12000;  // loop nests, over all starts
 constexpr int64_t kPrimes[] = {2, 3, 5, 7};
 // Which dims the arrays take first.
 constexpr uint8_t kStarts[][kDims] = {

@@ -7,8 +7,8 @@ namespace sluice {
 
 namespace {
 
-constexpr double kGap = 0.05;
-// With the arrays that were too small, which stay in the arena.
+constexpr double kGap = 0.05;  // between cost and bound, at which a search ends
+// Bytes per entry, including outgrown arrays, which stay in the arena.
 constexpr uint64_t kEntryBytes = 256;
 
 // True when the scratchpad feeds all units: the hierarchy of the exact search.

@@ -6,6 +6,8 @@
 namespace sluice {
 namespace {
 
+// How many layers ahead two sides are searched for where they agree again: first near,
+// which is cheap, then farther.
 constexpr uint32_t kNear = 64;
 constexpr uint32_t kFarthest = 2048;
 constexpr uint32_t kAgree = 2;  // layers that must be alike for sides to agree again

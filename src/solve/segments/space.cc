@@ -8,7 +8,7 @@ namespace sluice {
 
 namespace {
 
-constexpr uint32_t kMaxVertexLayers = 8;
+constexpr uint32_t kMaxVertexLayers = 8;  // layers that are never in different stages
 constexpr int32_t kMaxGroups = 64;  // finer forwarding than this is not looked for
 
 int64_t OutputChannels(const MappingProblem& problem) {

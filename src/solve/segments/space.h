@@ -15,9 +15,9 @@
 
 namespace sluice {
 
-constexpr uint32_t kMaxStages = 8;
-constexpr uint32_t kMaxRunLayers = 40;
-constexpr double kNoValue = 1e300;
+constexpr uint32_t kMaxStages = 8;      // of a segment that runs as a pipeline
+constexpr uint32_t kMaxRunLayers = 40;  // of a segment
+constexpr double kNoValue = 1e300;      // more than any segment costs
 
 struct Vertex {
   uint32_t first, last;  // positions [first, last)

@@ -8,7 +8,8 @@ namespace sluice {
 namespace {
 
 // Ratio of price to estimate. The first guess: on a part of the mesh, and on all of it.
-// Later the least ratio seen counts, but at least kLeastRatio.
+// Later the least ratio seen counts, but at least kLeastRatio,
+// times kNextRatio as a margin.
 constexpr double kFirstRatio[2] = {1.1, 0.98};
 constexpr double kNextRatio = 0.99;
 constexpr double kLeastRatio = 0.9;

@@ -11,11 +11,12 @@ namespace {
 
 constexpr double kInfinity = __builtin_huge_val();
 constexpr char kStage[] = "mapping";
-constexpr int kMaxKinds = kFactorDims * 10;  // ten different primes reach 2^31
-constexpr int kMaxFactors = kFactorDims * 31;
-constexpr double kGain = 1e-9;      // differences below count as none
-constexpr double kFirstStep = 0.2;  // of the value to beat above the bound
-constexpr size_t kBeam = 48;
+constexpr int kMaxKinds = kFactorDims * 10;    // ten different primes reach 2^31
+constexpr int kMaxFactors = kFactorDims * 31;  // 2^31 has the most
+constexpr double kGain = 1e-9;                 // differences below count as none
+constexpr double kFirstStep = 0.2;             // of the value to beat above the bound
+constexpr size_t kBeam = 48;                   // labels kept, for a first value to beat
+// FactorChoice::flags: a factor of P, of Q lies inside the window.
 constexpr uint8_t kInsideP = 1;
 constexpr uint8_t kInsideQ = 2;
 

@@ -10,13 +10,15 @@ namespace {
 constexpr double kInfinity = __builtin_huge_val();
 constexpr double kMargin = 1e-9;  // labels that gain less are dropped
 constexpr uint32_t kEmpty = 0xffffffffu;
+// Rounds of subgradient ascent: for the whole case, and for what is left of it on the
+// way; after kPatience rounds without a better bound the pace halves.
 constexpr int kTuningRounds = 120;
 constexpr int kRetuningRounds = 30;
 constexpr int kPatience = 6;
-constexpr size_t kFewLabels = 48;  // not worth pruning
-constexpr int kPrunings = 6;       // of one layer, at most
-constexpr int kMaxKindsLeft = 70;
-constexpr size_t kFirstPool = 4096;
+constexpr size_t kFewLabels = 48;    // not worth pruning
+constexpr int kPrunings = 6;         // of one layer, at most
+constexpr int kMaxKindsLeft = 70;    // as kMaxKinds: ten different primes of each dim
+constexpr size_t kFirstPool = 4096;  // labels; four times as many when it is full
 
 double ReducedCost(const FactorChoice& choice, const double multipliers[]) {
   double sum = choice.cost;

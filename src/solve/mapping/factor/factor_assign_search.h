@@ -17,8 +17,8 @@
 
 namespace sluice {
 
-constexpr int kMaxLimits = 20;
-constexpr int kMaxChoices = 12;
+constexpr int kMaxLimits = 20;   // on products of factors: capacities, units
+constexpr int kMaxChoices = 12;  // places of a factor: level, in time or in space
 
 struct FactorChoice {
   double cost;

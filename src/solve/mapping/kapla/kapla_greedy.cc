@@ -27,7 +27,7 @@ struct Deal {
 enum Loop : uint32_t { kRows = 0, kChannels, kSum, kLoops };
 constexpr uint32_t kLoopDims[kLoops][3] = {
     {kDimQ, kDimP, kDimN}, {kDimK, kDimK, kDimK}, {kDimC, kDimC, kDimC}};
-constexpr size_t kMostLevels = 4;
+constexpr size_t kMostLevels = 4;  // that the published method knows
 constexpr uint32_t kTaps[] = {kDimR, kDimS};
 constexpr int kLoopDimCount[kLoops] = {3, 1, 1};
 // The loop that does not move an operand.

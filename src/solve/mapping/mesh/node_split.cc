@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kSmallExtent = 16;  // of which every factor is tried, too
 constexpr int64_t kWasteShare = 32;   // larger ones may leave this share of nodes idle
 constexpr size_t kMostFactors = 48;   // of one dim
-constexpr size_t kMostParts = 60000;
+constexpr size_t kMostParts = 60000;  // divisions looked at
 
 uint64_t HashOf(const int32_t factor[kDims]) {
   uint64_t h = 0;

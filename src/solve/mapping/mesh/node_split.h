@@ -17,9 +17,9 @@ namespace sluice::node_split {
 
 constexpr uint8_t kSplitDims[] = {kDimN, kDimK, kDimC, kDimP, kDimQ, kDimG};
 constexpr int kSplitDimCount = 6;
-constexpr double kSlack = 0.005;  // gains below this share are not looked for
-constexpr double kEstimateError = 0.03;
-constexpr int64_t kSmallMesh = 16;  // nodes up to which every factor is tried
+constexpr double kSlack = 0.005;         // gains below this share are not looked for
+constexpr double kEstimateError = 0.03;  // an estimate is trusted within this share
+constexpr int64_t kSmallMesh = 16;       // nodes up to which every factor is tried
 constexpr double kNever = 1e300;
 
 // Factors along one axis, and the paths they make.

@@ -135,8 +135,8 @@ Boundary BoundaryOf(const Limiter& limiter, const Crossing& crossing, bool bytes
   return boundary;
 }
 
-// Reads that feed the MACs: the least sum of price / share, where shares multiply to at
-// most `units` (see the header, 4).
+// The reads that feed the MACs cost at least the least sum of price / share, where
+// shares multiply to at most `units` (see the header, 4).
 struct Feeds {
   double price[kOperands];  // per operation
   double most[kOperands];   // share

@@ -9,7 +9,7 @@ namespace sluice {
 namespace {
 
 constexpr int64_t kMaxBytes = int64_t{1} << 60;  // of all buffers together
-constexpr int64_t kMaxBanks = 64;
+constexpr int64_t kMaxBanks = 64;                // bits of a buffer's banks
 
 Fail Blame(Diagnostic* diagnostic, uint32_t buffer) {
   Fail fail(diagnostic, Status::kBadInput, "placement");

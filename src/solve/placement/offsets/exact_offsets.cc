@@ -8,7 +8,7 @@ namespace sluice {
 namespace {
 
 constexpr uint32_t kNoFrame = 0xffffffffu;
-constexpr int kRankings = 3;
+constexpr int kRankings = 3;  // orders of buffers, tried one after the other
 
 struct Signature {
   uint64_t a, b;

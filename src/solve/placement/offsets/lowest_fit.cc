@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kLooksPerPoll = 4096;
+constexpr uint32_t kLooksPerPoll = 4096;  // gaps looked at between two polls
 
 // Sort keys of one buffer, larger first.
 struct FitKey {

@@ -6,9 +6,9 @@
 namespace sluice {
 namespace {
 
-constexpr size_t kMaxPieces = 4096;  // compared in pairs
-constexpr size_t kMaxForbidden = 20000;
-constexpr uint64_t kDefaultNodes = 500000;
+constexpr size_t kMaxPieces = 4096;         // compared in pairs
+constexpr size_t kMaxForbidden = 20000;     // distances that two pieces may not have
+constexpr uint64_t kDefaultNodes = 500000;  // where the caller gives no limit
 constexpr uint32_t kNoEdge = 0xffffffffu;
 
 // Bytes [low, high) of an item, relative to its offset, during [begin, end).

@@ -17,9 +17,10 @@
 namespace sluice {
 namespace {
 
+// States of a beam: for a first plan, and when the exact search gave up.
 constexpr uint32_t kBeamWidth = 4;
 constexpr uint32_t kWideBeam = 64;
-constexpr uint32_t kBeamEvictions = 12;
+constexpr uint32_t kBeamEvictions = 12;     // sets tried per state and operator
 constexpr uint64_t kSharedNodes = 1 << 12;  // for the addresses of their plans
 constexpr int kSharedReserves[] = {0, 1, 2, 4};
 constexpr uint64_t kBoundStates = 1 << 17;  // where the exact search follows
@@ -31,23 +32,23 @@ struct WindowShape {
 };
 constexpr WindowShape kFirstWindows = {20, 36, 16};
 constexpr WindowShape kLastWindows = {60, 110, 64};  // when the exact search gave up
-constexpr int kWindowRounds = 3;
+constexpr int kWindowRounds = 3;                     // passes over all windows
 constexpr int kReserveParts =
     64;                          // parts of the capacity; a reserve is a number of them
 constexpr int kSafeReserve = 8;  // parts that nearly always suffice
-constexpr int kWideReserves = 8;
+constexpr int kWideReserves = 8;            // the largest reserve of a wide beam
 constexpr uint64_t kUnspilledNodes = 4000;  // of the search for an order without spills
 constexpr uint64_t kProofNodes = 1 << 17;   // of the search for the least peak
 constexpr uint64_t kSeedNodes = 2000;       // of the search for an order of least peak
 constexpr uint32_t kFirstLayouts = 16;      // per step, for a first plan
-constexpr uint32_t kLayouts = 128;
+constexpr uint32_t kLayouts = 128;          // for later ones
 constexpr uint32_t kMostLayouts = 4096;     // in the end
 constexpr uint64_t kPlaceNodes = 1000;      // per plan, while better ones are sought
 constexpr uint64_t kAllNodes = INT64_MAX;   // no limit
 constexpr uint64_t kEarlyStates = 1 << 11;  // of each segment, before windows
 constexpr size_t kExactFirst = 100;         // operators; above, wide windows come first
 constexpr uint64_t kLastLeaves = 20000;     // plans tried for addresses in the end
-constexpr uint64_t kLastSteps = 1 << 22;
+constexpr uint64_t kLastSteps = 1 << 22;    // of the search for these plans
 
 // A search in progress: decisions, and the best plan with addresses.
 struct Joint {

@@ -212,6 +212,7 @@ Status Search(const SpillModel<W>& model, const PeakGoal& goal, const Workspace&
   return Status::kOk;
 }
 
+// Depth-first orders, each with a lower peak than the one before; then best first.
 constexpr int kDescents = 32;
 
 // Finds orders depth first, each with a lower peak; then searches best first for a

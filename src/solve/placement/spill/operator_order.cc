@@ -4,7 +4,9 @@
 namespace sluice {
 namespace {
 
+// States that have run the same large operators get at most 1 / kShares of the beam.
 constexpr uint32_t kShares = 8;
+// Sets of tensors tried to make room, for each state and operator: the cheapest ones.
 constexpr uint32_t kEvictions = 12;
 
 }  // namespace

@@ -23,7 +23,7 @@
 
 namespace sluice {
 
-constexpr uint32_t kOrderWidth = 24;
+constexpr uint32_t kOrderWidth = 24;  // states of the beam
 
 struct OrderOptions {
   SpillCharge charge = SpillCharge::kHost;

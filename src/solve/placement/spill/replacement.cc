@@ -12,9 +12,9 @@ namespace sluice {
 namespace {
 
 constexpr int kReserveParts = 64;  // the capacity's parts, kept free to ease addresses
-constexpr int kReserveStep = 4;
-constexpr uint32_t kBeamWidth = 16;  // of layouts, in graphs of usual size
-constexpr uint64_t kPlaceNodes = 1000;
+constexpr int kReserveStep = 4;    // parts more in each attempt
+constexpr uint32_t kBeamWidth = 16;     // of layouts, in graphs of usual size
+constexpr uint64_t kPlaceNodes = 1000;  // of the search for addresses, per attempt
 
 struct Wait {  // a tensor between two uses, the steps (from, to) exclusive
   uint32_t tensor;

@@ -8,10 +8,10 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kBeamWidth = 64;
+constexpr uint32_t kBeamWidth = 64;         // states: finds a plan of a window
 constexpr uint64_t kFirstStates = 1 << 12;  // of a window, in the first round
-constexpr uint32_t kRounds = 3;
-constexpr int kHalvings = 2;
+constexpr uint32_t kRounds = 3;             // each with more states than the one before
+constexpr int kHalvings = 2;       // searches of a window, the second for half the gap
 constexpr size_t kMaxItems = 256;  // of a window: the narrowest sets
 
 // The steps [begin, end) of the order, which pay for the tensors that they touch first,

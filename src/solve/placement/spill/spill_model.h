@@ -44,8 +44,8 @@ struct SpillModel {
   // must have made or loaded.
   Span<Set> read_after, across;
   int64_t granule = 1;  // of all sizes
-  // Per operator: the operator that an order loses nothing by running next, and which
-  // of the two moves for that; kNoOperand = none.
+  // An operator that can run directly after this one in some optimal order (kNoOperand:
+  // none); `delayed` says which of the two moves for that.
   Span<uint32_t> next;
   Span<uint8_t> delayed;  // the first of the two waits for the second
 

@@ -18,7 +18,7 @@
 
 namespace sluice {
 
-constexpr size_t kMaxSpillItems = 1024;
+constexpr size_t kMaxSpillItems = 1024;  // bits of the widest set
 
 struct SpillDecisions {
   bool found = false;

@@ -120,9 +120,9 @@ typedef struct sluice_context_options {
   /* The clock of deadlines and of progress: nanoseconds since any moment, rising. NULL: the
    * system's monotonic clock. Only a call with deadline_ns or a progress callback reads it,
    * on the call's thread or on a runner's, as often as the call polls its limits: up to a
-   * million times a second. Only differences count; what a step costs is learnt from them,
-   * so any unit does, if deadlines are in the same one. While it stands still or has gone
-   * back, no time passes: the call goes on, and ends as one without a deadline does at last. */
+   * million times a second. The library uses only differences, so any unit works if
+   * deadline_ns has the same unit. While the clock stands still or goes back, no deadline
+   * passes. */
   uint64_t (*now_ns)(void* user);
   void* clock_user; /* handed to now_ns as it is; may be NULL */
 } sluice_context_options_t;
@@ -272,10 +272,12 @@ SLUICE_API sluice_status_t sluice_graph_parameter(
     const sluice_graph_t* graph, uint32_t index, sluice_parameter_info_t* out_parameter);
 
 enum { /* sluice_schedule_options_t.solver */
-  SLUICE_SOLVER_DEFAULT = 0,  /* tensors stay on chip across segments of layers that run
-                                 together; then with a deadline or iterations, or where that
-                                 has no plan, FUSION if the library has it; BASELINE where
-                                 limits leave no time for more */
+  SLUICE_SOLVER_DEFAULT = 0,  /* first plans of segments: layers that share loops, tensors
+                                 that stay on chip between them. FUSION (if the library has
+                                 it) follows when there is a deadline or max_iterations, or
+                                 when no segments fit; under a short deadline it may come
+                                 first. When limits leave no time for either, or neither
+                                 costs less, the BASELINE plan is returned */
   SLUICE_SOLVER_BASELINE = 1, /* every layer by itself: the plain plan, in milliseconds */
   SLUICE_SOLVER_FUSION = 2,   /* layers fused where that costs less, else as BASELINE */
   SLUICE_SOLVER_COCCO = 3,    /* as published: order and DRAM cuts, double buffering */
@@ -331,11 +333,12 @@ typedef struct sluice_schedule_options {
   const uint32_t* cancel;     /* polled; nonzero stops. Another thread may write it (one
                                  aligned word, atomically). May be NULL */
   /* Called on the call's thread for every better plan and about every 2 ms; nonzero stops,
-   * as cancel does. cost: of the best plan so far; 0: there is none. It must not use the
-   * context. May be NULL. */
+   * as cancel does. cost: of the best plan so far, energy^n * delay^m in pJ and cycles; 0:
+   * there is none. It must not use the context. May be NULL. */
   int32_t (*progress)(void* user, uint64_t iterations, double cost);
   void* progress_user;        /* handed to progress as it is */
-  uint32_t energy_exponent;   /* n of cost = energy^n * delay^m; at most 16 */
+  uint32_t energy_exponent;   /* n of cost = energy^n * delay^m, in pJ and cycles; at
+                                 most 16 */
   uint32_t delay_exponent;    /* m; at most 16. Both 0: 1 and 1 */
   /* Costs of tiles come from the first of these that knows the tile: tile_rows, tile_cost,
    * the library's own loop nests (as sluice_map_layers), the passes of the machine's array,
@@ -348,7 +351,7 @@ typedef struct sluice_schedule_options {
   uint32_t reserved;
   /* Blocks of the stream are cut so that each takes at most this many cycles by itself
    * (longer single instructions excepted). Between two blocks another stream may have the
-   * machine. 0: blocks as they come. */
+   * machine. 0: no limit. */
   uint64_t max_block_cycles;
   /* A plan of the same graph and hardware to go on from; it is verified first. The result
    * is never worse by the objective. A plan that needs more than scratchpad_bytes is a
@@ -481,8 +484,9 @@ SLUICE_API sluice_status_t sluice_schedule_memory_bound(
     sluice_context_t* context, const sluice_graph_t* graph,
     const sluice_hardware_t* hardware, const sluice_schedule_options_t* options,
     uint64_t* out_bytes, sluice_diagnostic_t* diagnostic);
-/* Makes a plan from plan.fbs bytes, of which the structure alone is checked: sluice_verify
- * says whether the plan is right for a graph and a machine. */
+/* Makes a plan from plan.fbs bytes, or from those of a plan file (plan.fbs), of which it keeps
+ * the plan. The structure alone is checked: sluice_verify says whether the plan is right for a
+ * graph and a machine. */
 SLUICE_API sluice_status_t sluice_plan_create(sluice_context_t* context,
                                               const void* bytes, size_t size,
                                               sluice_plan_t** out_plan,
@@ -540,7 +544,8 @@ typedef struct sluice_report {
                            dram_write_bytes */
   uint64_t peak_buffer_bytes; /* highest scratchpad byte in use + 1, of any node */
   /* No plan of this graph on this machine is faster or takes less energy. Tiles cost what
-   * the machine says; where the caller names costs, at least work / peak and no energy. */
+   * the machine says. Where the caller supplies tile costs, the bound assumes work / peak
+   * cycles and no energy for these tiles. */
   uint64_t bound_latency_cycles; /* cycles of a run */
   double bound_energy_pj;        /* of all parts above */
   uint64_t macs, vector_ops;     /* work as ops.h counts it */
