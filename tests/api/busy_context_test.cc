@@ -251,9 +251,9 @@ TEST_CASE("busy context: every function answers a call that comes meanwhile") {
   sluice_plan_t* plan = nullptr;
   CHECK(o.Schedule(&options, &plan) == SLUICE_OK);
   std::set<std::string> asked;
-  for (const auto& [name, status] : busy.answers) {
-    CHECK_MESSAGE(status == SLUICE_BAD_ARGUMENT, name);
-    asked.insert(name);
+  for (const auto& answer : busy.answers) {
+    CHECK_MESSAGE(answer.second == SLUICE_BAD_ARGUMENT, answer.first);
+    asked.insert(answer.first);
   }
   CHECK(busy.sentences ==
         std::set<std::string>{

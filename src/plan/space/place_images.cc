@@ -2,6 +2,7 @@
 #include "plan/space/place_images.h"
 
 #include "base/checked.h"
+#include "base/sort.h"
 #include "solve/placement/offsets/offsets.h"
 #include "solve/placement/offsets/oldest_fit.h"
 
@@ -180,23 +181,27 @@ Status PlaceByAge(const SpacePlan& plan, const PlaceCall& call, Arena* scratch) 
   return lies ? PlaceLoads(plan, call, scratch) : Status::kInfeasible;
 }
 
-// The first position from which image i could lie at `offset`: its bytes there are free
-// from that position to the end of its life. kNone if they are not free during its life,
-// or if that position is not before `most`.
-uint32_t TouchedAt(const SpacePlan& plan, const PlaceCall& call, uint32_t i,
-                   int64_t offset, Span<const uint32_t> held, uint32_t most) {
-  const SpaceImage& image = plan.images[i];
-  const int64_t end = offset + BytesOf(image);
-  if (offset < 0 || end > call.capacity) return kNone;
-  uint32_t touched = 0;
-  for (const uint32_t k : held) {
-    const SpaceImage& other = plan.images[k];
-    if (other.offset >= end || other.offset + BytesOf(other) <= offset) continue;
-    if (other.last >= image.first) return kNone;
-    touched = Max(touched, other.last + 1);
-    if (touched >= most) return kNone;
+// Bytes beside an image that is moved, and the position from which they are free.
+struct Taken {
+  int64_t begin, end;
+  uint32_t until;
+};
+
+// Whether none of `taken` has bytes of [begin, end).
+bool IsFree(Span<const Taken> taken, int64_t begin, int64_t end) {
+  for (const Taken& t : taken) {
+    if (t.begin < end && begin < t.end) return false;
   }
-  return touched;
+  return true;
+}
+
+// The first position from which [begin, end) is free, of images that end before. They
+// are in falling order of that position, so the first that lies there decides.
+uint32_t FreeFrom(Span<const Taken> ended, int64_t begin, int64_t end) {
+  for (const Taken& t : ended) {
+    if (t.begin < end && begin < t.end) return t.until;
+  }
+  return 0;
 }
 
 // Moves images that are loaded to bytes that are free for longer, if there are any.
@@ -207,7 +212,8 @@ Status LoadEarlier(const SpacePlan& plan, const PlaceCall& call, Arena* scratch)
     if (segment.alone_bytes != 0) return Status::kInfeasible;
   }
   ArenaScope scope(scratch);
-  Vector<uint32_t> near(scratch), live(scratch);
+  Vector<uint32_t> near(scratch);
+  Vector<Taken> live(scratch), ended(scratch);
   constexpr uint32_t kFar = 40;  // positions; bytes unused for longer gain nothing
   for (uint32_t i = 0; i < plan.images.size(); ++i) {
     SpaceImage* image = &plan.images[i];
@@ -215,26 +221,29 @@ Status LoadEarlier(const SpacePlan& plan, const PlaceCall& call, Arena* scratch)
     if (call.budget->Exhausted()) return Status::kStopped;
     near.Truncate(0);
     live.Truncate(0);
+    ended.Truncate(0);
     for (uint32_t k = 0; k < plan.images.size(); ++k) {
       const SpaceImage& other = plan.images[k];
       const bool before = other.last + kFar < image->first;
       if (k == i || before || other.first > image->last) continue;
       SLUICE_TRY(near.Push(k));
-      if (other.last >= image->first) SLUICE_TRY(live.Push(k));
+      const Taken taken = {other.offset, other.offset + BytesOf(other), other.last + 1};
+      SLUICE_TRY((other.last >= image->first ? live : ended).Push(taken));
     }
-    // The images that overlap this one in time come first in `live`: they exclude the most
-    // offsets.
-    for (const uint32_t k : near.span()) {
-      if (plan.images[k].last < image->first) SLUICE_TRY(live.Push(k));
-    }
-    uint32_t best = TouchedAt(plan, call, i, image->offset, live.span(), kNone);
+    Sort(ended.data(), ended.data() + ended.size(),
+         [](const Taken& a, const Taken& b) { return a.until > b.until; });
+    uint32_t best = kNone;
     int64_t at = image->offset;
     const auto consider = [&](int64_t offset) {
-      const uint32_t touched = TouchedAt(plan, call, i, offset, live.span(), best);
-      if (touched >= best) return;
-      best = touched;
+      const int64_t end = offset + BytesOf(*image);
+      if (offset < 0 || end > call.capacity) return;
+      if (best == 0 || !IsFree(live.span(), offset, end)) return;
+      const uint32_t from = FreeFrom(ended.span(), offset, end);
+      if (from >= best) return;
+      best = from;
       at = offset;
     };
+    consider(image->offset);
     for (const uint32_t k : near.span()) {
       const SpaceImage& other = plan.images[k];
       consider(RoundUpTo(other.offset + BytesOf(other), call.alignment));
