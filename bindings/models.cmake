@@ -23,7 +23,7 @@ set(GRAPH ${WORK}/${model}.slg)
 run(${SLUICE} import ${file} -o ${GRAPH})
 file(READ ${GOLDENS} goldens)
 string(JSON OUTPUT_HASH GET "${goldens}" models ${model} 0 output_fnv1a)
-run(${SLUICE} schedule ${GRAPH} --hw soma-edge -o ${PLAN})
+run(${SLUICE} schedule ${GRAPH} --hw soma-edge --plan-only -o ${PLAN})
 run(${SLUICE} simulate ${PLAN} --graph ${GRAPH} --hw soma-edge --functional --seed 1
     --json)
 string(JSON simulated GET "${output}" functional output_fnv1a)
