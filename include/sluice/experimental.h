@@ -682,7 +682,7 @@ typedef struct sluice_segment_schedule {
 } sluice_segment_schedule_t;
 
 /* Plans a graph on a mesh. options may be NULL. SLUICE_UNSUPPORTED: the machine or a layer is
- * not of the mesh model. */
+ * not of the mesh model, or the graph has a state. */
 SLUICE_API sluice_status_t sluice_segments(
     sluice_context_t* context, const sluice_graph_t* graph,
     const sluice_hardware_t* hardware, const sluice_segment_options_t* options,

@@ -12,9 +12,6 @@ Status FindSegments(const SegmentSearch& search, Budget* budget, Arena* arena,
   const Hardware& hardware = search.hardware;
   const Lowering& lowering = search.lowering;
   const sluice_schedule_options_t& options = search.options;
-  for (const Tensor& t : graph.tensors) {
-    if (t.kind == TensorKind::kState) return Status::kUnsupported;
-  }
   Hardware one = WithNodeLeakage(hardware);
   Span<MemoryLevel> levels;
   SLUICE_TRY(arena->Allocate(one.levels.size(), &levels));

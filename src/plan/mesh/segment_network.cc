@@ -169,6 +169,15 @@ Status NetworkOfGraph(const NetworkQuery& query, Arena* arena,
                       Span<SegmentLayer>* layers, Diagnostic* diagnostic) {
   const Graph& graph = query.graph;
   const Lowering& lowering = query.lowering;
+  // A layer that writes into a state is its own producer: there is no order of producers.
+  for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
+    if (graph.tensors[t].kind != TensorKind::kState) continue;
+    return Fail(diagnostic, Status::kUnsupported, "segments")
+        .Tensor(t)
+        .Text(
+            "a state, which stays between runs: segments have none; plan without "
+            "segments, layer by layer");
+  }
   Arena memory(arena->memory());
   Reading in{graph,
              lowering,

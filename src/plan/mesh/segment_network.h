@@ -7,7 +7,8 @@
 //
 // Input    graph, hardware, lowering
 // Output   SegmentLayers in the order of layer_order.h
-// Errors   those of ProblemOfTile but kUnsupported; kOutOfMemory
+// Errors   kUnsupported: the graph has a state; those of ProblemOfTile but its
+//          kUnsupported; kOutOfMemory
 // Cost     O(layers x inputs)
 // Source   KAPLA IV-B
 #ifndef SLUICE_PLAN_MESH_SEGMENT_NETWORK_H_

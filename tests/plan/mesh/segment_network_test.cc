@@ -55,5 +55,24 @@ TEST_CASE("segment network: words are the tensors', or as wide as they are asked
   CHECK(wide.layers[0].problem.partial_bytes == 2);
 }
 
+TEST_CASE("segment network: a graph with a state is refused, and the state is named") {
+  // Input 0 goes into state 1, at a position that each run chooses.
+  sluice_test::GraphSpec spec;
+  spec.tensors = {{{1, 1, 1, 8}, SLUICE_DTYPE_INT8, 1},
+                  {{1, 4, 1, 8}, SLUICE_DTYPE_INT8, 4},
+                  {{1, 4, 1, 8}, SLUICE_DTYPE_INT8, 2}};
+  spec.parameters = {{0, 3}};
+  spec.layers = {{SLUICE_OP_STATE_APPEND, {1, 0}, {1}, {1, 0}},
+                 {SLUICE_OP_REQUANTIZE, {1}, {2}, {0, 1 << 30, 1, 0, -128, 127}}};
+  sluice_test::Nouns n(spec);
+  Lowering lowering = {};
+  REQUIRE(Lower(n.graph, n.hardware, &n.arena, &lowering, &n.diagnostic) ==
+          Status::kOk);
+  Span<SegmentLayer> layers;
+  CHECK(NetworkOfGraph({n.graph, n.hardware, lowering, 0}, &n.arena, &layers,
+                       &n.diagnostic) == Status::kUnsupported);
+  CHECK(n.diagnostic.tensor == 1);
+}
+
 }  // namespace
 }  // namespace sluice
