@@ -20,14 +20,14 @@
 
 namespace sluice {
 
-// Predicts the nanoseconds to write and judge one step from the speed of this call so
-// far: it chose `steps` steps in chosen_ns.
-uint64_t StepNsOf(uint64_t chosen_ns, uint64_t steps);
+// The most nanoseconds that the plain plan is likely to take to be written and judged,
+// after it was timed in timed_ns.
+uint64_t FinishOfPlain(uint64_t timed_ns);
 
-// True when finishing the plain plan is likely to take much of the time that is left,
-// but not all of it. Then fusing is tried first. Where it is likely to take all of the
-// time, it is finished first, because nothing else would end in time either.
-bool PlainTakesMuch(const Budget& clock, uint64_t plain_ns);
+// Whether a plan of segments that took written_ns to write and time will be judged in
+// time, so that the plain plan, which takes plain_ns, is not needed. A plan that takes
+// much longer than the plain one is not trusted to.
+bool SureToFinish(const Budget& clock, uint64_t written_ns, uint64_t plain_ns);
 
 // The time of a search over whole tensors; the rest is for writing and judging.
 Budget TimeForOperators(const Budget& clock);

@@ -56,39 +56,31 @@ Status SearchWithin(PlanCall* call, uint64_t steps, Status (*search)(PlanCall*))
   return status;
 }
 
-// Fuses layers before the plain plan is timed; estimates stand for its costs.
-Status TakeHurried(PlanCall* call) {
-  SLUICE_TRY(EstimatePlain(call));
-  call->estimated = true;
-  const Status status = SearchWithin(call, 0, TakeFused);
-  call->estimated = false;
-  call->search = *call->clock;
+// Looks for a plan of segments that is found soon, as long as the plain plan can still
+// be written and judged behind it, in plain_ns.
+Status TakeSoonBefore(PlanCall* call, uint64_t plain_ns) {
+  const Budget whole = *call->clock;
+  *call->clock = call->search = whole.Before(plain_ns);
+  call->later = &whole;
+  const Status status =
+      SearchWithin(call, call->plain.program.size(), TakeSoonFromSpace);
+  call->later = nullptr;
+  const Budget part = *call->clock;
+  *call->clock = whole;
+  call->clock->Join(part);
   return status;
 }
 
-bool Hurries(const PlanCall& call, uint64_t steps) {
-  return !call.has_plan() && call.before == nullptr &&
-         call.options.solver != SLUICE_SOLVER_BASELINE && call.costs->quick() &&
-         !call.on_many_nodes() && PlainTakesMuch(*call.clock, call.step_ns * steps);
-}
-
 Status TakeTiled(PlanCall* call) {
-  const uint64_t start = call->clock->spent_ns();
   SLUICE_TRY(SchedulePlain(call));
   const uint64_t steps = call->plain.program.size();
-  bool hurried = false;
-  if (call->options.deadline_ns != 0) {
-    call->step_ns = StepNsOf(call->clock->spent_ns() - start, steps);
-    if (Hurries(*call, steps)) {
-      SLUICE_TRY(TakeHurried(call));
-      hurried = call->has_plan();
-    }
-  }
   const uint64_t begin = call->clock->spent_ns();
-  const Status completed = CompletePlain(call);
-  const bool ended = completed == Status::kStopped || completed == Status::kOutOfMemory;
-  if (hurried && ended) return Status::kOk;
-  SLUICE_TRY(completed);
+  SLUICE_TRY(CompletePlain(call));
+  uint64_t ns = FinishOfPlain(call->clock->spent_ns() - begin);
+  if (call->options.deadline_ns != 0 && !call->has_plan() && call->before == nullptr &&
+      !call->on_many_nodes()) {
+    SLUICE_TRY(TakeSoonBefore(call, ns));
+  }
   Status plain = Status::kOk;  // kUnsupported: the judge could not follow it to its end
   const bool searches =
       call->on_many_nodes() || call->options.solver != SLUICE_SOLVER_BASELINE;
@@ -97,14 +89,14 @@ Status TakeTiled(PlanCall* call) {
     // the next plan. Where only a cancel word can end the search, a long plain plan
     // waits: to judge it would take longer than the search.
     const bool first = call->options.deadline_ns != 0 || steps <= kJudgedFirst;
-    if (!call->has_plan() && first) plain = TakePlain(call);
+    if (!call->has_plan() && first) {
+      const uint64_t finish = call->clock->spent_ns();
+      plain = TakePlain(call);
+      ns = call->clock->spent_ns() - finish;
+    }
     if (plain != Status::kOk && plain != Status::kUnsupported) return plain;
-    const uint64_t ns =
-        hurried ? call->step_ns * steps : call->clock->spent_ns() - begin;
     call->step_ns = ns / (steps == 0 ? 1 : steps) + 1;
     call->search = TimeForSearch(*call->clock, ns);
-    // With more time, the search would not begin from a plan made in a hurry.
-    if (hurried) call->search.Cut();
   }
   if (searches) SLUICE_TRY(SearchWithin(call, steps, TakeBetter));
   if (!call->has_plan()) return plain == Status::kOk ? TakePlain(call) : plain;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/plain_plan.h"
 
-#include "base/checked.h"
 #include "model/notation.h"
-#include "solve/baseline/estimate.h"
 #include "solve/baseline/layer_by_layer.h"
 
 namespace sluice {
@@ -28,22 +26,6 @@ Status CompletePlain(PlanCall* call) {
                                call->scratch, plain, block_cycles));
   SLUICE_TRY(FillBlockCosts({call->graph, call->hardware, plain->program}, block_cycles,
                             *call->scratch->memory(), call->alone));
-  return Status::kOk;
-}
-
-Status EstimatePlain(PlanCall* call) {
-  Candidate* plain = &call->plain;
-  uint64_t layers = 0;
-  for (const uint8_t view : plain->lowering.is_view) layers += view == 0 ? 1 : 0;
-  SLUICE_TRY(call->scratch->Allocate(layers, &call->alone));
-  SLUICE_TRY(EstimateAlone(call->graph, call->hardware, plain->lowering, call->coster,
-                           *call->scratch->memory(), call->alone));
-  int64_t cycles = 0;
-  for (const BlockCost& b : call->alone) {
-    plain->report.energy_pj += b.energy_pj;
-    cycles += b.cycles;
-  }
-  plain->report.latency_cycles = static_cast<uint64_t>(Max<int64_t>(cycles, 1));
   return Status::kOk;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plain plan, layer by layer: made, timed, or only estimated.
+// The plain plan, layer by layer: made and timed.
 //
 // Input    the call: lowered graph, tile costs.
 // Output   call->plain: program, waits, report; call->alone: what each layer costs by
@@ -20,10 +20,6 @@ Status SchedulePlain(PlanCall* call);
 // Adds the waits and the report, and fills call->alone: the part of each layer in the
 // report.
 Status CompletePlain(PlanCall* call);
-
-// Fills in the plain plan's energy and cycles, and call->alone, with estimates: no program
-// is made.
-Status EstimatePlain(PlanCall* call);
 
 // The notation of a plain plan: every layer by itself, in the graph's order.
 Status NotePlain(const Lowering& lowering, Arena* arena, PlanNotation* notation);

@@ -70,9 +70,12 @@ struct PlanCall {
   bool wants_iterations = false;  // its changes were ended by their number
   // A better plan was too large for the memory or for the judge's work.
   bool too_large = false;
+  bool soon = false;   // a plan found soon needs no second try
   bool fuses = false;  // a fused plan was found, better or not
 
   Budget* clock;  // the caller's limits
+  // While `clock` ends early, to leave time for the plain plan: the caller's limits.
+  const Budget* later = nullptr;
   Progress* progress;
   Budget search;                // the part of `clock` that searches have
   sluice_change_t change = {};  // against `before`

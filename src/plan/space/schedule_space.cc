@@ -132,6 +132,7 @@ Status SpaceSchedule::PlaceAll() {
     const uint64_t images = plan_.images.size();
     const Status placed = Place(order, lies ? kBytesOfPair * images * images : 0);
     lies = lies || placed == Status::kOk;
+    if (lies && call_.search.lean) break;
     if (lies || placed == Status::kInfeasible) continue;
     if (placed != Status::kOutOfMemory) return placed;
     failed = placed;  // another order may take less memory

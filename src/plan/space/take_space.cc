@@ -51,8 +51,10 @@ class OrderTaker {
   // is_last: nothing in `memory` is needed behind.
   Status Take(int order, bool is_last) {
     Candidate candidate(call_->scratch->memory(), call_->hardware);
+    const uint64_t begin = call_->clock->spent_ns();
     if (space_->Write(order, &candidate) != Status::kOk) return Status::kOk;
     const bool better = IsBetter(call_, &candidate, memory_);
+    if (better && call_->later != nullptr) UseAllTime(begin);
     // The judge needs memory too.
     if (is_last) memory_->Rewind({});
     return TakeFound(call_, better, &candidate);
@@ -82,6 +84,16 @@ class OrderTaker {
   }
 
  private:
+  // The plan was written since begin_ns. If it will be judged in time, nothing is kept
+  // for the plain plan any more.
+  void UseAllTime(uint64_t begin_ns) {
+    const Budget& later = *call_->later;
+    const uint64_t plain_ns = later.left_ns() - call_->clock->left_ns();
+    if (SureToFinish(later, call_->clock->spent_ns() - begin_ns, plain_ns)) {
+      *call_->clock = later;
+    }
+  }
+
   bool HasAfter(int order) const {
     while (++order < SpaceSchedule::kOrders) {
       if (space_->Has(order)) return true;
@@ -122,12 +134,14 @@ class SpaceTaker {
   }
 
   Status TakeQuick() {
-    SpaceSearch search = search_;
-    search.states = 1;
-    search.most_work = kQuickWork;
-    search.longest = kQuickLength;
-    search.improving = 0;
-    return Take(search, nullptr);
+    SpaceCall of = CallOf(search_);
+    of.search.states = 1;
+    of.search.most_work = kQuickWork;
+    of.search.longest = kQuickLength;
+    of.search.lean = true;
+    SLUICE_TRY(Take(of, 100));
+    call_->soon = call_->search.stop_reason() == SLUICE_STOP_COMPLETE;
+    return Status::kOk;
   }
 
   Status TakeThorough() {
@@ -211,8 +225,8 @@ class SpaceTaker {
   }
 
   // Finds a plan, writes it and takes it if it is better.
-  Status Take(SpaceCall of) {
-    Budget searching = call_->search.Part(kPercentForSegments);
+  Status Take(SpaceCall of, uint32_t percent = kPercentForSegments) {
+    Budget searching = call_->search.Part(percent);
     of.search.budget = &searching;
     Arena memory(call_->scratch->memory());
     Diagnostic ignored = {};
@@ -255,14 +269,21 @@ class SpaceTaker {
   int64_t iterations_ = 0;  // of a segment's loops, in the last plan
 };
 
+bool Searches(const PlanCall& call) {
+  return call.options.solver == SLUICE_SOLVER_DEFAULT && call.costs->quick();
+}
+
 }  // namespace
 
+Status TakeSoonFromSpace(PlanCall* call) {
+  if (!Searches(*call)) return Status::kOk;
+  return SpaceTaker(call, call->plain.report).TakeQuick();
+}
+
 Status TakeFromSpace(PlanCall* call) {
-  if (call->options.solver != SLUICE_SOLVER_DEFAULT || !call->costs->quick()) {
-    return Status::kOk;
-  }
+  if (!Searches(*call)) return Status::kOk;
   SpaceTaker taker(call, call->plain.report);
-  if (call->options.deadline_ns != 0) SLUICE_TRY(taker.TakeQuick());
+  if (call->options.deadline_ns != 0 && !call->soon) SLUICE_TRY(taker.TakeQuick());
   SLUICE_TRY(taker.TakeThorough());
   SLUICE_TRY(taker.Refine());
   return call->has_limits() ? taker.GoOn() : Status::kOk;

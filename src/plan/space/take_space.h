@@ -24,7 +24,11 @@ namespace sluice {
 // takes a search.
 Status TakeFromSpace(PlanCall* call);
 
-// The same from call->before, if that is a plan of the space: keeps its valid segments
+// Takes a plan that a short search finds, for the begin of a call with a deadline. Sets
+// call->soon if the search came to its end.
+Status TakeSoonFromSpace(PlanCall* call);
+
+// TakeFromSpace from call->before, if that is a plan of the space: keeps its valid segments
 // and searches the rest.
 Status TakeCarriedSpace(PlanCall* call, const Alignment& alignment);
 

@@ -108,10 +108,11 @@ class Trier {
         Arena* arena)
       : p_(problem),
         most_iterations_(search.most_iterations),
+        lean_(search.lean),
         budget_(search.budget),
         maker_(problem),
         segments_(problem, &maker_),
-        tiles_(problem, search.goal, search.budget, arena),
+        tiles_(problem, search.goal, search.lean, search.budget, arena),
         prices_(problem, search.goal),
         states_(states) {}
 
@@ -140,6 +141,7 @@ class Trier {
   void SetWork(uint64_t work) { work_ = work; }
   // Layers of all segments tried; a segment that is known counts as one.
   uint64_t made() const { return made_; }
+  bool is_lean() const { return lean_; }
   uint32_t at(uint32_t from) const { return node(from).last; }
   const SpaceCost& cost() const { return segments_.cost(); }  // of the last that fitted
   const Prices& prices() const { return prices_; }
@@ -181,7 +183,9 @@ class Trier {
   // some finer ones.
   void TryCuts(uint32_t from, uint32_t end, int64_t slice) {
     const OuterCuts cuts(*p_.graph, p_.at(end - 1), OutputOf(p_, end - 1).extent);
-    Patience patience(StoresSoon(p_, end - 1) ? kCutsAtOutput : kMoreCuts);
+    Patience patience(lean_                       ? 1
+                      : StoresSoon(p_, end - 1) ? kCutsAtOutput
+                                                : kMoreCuts);
     const bool is_short = end - node(from).last <= kShort;
     bool fitted = false, flat = false;
     // A longer segment rarely fits with coarser cuts than a shorter one.
@@ -233,7 +237,11 @@ class Trier {
     for (const uint32_t way : ways) {
       const TileChoices* choices = nullptr;
       SLUICE_TRY(tiles_.Choose(at, way, &choices));
-      for (int i = 0; i < choices->count; ++i) Try(from, at + 1, choices->loops[i]);
+      bool fits = false;
+      for (int i = 0; i < choices->count; ++i) {
+        fits = Try(from, at + 1, choices->loops[i]) || fits;
+      }
+      if (lean_ && fits) break;
     }
     return Status::kOk;
   }
@@ -258,6 +266,7 @@ class Trier {
 
   const SpaceProblem& p_;
   const int64_t most_iterations_;
+  const bool lean_;
   Budget* const budget_;
   SegmentMaker maker_;
   SegmentMemo segments_;
@@ -392,6 +401,7 @@ void TryChannelsIn(const SpaceProblem& p, uint32_t from, uint32_t end, int32_t i
 void TryChannels(const SpaceProblem& p, uint32_t from, uint32_t end, Trier* trier) {
   const TripList images = TripsOf(OutputOf(p, end - 1).extent[0]);
   TryChannelsIn(p, from, end, 1, false, trier);
+  if (trier->is_lean()) return;
   for (int i = 0; i < images.size; ++i) {
     TryChannelsIn(p, from, end, images.trips[i], false, trier);
     TryChannelsIn(p, from, end, images.trips[i], true, trier);
@@ -450,6 +460,8 @@ class Search {
     const uint32_t n = static_cast<uint32_t>(p_.layer.size());
     SLUICE_TRY(Pass());
     if (states_.count(n) == 0) return Status::kInfeasible;
+    *best = states_.node(n, 0);
+    if (search_.lean) return Status::kOk;
     // If time or memory ends the second pass, the result of the first one stands.
     const Status late = SecondPass();
     const bool ended = late == Status::kStopped || late == Status::kOutOfMemory;
@@ -529,9 +541,10 @@ class Search {
     const bool small = TouchedBy(p_, at) <= p_.capacity / kFuseShare;
     const bool enough = fits && small && !stores;
     const bool waits = fits && Waits(from);
+    const bool cuts = search_.lean && fits;  // in place of tiles of their own
     if (fresh && !enough) {
-      SLUICE_TRY(trier_.TryTiles(from));
-      if (stores && p_.alone[at] == 0) {
+      if (!cuts) SLUICE_TRY(trier_.TryTiles(from));
+      if ((cuts || stores) && p_.alone[at] == 0) {
         trier_.BeginBorder();
         trier_.TryCuts(from, at + 1, 0);
       }
@@ -579,7 +592,7 @@ class Search {
       trier_.TryCuts(from, end, 0);
       if (HandsOnMuch(p_, at, end)) TryPieces(p_, from, end, &trier_);
       // Large constants may come in slices, again in each iteration.
-      if (constants > p_.capacity / kSliceFrom) {
+      if (constants > p_.capacity / kSliceFrom && !search_.lean) {
         trier_.TryCuts(from, end, p_.capacity / kSliceShare);
       }
       if (is_short) TryChannels(p_, from, end, &trier_);
@@ -587,8 +600,8 @@ class Search {
       const bool much =
           HandsOnMuch(p_, at, end) || constants > p_.capacity / kSliceFrom;
       const bool sums = end - at <= kSummed || (!is_long && !windows);
-      if (sums && much) TrySums(p_, from, end, &trier_);
-      if (is_short && fresh) SLUICE_TRY(trier_.TryTilesOf(from, end));
+      if (sums && much && !search_.lean) TrySums(p_, from, end, &trier_);
+      if (is_short && fresh && !search_.lean) SLUICE_TRY(trier_.TryTilesOf(from, end));
       if (border) failed = trier_.tries().any ? 0 : failed + 1;
       if (is_long) missed = states_.Wants(trier_.tries()) ? 0 : missed + 1;
       SLUICE_TRY(states_.Keep(trier_.tries()));

@@ -34,6 +34,9 @@ struct SpaceSearch {
   uint32_t states = 6;        // per border
   uint32_t longest = 50;      // layers of a segment
   uint64_t most_work = 4000;  // layers of segments tried from one border
+  // Finds a good plan soon: of each kind of candidate only the likeliest are tried, in
+  // one pass, and nothing is changed at the end.
+  bool lean = false;
   uint64_t improving = 40;    // layers of segments to change at the end, for each layer
   // Then random changes, as many layers of segments; kByWork: a part of those that the
   // search made.

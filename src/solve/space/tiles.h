@@ -74,9 +74,10 @@ struct TileChoices {
 class TileChooser {
  public:
   // budget: when it ends, the layers asked about from then on have no more choices.
-  TileChooser(const SpaceProblem& problem, const SpaceGoal& goal, Budget* budget,
-              Arena* arena)
-      : p_(problem), goal_(goal), budget_(budget), known_(arena) {}
+  // lean: every other size, no rows and columns together.
+  TileChooser(const SpaceProblem& problem, const SpaceGoal& goal, bool lean,
+              Budget* budget, Arena* arena)
+      : p_(problem), goal_(goal), lean_(lean), budget_(budget), known_(arena) {}
 
   // whole: bits of the roles that lie whole on chip.
   Status Choose(uint32_t position, uint32_t whole, const TileChoices** out);
@@ -104,6 +105,7 @@ class TileChooser {
 
   const SpaceProblem& p_;
   const SpaceGoal goal_;
+  const bool lean_;
   Budget* budget_;
   Sequence<Known> known_;
 };
