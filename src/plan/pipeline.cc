@@ -96,7 +96,8 @@ Status TakeTiled(PlanCall* call) {
     }
     if (plain != Status::kOk && plain != Status::kUnsupported) return plain;
     call->step_ns = ns / (steps == 0 ? 1 : steps) + 1;
-    call->search = TimeForSearch(*call->clock, ns);
+    call->search =
+        TimeForSearch(*call->clock, call->finish_ns != 0 ? call->finish_ns : ns);
   }
   if (searches) SLUICE_TRY(SearchWithin(call, steps, TakeBetter));
   if (!call->has_plan()) return plain == Status::kOk ? TakePlain(call) : plain;

@@ -13,6 +13,7 @@
 #include "model/report.h"
 #include "plan/candidate.h"
 #include "plan/request.h"
+#include "plan/space/schedule_space.h"
 #include "plan/tile_costs.h"
 #include "solve/baseline/tiling_memo.h"
 
@@ -38,6 +39,7 @@ struct PlanCall {
         scratch(room.scratch),
         diagnostic(room.diagnostic),
         live_before(room.scratch->memory()->live_bytes()),
+        notes(room.scratch->memory()),
         clock(c),
         progress(p),
         search(*c),
@@ -70,8 +72,11 @@ struct PlanCall {
   bool wants_iterations = false;  // its changes were ended by their number
   // A better plan was too large for the memory or for the judge's work.
   bool too_large = false;
-  bool soon = false;   // a plan found soon needs no second try
-  bool fuses = false;  // a fused plan was found, better or not
+  Arena notes;             // of plans of the space
+  KnownPlan segments;      // of the best plan; none = it is not of the space
+  uint64_t finish_ns = 0;  // to write and judge that plan
+  bool soon = false;       // a plan found soon needs no second try
+  bool fuses = false;      // a fused plan was found, better or not
 
   Budget* clock;  // the caller's limits
   // While `clock` ends early, to leave time for the plain plan: the caller's limits.

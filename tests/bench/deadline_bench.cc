@@ -5,12 +5,10 @@
 // Input    all networks of the zoo on soma-edge (GPT-2 XL: soma-cloud). Environment:
 //          SLUICE_BENCH_RUNS: runs under load, per deadline and with cancels (200; 0: none),
 //          SLUICE_BENCH_LOAD: busy threads beside these (default: one per CPU),
-//          SLUICE_BENCH_QUALITY_MS: length of the long run (10000; 0: nothing without load),
-//          SLUICE_BENCH_QUALITY_RUNS: runs at 10 and 50 ms without load (5),
+//          SLUICE_BENCH_WORK: 0: nothing on the clock that counts work,
 //          SLUICE_BENCH_ONLY: a part of the names.
-// Output   without load, per network: the time to the first plan; EDP at 10 and 50 ms
-//          over that of the long run, and the CPU time that these calls had.
-//          Under load, per network and deadline: runs with a plan, CPU after expiry and
+// Output   on the clock that counts work, how good plans are (deadline_work.h).
+//          On the real clock under load, per network and deadline: runs with a plan, CPU after expiry and
 //          wall time, p50, p99, most; per network: the same after a cancel from another
 //          thread, and the earliest deadline at which every run had a plan.
 //          Then the geometric means, and whether the limits of the contract hold.
@@ -22,12 +20,9 @@
 //          on the library's clock), the run would count time before the call's deadline,
 //          so it is repeated. For a cancel, the cancelling thread reads the CPU clock of
 //          the measured thread just before it sets the word; if it is interrupted there,
-//          the run is not counted. Without load, a run counts if it got CPU time of the
-//          deadline, within a tenth, or ended early. Where other processes take the CPU,
-//          the next attempt has a deadline longer by that time (both are printed; after
-//          six attempts the run counts as it is). On a shared machine, CPU clocks also run
-//          while another system takes the CPU: the busy threads count how often their own
-//          clocks jump by more than the limit.
+//          the run is not counted. On a shared machine, CPU clocks also run while another
+//          system takes the CPU: the busy threads count how often their own clocks jump by
+//          more than the limit.
 #include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -41,6 +36,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "bench/deadline_work.h"
 #include "support/network_plan.h"
 #include "zoo/zoo.h"
 
@@ -50,9 +46,7 @@ using Json = nlohmann::json;
 using sluice_test::NetworkPlan;
 
 constexpr uint64_t kDeadlinesMs[] = {2, 5, 10, 50, 200};
-constexpr uint64_t kQualityMs[] = {10, 50};
 constexpr uint64_t kNeverMs = 60000;    // deadline of a call that is cancelled
-constexpr int kAttempts = 6;            // for one run without load
 constexpr double kMostCpuUs = 500;      // after expiry, p99
 constexpr double kMostCancelUs = 1000;  // after a cancel
 // The longest times without an interruption: from setting the timer to the start of the
@@ -230,8 +224,6 @@ Samples Cancel(NetworkPlan* n, uint64_t runs) {
 
 struct Totals {
   double worst_us = 0, worst_cancel_us = 0;
-  double log_ratio[2] = {0, 0};  // at kQualityMs
-  int ratios[2] = {0, 0};
   uint64_t late = 0, late_cancel = 0, wrong = 0;
 };
 
@@ -261,94 +253,6 @@ void Print(const Json& row, const std::string& what) {
   std::fflush(stdout);
 }
 
-// The time to the first plan, of which the progress callback is told.
-Json FirstPlan(NetworkPlan* n) {
-  struct First {
-    double wall, cpu;
-  } first = {0, 0};
-  n->Forget();
-  n->progress = [](void* user, uint64_t, double cost) {
-    if (cost <= 0) return 0;
-    *static_cast<First*>(user) = {WallUs(), CpuUs()};
-    return 1;
-  };
-  n->progress_user = &first;
-  const double wall = WallUs(), cpu = CpuUs();
-  const bool ok = n->Schedule(SLUICE_SOLVER_DEFAULT, 0, 0) == SLUICE_OK;
-  n->progress = nullptr;
-  return {{"first_plan_us", ok ? first.wall - wall : -1},
-          {"first_plan_cpu_us", ok ? first.cpu - cpu : -1}};
-}
-
-// EDP at a deadline: the median of runs that got CPU time of the deadline or ended early.
-Json Quality(NetworkPlan* n, uint64_t ms, uint64_t runs, double best) {
-  const double wanted_us = 1e3 * static_cast<double>(ms);
-  std::vector<double> product, cpu_us;
-  double deadline_us = wanted_us, longest_us = wanted_us;
-  for (uint64_t i = 0; i < runs; ++i) {
-    for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      n->Forget();
-      const double cpu = CpuUs();
-      const bool ok =
-          n->Schedule(SLUICE_SOLVER_DEFAULT, 0,
-                      static_cast<uint64_t>(1e3 * deadline_us)) == SLUICE_OK;
-      const double had_us = CpuUs() - cpu;
-      const bool ended = ok && n->report.stop_reason != SLUICE_STOP_DEADLINE;
-      const bool right =
-          had_us < 1.02 * wanted_us && (ended || had_us > 0.9 * wanted_us);
-      if (right || attempt + 1 == kAttempts) {
-        cpu_us.push_back(had_us);
-        if (ok) product.push_back(n->Product());
-        longest_us = std::max(longest_us, deadline_us);
-        break;
-      }
-      deadline_us *= std::min(4.0, std::max(0.5, wanted_us / had_us));
-      deadline_us = std::max(deadline_us, wanted_us);
-    }
-  }
-  const double ratio = product.empty() || best <= 0 ? 0 : Quantile(product, 0.5) / best;
-  return {{"deadline_ms", ms},
-          {"plans", product.size()},
-          {"cpu_us_p50", Quantile(cpu_us, 0.5)},
-          {"longest_deadline_us", longest_us},
-          {"edp_over_long_run", ratio}};
-}
-
-// All measurements of a network without load.
-Json Unloaded(const std::string& name, NetworkPlan* n, uint64_t long_ms, uint64_t runs,
-              Totals* totals) {
-  Json row = {{"network", name}};
-  n->Forget();
-  const double wall = WallUs(), cpu = CpuUs();
-  const bool ok = n->Schedule(SLUICE_SOLVER_DEFAULT, 0, long_ms * 1000000) == SLUICE_OK;
-  row["long_run_us"] = WallUs() - wall;
-  row["long_run_cpu_us"] = CpuUs() - cpu;
-  const double best = ok ? n->Product() : 0;
-  row.update(FirstPlan(n));
-  for (int at = 0; at < 2; ++at) {
-    const Json quality = Quality(n, kQualityMs[at], runs, best);
-    const double ratio = quality["edp_over_long_run"];
-    row["quality"].push_back(quality);
-    if (ratio <= 0) continue;
-    totals->log_ratio[at] += std::log(ratio);
-    ++totals->ratios[at];
-  }
-  return row;
-}
-
-void PrintUnloaded(const Json& row) {
-  std::printf("%-20s first plan %8.0f us", row["network"].get<std::string>().c_str(),
-              row["first_plan_us"].get<double>());
-  for (const Json& q : row["quality"]) {
-    std::printf("  %3d ms (CPU %4.1f) EDP x%.4f", q["deadline_ms"].get<int>(),
-                1e-3 * q["cpu_us_p50"].get<double>(),
-                q["edp_over_long_run"].get<double>());
-  }
-  std::printf("  long run %.1f s (CPU %.1f)\n", 1e-6 * row["long_run_us"].get<double>(),
-              1e-6 * row["long_run_cpu_us"].get<double>());
-  std::fflush(stdout);
-}
-
 class Bench {
  public:
   explicit Bench(bool json) : json_(json) {}
@@ -367,12 +271,8 @@ class Bench {
     }
   }
 
-  void RunUnloaded(uint64_t long_ms) {
-    const uint64_t runs = FromEnvironment("SLUICE_BENCH_QUALITY_RUNS", 5);
-    ForEach([&](const std::string& name, NetworkPlan* n) {
-      unloaded_.push_back(Unloaded(name, n, long_ms, runs, &totals_));
-      if (!json_) PrintUnloaded(unloaded_.back());
-    });
+  void RunInWork() {
+    work_ = sluice_bench::DeadlinesInWork(std::getenv("SLUICE_BENCH_ONLY"), !json_);
   }
 
   void RunLoaded(uint64_t runs, ExpiryTimer* timer) {
@@ -397,11 +297,6 @@ class Bench {
   }
 
   int Finish() const {
-    const auto mean = [&](int at) {
-      return totals_.ratios[at] == 0
-                 ? 0
-                 : std::exp(totals_.log_ratio[at] / totals_.ratios[at]);
-    };
     const Json summary = {{"worst_cpu_after_us_p99", totals_.worst_us},
                           {"rows_over_500_us", totals_.late},
                           {"worst_cpu_after_cancel_us_p99", totals_.worst_cancel_us},
@@ -409,16 +304,14 @@ class Bench {
                           {"wrong", totals_.wrong},
                           {"clock_jumps_over_500_us_per_s", jumps_},
                           {"earliest_deadline_ms", earliest_},
-                          {"edp_at_10_ms", mean(0)},
-                          {"networks_at_10_ms", totals_.ratios[0]},
-                          {"edp_at_50_ms", mean(1)},
-                          {"networks_at_50_ms", totals_.ratios[1]}};
+                          {"in_work", work_.summary}};
     const Json all = {{"rows", rows_},
                       {"cancelled", cancelled_},
-                      {"unloaded", unloaded_},
+                      {"in_work", work_.rows},
                       {"summary", summary}};
     std::printf("%s\n", (json_ ? all : summary).dump(2).c_str());
-    return totals_.late == 0 && totals_.late_cancel == 0 && totals_.wrong == 0 ? 0 : 1;
+    const bool late = totals_.late + totals_.late_cancel + totals_.wrong != 0;
+    return late || !work_.holds ? 1 : 0;
   }
 
  private:
@@ -435,7 +328,8 @@ class Bench {
   bool json_;
   Totals totals_;
   double jumps_ = 0;  // jumps of CPU clocks, per second
-  Json rows_ = Json::array(), cancelled_ = Json::array(), unloaded_ = Json::array();
+  Json rows_ = Json::array(), cancelled_ = Json::array();
+  sluice_bench::WorkReport work_;
   Json earliest_ = Json::object();  // by network; 0 = none of them
 };
 
@@ -445,9 +339,8 @@ int RunDeadlineBench(bool json) {
   ExpiryTimer timer;
   if (!timer.ok) return 1;
   Bench bench(json);
-  const uint64_t long_ms = FromEnvironment("SLUICE_BENCH_QUALITY_MS", 10000);
   const uint64_t runs = FromEnvironment("SLUICE_BENCH_RUNS", 200);
-  if (long_ms != 0) bench.RunUnloaded(long_ms);
+  if (FromEnvironment("SLUICE_BENCH_WORK", 1) != 0) bench.RunInWork();
   if (runs != 0) bench.RunLoaded(runs, &timer);
   return bench.Finish();
 }

@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kManyImages = 4096;                   // above, there is no search
 constexpr uint64_t kNodes = 2000, kLastNodes = 20000;  // of the search for offsets
 constexpr int kSearched = 3;                           // rounds that also search
-constexpr int kRounds = 40;                            // of shortening leads
+constexpr int kRounds = 40, kLeanRounds = 4;           // of shortening leads
 constexpr uint32_t kShortLead = 4;                     // positions
 
 int64_t BytesOf(const SpaceImage& image) { return image.bytes * image.slots; }
@@ -74,7 +74,8 @@ Status PlaceTogether(const SpacePlan& plan, const PlaceCall& call, Which which,
     SLUICE_TRY(ranges.Push(range));
   }
   OffsetOptions options;
-  options.exact = which != Which::kMade && which != Which::kAll;
+  options.exact = which != Which::kMade && which != Which::kAll && !call.lean;
+  options.swaps = made || !call.lean;
   const bool longer = which == Which::kAllAtLast || which == Which::kMadeAgain;
   options.max_nodes = longer ? kLastNodes : kNodes;
   options.explain = false;
@@ -263,11 +264,12 @@ Status PlaceByLeads(const SpacePlan& plan, const PlaceCall& call, Arena* scratch
     SLUICE_TRY(PlaceTogether(plan, call, Which::kAll, scratch, &lies));
     if (lies) return Status::kOk;
     if (call.budget->Exhausted()) return Status::kStopped;
-    if (round < kSearched) {
+    if (round < kSearched && !call.lean) {
       SLUICE_TRY(Search(plan, call, Which::kAllAgain, scratch, &lies));
     }
     if (lies) return Status::kOk;
-    longer = round < kRounds && ShortenLeads(plan, call.capacity);
+    longer = round < (call.lean ? kLeanRounds : kRounds) &&
+             ShortenLeads(plan, call.capacity);
   }
   SLUICE_TRY(Search(plan, call, Which::kAllAtLast, scratch, &lies));
   // In the end leads are short, then 0. Loads may still be moved ahead later, where the

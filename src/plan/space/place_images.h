@@ -30,6 +30,7 @@ struct PlaceCall {
   Span<int64_t> slack;    // by position: bytes to leave empty next time
   int64_t more;           // bytes that are added to `slack` where images do not fit
   uint64_t search_bytes;  // memory of a search for offsets; 0: no limit of its own
+  bool lean = false;      // heuristics alone, no search for offsets
 };
 
 // kEarlier starts from the present offsets.

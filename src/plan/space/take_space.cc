@@ -57,7 +57,9 @@ class OrderTaker {
     if (better && call_->later != nullptr) UseAllTime(begin);
     // The judge needs memory too.
     if (is_last) memory_->Rewind({});
-    return TakeFound(call_, better, &candidate);
+    SLUICE_TRY(TakeFound(call_, better, &candidate));
+    if (better) call_->finish_ns = call_->clock->spent_ns() - begin;
+    return Status::kOk;
   }
 
   // Takes the best of all orders.
@@ -121,7 +123,7 @@ class SpaceTaker {
  public:
   // scale: of another plan of the graph.
   SpaceTaker(PlanCall* call, const sluice_report_t& scale)
-      : call_(call), notes_(call->scratch->memory()) {
+      : call_(call), best_(&call->segments) {
     const Exponents exponents = ExponentsOf(call->options);
     search_.goal.per_pj = exponents.energy / scale.energy_pj;
     search_.goal.per_cycle =
@@ -150,7 +152,7 @@ class SpaceTaker {
     for (;;) {
       call_->too_large = false;
       found_ = {};
-      search.notes = &notes_;
+      search.notes = &call_->notes;
       SLUICE_TRY(Take(search, nullptr));
       search.most_iterations = iterations_ / 2;
       if (!found_.segment.empty()) SLUICE_TRY(TakeUnchanged());
@@ -164,10 +166,10 @@ class SpaceTaker {
 
   // Plans of few layers: changes them, priced exactly.
   Status Refine() {
-    if (best_.segment.empty() || IsNearBound()) return Status::kOk;
-    KnownPlan refined = best_;
-    SLUICE_TRY(RefinePlan({call_, CallOf(search_)}, &notes_, &refined));
-    if (refined.segment.data() == best_.segment.data()) return Status::kOk;
+    if (best_->segment.empty() || IsNearBound()) return Status::kOk;
+    KnownPlan refined = *best_;
+    SLUICE_TRY(RefinePlan({call_, CallOf(search_)}, &call_->notes, &refined));
+    if (refined.segment.data() == best_->segment.data()) return Status::kOk;
     SpaceCall of = CallOf(search_);
     of.search.improving = 0;
     of.known = &refined;
@@ -193,11 +195,11 @@ class SpaceTaker {
     Budget rounds = call_->search.Part(counted ? kPercentForChanges : 100);
     SpaceSearch search = search_;
     search.keeps_known = false;
-    for (; work <= kMostWorkOfLayer * layers && !best_.segment.empty(); work *= 2) {
+    for (; work <= kMostWorkOfLayer * layers && !best_->segment.empty(); work *= 2) {
       if (rounds.Spend(work)) break;
       search.seed += 1;
       search.annealing = work;
-      const KnownPlan from = best_;
+      const KnownPlan from = *best_;
       SLUICE_TRY(Take(search, &from));
     }
     call_->wants_iterations = rounds.stop_reason() == SLUICE_STOP_ITERATIONS;
@@ -253,19 +255,18 @@ class SpaceTaker {
     const uint64_t refusals = call_->scratch->memory()->refusals();
     const double before = call_->best_cost;
     KnownPlan plan;
-    const bool noted = space->Note(&notes_, &plan) == Status::kOk;
+    const bool noted = space->Note(&call_->notes, &plan) == Status::kOk;
     if (noted && !space->found().empty()) found_ = {space->found(), plan.leave};
     SLUICE_TRY(TakeOrders(call_, space, memory));
     if (call_->scratch->memory()->refusals() != refusals) call_->too_large = true;
-    if (noted && call_->best_cost != before) best_ = plan;
+    if (noted && call_->best_cost != before) *best_ = plan;
     return Status::kOk;
   }
 
   PlanCall* call_;
-  Arena notes_;
   SpaceSearch search_;
-  KnownPlan best_;   // the segments of the best plan; none = it is not of the space
-  KnownPlan found_;  // those before changes
+  KnownPlan* const best_;   // of the call
+  KnownPlan found_;         // those before changes
   int64_t iterations_ = 0;  // of a segment's loops, in the last plan
 };
 
@@ -302,7 +303,9 @@ Status TakeCarriedSpace(PlanCall* call, const Alignment& alignment) {
   call->estimated = false;
   SLUICE_TRY(status);
   if (call->best_cost != before) call->spaced = true;
-  return call->has_limits() && !exactly && !call->minimise ? taker.GoOn() : Status::kOk;
+  if (call->has_limits() && !exactly && !call->minimise) SLUICE_TRY(taker.GoOn());
+  call->segments = {};  // another search begins anew
+  return Status::kOk;
 }
 
 }  // namespace sluice

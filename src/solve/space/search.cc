@@ -183,9 +183,7 @@ class Trier {
   // some finer ones.
   void TryCuts(uint32_t from, uint32_t end, int64_t slice) {
     const OuterCuts cuts(*p_.graph, p_.at(end - 1), OutputOf(p_, end - 1).extent);
-    Patience patience(lean_                       ? 1
-                      : StoresSoon(p_, end - 1) ? kCutsAtOutput
-                                                : kMoreCuts);
+    Patience patience(lean_ ? 1 : StoresSoon(p_, end - 1) ? kCutsAtOutput : kMoreCuts);
     const bool is_short = end - node(from).last <= kShort;
     bool fitted = false, flat = false;
     // A longer segment rarely fits with coarser cuts than a shorter one.
@@ -193,7 +191,10 @@ class Trier {
     for (int i = Max(*coarsest - 1, 0); i < cuts.size() && patience.Lasts(); ++i) {
       LoopChoice loops = cuts.at(i);
       loops.slice = slice;
-      if (!Try(from, end, loops)) continue;
+      if (!Try(from, end, loops)) {
+        i += lean_ ? 1 : 0;
+        continue;
+      }
       if (!fitted) *coarsest = i;
       fitted = true;
       patience.Spend(segments_.cost(), is_short);

@@ -37,7 +37,7 @@ struct SpaceSearch {
   // Finds a good plan soon: of each kind of candidate only the likeliest are tried, in
   // one pass, and nothing is changed at the end.
   bool lean = false;
-  uint64_t improving = 40;    // layers of segments to change at the end, for each layer
+  uint64_t improving = 40;  // layers of segments to change at the end, for each layer
   // Then random changes, as many layers of segments; kByWork: a part of those that the
   // search made.
   static constexpr uint64_t kByWork = UINT64_MAX;
