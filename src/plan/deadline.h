@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the time of a call is divided. All planners ask here.
 //
-//   call     plain plan | search | write and judge
+//   call     plan found soon | search | write and judge
 //   search   section, section, ... | improve each section
 //
-// A short time changes the order: layers are fused before the plain plan is finished
-// where that would take much of the time (PlainTakesMuch).
+// Where time is short, the plan found soon leaves the time that the plain plan takes, which is finished where
+// the other was not. From then on each plan is kept until there is a better one, so more
+// time does not make the plan worse.
 //
 // Input    the call's clock; how much work there is.
 // Output   the part of the time for one piece of work; no effect without a deadline.
@@ -23,6 +24,11 @@ namespace sluice {
 // The most nanoseconds that the plain plan is likely to take to be written and judged,
 // after it was timed in timed_ns.
 uint64_t FinishOfPlain(uint64_t timed_ns);
+
+// Whether the plain plan is likely to take much of the time that is left, but not all of
+// it. Then a plan found soon comes first. If not, the plain plan is there soon, whatever
+// ends the call, or it is the only one that may end in time.
+bool PlainTakesMuch(const Budget& clock, uint64_t plain_ns);
 
 // Whether a plan of segments that took written_ns to write and time will be judged in
 // time, so that the plain plan, which takes plain_ns, is not needed. A plan that takes

@@ -78,7 +78,7 @@ Status TakeTiled(PlanCall* call) {
   SLUICE_TRY(CompletePlain(call));
   uint64_t ns = FinishOfPlain(call->clock->spent_ns() - begin);
   if (call->options.deadline_ns != 0 && !call->has_plan() && call->before == nullptr &&
-      !call->on_many_nodes()) {
+      !call->on_many_nodes() && PlainTakesMuch(*call->clock, ns)) {
     SLUICE_TRY(TakeSoonBefore(call, ns));
   }
   Status plain = Status::kOk;  // kUnsupported: the judge could not follow it to its end

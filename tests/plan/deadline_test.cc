@@ -23,26 +23,35 @@ uint64_t Iterations(Budget part) {
   return n;
 }
 
-TEST_CASE("deadline: fusing comes first where the plain plan takes much, but not all") {
-  // Fusing comes first if the plain plan takes more than a quarter of the deadline and
-  // less than 65 percent.
-  const uint64_t plain = 12000 * kSecond;
+TEST_CASE("deadline: the plain plan is finished in nine times what timing it took") {
+  // On a machine twenty times slower it is twenty times longer, whatever the machine.
+  CHECK(FinishOfPlain(1000) == 9001);
+  CHECK(FinishOfPlain(20 * 1000) == 20 * 9000 + 1);
+}
+
+TEST_CASE(
+    "deadline: the plain plan is first where it takes a sixteenth or everything") {
+  const uint64_t plain = 1000 * kSecond;
   const auto much = [&](uint64_t seconds) {
     return PlainTakesMuch(Budget({}, seconds * kSecond, 0, nullptr), plain);
   };
-  CHECK(!much(12000));
-  CHECK(!much(18300));
-  CHECK(much(18600));
-  CHECK(much(47900));
-  CHECK(!much(48200));
+  CHECK(!much(1000));
+  CHECK(much(1051));
+  CHECK(much(15900));
+  CHECK(!much(16100));
   CHECK(!PlainTakesMuch(Budget(), plain));  // there is time for everything
 }
 
-TEST_CASE("deadline: a step is written in three times the time it took to choose") {
-  // On a machine twenty times slower it is twenty times longer, whatever the machine.
-  CHECK(StepNsOf(1000 * 500, 1000) == 1501);
-  CHECK(StepNsOf(20 * 1000 * 500, 1000) == 30001);
-  CHECK(StepNsOf(7, 0) == 22);  // an empty plan
+TEST_CASE("deadline: a plan is trusted to end if five times its writing are left") {
+  // The plain plan may not be much shorter: there is no other plan if trust was wrong.
+  const uint64_t written = 1000 * kSecond, plain = 5000 * kSecond;
+  const auto sure = [&](uint64_t seconds, uint64_t plain_ns) {
+    return SureToFinish(Budget({}, seconds * kSecond, 0, nullptr), written, plain_ns);
+  };
+  CHECK(sure(5050, plain));
+  CHECK(!sure(4999, plain));
+  CHECK(!sure(5050, plain - 1));
+  CHECK(SureToFinish(Budget(), written, plain));  // there is time for everything
 }
 
 TEST_CASE("deadline: searches get a share and leave the rest for writing") {

@@ -112,7 +112,7 @@ class Trier {
         budget_(search.budget),
         maker_(problem),
         segments_(problem, &maker_),
-        tiles_(problem, search.goal, search.lean, search.budget, arena),
+        tiles_(problem, search.goal, search.budget, arena, search.lean),
         prices_(problem, search.goal),
         states_(states) {}
 

@@ -75,8 +75,8 @@ class TileChooser {
  public:
   // budget: when it ends, the layers asked about from then on have no more choices.
   // lean: every other size, no rows and columns together.
-  TileChooser(const SpaceProblem& problem, const SpaceGoal& goal, bool lean,
-              Budget* budget, Arena* arena)
+  TileChooser(const SpaceProblem& problem, const SpaceGoal& goal, Budget* budget,
+              Arena* arena, bool lean = false)
       : p_(problem), goal_(goal), lean_(lean), budget_(budget), known_(arena) {}
 
   // whole: bits of the roles that lie whole on chip.
