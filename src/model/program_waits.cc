@@ -204,8 +204,7 @@ class Ranges {
   Status Write(ByteRange range, uint32_t before, uint32_t s, Needed* needed) {
     while (s != kNone && segments_[s].begin < range.end) {
       if (segments_[s].end > range.end) SLUICE_TRY(Split(s, range.end));
-      pasts_.Follow(segments_[s].writers, needed);
-      pasts_.Follow(segments_[s].readers, needed);
+      pasts_.Follow(*LastOf(&segments_[s]), needed);
       const uint32_t next = segments_[s].next;
       Unlink(before, s);
       s = next;
@@ -234,8 +233,7 @@ class Ranges {
       // Merge the segments, so that lists do not grow with the range's former layout.
       uint32_t all = kNone;
       while (s != kNone && segments_[s].begin < range.end) {
-        SLUICE_TRY(pasts_.Copy(segments_[s].writers, &all));
-        SLUICE_TRY(pasts_.Copy(segments_[s].readers, &all));
+        SLUICE_TRY(pasts_.Copy(*LastOf(&segments_[s]), &all));
         const uint32_t next = segments_[s].next;
         Unlink(before, s);
         s = next;
@@ -270,15 +268,21 @@ class Ranges {
     return Status::kOk;
   }
 
-  // Adds a joining write to a segment. The first one moves earlier readers and writers
-  // to `before`. *again: an earlier write of the engine has already followed those.
+  // The accesses that a write must follow: each reader waits for all writers.
+  static uint32_t* LastOf(Segment* segment) {
+    return segment->readers != kNone ? &segment->readers : &segment->writers;
+  }
+
+  // Adds a joining write to a segment. The first one moves earlier accesses to
+  // `before`. *again: an earlier write of the engine has already followed those.
   Status Join(Segment* segment, bool* again) {
     if (segment->readers != kNone || !segment->joined) {
       segment->joined = true;
       pasts_.Give(&segment->before);
-      segment->before = segment->writers;
-      segment->writers = kNone;
-      SLUICE_TRY(pasts_.Copy(segment->readers, &segment->before));
+      uint32_t* last = LastOf(segment);
+      segment->before = *last;
+      *last = kNone;
+      pasts_.Give(&segment->writers);
       pasts_.Give(&segment->readers);
     }
     return pasts_.Raise(&segment->writers, me_, again);
