@@ -25,7 +25,7 @@ constexpr size_t kMuchWork = 1 << 20;  // steps of the plans written so far
 // Slices of runs that are written to see what one takes, and twice as many.
 constexpr int32_t kFewSlices = 2;
 // Steps of a program that is taken, with some left for what groups add to each other.
-constexpr size_t kMostSteps = 1 << 20;
+constexpr size_t kMostSteps = (1 << 21) - (1 << 17);
 constexpr double kNoCost = 1e300;
 
 double CostOf(const PlanCall& call, double energy_pj, double cycles) {
