@@ -18,33 +18,37 @@ struct Past {
 // What a step must wait for: the number of steps of each engine.
 class Needed {
  public:
-  explicit Needed(Arena* arena) : touched_(arena) {}
   Status Init(Arena* arena, uint32_t engines) {
-    return arena->Allocate(engines, &count_);
+    SLUICE_TRY(arena->Allocate(engines, &count_));
+    SLUICE_TRY(arena->Allocate(engines, &engine_));
+    return arena->Allocate(engines / 32 + size_t{1}, &bits_);
   }
-  Status Raise(uint32_t engine, uint32_t count) {
-    if (count == 0) return Status::kOk;
-    if (count_[engine] == 0) {
-      // Ascending: engines mostly arrive in this order.
-      SLUICE_TRY(touched_.Push(engine));
-      for (size_t i = touched_.size() - 1; i > 0 && touched_[i - 1] > engine; --i) {
-        touched_[i] = touched_[i - 1];
-        touched_[i - 1] = engine;
-      }
-    }
+  void Raise(uint32_t engine, uint32_t count) {
+    if (count == 0) return;
+    bits_[engine / 32] |= 1u << engine % 32;
     count_[engine] = Max(count_[engine], count);
-    return Status::kOk;
   }
   void Clear() {
-    for (const uint32_t e : touched_) count_[e] = 0;
-    touched_.Truncate(0);
+    for (size_t k = 0; k < size_; ++k) count_[engine_[k]] = 0;
+    size_ = 0;
   }
-  const Vector<uint32_t>& engines() const { return touched_; }
+  // Engines with a count, ascending.
+  Span<const uint32_t> List() {
+    for (uint32_t word = 0; word < bits_.size(); ++word) {
+      for (; bits_[word] != 0; bits_[word] &= bits_[word] - 1) {
+        engine_[size_++] =
+            32 * word + static_cast<uint32_t>(__builtin_ctz(bits_[word]));
+      }
+    }
+    return Span<const uint32_t>(engine_.data(), size_);
+  }
   uint32_t operator[](uint32_t engine) const { return count_[engine]; }
 
  private:
   Span<uint32_t> count_;
-  Vector<uint32_t> touched_;  // engines with a count
+  Span<uint32_t> bits_;  // of engines that are raised and not listed yet
+  Span<uint32_t> engine_;
+  size_t size_ = 0;
 };
 
 // Bytes [begin, end) of a memory.
@@ -63,40 +67,44 @@ struct Segment {
   bool joined;                        // the writers are writes that join
 };
 
-// Sets of (engine, last access), as linked lists in one table.
+// Sets of (engine, last access), as linked lists in one table, the highest engine first:
+// nodes mostly write to others in their order.
 class PastSets {
  public:
   explicit PastSets(Arena* arena) : pasts_(arena) {}
 
-  const Past& operator[](uint32_t i) const { return pasts_[i]; }
-  Past& operator[](uint32_t i) { return pasts_[i]; }
-
   // Adds a set to the waits of a step.
-  Status Follow(uint32_t set, Needed* needed) {
+  void Follow(uint32_t set, Needed* needed) const {
     for (; set != kNone; set = pasts_[set].next) {
-      SLUICE_TRY(needed->Raise(pasts_[set].engine, pasts_[set].count));
+      needed->Raise(pasts_[set].engine, pasts_[set].count);
     }
+  }
+  // *again: the set has an access of the engine already.
+  Status Raise(uint32_t* set, const Past& past, bool* again) {
+    uint32_t before = kNone, at = *set;
+    while (at != kNone && pasts_[at].engine > past.engine) {
+      before = at;
+      at = pasts_[at].next;
+    }
+    *again = at != kNone && pasts_[at].engine == past.engine;
+    if (*again) {
+      pasts_[at].count = Max(pasts_[at].count, past.count);
+      return Status::kOk;
+    }
+    uint32_t fresh = free_past_;
+    if (fresh != kNone) {
+      free_past_ = pasts_[fresh].next;
+    } else {
+      fresh = static_cast<uint32_t>(pasts_.size());
+      SLUICE_TRY(pasts_.Push(past));
+    }
+    pasts_[fresh] = Past{past.engine, past.count, at};
+    (before == kNone ? *set : pasts_[before].next) = fresh;
     return Status::kOk;
   }
   Status Raise(uint32_t* set, const Past& past) {
-    for (uint32_t i = *set; i != kNone; i = pasts_[i].next) {
-      if (pasts_[i].engine != past.engine) continue;
-      pasts_[i].count = Max(pasts_[i].count, past.count);
-      return Status::kOk;
-    }
-    return Add(set, past);
-  }
-  Status Add(uint32_t* set, const Past& past) {
-    uint32_t at = free_past_;
-    if (at != kNone) {
-      free_past_ = pasts_[at].next;
-    } else {
-      at = static_cast<uint32_t>(pasts_.size());
-      SLUICE_TRY(pasts_.Push(past));
-    }
-    pasts_[at] = Past{past.engine, past.count, *set};
-    *set = at;
-    return Status::kOk;
+    bool again = false;
+    return Raise(set, past, &again);
   }
   void Give(uint32_t* set) {
     while (*set != kNone) {
@@ -196,8 +204,7 @@ class Ranges {
   Status Write(ByteRange range, uint32_t before, uint32_t s, Needed* needed) {
     while (s != kNone && segments_[s].begin < range.end) {
       if (segments_[s].end > range.end) SLUICE_TRY(Split(s, range.end));
-      SLUICE_TRY(pasts_.Follow(segments_[s].writers, needed));
-      SLUICE_TRY(pasts_.Follow(segments_[s].readers, needed));
+      pasts_.Follow(*LastOf(&segments_[s]), needed);
       const uint32_t next = segments_[s].next;
       Unlink(before, s);
       s = next;
@@ -226,8 +233,7 @@ class Ranges {
       // Merge the segments, so that lists do not grow with the range's former layout.
       uint32_t all = kNone;
       while (s != kNone && segments_[s].begin < range.end) {
-        SLUICE_TRY(pasts_.Copy(segments_[s].writers, &all));
-        SLUICE_TRY(pasts_.Copy(segments_[s].readers, &all));
+        SLUICE_TRY(pasts_.Copy(*LastOf(&segments_[s]), &all));
         const uint32_t next = segments_[s].next;
         Unlink(before, s);
         s = next;
@@ -236,7 +242,7 @@ class Ranges {
       SLUICE_TRY(Insert(before, range.begin, range.end, &whole));
       segments_[whole].before = all;
       segments_[whole].joined = true;
-      SLUICE_TRY(pasts_.Follow(all, needed));
+      pasts_.Follow(all, needed);
       return pasts_.Raise(&segments_[whole].writers, me_);
     }
     for (int64_t at = range.begin; at < range.end; at = segments_[before].end) {
@@ -249,12 +255,12 @@ class Ranges {
       }
       Segment* segment = &segments_[s];
       if (!write) {
-        SLUICE_TRY(pasts_.Follow(segment->writers, needed));
+        pasts_.Follow(segment->writers, needed);
         SLUICE_TRY(pasts_.Raise(&segment->readers, me_));
       } else {
         bool again = false;
         SLUICE_TRY(Join(segment, &again));
-        if (!again) SLUICE_TRY(pasts_.Follow(segments_[s].before, needed));
+        if (!again) pasts_.Follow(segments_[s].before, needed);
       }
       before = s;
       s = segments_[s].next;
@@ -262,27 +268,24 @@ class Ranges {
     return Status::kOk;
   }
 
-  // Adds a joining write to a segment. The first one moves earlier readers and writers
-  // to `before`. *again: an earlier write of the engine has already followed those.
+  // The accesses that a write must follow: each reader waits for all writers.
+  static uint32_t* LastOf(Segment* segment) {
+    return segment->readers != kNone ? &segment->readers : &segment->writers;
+  }
+
+  // Adds a joining write to a segment. The first one moves earlier accesses to
+  // `before`. *again: an earlier write of the engine has already followed those.
   Status Join(Segment* segment, bool* again) {
     if (segment->readers != kNone || !segment->joined) {
       segment->joined = true;
       pasts_.Give(&segment->before);
-      segment->before = segment->writers;
-      segment->writers = kNone;
-      for (uint32_t r = segment->readers; r != kNone; r = pasts_[r].next) {
-        const Past past = pasts_[r];
-        SLUICE_TRY(pasts_.Raise(&segment->before, past));
-      }
+      uint32_t* last = LastOf(segment);
+      segment->before = *last;
+      *last = kNone;
+      pasts_.Give(&segment->writers);
       pasts_.Give(&segment->readers);
     }
-    for (uint32_t w = segment->writers; w != kNone; w = pasts_[w].next) {
-      if (pasts_[w].engine != me_.engine) continue;
-      pasts_[w].count = me_.count;
-      *again = true;
-      return Status::kOk;
-    }
-    return pasts_.Add(&segment->writers, me_);
+    return pasts_.Raise(&segment->writers, me_, again);
   }
 
   Status Insert(uint32_t before, int64_t begin, int64_t end, uint32_t* out) {
@@ -498,7 +501,7 @@ Status DeriveWaits(const ProgramRun& run, Span<const TensorPlace> places,
   }
   SLUICE_TRY(ranges.Init(&memory, program.nodes(),
                          run.hardware.scratchpad().capacity_bytes, dram_bytes));
-  Needed needed(&memory);
+  Needed needed;
   SLUICE_TRY(needed.Init(&memory, engines.count()));
   const Search search = {run, places, &ranges, &needed};
   Span<uint32_t> done;  // steps issued so far per engine
@@ -514,21 +517,22 @@ Status DeriveWaits(const ProgramRun& run, Span<const TensorPlace> places,
     // queues read what the host wrote.
     if (step.kind == StepKind::kHost) {
       for (uint32_t e = 0; e < engines.host(); ++e) {
-        SLUICE_TRY(needed.Raise(e, done[e]));
+        needed.Raise(e, done[e]);
       }
     } else if (step.kind == StepKind::kLoad || step.kind == StepKind::kStore) {
-      SLUICE_TRY(needed.Raise(engines.host(), done[engines.host()]));
+      needed.Raise(engines.host(), done[engines.host()]);
     }
     SLUICE_TRY(out->begin.Push(static_cast<uint32_t>(out->waits.size())));
     known.Enter(engine, count, i);
     // Leave out waits that another wait implies. Ask the engine whose step knows most
     // first; with three engines one look back is enough.
-    const bool ask = known.full() || needed.engines().size() <= kMaxAsked;
+    const Span<const uint32_t> list = needed.List();
+    const bool ask = known.full() || list.size() <= kMaxAsked;
     for (int pass = ask ? 0 : 1; pass < 2; ++pass) {
-      for (const uint32_t e : needed.engines()) {
+      for (const uint32_t e : list) {
         if (known.Knows(e, needed[e])) continue;
         bool implied = false;
-        for (const uint32_t other : needed.engines()) {
+        for (const uint32_t other : list) {
           if (implied || pass != 0) break;
           if (other == e || known.Knows(other, needed[other])) continue;
           implied = known.Implies(other, needed[other], e, needed[e]);

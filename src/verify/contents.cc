@@ -273,6 +273,21 @@ Status Contents::ReadPieces(const Box& box, Vector<Part>* parts) {
   return remaining_.size() == 0 ? Status::kOk : Missing(remaining_[0]);
 }
 
+// Drops the bytes [begin, end) of earlier reads by the engine that reads them all now:
+// who is ordered after this read is ordered after those. Otherwise buffers that share
+// bytes by turns would collect the reads of all of them.
+Status Contents::DropImplied(uint32_t memory, int64_t begin, int64_t end) {
+  found_.Truncate(0);
+  SLUICE_TRY(reads_[memory]->Collect(judge_, begin, end, &found_));
+  for (Piece* piece : found_) {
+    bool gone = false;
+    if (piece->engine != step_.engine) continue;
+    SLUICE_TRY(reads_[memory]->Clip(judge_, piece, begin, end, &pool_, &gone));
+    if (gone) pool_.Give(piece);
+  }
+  return Status::kOk;
+}
+
 Status Contents::Record(uint32_t memory, const Box& box) {
   if (InDmaOrder(memory) || IsReadOnly(memory)) return Status::kOk;
   const int64_t end = box.end();
@@ -283,9 +298,11 @@ Status Contents::Record(uint32_t memory, const Box& box) {
     return other.engine == step_.engine && SameBytes(other.box, box);
   });
   if (piece == nullptr) {
+    const Rows rows = RowsOf(box);
+    if (rows.count == 1) SLUICE_TRY(DropImplied(memory, box.base, end));
     SLUICE_TRY(pool_.Take(&piece));
     piece->box = box;
-    piece->rows = RowsOf(box);
+    piece->rows = rows;
     piece->begin = box.base;
     piece->end = end;
     piece->engine = step_.engine;

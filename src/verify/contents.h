@@ -109,6 +109,7 @@ class Contents {
   Status HideWrite(uint32_t memory, Piece* piece, const Frame& frame, const Rows& rows);
   void DropWrite(uint32_t memory, Piece* piece);
   void DropReplaced();
+  Status DropImplied(uint32_t memory, int64_t begin, int64_t end);
   Status OverwriteReads(uint32_t memory, const Box& box, int64_t end, bool in_place,
                         const Frame& frame, const Rows& rows);
   Status Conflict(const Piece& piece, const char* doing);

@@ -52,7 +52,7 @@ Span<const sluice_wait_t> WaitsOf(const StreamView& stream, uint32_t visit,
 class Clocks {
  public:
   Clocks(Judge* judge, const Order* order) : judge_(judge), order_(order) {}
-  Status Init() { return judge_->arena->Allocate(order_->steps.size(), &clock_); }
+  Status Init();
   // The clock of the next instruction, valid until the next call.
   Status Next(const uint32_t** clock);
 
@@ -67,6 +67,7 @@ class Clocks {
   Span<uint32_t*> clock_;       // by place in the order
   uint32_t* unused_ = nullptr;  // clocks given back: each points to the one before it
   size_t at_ = 0;
+  size_t words_ = 0;  // of a clock
 };
 
 // Which of the many linear extensions to take; the verdict does not depend on it. The

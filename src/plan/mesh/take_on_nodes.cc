@@ -25,7 +25,7 @@ constexpr size_t kMuchWork = 1 << 20;  // steps of the plans written so far
 // Slices of runs that are written to see what one takes, and twice as many.
 constexpr int32_t kFewSlices = 2;
 // Steps of a program that is taken, with some left for what groups add to each other.
-constexpr size_t kMostSteps = 1 << 20;
+constexpr size_t kMostSteps = (1 << 21) - (1 << 17);
 constexpr double kNoCost = 1e300;
 
 double CostOf(const PlanCall& call, double energy_pj, double cycles) {
@@ -342,6 +342,7 @@ Status MeasureSegments(Measured* self, const NodeRegion& nodes, double least) {
 Status TakeTogether(Measured* self, NodeRegion nodes) {
   SLUICE_TRY(SetOrder(self));
   double least = kNoCost;
+  bool taken = false;  // what costs `least` is written
   size_t alone = 0;
   for (const size_t steps : self->steps_of) alone += steps;
   for (int in_vain = 0; NodesOf(nodes) > 1 && in_vain < kMostInVain;
@@ -358,9 +359,12 @@ Status TakeTogether(Measured* self, NodeRegion nodes) {
       SLUICE_TRY(Mix(self, &memory, &cover, &least));
     }
     in_vain = least < before ? 0 : in_vain + 1;
-    if (self->call->clock->watched()) SLUICE_TRY(TakeMixed(self));
+    if (least >= before) continue;
+    // With a deadline, the best so far is written before more is measured.
+    taken = self->call->options.deadline_ns != 0;
+    if (taken) SLUICE_TRY(TakeMixed(self));
   }
-  return TakeMixed(self);
+  return taken ? Status::kOk : TakeMixed(self);
 }
 
 }  // namespace
@@ -369,8 +373,8 @@ Status TakeOnMesh(PlanCall* call) {
   const NodeRegion all = WholeMesh(call->hardware);
   const SegmentSchedule none = {};
   // Segments are mostly better than layers one by one, but take longer to find. With a
-  // clock, a plan layer by layer comes first.
-  if (call->clock->watched()) {
+  // deadline, a plan layer by layer comes first.
+  if (call->options.deadline_ns != 0) {
     SLUICE_TRY(TakeDealt(call, {none, all, false, {}}));
   }
   Arena memory(call->scratch->memory());
