@@ -21,8 +21,10 @@ if(result)
 endif()
 file(MAKE_DIRECTORY ${WORK})
 set(invocations 100)
+set(sizes 8)
 if(RUNTIME)
   set(invocations 20)
+  set(sizes 4)
   set(ENV{LD_PRELOAD} ${RUNTIME})
   # No symbolizer: its process would keep the pipe below open, and module names are enough.
   # The distribution's flatbuffers takes memory by another library's operator new here, which
@@ -72,7 +74,7 @@ execute_process(
           --table ${ROOT}/bindings/tflite/delegated.txt --work ${WORK}
           --descriptor ${ROOT}/src/presets/mcu-256k.json
           --open-batch ${ROOT}/bindings/tflite/open_batch_int8.tflite
-          --invocations ${invocations}
+          --invocations ${invocations} --sizes ${sizes}
   RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE errors)
 message("${output}")
 if(NOT result EQUAL 0 OR NOT output MATCHES "all well")

@@ -10,6 +10,7 @@ quantised model that comes with the project; with --shared there are more.
 """
 import argparse
 import ctypes
+import functools
 import gc
 import glob
 import json
@@ -43,6 +44,11 @@ class Run:
     def read(self, path):
         return self.goldens.readable(path)
 
+    @functools.lru_cache(maxsize=None)
+    def meaning(self, content):
+        """Which inputs and outputs stand for real numbers, and which inputs are shapes."""
+        return self.goldens.float_borders(content), self.goldens.shape_inputs(content)
+
     def load(self, **options):
         return load_delegate(self.arguments.delegate, {**MACHINE, **options})
 
@@ -61,7 +67,7 @@ class Run:
     def outputs(self, content, interpreter, seed):
         """Bytes of all outputs for the seed's inputs, which are those of the goldens."""
         goldens = self.goldens
-        borders, shapes = goldens.float_borders(content), goldens.shape_inputs(content)
+        borders, shapes = self.meaning(content)
         for i, detail in enumerate(interpreter.get_input_details()):
             border = borders.get(detail["index"])
             kind = numpy.dtype(detail["dtype"] if border is None else border[0])
@@ -304,7 +310,7 @@ def test_shapes(run):
     by_operator, operators = operator_models.models()
     assert rows - NOT_SMALL <= operators, rows - NOT_SMALL - operators
     sizes = [(1, 4, 4, 8), (3, 4, 4, 8), (2, 6, 4, 8), (1, 2, 8, 8), (5, 8, 2, 8), (1, 4, 6, 8),
-             (2, 4, 4, 8), (1, 4, 4, 8)]
+             (2, 4, 4, 8), (1, 4, 4, 8)][:run.arguments.sizes]
     images = [(n, 4, 4, 8) for n in (1, 3, 2, 1)]
     for models, tried in ((by_operator, sizes), (small_models.models(), images)):
         for name, content in models.items():
@@ -575,6 +581,7 @@ def main():
     parser.add_argument("--open-batch", default="", help="open_batch_int8.tflite")
     parser.add_argument("--work", default=None)
     parser.add_argument("--invocations", type=int, default=100)
+    parser.add_argument("--sizes", type=int, default=8, help="that each operator follows")
     parser.add_argument("--time", action="store_true", help="times are limits")
     arguments = parser.parse_args()
     arguments.shared = os.environ.get("SLUICE_SHARED", arguments.shared)

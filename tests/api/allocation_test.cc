@@ -5,6 +5,7 @@
 #include "support/library.h"
 #include "support/random_graph.h"
 #include "support/recording_allocator.h"
+#include "support/sanitized.h"
 
 namespace sluice_test {
 namespace {
@@ -19,8 +20,11 @@ Files FilesOf(uint64_t seed) {
   return {GraphBytes(MakeRandomGraph(seed)), MachineBytes(machine)};
 }
 
-// The next allocation to fail: each of the first 128, then one in ever more.
-uint64_t After(uint64_t n) { return n + (n < 128 ? 1 : n / 64); }
+// The next allocation to fail: each of the first ones, then one in ever more.
+uint64_t After(uint64_t n) {
+  constexpr uint64_t kEach = kSanitized ? 32 : 128;
+  return n + (n < kEach ? 1 : 2 * n / kEach);
+}
 
 // Everything from context to verdict; stops at the first failure.
 sluice_status_t RunAll(const RecordingAllocator& memory, const Files& files,

@@ -43,6 +43,7 @@ build() {
     -DCMAKE_CXX_COMPILER_LAUNCHER="${SLUICE_LAUNCHER:-}" \
     -DCMAKE_CXX_FLAGS="-$level -Wno-error -isystem $work/include" \
     -DSLUICE_BUILD_CLI=OFF -DSLUICE_BUILD_IMPORT=OFF -DSLUICE_BUILD_TESTS=OFF \
+    -DSLUICE_JOINED=ON \
     -DSLUICE_FLATC="$flatc" \
     -DFlatbuffers_DIR="$work/include" \
     "$@" >"$folder.log" 2>&1 &&

@@ -11,7 +11,8 @@ that one of them defines outside of functions occurs in the other one, or in a h
 project that the other one includes: such a name would be defined twice, or mean another thing.
 Headers with different types, or functions of tests, of one name are kept apart too. Sources that
 say `using namespace` are joined only where they all open the same ones. A source with a macro of
-its own or a struct of the C interface stays alone.
+its own or a struct of the C interface stays alone. In the library, whose functions are declared in
+headers, a name that a header of both mentions means the same in both, unless both define it.
 """
 import functools
 import os
@@ -31,7 +32,8 @@ NAMED = re.compile(r"^(\w+)\(")  # a function whose type stands on the line befo
 BODY = re.compile(r"^(?:template\s*<.*>\s*)?(?:struct|class|enum class|enum|union)\s+(\w+)[^;]*\{")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 TEST = re.compile(r"^(?:TEST_CASE|TEST_SUITE|TYPE_TO_STRING|REGISTER_|DOCTEST_|SCENARIO)")
-SHARED = {"sluice", "sluice_test", "sluice_sim", "sluice_cli", "sluice_import"}
+LIBRARY = re.compile(r"/src/(?!cli/|import/|zoo/|presets/|package/)")
+SHARED = {"judge", "static_assert", "sluice", "sluice_test", "sluice_sim", "sluice_cli", "sluice_import"}
 
 
 def without_comments(text):
@@ -97,7 +99,7 @@ def made_in(root, path):
 
 def spoken(root, path):
     """All words of a source and of the project's headers that it includes; (name, header) of what
-    these headers define."""
+    these headers define; the headers."""
     seen, waiting = {path}, [path]
     result, places = set(), {}
     while waiting:
@@ -109,7 +111,7 @@ def spoken(root, path):
             if header not in seen:
                 seen.add(header)
                 waiting.append(header)
-    return result, places
+    return result, places, seen - {path}
 
 
 def agree(ours, theirs):
@@ -121,13 +123,18 @@ class Source:
         text = read(path)
         self.path = path
         self.names = defined(text)
-        self.words, self.places = spoken(root, path)
+        self.words, self.places, self.headers = spoken(root, path)
+        self.of_library = LIBRARY.match(path[len(root):]) is not None
         self.opened = set(OPENED.findall(text))
         self.used = used(path)
 
     def may_join(self, other):
+        declared = set()
+        if self.of_library and other.of_library:
+            declared.update(*map(words, self.headers & other.headers))
+            declared -= self.names & other.names
         for one, two in ((self, other), (other, self)):
-            if one.names & two.words or set(one.used) & two.names:
+            if one.names & two.words - declared or set(one.used) & two.names:
                 return False
             # A name that one declares as used means the same in two, or is not there.
             if any(two.used.get(name) != whole and name in unqualified(two.path)
@@ -167,8 +174,18 @@ def self_test():
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                 file.write(text)
         found = groups(folder, [os.path.join(folder, name) for name in texts])
+        # h declares F, which i defines and j calls; k and i both have a G of their own.
+        library = {"h": "void F(int G);\n", "i": '#include "h"\nvoid F(int) {\n}\nint G();\n',
+                   "j": '#include "h"\nint I() { F(1); }\n',
+                   "k": '#include "h"\nint G();\n', "l": "int F;\n"}
+        os.makedirs(os.path.join(folder, "src/model"))
+        for name, text in library.items():
+            with open(os.path.join(folder, "src/model", name), "w", encoding="utf-8") as file:
+                file.write(text)
+        found += groups(folder, [os.path.join(folder, "src/model", name)
+                                 for name in library if name != "h"])
     found = ["".join(map(os.path.basename, group)) for group in found]
-    assert found == ["ab", "fg"], found
+    assert found == ["ab", "fg", "ij"], found
 
 
 def main():

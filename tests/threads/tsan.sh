@@ -25,7 +25,7 @@ if ! { cmake -S "$source" -B "$work/build" -G Ninja -Wno-dev -DCMAKE_BUILD_TYPE=
   -DCMAKE_CXX_FLAGS="-O1 -g1 -fsanitize=thread -Wno-error -isystem $work/include" \
   -DCMAKE_C_FLAGS="-O1 -g1 -fsanitize=thread" \
   -DSLUICE_BUILD_CLI=OFF -DSLUICE_BUILD_IMPORT=OFF -DSLUICE_BUILD_TESTS=OFF \
-    -DSLUICE_FLATC="$flatc" \
+  -DSLUICE_JOINED=ON -DSLUICE_FLATC="$flatc" \
   -DFlatbuffers_DIR="$work/include" &&
   cmake --build "$work/build" --target sluice_static &&
   cc -std=c99 -D_POSIX_C_SOURCE=200809L -O1 -g1 -fsanitize=thread \
