@@ -39,7 +39,8 @@ typedef struct sluice_layer_cost {
                        work */
   uint64_t bound_cycles;     /* no tiles of the layer take less together */
   uint64_t bound_dram_bytes; /* of inputs, constants and states that it is the first to need,
-                                and of outputs that it makes: each moves once at least */
+                                and of outputs that it makes, also through views: each moves
+                                once at least */
   double bound_energy_pj;    /* of its tiles, on chip */
 } sluice_layer_cost_t;
 

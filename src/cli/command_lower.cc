@@ -47,9 +47,10 @@ void Run(const LowerCommand& command) {
     throw Failure(kUsage, "no target " + command.target + "; there are:" + names);
   }
   Session session(0);
-  session.LoadGraph(ReadPlanGraph(command.plan, command.graph),
-                    command.graph.empty() ? command.plan : command.graph);
-  session.LoadPlan(ReadFile(command.plan));
+  const PlanFiles files = ReadPlanAndGraph(command.plan, command.graph);
+  DemandMadeFor(files);
+  session.LoadGraph(files.graph);
+  session.LoadPlan(files.plan);
   const void* stream = nullptr;
   size_t size = 0;
   if (sluice_plan_stream(session.plan(), &stream, &size) != SLUICE_OK) {

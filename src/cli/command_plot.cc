@@ -19,6 +19,7 @@ void Run(const PlotCommand& command) {
     throw Failure(kUsage, command.output + ": the output is .svg or .html");
   }
   const PlanFiles files = ReadPlanFiles(command.plan, command.graph, command.hardware);
+  DemandMadeFor(files);
   const Plot plot = PlotOf(files, ExecutePlan(files));
   PlotView view;
   view.from = command.from;

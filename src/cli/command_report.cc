@@ -14,6 +14,7 @@ void Run(const ReportCommand& command) {
     plans.push_back(ReadPlanFiles(command.against, command.against_graph,
                                   command.against_hardware, &plans[0]));
   }
+  for (const PlanFiles& files : plans) DemandMadeFor(files);
   const std::string page = PlanPage(plans);
   WriteFile(command.output, page.data(), page.size());
   if (command.json) {

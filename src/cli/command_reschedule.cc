@@ -76,7 +76,7 @@ void Run(const RescheduleCommand& command) {
   const Bytes &graph = files.graph, &hardware = files.hardware;
   Session session(0);
   session.LoadHardware(hardware);
-  session.LoadGraph(graph, files.graph_file);
+  session.LoadGraph(graph);
   session.LoadPlan(files.plan);
   const sluice_report_t before = session.Report();
 

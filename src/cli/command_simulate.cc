@@ -97,10 +97,7 @@ void Print(const SimulateCommand& command, const sluice_sim::SimulateResult& res
                        const sluice_sim::SimulateResult& result) {
   Json details = AsJson(command, result);
   Json error = {{"code", result.error_code}};
-  std::string text = "the simulator says no: " + result.error;
-  if (result.error_code == "graph") {
-    text = (command.graph.empty() ? command.plan : command.graph) + ": " + text;
-  }
+  std::string text = command.plan + ": the simulator says no: " + result.error;
   if (result.error_instruction != sluice_sim::kNowhere) {
     error["instruction"] = result.error_instruction;
     text += "\n  instruction " + std::to_string(result.error_instruction);
@@ -150,6 +147,7 @@ sluice_sim::SimulateResult SimulateRuns(const SimulateCommand& command,
 
 void Run(const SimulateCommand& command) {
   const PlanFiles files = ReadPlanFiles(command.plan, command.graph, command.hardware);
+  DemandMadeFor(files);
   const Bytes &plan = files.plan, &graph = files.graph, &hardware = files.hardware;
   std::vector<TracedRun> runs(command.contention ? 2 : 1);
   sluice_sim::SimulateOptions options;

@@ -12,9 +12,14 @@ void Run(const VerifyCommand& command) {
   const PlanFiles files = ReadPlanFiles(command.plan, command.graph, command.hardware);
   Session session(0);
   session.LoadHardware(files.hardware);
-  session.LoadGraph(files.graph, files.graph_file);
+  session.LoadGraph(files.graph);
   session.LoadPlan(files.plan);
-  session.Verify();
+  try {
+    session.Verify();
+  } catch (const Failure& failure) {
+    throw Failure(failure.code(), command.plan + ": " + failure.what(),
+                  failure.details());
+  }
   if (command.json) {
     std::cout << JsonText(Json({{"ok", true}}), 1) << "\n";
   } else {

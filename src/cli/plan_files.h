@@ -7,7 +7,8 @@
 //          zeros to 8 bytes, then four 64-bit words: the three sizes, and "SLPFILE1".
 //          sluice_plan_create takes such a file and keeps its plan
 // Errors   Failure: kUsage when the graph or machine is in no file, kBadInput where sizes
-//          contradict each other; those of files.h
+//          contradict each other or a part is damaged, which names file and part; those of
+//          files.h
 #ifndef SLUICE_CLI_PLAN_FILES_H_
 #define SLUICE_CLI_PLAN_FILES_H_
 
@@ -19,9 +20,9 @@ namespace sluice::cli {
 
 struct PlanFiles {
   Bytes plan, graph, hardware;
-  std::string graph_name,
-      hardware_name;            // for titles; the graph's own name comes first
-  std::string graph_file = "";  // that `graph` came from
+  std::string graph_name, hardware_name;  // for titles; the graph's own name comes first
+  // Where the parts came from.
+  std::string plan_file = "", graph_file = "", hardware_file = "";
 };
 
 // What plan, graph and hardware (see LoadHardware) name; where graph or hardware is empty,
@@ -30,8 +31,12 @@ PlanFiles ReadPlanFiles(const std::string& plan, const std::string& graph,
                         const std::string& hardware,
                         const PlanFiles* otherwise = nullptr);
 
-// The graph of ReadPlanFiles, where no machine is needed.
-Bytes ReadPlanGraph(const std::string& plan, const std::string& graph);
+// Throws kBadInput unless the plan was made for this graph and, where there is one, this
+// machine. A plan of an earlier graph can be rescheduled, and not drawn.
+void DemandMadeFor(const PlanFiles& files);
+
+// ReadPlanFiles where no machine is needed: `hardware` is empty, or what the file has.
+PlanFiles ReadPlanAndGraph(const std::string& plan, const std::string& graph);
 
 // Writes the plan with the graph and the machine that it was made for, or alone.
 void WritePlanFile(const std::string& path, const Bytes& plan, const Bytes& graph,

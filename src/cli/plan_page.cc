@@ -154,13 +154,29 @@ Json TensorNames(const Bytes& graph, const std::vector<Place>& places) {
   return names;
 }
 
+// A page shows what a plan does; of a plan that is wrong it would show something else.
+void VerifyForPage(const PlanFiles& files, Session* session) {
+  try {
+    session->Verify();
+  } catch (const Failure& failure) {
+    if (failure.code() != kRejected) throw;
+    throw Failure(kRejected,
+                  (files.plan_file.empty() ? "" : files.plan_file + ": ") +
+                      "the plan is wrong, and no page is made of it; `sluice schedule` "
+                      "makes another plan: " +
+                      failure.what(),
+                  failure.details());
+  }
+}
+
 Json PlanAsJson(const PlanFiles& files) {
-  const ExecutedPlan run = ExecutePlan(files);
-  const Plot plot = PlotOf(files, run);
   Session session(0);
-  session.LoadGraph(files.graph, files.graph_file);
+  session.LoadGraph(files.graph);
   session.LoadHardware(files.hardware);
   session.LoadPlan(files.plan);
+  VerifyForPage(files, &session);
+  const ExecutedPlan run = ExecutePlan(files);
+  const Plot plot = PlotOf(files, run);
   const sluice_report_t report = session.Report();
   const HardwareFacts hardware = FactsOf(files.hardware);
   const LayerTable table = {files.graph, hardware, report, session.Machine().nodes,

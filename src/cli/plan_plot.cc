@@ -108,7 +108,7 @@ ExecutedPlan ExecutePlan(const PlanFiles& files, std::vector<TraceEvent>* conten
     throw Failure(input              ? kBadInput
                   : code == "memory" ? kIo
                                      : kRejected,
-                  (code == "graph" ? files.graph_file + ": " : "") +
+                  (files.plan_file.empty() ? "" : files.plan_file + ": ") +
                       "the simulator says no: " + run.result.error,
                   {{"error", {{"code", code}, {"detail", run.result.error}}}});
   }

@@ -47,6 +47,21 @@ int64_t LeastBytes(const Graph& graph, const Needs& needs, const Layer& layer,
   return bytes;
 }
 
+// A layer that takes nothing, such as a view, moves no bytes: those of an output that it
+// makes are stored by the layers whose outputs it reads.
+void HandBack(const Graph& graph, Span<sluice_layer_cost_t> rows) {
+  for (size_t l = rows.size(); l-- > 0;) {
+    if (rows[l].limit != SLUICE_LIMIT_NOTHING) continue;
+    uint64_t* const left = &rows[l].bound_dram_bytes;
+    for (const uint32_t t : graph.layers[l].inputs) {
+      if (t == kNone || graph.tensors[t].producer == kNone) continue;
+      const uint64_t share = Min(*left, static_cast<uint64_t>(graph.tensors[t].bytes));
+      rows[graph.tensors[t].producer].bound_dram_bytes += share;
+      *left -= share;
+    }
+  }
+}
+
 sluice_layer_cost_t RowOf(uint32_t index, const LayerCounts& c, const Hardware& h) {
   sluice_layer_cost_t row = {};
   row.struct_size = sizeof row;
@@ -132,6 +147,7 @@ Status CostLayers(const PlanOfLayers& call, Arena* scratch,
     rows[l].bound_dram_bytes =
         static_cast<uint64_t>(LeastBytes(fitted, needs, fitted.layers[l], taken));
   }
+  HandBack(fitted, rows);
   AddTiles(call, counts, rows);
   return Status::kOk;
 }

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -94,17 +95,94 @@ TEST_CASE("messages: a damaged graph is named") {
   CHECK(Said("schedule " + bad + " --hw mcu-256k", kBadInput) ==
         "sluice: " + bad + ": " + why);
   for (const std::string& command :
-       {"verify " + plan, "reschedule " + plan, "lower " + plan + " --target vta"}) {
+       {"verify " + plan, "reschedule " + plan, "lower " + plan + " --target vta",
+        "simulate " + plan, "plot " + plan + " -o x.svg",
+        "report " + plan + " -o x.html"}) {
     CAPTURE(command);
     CHECK(Said(command + " --graph " + bad, kBadInput) ==
           "sluice: " + bad + ": " + why);
   }
-  for (const std::string& command : {"simulate " + plan, "plot " + plan + " -o x.svg",
-                                     "report " + plan + " -o x.html"}) {
-    CAPTURE(command);
-    CHECK(Said(command + " --graph " + bad, kBadInput)
-              .rfind("sluice: " + bad + ": the simulator says no: ", 0) == 0);
+}
+
+// A plan file with these bytes in the place of others; `graph` and `machine` are where its
+// parts begin.
+struct Changed {
+  explicit Changed(const Folder& from) : folder(from) {
+    file = ReadFile(folder.At("p.slp"));
+    uint64_t sizes[2];
+    std::memcpy(sizes, file.data() + file.size() - 32, sizeof sizes);
+    graph = (sizes[0] + 7) / 8 * 8;
+    machine = graph + (sizes[1] + 7) / 8 * 8;
   }
+  // The first line that a command says of the file with one byte turned over.
+  std::string Said(const std::string& command, size_t at, int want) const {
+    Bytes bytes = file;
+    bytes[at] ^= 1;
+    return SaidOf(command, bytes, want);
+  }
+  std::string SaidOf(const std::string& command, const Bytes& bytes, int want) const {
+    WriteFile(folder.At("c.slp"), bytes.data(), bytes.size());
+    return cli::Said(command + " " + folder.At("c.slp") +
+                         (command == "report" ? " -o " + folder.At("c.html") : ""),
+                     want);
+  }
+
+  const Folder& folder;
+  Bytes file;
+  size_t graph, machine;
+};
+
+TEST_CASE("messages: of a damaged plan file the part is named, with what would be right") {
+  const Folder folder;
+  const Changed changed(folder);
+  const std::string path = folder.At("c.slp");
+  const std::string anew = "; `sluice schedule` writes a new plan file";
+  for (const char* command : {"report", "verify", "simulate", "reschedule"}) {
+    CAPTURE(command);
+    const auto id = [&](size_t part, const char* name, const char* expected) {
+      CHECK(changed.Said(command, part + 4, kBadInput) ==
+            "sluice: " + path + ": its " + name +
+                " is damaged: wrong file identifier at byte 4; expected " + expected +
+                anew);
+    };
+    id(changed.graph, "graph", "SLG1");
+    id(changed.machine, "machine", "SLH1");
+    CHECK(changed.Said(command, 4, kBadInput).rfind(
+              "sluice: " + path + " is no plan file, which `sluice schedule ", 0) == 0);
+    CHECK(changed.Said(command, changed.file.size() - 32, kBadInput) ==
+          "sluice: " + path + ": the sizes at its end do not add up to the file's" + anew);
+    const Bytes cut(changed.file.begin(), changed.file.end() - 10);
+    CHECK(changed.SaidOf(command, cut, kUsage) ==
+          "sluice: " + path +
+              " holds a plan alone, or ends too early; say what the plan was made for: "
+              "--graph GRAPH.slg --hw MACHINE");
+  }
+}
+
+TEST_CASE("messages: a plan is drawn and run for what it was made for, and if it is right") {
+  const Folder folder;
+  const std::string plan = folder.At("p.slp");
+  Said("zoo mlp_l -o " + folder.At("other.slg"), kDone);
+  for (const std::string& command :
+       {"simulate " + plan, "plot " + plan + " -o " + folder.At("x.svg"),
+        "report " + plan + " -o " + folder.At("x.html")}) {
+    CAPTURE(command);
+    CHECK(Said(command + " --graph " + folder.At("other.slg"), kBadInput) ==
+          "sluice: " + plan + ": the plan was made for another graph than " +
+              folder.At("other.slg") +
+              "; --graph names the right one, `sluice reschedule` makes a plan for this");
+    CHECK(Said(command + " --hw soma-edge", kBadInput) ==
+          "sluice: " + plan +
+              ": the plan was made for another machine than soma-edge; --hw names the "
+              "right one, `sluice reschedule` makes a plan for this");
+  }
+  // A byte of the stream: its hash tells.
+  const Changed changed(folder);
+  CHECK(changed.Said("report", changed.graph / 2, kRejected)
+            .rfind("sluice: " + folder.At("c.slp") +
+                       ": the plan is wrong, and no page is made of it; `sluice "
+                       "schedule` makes another plan: ",
+                   0) == 0);
 }
 
 TEST_CASE("messages: memory that does not hold the graph has a number beside it") {

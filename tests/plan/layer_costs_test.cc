@@ -13,8 +13,9 @@ namespace sluice {
 namespace {
 
 struct Costed {
-  explicit Costed(const sluice_schedule_options_t& options = {})
-      : called(options), rows(2) {
+  explicit Costed(const sluice_schedule_options_t& options = {},
+                  const sluice_test::GraphSpec& graph = sluice_test::PairOfLayers())
+      : called(options, nullptr, nullptr, graph), rows(graph.layers.size()) {
     called.MakePlain();
     REQUIRE(TakePlain(&called.call) == Status::kOk);
     plan = called.Read();
@@ -77,6 +78,19 @@ TEST_CASE(
         doctest::Approx(c.plan.report.energy_pj - c.plan.report.energy_leakage_pj));
   CHECK(least <= sum);
   CHECK(plain.rows[0].energy_pj < c.rows[0].energy_pj);
+}
+
+TEST_CASE("layer costs: a view that makes an output leaves its bytes to who stores it") {
+  sluice_test::GraphSpec graph = sluice_test::PairOfLayers();
+  graph.tensors[2].kind = 0;
+  graph.tensors.push_back({{1, 1, 16, 8}, SLUICE_DTYPE_INT8, 2});
+  graph.layers.push_back({SLUICE_OP_RESHAPE, {2}, {3}, {}});
+  const Costed c({}, graph);
+  CHECK(c.rows[0].bound_dram_bytes == 128);
+  CHECK(c.rows[1].bound_dram_bytes == 128);
+  CHECK(c.rows[1].dram_write_bytes == 128);
+  CHECK(c.rows[2].limit == SLUICE_LIMIT_NOTHING);
+  CHECK(c.rows[2].bound_dram_bytes == 0);
 }
 
 TEST_CASE("layer costs: a plan that the judge refuses has none") {

@@ -25,6 +25,17 @@ lib: Any = ffi.dlopen(str(_here / "_sluice.so"))
 T = TypeVar("T")
 
 
+@contextmanager
+def needing(what: str) -> Iterator[None]:
+    """Around the import of a package that only `what` needs: says so where it is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").split(".")[0]
+        raise ModuleNotFoundError(f"{what} needs {missing}, which is not installed: "
+                                  f"pip install {missing}", name=error.name) from None
+
+
 def text(pointer: Any, size: Optional[int] = None) -> str:
     """A C string; "" for NULL."""
     if pointer == ffi.NULL:

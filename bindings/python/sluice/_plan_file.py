@@ -1,14 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plan files: a plan, and behind it the graph and the machine it was made for (plan.fbs)."""
+"""Files of graphs, machines and plans: what is in them, and which is damaged. A plan file holds
+a plan, and behind it the graph and the machine it was made for (plan.fbs)."""
 from __future__ import annotations
 
+import os
+import pathlib
 import struct as packing
-from typing import Optional, Tuple
+from contextlib import contextmanager
+from typing import Iterator, Optional, Tuple, Union
 
 from .errors import BadInput
 
 _FOOTER = packing.Struct("<3Q8s")  # bytes of plan, graph and machine; the mark
 _MARK = b"SLPFILE1"
+_KINDS = {  # by identifier: what the file is, who reads it, where such files come from
+    b"SLG1": ("graph", "Graph.load", "graph.save and `sluice import` write one; names of models "
+              "end with .tflite or .onnx"),
+    b"SLH1": ("machine", "Machine.load", "`sluice hw NAME -o FILE.slh` writes one; names of "
+              "machines in JSON end with .json"),
+    b"SLP1": ("plan file", "Plan.load", "plan.save and `sluice schedule` write one"),
+}
+
+
+@contextmanager
+def named(what: str) -> Iterator[None]:
+    """Says of bytes that are refused what they are: a file, or a part of it."""
+    try:
+        yield
+    except BadInput as error:
+        raise type(error)(f"{what}: {error}", error.diagnostic) from None
+
+
+def read(path: "Union[str, os.PathLike[str]]", identifier: bytes) -> bytes:
+    """The bytes of a file of this kind; of another one, what would read it."""
+    data = pathlib.Path(path).read_bytes()
+    if data[4:8] == identifier:
+        return data
+    if data[4:8] in _KINDS:
+        kind, reader, _ = _KINDS[data[4:8]]
+        raise BadInput(f"{path} is a {kind}, which {reader} reads")
+    kind, _, source = _KINDS[identifier]
+    raise BadInput(f"{path} is no {kind}: {source}" if data else f"{path} is empty")
 
 
 def _padded(size: int) -> int:

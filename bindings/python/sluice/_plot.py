@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._library import needing
+
 if TYPE_CHECKING:
     from .plan import Plan
     from .sweep import Sweep
@@ -11,8 +13,9 @@ if TYPE_CHECKING:
 
 def plot(plan: "Plan", ax: Any = None) -> Any:
     """A row for each engine, a bar for each instruction, a colour for each layer."""
-    from matplotlib import pyplot
-    from matplotlib.collections import PolyCollection
+    with needing("plan.plot"):
+        from matplotlib import pyplot
+        from matplotlib.collections import PolyCollection
 
     events = plan.events
     if ax is None:
@@ -36,7 +39,8 @@ def plot(plan: "Plan", ax: Any = None) -> Any:
 
 def fronts(sweep: "Sweep", x: str, y: str, by: Any, ax: Any = None) -> Any:
     """A sweep's rows as points, its fronts as lines."""
-    from matplotlib import pyplot
+    with needing("plot_pareto"):
+        from matplotlib import pyplot
 
     if ax is None:
         _, ax = pyplot.subplots(figsize=(7, 4.5))
@@ -58,8 +62,9 @@ def fronts(sweep: "Sweep", x: str, y: str, by: Any, ax: Any = None) -> Any:
 
 def heat_map(sweep: "Sweep", value: str, x: str, y: str, ax: Any = None) -> Any:
     """The least value of the rows of each pair (x, y)."""
-    import numpy
-    from matplotlib import pyplot
+    with needing("heat_map"):
+        import numpy
+        from matplotlib import pyplot
 
     if ax is None:
         _, ax = pyplot.subplots(figsize=(7, 4.5))

@@ -10,6 +10,8 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
 from ._library import check, choose, diagnostic, enum, ffi, lib, make, record, struct
 from ._library import bytes_of, expect, take, text, whole
+from ._plan_file import named, read
+from .errors import BadArgument
 
 Path = Union[str, "os.PathLike[str]"]
 NO_INDEX = 0xFFFFFFFF
@@ -110,7 +112,9 @@ class Graph:
             return cls.from_tflite(path, **options)
         if kind == ".onnx":
             return cls.from_onnx(path, **options)
-        return cls(path.read_bytes(), folder=str(path.parent))
+        data = read(path, b"SLG1")
+        with named(str(path)):
+            return cls(data, folder=str(path.parent))
 
     @classmethod
     def from_tflite(cls, model: Union[Path, bytes], **options: Any) -> "Graph":
@@ -147,6 +151,8 @@ class Graph:
         """A known network with seeded weights; zoo_names() lists them. Sizes of None are the
         network's own: a batch of one, GPT-2's 12 blocks."""
         expect(name, str, "name", "one of sluice.zoo_names()")
+        if name not in zoo_names():
+            raise BadArgument(f"no network is called {name}; there are {', '.join(zoo_names())}")
         sizes = {"batch": batch, "seq": seq, "context": context, "blocks": blocks}
         sizes = {of: whole(size, of, 1, (1 << 31) - 1) for of, size in sizes.items()
                  if size is not None}

@@ -12,6 +12,7 @@ from typing import Any, Dict, List, Mapping, Tuple, Union
 
 from ._library import bytes_of, check, diagnostic, enum, expect, ffi, lib, make, record
 from ._library import struct, take, text
+from ._plan_file import named, read
 from .graph import Path
 
 
@@ -101,9 +102,10 @@ class Machine:
     def load(cls, path: Path) -> "Machine":
         """Reads FILE.json, or a binary descriptor (any other name)."""
         path = pathlib.Path(path)
-        if path.suffix.lower() == ".json":
-            return cls.from_json(path.read_text(encoding="utf-8"))
-        return cls(path.read_bytes())
+        json_file = path.suffix.lower() == ".json"
+        data = path.read_bytes() if json_file else read(path, b"SLH1")
+        with named(str(path)):
+            return cls.from_json(data.decode("utf-8", "replace")) if json_file else cls(data)
 
     def replace(self, changes: Mapping[str, Any]) -> "Machine":
         """A copy with changed values, by path: {"levels.1.capacity_bytes": 1 << 20}."""

@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any, Dict, Optional, Union
 
 from ._library import Cancel, check, choose, context, diagnostic, exponents, ffi, interruptible
-from ._library import lib, nanoseconds, struct, text
+from ._library import lib, nanoseconds, needing, struct, text
 from .graph import Graph, Path, graph_of
 from .machine import machine_of
 from .mapping import _fields
@@ -37,7 +37,8 @@ def segments(graph: Union[Graph, Path], machine: Any, *, solver: str = "chain",
              deadline: Optional[float] = None,
              cancel: Optional[Cancel] = None) -> SegmentSchedule:
     """Plans a graph on a mesh. solver: "chain", "top_k" or "layers"."""
-    import pandas
+    with needing("sluice.segments"):
+        import pandas
 
     graph = graph_of(graph)
     n, m = exponents(objective)

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Union
 
 from ._library import bytes_of, check, context, diagnostic, enum, expect, ffi, lib, make
-from ._library import record, struct, whole
-from ._plan_file import joined, split
+from ._library import needing, record, struct, whole
+from ._plan_file import joined, named, read, split
 from .graph import Graph, Path, graph_of
 from .machine import Machine, machine_of
 
@@ -92,15 +92,16 @@ class Plan:
     def __init__(self, data: bytes, graph: "Union[Graph, Path, None]" = None,
                  machine: Any = None) -> None:
         plan, of, on = split(bytes(bytes_of(data, "plan")))
-        self._handle = make("plan", lib.sluice_plan_create, ffi.from_buffer(plan), len(plan))
+        with named("the plan is damaged"):
+            self._handle = make("plan", lib.sluice_plan_create, ffi.from_buffer(plan), len(plan))
+        with named("the plan's graph is damaged"):
+            self.graph = None if of is None or graph is not None else Graph(of)
+        with named("the plan's machine is damaged"):
+            self.machine = None if on is None or machine is not None else Machine(on)
         if graph is not None:
             self.graph = graph_of(graph)
-        else:
-            self.graph = None if of is None else Graph(of)
         if machine is not None:
             self.machine = machine_of(machine)
-        else:
-            self.machine = None if on is None else Machine(on)
 
     @classmethod
     def _of(cls, handle: Any, graph: Optional[Graph], machine: Optional[Machine]) -> "Plan":
@@ -113,12 +114,14 @@ class Plan:
              machine: Any = None) -> "Plan":
         """Reads a plan from a file, which may hold the graph and the machine; others are taken
         where they are given. verify() checks the plan against them."""
-        return cls(pathlib.Path(path).read_bytes(), graph, machine)
+        data = read(path, b"SLP1")
+        with named(str(path)):
+            return cls(data, graph, machine)
 
     def _made_for(self) -> Tuple[Graph, Machine]:
         if self.graph is None or self.machine is None:
-            raise ValueError("the plan came alone, and this needs its graph and machine: "
-                             "Plan.load(path, graph, machine)")
+            raise ValueError("the plan came alone, or from a file that ends too early, and this "
+                             "needs its graph and machine: Plan.load(path, graph, machine)")
         return self.graph, self.machine
 
     # ---- contents of a plan
@@ -211,7 +214,8 @@ class Plan:
     @cached_property
     def layers(self) -> "pandas.DataFrame":
         """Each layer's cost, what limits it, and its lower bound: a pandas frame by layer."""
-        import pandas
+        with needing("plan.layers"):
+            import pandas
 
         graph, machine = self._made_for()
         count = len(graph.layers)

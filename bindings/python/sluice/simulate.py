@@ -6,7 +6,8 @@ import dataclasses
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NoReturn, Optional, Sequence, Tuple
 from typing import Union
 
-from ._library import Cancel, bytes_of, expect, ffi, interruptible, lib, listed, text, whole
+from ._library import Cancel, bytes_of, expect, ffi, interruptible, lib, listed, needing, text
+from ._library import whole
 from .errors import BadInput, Diagnostic, OutOfMemory, Rejected, Stopped
 from .graph import _OPS, NO_INDEX, Graph, Path, graph_of
 
@@ -190,8 +191,9 @@ def _simulation(graph: Graph, result: Any) -> Simulation:
 
 def events_of(plan: "Plan") -> "pandas.DataFrame":
     """The instructions of a run by start, with engines, layers and kinds by name."""
-    import numpy
-    import pandas
+    with needing("plan.events"):
+        import numpy
+        import pandas
 
     graph, _ = plan._made_for()
     result = _run(graph, plan, None, trace=1)

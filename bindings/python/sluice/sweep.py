@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, 
 from typing import Union
 
 from ._journal import Journal
-from ._library import listed
+from ._library import listed, needing
 from ._running import Running, cores
 from ._work import RESULTS, Task, plan_points
 from .graph import Path
@@ -64,7 +64,8 @@ class Sweep:
     @cached_property
     def frame(self) -> "pandas.DataFrame":
         """All rows as a pandas frame."""
-        import pandas
+        with needing("the frame of a sweep"):
+            import pandas
 
         return pandas.DataFrame(self.rows, columns=self.columns)
 
@@ -82,8 +83,9 @@ class Sweep:
 
     def to_parquet(self, path: Path) -> None:
         """A Parquet file, by pyarrow."""
-        import pyarrow
-        from pyarrow import parquet
+        with needing("to_parquet"):
+            import pyarrow
+            from pyarrow import parquet
 
         columns = {name: pyarrow.array([row[name] for row in self.rows])
                    for name in self.columns}
@@ -93,7 +95,8 @@ class Sweep:
         """The Pareto front: the rows that no other row dominates in these columns
         (latency_cycles and energy_pj where none are named), sorted by the first. `by` makes
         a front for each of its values."""
-        wanted = list(columns or ("latency_cycles", "energy_pj"))
+        wanted = self._known(columns or ("latency_cycles", "energy_pj"))
+        self._known(by)
         found = self.ok.dropna(subset=wanted)
         if by:
             import pandas
@@ -102,11 +105,20 @@ class Sweep:
             return pandas.concat(fronts) if fronts else found
         return _front(found, wanted)
 
+    def _known(self, columns: Sequence[str]) -> List[str]:
+        """These columns; refuses those that there are not."""
+        there = list(self.frame.columns)  # a program may have added some
+        for name in columns:
+            if name not in there:
+                raise ValueError(f"no column {name!r}; there are {', '.join(there)}")
+        return list(columns)
+
     def plot_pareto(self, x: str = "latency_cycles", y: str = "energy_pj", *,
                     by: Sequence[str] = (), ax: Any = None) -> Any:
         """All rows as points and the front as a line, by matplotlib; the axes."""
         from ._plot import fronts
 
+        self._known((x, y, *by))
         return fronts(self, x, y, by, ax)
 
     def heat_map(self, value: str = "edp", *, x: str = "dram_bytes_per_cycle",
@@ -115,13 +127,14 @@ class Sweep:
         that have the pair; cells without a plan stay empty. The axes."""
         from ._plot import heat_map
 
+        self._known((value, x, y))
         return heat_map(self, value, x, y, ax)
 
     def best(self, column: str = "edp", by: Optional[Sequence[str]] = None
              ) -> "pandas.DataFrame":
         """The row with the least of a column, for each network and batch where points are named
         by these."""
-        found = self.ok.dropna(subset=[column])
+        found = self.ok.dropna(subset=self._known([column, *(by or ())])[:1])
         if by is None:
             by = [name for name in ("network", "batch") if name in self.axes]
         if not by or found.empty:
@@ -140,7 +153,10 @@ class Sweep:
 
     def _repr_html_(self) -> str:
         caption = f"<p>{html.escape(repr(self)[1:-1])}</p>"
-        table: str = (self.best() if self.ok.size else self.frame).to_html(max_rows=20)
+        try:
+            table: str = (self.best() if self.ok.size else self.frame).to_html(max_rows=20)
+        except ModuleNotFoundError:  # of pandas: a notebook shows what there is
+            return caption
         return caption + table
 
 

@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple, Union
 
 from ._library import Cancel, check, choose, context, diagnostic, enum, ffi, interruptible, lib
-from ._library import expect, listed, nanoseconds, own, record, same_length, struct
+from ._library import expect, listed, nanoseconds, needing, own, record, same_length, struct
 from .graph import Graph, Path, graph_of
 from .machine import machine_of
 from .plan import Plan
@@ -52,6 +52,8 @@ def coschedule(graphs: Sequence[Union[Graph, Path]], machine: Any, *, share: str
                cancel: Optional[Cancel] = None) -> Cohort:
     """Plans models together. share: "auto", "partition" or "time"; reserved: (offset, bytes)
     of each model, (0, 0) where the call decides."""
+    with needing("sluice.coschedule"):
+        import pandas  # before the work, of whose result it makes a frame
     graphs = listed(graphs, "graphs", "a list of sluice.Graph")
     weights = listed(weights, "weights", "a list of numbers, one for each graph")
     reserved = [tuple(listed(pair, "reserved", "(offset, bytes)")) for pair in listed(
@@ -76,12 +78,10 @@ def coschedule(graphs: Sequence[Union[Graph, Path]], machine: Any, *, share: str
         status = lib.sluice_coschedule(context(), machine._handle, models, len(known),
                                        options, out, why)
     check(status, why)
-    return _cohort(own("cohort", out[0]), known, machine)
+    return _cohort(own("cohort", out[0]), known, machine, pandas.DataFrame)
 
 
-def _cohort(handle: Any, graphs: Sequence[Graph], machine: Any) -> Cohort:
-    import pandas
-
+def _cohort(handle: Any, graphs: Sequence[Graph], machine: Any, table: Any) -> Cohort:
     summary = struct("sluice_cohort_summary_t")
     check(lib.sluice_cohort_report(handle, summary))
     members = []
@@ -95,7 +95,7 @@ def _cohort(handle: Any, graphs: Sequence[Graph], machine: Any) -> Cohort:
     turns, count = ffi.new("const sluice_turn_t**"), ffi.new("uint32_t*")
     check(lib.sluice_cohort_turns(handle, turns, count))
     names = ("model", "first_visit", "end_visit", "cycles")
-    frame = pandas.DataFrame(
+    frame = table(
         [[getattr(turns[0][i], name) for name in names] for i in range(count[0])],
         columns=names)
     shares = {value: name for name, value in enum("SHARE").items()}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import pickle
 import subprocess
+import sys
 
 import numpy
 import pytest
@@ -78,6 +79,53 @@ def test_a_graph_is_built_and_computes_what_was_built():
     sums = x.sum(axis=-1)
     assert (y == numpy.stack([sums, sums + 3], axis=-1)).all()
     assert (sluice.reference(graph, [x.astype("int8")])[0] == y).all()
+
+
+def test_a_damaged_file_or_one_of_another_kind_is_named(graph, plan, tmp_path):
+    """What is wrong, where, and what would be right."""
+    kinds = {"Graph.load": tmp_path / "g.slg", "Machine.load": tmp_path / "m.slh",
+             "Plan.load": tmp_path / "p.slp"}
+    graph.save(kinds["Graph.load"])
+    plan.save(kinds["Plan.load"])
+    kinds["Machine.load"].write_bytes(plan.machine.to_bytes())
+    (tmp_path / "text").write_text("a text of some length")
+    for kind, reader in (("graph", sluice.Graph.load), ("machine", sluice.Machine.load),
+                         ("plan file", sluice.Plan.load)):
+        for right, path in kinds.items():
+            if right.lower().startswith(kind[:4]):
+                path.write_bytes(path.read_bytes()[:100])
+                with pytest.raises(sluice.BadInput, match=f"{path}: .*truncated or corrupt"):
+                    reader(path)
+            else:
+                with pytest.raises(sluice.BadInput, match=f"{path} is a .*, which {right} reads"):
+                    reader(path)
+        with pytest.raises(sluice.BadInput, match=f"text is no {kind}: .*`sluice .* writes? one"):
+            reader(tmp_path / "text")
+    with pytest.raises(sluice.BadArgument, match="no network is called vgg; there are .*vgg16"):
+        sluice.Graph.zoo("vgg")
+
+
+def test_a_part_of_a_plan_file_that_is_damaged_is_named(plan, tmp_path):
+    from sluice._plan_file import joined
+
+    parts = [plan.to_bytes(), plan.graph.to_bytes(), plan.machine.to_bytes()]
+    for i, name in enumerate(("the plan", "the plan's graph", "the plan's machine")):
+        cut = [part[:200] if i == j else part for j, part in enumerate(parts)]
+        (tmp_path / "p.slp").write_bytes(joined(*cut))
+        with pytest.raises(sluice.BadInput, match=f"p.slp: {name} is damaged: "):
+            sluice.Plan.load(tmp_path / "p.slp")
+
+
+def test_what_needs_a_package_that_is_missing_says_so(plan, monkeypatch):
+    again = sluice.Plan(plan.to_bytes(), plan.graph, plan.machine)
+    for package, use in (("pandas", lambda: again.layers), ("pandas", lambda: again.transfers),
+                         ("pandas", lambda: sluice.coschedule([plan.graph] * 2, "mcu-256k")),
+                         ("matplotlib", again.plot)):
+        with monkeypatch.context() as without:
+            without.setitem(sys.modules, package, None)
+            with pytest.raises(ImportError, match=f" needs {package}, which is not installed: "
+                               f"pip install {package}"):
+                use()
 
 
 def test_what_is_wrong_with_a_builder_is_said():

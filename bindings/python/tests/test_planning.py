@@ -36,7 +36,7 @@ def test_a_plan_is_judged_saved_and_pickled(plan, graph, tmp_path):
         assert again.hashes == plan.hashes
         assert again.graph.hash == graph.hash and again.machine.name == "mcu-256k"
     assert sluice.Plan.load(tmp_path / "p.slp", machine="soma-edge").machine.name == "soma-edge"
-    (tmp_path / "p.slp").write_bytes(b"????????" + (tmp_path / "p.slp").read_bytes())
+    (tmp_path / "p.slp").write_bytes(b"????SLP1" + (tmp_path / "p.slp").read_bytes())
     with pytest.raises(sluice.BadInput, match="do not add up"):
         sluice.Plan.load(tmp_path / "p.slp")
     assert pickle.loads(pickle.dumps(plan)).to_bytes() == plan.to_bytes()

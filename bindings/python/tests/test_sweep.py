@@ -520,6 +520,10 @@ def test_the_front_is_what_nobody_dominates(serial):
         expected = {key for key, row in rows.iterrows() if not dominated(row)}
         assert set(front.index) == expected and expected
     three = serial.pareto("latency_cycles", "energy_pj", "buffer_bytes")
+    for use in (lambda: serial.pareto("speed"), lambda: serial.best("speed"),
+                lambda: serial.heat_map("speed"), lambda: serial.plot_pareto(by=["speed"])):
+        with pytest.raises(ValueError, match="no column 'speed'; there are .*latency_cycles"):
+            use()
     assert set(serial.pareto().latency_cycles) <= set(three.latency_cycles)
     assert three.buffer_bytes.min() == 1 << 20  # the smallest with a plan is not dominated
 
