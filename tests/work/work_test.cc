@@ -114,7 +114,7 @@ TEST_CASE("work: with more time no plan is dearer, and none is missing") {
     const char* preset;
   } rows[] = {{"densenet121", "soma-edge"}, {"vit_b_16", "soma-edge"},
               {"pnasnet5", "soma-edge"},    {"squeezenet", "soma-edge"},
-              {"vgg16", "soma-edge"},       {"squeezenet", "mcu-256k"},
+              {"fcn", "soma-edge"},         {"squeezenet", "mcu-256k"},
               {"lraspp", "mcu-256k"}};
   for (const auto& row : rows) {
     CAPTURE(row.network);

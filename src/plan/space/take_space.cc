@@ -150,6 +150,7 @@ class SpaceTaker {
   Status ImproveQuick() {
     SpaceCall of = CallOf(search_);
     of.search.keeps_known = false;
+    of.search.annealing = 0;
     const KnownPlan from = *best_;
     of.known = &from;
     of.soon = true;
