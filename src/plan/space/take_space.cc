@@ -154,6 +154,13 @@ class SpaceTaker {
     const KnownPlan from = *best_;
     of.known = &from;
     of.soon = true;
+    // No finer loops: plans of many tiles take long to write and to judge.
+    of.search.most_iterations = 1;
+    for (const KnownSegment& known : from.segment) {
+      if (known.last == 0) continue;
+      of.search.most_iterations =
+          Max(of.search.most_iterations, known.choice.Iterations());
+    }
     return from.segment.empty() ? Status::kOk : Take(of);
   }
 
