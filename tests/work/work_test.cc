@@ -99,7 +99,7 @@ TEST_CASE("work: a plan of segments that is found soon comes before the plain pl
     if (*told <= 0) *told = cost;
     return 0;
   };
-  REQUIRE(t.Schedule(4 * kMs) == SLUICE_OK);
+  REQUIRE(t.Schedule(5 * kMs) == SLUICE_OK);
   CHECK(t.n.Verify() == SLUICE_OK);
   REQUIRE(first > 0);
   CHECK(first < plain / 2);
