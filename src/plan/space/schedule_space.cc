@@ -117,6 +117,9 @@ Status SpaceSchedule::Search() {
     found = SearchSpace(problem_, search, memory_, memory_, &plan_);
   }
   SLUICE_TRY(found);
+  // What time has cut is a matter of luck: with more time it may be worse.
+  const bool cut = search.budget->stop_reason() == SLUICE_STOP_DEADLINE;
+  if (cut && call_.from.notation == nullptr) return Status::kStopped;
   return MeasureImages({call_.graph, call_.hardware.array, call_.lowering,
                         problem_.alignment, call_.hardware.accumulator_bytes},
                        plan_, memory_);

@@ -251,12 +251,7 @@ class SpaceTaker {
     Arena memory(call_->scratch->memory());
     Diagnostic ignored = {};
     SpaceSchedule space(of, &memory);
-    bool found = space.Find(&ignored) == Status::kOk;
-    // What time has cut is a matter of luck: with more time it may be worse.
-    if (searching.stop_reason() == SLUICE_STOP_DEADLINE &&
-        of.from.notation == nullptr) {
-      found = false;
-    }
+    const bool found = space.Find(&ignored) == Status::kOk;
     call_->search.Join(searching);
     if (of.from.notation == nullptr) call_->spaced = call_->spaced || found;
     // A fault in the caller's tile costs is reported even if nothing was found.
