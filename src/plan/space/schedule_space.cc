@@ -75,7 +75,7 @@ Status SpaceSchedule::Find(Diagnostic* diagnostic) {
   for (int round = 0;; ++round) {
     memory_->Rewind(begin);
     SLUICE_TRY(Search());
-    more_ = call_.scratchpad_bytes / (call_.search.lean ? 12 : 32) << Min(round / 2, 2);
+    more_ = call_.scratchpad_bytes / (call_.soon ? 12 : 32) << Min(round / 2, 2);
     const Status placed = PlaceAll();
     const bool again = placed == Status::kInfeasible && round < kRounds;
     if (!again || call_.exactly) return placed;
@@ -117,6 +117,9 @@ Status SpaceSchedule::Search() {
     found = SearchSpace(problem_, search, memory_, memory_, &plan_);
   }
   SLUICE_TRY(found);
+  // What time has cut is a matter of luck: with more time it may be worse.
+  const bool cut = search.budget->stop_reason() == SLUICE_STOP_DEADLINE;
+  if (cut && call_.from.notation == nullptr) return Status::kStopped;
   return MeasureImages({call_.graph, call_.hardware.array, call_.lowering,
                         problem_.alignment, call_.hardware.accumulator_bytes},
                        plan_, memory_);
@@ -147,7 +150,7 @@ Status SpaceSchedule::Place(int order, uint64_t search_bytes) {
   }
   SLUICE_TRY(PlaceImages(plan_,
                          {call_.scratchpad_bytes, problem_.alignment, call_.budget,
-                          problem_.slack, more_, search_bytes, call_.search.lean},
+                          problem_.slack, more_, search_bytes, call_.soon},
                          static_cast<PlaceOrder>(order), memory_));
   SLUICE_TRY(memory_->Allocate(plan_.images.size(), &offsets_[order]));
   for (size_t i = 0; i < plan_.images.size(); ++i) {

@@ -35,6 +35,7 @@ struct SpaceCall {
   CarriedFrom from = {};  // an earlier plan whose valid segments are kept
   const KnownPlan* known = nullptr;  // or a plan of the same problem
   bool exactly = false;              // that plan or none
+  bool soon = false;                 // images are placed by heuristics alone
 };
 
 class SpaceSchedule {

@@ -140,10 +140,28 @@ class SpaceTaker {
     of.search.states = 1;
     of.search.most_work = kQuickWork;
     of.search.longest = kQuickLength;
-    of.search.lean = true;
+    of.search.lean = of.soon = true;
     SLUICE_TRY(Take(of, 100));
     call_->soon = call_->search.stop_reason() == SLUICE_STOP_COMPLETE;
     return Status::kOk;
+  }
+
+  // Changes the plan found soon where that pays: a search from scratch takes longer.
+  Status ImproveQuick() {
+    SpaceCall of = CallOf(search_);
+    of.search.keeps_known = false;
+    of.search.annealing = 0;
+    const KnownPlan from = *best_;
+    of.known = &from;
+    of.soon = true;
+    // No finer loops: plans of many tiles take long to write and to judge.
+    of.search.most_iterations = 1;
+    for (const KnownSegment& known : from.segment) {
+      if (known.last == 0) continue;
+      of.search.most_iterations =
+          Max(of.search.most_iterations, known.choice.Iterations());
+    }
+    return from.segment.empty() ? Status::kOk : Take(of);
   }
 
   Status TakeThorough() {
@@ -285,6 +303,7 @@ Status TakeFromSpace(PlanCall* call) {
   if (!Searches(*call)) return Status::kOk;
   SpaceTaker taker(call, call->plain.report);
   if (call->options.deadline_ns != 0 && !call->soon) SLUICE_TRY(taker.TakeQuick());
+  if (call->options.deadline_ns != 0) SLUICE_TRY(taker.ImproveQuick());
   SLUICE_TRY(taker.TakeThorough());
   SLUICE_TRY(taker.Refine());
   return call->has_limits() ? taker.GoOn() : Status::kOk;

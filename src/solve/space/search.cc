@@ -461,14 +461,12 @@ class Search {
     const uint32_t n = static_cast<uint32_t>(p_.layer.size());
     SLUICE_TRY(Pass());
     if (states_.count(n) == 0) return Status::kInfeasible;
-    *best = states_.node(n, 0);
-    if (search_.lean) return Status::kOk;
     // If time or memory ends the second pass, the result of the first one stands.
-    const Status late = SecondPass();
+    const Status late = search_.lean ? Status::kOk : SecondPass();
     const bool ended = late == Status::kStopped || late == Status::kOutOfMemory;
     if (late != Status::kOk && !ended) return late;
     *best = states_.node(n, 0);
-    if (search_.improving == 0 || ended) return Status::kOk;
+    if (search_.improving == 0 || search_.lean || ended) return Status::kOk;
     Arena rest(arena_->memory());
     if (SetAside(&rest) != Status::kOk) return Status::kOk;
     maker();
