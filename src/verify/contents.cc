@@ -365,12 +365,15 @@ Status Contents::Overwrite(uint32_t memory, const Box& box, bool in_place) {
   found_.Truncate(0);
   SLUICE_TRY(writes_[memory]->Collect(judge_, box.base, end, &found_));
   for (Piece* piece : found_) {
-    // In memories with one engine's order, a piece may count as covered though it is
-    // not: telling apart tensors of other shapes that once lay here would take long.
-    if (InDmaOrder(memory) && piece->covered && rows.count != 1) {
+    // What counts as covered already, and is ordered before this write, is only looked
+    // at to drop it: telling apart boxes of other shapes that once lay here would take
+    // long.
+    if (piece->covered && rows.count != 1 && Before(*piece)) {
       if (Contains(frame, piece->frame)) DropWrite(memory, piece);
       continue;
     }
+    // In memories with one engine's order, a piece may count as covered though it is
+    // not.
     bool overlap = InDmaOrder(memory) && !Alike(box, piece->box);
     if (!overlap)
       SLUICE_TRY(Overlap(judge_, box, rows, piece->box, piece->rows, &overlap));
@@ -392,15 +395,17 @@ Status Contents::OverwriteReads(uint32_t memory, const Box& box, int64_t end,
     bool gone = piece->position == 0 && !same;
     if (gone) reads_[memory]->Remove(piece);
     if (piece->position != 0) {
-      bool overlap = same;
-      if (!same)
-        SLUICE_TRY(Overlap(judge_, box, rows, piece->box, piece->rows, &overlap));
-      if (!overlap) continue;
       const bool own =
           piece->engine == step_.engine && piece->position == step_.position;
-      if (!Before(*piece) && !(own && in_place && same)) {
-        return Conflict(*piece, "overwrites");
+      const bool ordered = Before(*piece) || (own && in_place && same);
+      // Where the write is ordered after the read and not one run of bytes, only what it
+      // covers matters.
+      if (!same && (!ordered || rows.count == 1)) {
+        bool overlap;
+        SLUICE_TRY(Overlap(judge_, box, rows, piece->box, piece->rows, &overlap));
+        if (!overlap) continue;
       }
+      if (!ordered) return Conflict(*piece, "overwrites");
       Frame read;
       if (same && piece->begin == box.base && piece->end == end) {
         // Position 0 = no read. The piece stays, because the next read is mostly of the
