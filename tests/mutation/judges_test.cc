@@ -11,7 +11,6 @@
 #include <doctest/doctest.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <string>
 
@@ -26,6 +25,7 @@
 #include "support/malloc_allocator.h"
 #include "support/random_graph.h"
 #include "support/random_machine.h"
+#include "support/setting.h"
 #include "support/simulation.h"
 #include "verify/verify.h"
 
@@ -302,18 +302,13 @@ void JudgeChanged(Subject* subject, const std::string& what, uint64_t seed,
        what, seed, totals);
 }
 
-uint64_t Number(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
 TEST_CASE(
     "judges: both say the same of changed plans, or the difference is a known one") {
-  const uint64_t want = Number("SLUICE_DIFFERENCES", 4000);
+  const uint64_t want = Setting("SLUICE_DIFFERENCES", 4000);
   const uint64_t each = want < 20000 ? 50 : 400;  // of one plan
   Totals totals;
   uint64_t subjects = 0;
-  for (uint64_t seed = Number("SLUICE_DIFFERENCES_FROM", 1); totals.made < want;
+  for (uint64_t seed = Setting("SLUICE_DIFFERENCES_FROM", 1); totals.made < want;
        ++seed) {
     Subject subject;
     if (!(seed % 4 == 3 ? subject.MakeMesh(seed) : subject.Make(seed))) continue;

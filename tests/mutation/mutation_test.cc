@@ -7,7 +7,6 @@
 #include <doctest/doctest.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "firmware-sim/sim.h"
@@ -19,6 +18,7 @@
 #include "support/library.h"
 #include "support/malloc_allocator.h"
 #include "support/random_graph.h"
+#include "support/setting.h"
 #include "support/simulation.h"
 #include "support/stream_image.h"
 #include "verify/verify.h"
@@ -264,10 +264,7 @@ void JudgeMutants(const std::vector<Mutation>& mutations, bool mesh, int want) {
   if (want >= 20000) CHECK(sum.meaning >= 15000);
 }
 
-int Wanted() {
-  const char* text = std::getenv("SLUICE_MUTANTS");
-  return text == nullptr ? 20000 : std::atoi(text);
-}
+int Wanted() { return static_cast<int>(Setting("SLUICE_MUTANTS", 20000)); }
 
 TEST_CASE("every mutant that changes what a stream means is caught by a judge") {
   JudgeMutants(Mutations(), false, Wanted());

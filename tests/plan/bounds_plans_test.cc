@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <iterator>
 #include <numeric>
 #include <string>
@@ -18,14 +17,10 @@
 #include "sluice/plan_generated.h"
 #include "support/library.h"
 #include "support/random_graph.h"
+#include "support/setting.h"
 
 namespace sluice_test {
 namespace {
-
-uint64_t Setting(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 // A caller's cost: each tile takes one cycle (the library raises it to work over peak) and
 // hardly any energy.

@@ -6,22 +6,17 @@
 // case.
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <map>
 #include <string>
 
 #include "firmware-sim/sim.h"
 #include "support/library.h"
 #include "support/random_graph.h"
+#include "support/setting.h"
 #include "support/simulation.h"
 
 namespace sluice_test {
 namespace {
-
-uint64_t Setting(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 sluice_sim::SimulateResult RunPlan(const Bytes& graph, const Bytes& hardware,
                                    const Bytes& plan, uint64_t seed, bool functional) {

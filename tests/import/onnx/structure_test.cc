@@ -14,17 +14,13 @@
 #include "base/rng.h"
 #include "import/graph_check.h"
 #include "support/files.h"
+#include "support/setting.h"
 #include "tests/import/onnx/imported.h"
 
 namespace sluice_test {
 namespace {
 
 using sluice::Rng;
-
-uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 std::vector<onnx::ModelProto> Corpus() {
   const char* const names[] = {"qdq_cnn",
@@ -227,9 +223,9 @@ std::string WrongWith(const ImportResult& import) {
 
 TEST_CASE("onnx structure: what is accepted of changed models is read and executed") {
   const std::vector<onnx::ModelProto> corpus = Corpus();
-  const uint64_t executions = FromEnvironment("SLUICE_STRUCTURE_EXECUTIONS", 600);
+  const uint64_t executions = sluice_test::Setting("SLUICE_STRUCTURE_EXECUTIONS", 600);
   const char* keep = std::getenv("SLUICE_STRUCTURE_KEEP");
-  Rng rng(FromEnvironment("SLUICE_STRUCTURE_SEED", 1));
+  Rng rng(sluice_test::Setting("SLUICE_STRUCTURE_SEED", 1));
   uint64_t accepted = 0;
   for (uint64_t n = 0; n < executions; ++n) {
     onnx::ModelProto model = corpus[static_cast<size_t>(Any(corpus, &rng))];

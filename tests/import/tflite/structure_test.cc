@@ -15,16 +15,12 @@
 #include "firmware-sim/sim.h"
 #include "import/graph_check.h"
 #include "support/files.h"
+#include "support/setting.h"
 #include "tests/import/tflite/imported.h"
 #include "tests/import/tiny_models.h"
 
 namespace sluice::import {
 namespace {
-
-uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 std::vector<Bytes> Corpus() {
   std::vector<Bytes> corpus;
@@ -208,9 +204,9 @@ std::string WrongWith(const ImportResult& import) {
 
 TEST_CASE("tflite structure: what is accepted of changed models is read and executed") {
   const std::vector<Bytes> corpus = Corpus();
-  const uint64_t executions = FromEnvironment("SLUICE_STRUCTURE_EXECUTIONS", 2000);
+  const uint64_t executions = sluice_test::Setting("SLUICE_STRUCTURE_EXECUTIONS", 2000);
   const char* keep = std::getenv("SLUICE_STRUCTURE_KEEP");
-  Rng rng(FromEnvironment("SLUICE_STRUCTURE_SEED", 1));
+  Rng rng(sluice_test::Setting("SLUICE_STRUCTURE_SEED", 1));
   const auto any = [&]() -> const Bytes& {
     return corpus[rng.Below(static_cast<uint32_t>(corpus.size()))];
   };

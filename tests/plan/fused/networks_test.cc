@@ -104,7 +104,7 @@ TEST_CASE("time beyond the construction never makes a plan dearer") {
     CHECK(n.Product() <= constructed);
     CHECK(n.Verify() == SLUICE_OK);
   }
-  for (const char* network : {"resnet50", "gpt2_small_prefill", "mobilenet_v1"}) {
+  for (const char* network : {"resnet50", "mobilenet_v1"}) {
     CAPTURE(network);
     NetworkPlan n(sluice::zoo::MakeZooGraph(network, {}), "soma-edge");
     REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);

@@ -23,7 +23,7 @@ TEST_CASE("take space: more iterations make the plan better, never worse") {
   CHECK(n.report.stop_reason == SLUICE_STOP_COMPLETE);
   const double alone = n.Product();
   double least = alone;
-  for (uint64_t most = 10; most <= 100000; most *= 10) {
+  for (const uint64_t most : {100, 10000}) {
     CAPTURE(most);
     n.max_iterations = most;
     REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
@@ -39,7 +39,7 @@ TEST_CASE("take space: more iterations make the plan better, never worse") {
 TEST_CASE("take space: another seed makes other random changes") {
   NetworkPlan n(sluice::zoo::MakeZooGraph("vit_b_16", {}), "mcu-256k");
   REQUIRE(n.ok);
-  n.max_iterations = 10000;
+  n.max_iterations = 1000;
   REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
   const double first = n.Product();
   n.seed = 1;
