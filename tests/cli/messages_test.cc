@@ -82,6 +82,11 @@ TEST_CASE("messages: a file of another kind is named, with what is taken there")
   CHECK(Said("schedule " + graph + " --hw " + graph, kBadInput) ==
         "sluice: " + graph +
             " is a graph; a machine is a preset, FILE.json or FILE.slh");
+  CHECK(
+      Said("dse " + graph + " -o " + folder.At("t.csv"), kBadInput) ==
+      "sluice: " + graph +
+          ": grid: this is no JSON object, or it nests too deeply; `sluice dse --help` "
+          "shows one");
   CHECK(Said("hw " + plan, kBadInput) ==
         "sluice: " + plan +
             " is a plan file; a machine is a preset, FILE.json or FILE.slh");
