@@ -382,6 +382,15 @@ void KeepShard(const std::string& text, std::vector<GridPoint>* points) {
   *points = kept;
 }
 
+// The grid that a file describes; what is wrong with it is told with the file's name.
+Grid GridOf(const std::string& path, const Bytes& text) {
+  try {
+    return ParseGrid(std::string(text.begin(), text.end()), sluice_version());
+  } catch (const Failure& failure) {
+    throw Failure(failure.code(), path + ": " + failure.what(), failure.details());
+  }
+}
+
 }  // namespace
 
 std::string DseHelp() { return kGridHelp; }
@@ -389,7 +398,7 @@ std::string DseHelp() { return kGridHelp; }
 void Run(const DseCommand& command) {
   const Clock::time_point start = Clock::now();
   const Bytes text = ReadFile(command.grid);
-  Grid grid = ParseGrid(std::string(text.begin(), text.end()), sluice_version());
+  Grid grid = GridOf(command.grid, text);
   const Cells columns = ColumnsOf(grid.points.front());
   const size_t keys = grid.points.front().key.size();
   if (!command.shard.empty()) KeepShard(command.shard, &grid.points);

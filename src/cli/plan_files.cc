@@ -42,9 +42,9 @@ PlanFiles Split(const std::string& path) {
   if (std::memcmp(footer.mark, kMark, sizeof footer.mark) != 0) return files;
   if (footer.plan > parts || footer.graph > parts || footer.hardware > parts ||
       Padded(footer.plan) + Padded(footer.graph) + Padded(footer.hardware) != parts) {
-    throw Failure(kBadInput,
-                  path + ": the sizes at its end do not add up to the file's" +
-                      kWriteAnew);
+    throw Failure(
+        kBadInput,
+        path + ": the sizes at its end do not add up to the file's" + kWriteAnew);
   }
   const Bytes file = std::move(files.plan);
   const uint64_t graph = Padded(footer.plan);
@@ -56,13 +56,14 @@ PlanFiles Split(const std::string& path) {
 
 // Calls `read`, which reads what `file` has as `part`. A refusal names both.
 template <typename Read>
-void Named(const std::string& file, const std::string& plan, const char* part, Read read) {
+void Named(const std::string& file, const std::string& plan, const char* part,
+           Read read) {
   try {
     read();
   } catch (const Failure& failure) {
     if (failure.code() != kBadInput) throw;
-    const std::string where = file == plan ? file + ": its " + part + " is damaged: "
-                                           : file + ": ";
+    const std::string where =
+        file == plan ? file + ": its " + part + " is damaged: " : file + ": ";
     const std::string right = file == plan ? kWriteAnew : "";
     throw Failure(kBadInput, where + failure.what() + right, failure.details());
   }
@@ -82,8 +83,9 @@ void Demand(const PlanFiles& files, bool needs_hardware) {
   Named(path, path, "plan", [&] { session.LoadPlan(files.plan); });
   if (!graph || !hardware) {
     throw Failure(kUsage,
-                  path + " holds a plan alone, or ends too early; say what the plan was "
-                         "made for:" +
+                  path +
+                      " holds a plan alone, or ends too early; say what the plan was "
+                      "made for:" +
                       (graph ? "" : " --graph GRAPH.slg") +
                       (hardware ? "" : " --hw MACHINE"));
   }
@@ -97,10 +99,10 @@ void Demand(const PlanFiles& files, bool needs_hardware) {
 [[noreturn]] void MadeForAnother(const PlanFiles& files, const std::string& kind,
                                  const std::string& file, const char* option) {
   const bool own = file == files.plan_file;
-  throw Failure(
-      kBadInput, files.plan_file + ": the plan was made for another " + kind +
-                     " than " + (own ? "the one in this file" : file) + "; " + option +
-                     " names the right one, `sluice reschedule` makes a plan for this");
+  throw Failure(kBadInput,
+                files.plan_file + ": the plan was made for another " + kind + " than " +
+                    (own ? "the one in this file" : file) + "; " + option +
+                    " names the right one, `sluice reschedule` makes a plan for this");
 }
 
 }  // namespace

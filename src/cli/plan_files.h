@@ -20,7 +20,8 @@ namespace sluice::cli {
 
 struct PlanFiles {
   Bytes plan, graph, hardware;
-  std::string graph_name, hardware_name;  // for titles; the graph's own name comes first
+  std::string graph_name,
+      hardware_name;  // for titles; the graph's own name comes first
   // Where the parts came from.
   std::string plan_file = "", graph_file = "", hardware_file = "";
 };

@@ -47,17 +47,37 @@ int64_t LeastBytes(const Graph& graph, const Needs& needs, const Layer& layer,
   return bytes;
 }
 
+bool Reads(const Layer& layer, uint32_t tensor) {
+  for (const uint32_t t : layer.inputs) {
+    if (t == tensor) return true;
+  }
+  return false;
+}
+
 // A layer that takes nothing, such as a view, moves no bytes: those of an output that it
-// makes are stored by the layers whose outputs it reads.
-void HandBack(const Graph& graph, Span<sluice_layer_cost_t> rows) {
+// makes are stored by the layers whose outputs it reads, those of an input that it is the
+// first to need are loaded for the first layer that reads what it makes.
+void HandOn(const Graph& graph, Span<sluice_layer_cost_t> rows) {
+  const auto give = [&](size_t from, size_t to, uint32_t tensor) {
+    const uint64_t share = Min(rows[from].bound_dram_bytes,
+                               static_cast<uint64_t>(graph.tensors[tensor].bytes));
+    rows[from].bound_dram_bytes -= share;
+    rows[to].bound_dram_bytes += share;
+  };
   for (size_t l = rows.size(); l-- > 0;) {
     if (rows[l].limit != SLUICE_LIMIT_NOTHING) continue;
-    uint64_t* const left = &rows[l].bound_dram_bytes;
     for (const uint32_t t : graph.layers[l].inputs) {
       if (t == kNone || graph.tensors[t].producer == kNone) continue;
-      const uint64_t share = Min(*left, static_cast<uint64_t>(graph.tensors[t].bytes));
-      rows[graph.tensors[t].producer].bound_dram_bytes += share;
-      *left -= share;
+      give(l, graph.tensors[t].producer, t);
+    }
+  }
+  for (size_t l = 0; l < rows.size(); ++l) {
+    if (rows[l].limit != SLUICE_LIMIT_NOTHING) continue;
+    const uint32_t made = graph.layers[l].outputs[0];
+    for (size_t r = l + 1; rows[l].bound_dram_bytes != 0 && r < rows.size(); ++r) {
+      if (!Reads(graph.layers[r], made)) continue;
+      give(l, r, made);
+      break;
     }
   }
 }
@@ -147,7 +167,7 @@ Status CostLayers(const PlanOfLayers& call, Arena* scratch,
     rows[l].bound_dram_bytes =
         static_cast<uint64_t>(LeastBytes(fitted, needs, fitted.layers[l], taken));
   }
-  HandBack(fitted, rows);
+  HandOn(fitted, rows);
   AddTiles(call, counts, rows);
   return Status::kOk;
 }

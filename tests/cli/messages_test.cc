@@ -82,6 +82,11 @@ TEST_CASE("messages: a file of another kind is named, with what is taken there")
   CHECK(Said("schedule " + graph + " --hw " + graph, kBadInput) ==
         "sluice: " + graph +
             " is a graph; a machine is a preset, FILE.json or FILE.slh");
+  CHECK(
+      Said("dse " + graph + " -o " + folder.At("t.csv"), kBadInput) ==
+      "sluice: " + graph +
+          ": grid: this is no JSON object, or it nests too deeply; `sluice dse --help` "
+          "shows one");
   CHECK(Said("hw " + plan, kBadInput) ==
         "sluice: " + plan +
             " is a plan file; a machine is a preset, FILE.json or FILE.slh");
@@ -132,7 +137,8 @@ struct Changed {
   size_t graph, machine;
 };
 
-TEST_CASE("messages: of a damaged plan file the part is named, with what would be right") {
+TEST_CASE(
+    "messages: of a damaged plan file the part is named, with what would be right") {
   const Folder folder;
   const Changed changed(folder);
   const std::string path = folder.At("c.slp");
@@ -147,10 +153,12 @@ TEST_CASE("messages: of a damaged plan file the part is named, with what would b
     };
     id(changed.graph, "graph", "SLG1");
     id(changed.machine, "machine", "SLH1");
-    CHECK(changed.Said(command, 4, kBadInput).rfind(
-              "sluice: " + path + " is no plan file, which `sluice schedule ", 0) == 0);
+    CHECK(changed.Said(command, 4, kBadInput)
+              .rfind("sluice: " + path + " is no plan file, which `sluice schedule ",
+                     0) == 0);
     CHECK(changed.Said(command, changed.file.size() - 32, kBadInput) ==
-          "sluice: " + path + ": the sizes at its end do not add up to the file's" + anew);
+          "sluice: " + path + ": the sizes at its end do not add up to the file's" +
+              anew);
     const Bytes cut(changed.file.begin(), changed.file.end() - 10);
     CHECK(changed.SaidOf(command, cut, kUsage) ==
           "sluice: " + path +
@@ -159,7 +167,8 @@ TEST_CASE("messages: of a damaged plan file the part is named, with what would b
   }
 }
 
-TEST_CASE("messages: a plan is drawn and run for what it was made for, and if it is right") {
+TEST_CASE(
+    "messages: a plan is drawn and run for what it was made for, and if it is right") {
   const Folder folder;
   const std::string plan = folder.At("p.slp");
   Said("zoo mlp_l -o " + folder.At("other.slg"), kDone);
@@ -167,10 +176,11 @@ TEST_CASE("messages: a plan is drawn and run for what it was made for, and if it
        {"simulate " + plan, "plot " + plan + " -o " + folder.At("x.svg"),
         "report " + plan + " -o " + folder.At("x.html")}) {
     CAPTURE(command);
-    CHECK(Said(command + " --graph " + folder.At("other.slg"), kBadInput) ==
-          "sluice: " + plan + ": the plan was made for another graph than " +
-              folder.At("other.slg") +
-              "; --graph names the right one, `sluice reschedule` makes a plan for this");
+    CHECK(
+        Said(command + " --graph " + folder.At("other.slg"), kBadInput) ==
+        "sluice: " + plan + ": the plan was made for another graph than " +
+            folder.At("other.slg") +
+            "; --graph names the right one, `sluice reschedule` makes a plan for this");
     CHECK(Said(command + " --hw soma-edge", kBadInput) ==
           "sluice: " + plan +
               ": the plan was made for another machine than soma-edge; --hw names the "

@@ -319,7 +319,9 @@ void AddOnce(const std::string& text, std::vector<std::string>* list) {
 Grid ParseGrid(const std::string& text, const std::string& version) {
   const Json json = ParseJson(text);
   if (json.is_discarded() || !json.is_object())
-    Fail("this is no JSON object, or it nests too deeply");
+    Fail(
+        "this is no JSON object, or it nests too deeply; `sluice dse --help` shows "
+        "one");
   CheckKeys(json);
   Grid grid;
   ReadOptions(json, &grid);
