@@ -77,14 +77,11 @@ Status PlaceTogether(const SpacePlan& plan, const PlaceCall& call, Which which,
   options.exact = which != Which::kMade && which != Which::kAll;
   const bool longer = which == Which::kAllAtLast || which == Which::kMadeAgain;
   options.max_nodes = longer ? kLastNodes : kNodes;
-  options.explain = false;
   options.smallest = which == Which::kMade;  // the rest is for loads
-  LiveRangeSet set;
-  set.buffers = ranges.span();
   OffsetPlan placed;
   Diagnostic ignored = {};
-  const Status status = PlaceOffsets(
-      set, call.capacity, options, Workspace{call.budget, scratch, &ignored}, &placed);
+  const Status status = PlacePlain(ranges.span(), call.capacity, options,
+                                   Workspace{call.budget, scratch, &ignored}, &placed);
   *lies = status == Status::kOk;
   const bool tried = status == Status::kStopped || status == Status::kInfeasible;
   if (!*lies && !tried) return status;
