@@ -14,6 +14,7 @@
 #define SLUICE_PLAN_SPACE_SCHEDULE_SPACE_H_
 
 #include "plan/candidate.h"
+#include "plan/space/place_images.h"
 #include "plan/space/segment_notation.h"
 
 namespace sluice {
@@ -39,15 +40,16 @@ struct SpaceCall {
 
 class SpaceSchedule {
  public:
-  static constexpr int kOrders = 3;  // PlaceOrder: ways to place images
+  static constexpr int kOrders = 2;  // PlaceOrder: ways to place images
 
   // Results live in `memory`.
   SpaceSchedule(const SpaceCall& call, Arena* memory) : call_(call), memory_(memory) {}
 
-  // Finds a plan whose images fit in at least one order.
+  // Finds a plan whose images fit by leads.
   Status Find(Diagnostic* diagnostic);
-  // True if the images fit in an order, at other offsets than in the orders before it.
-  bool Has(int order) const;
+  // True if the images fit in an order, at other offsets than in the order before it.
+  // They are placed in the second one when it is asked for first.
+  bool Has(int order);
   // Fills program, places and lowering of the candidate. kInfeasible: Has(order) is
   // false.
   Status Write(int order, Candidate* out);
@@ -67,8 +69,7 @@ class SpaceSchedule {
   bool IsOf(Span<const KnownSegment> segments) const;
   Status Search();
   void KeepElsewhere();
-  Status PlaceAll();
-  Status Place(int order, uint64_t search_bytes);
+  Status Place(PlaceOrder order);
   bool Restore(int order);  // false: that order has no offsets
 
   const SpaceCall call_;
@@ -81,6 +82,7 @@ class SpaceSchedule {
   SpacePlan plan_;
   Span<int64_t> leave_;             // by position: problem_.slack as the search saw it
   Span<int64_t> offsets_[kOrders];  // empty: the images do not fit
+  bool moved_ = false;              // PlaceOrder::kEarlier was tried
 };
 
 }  // namespace sluice

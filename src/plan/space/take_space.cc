@@ -40,53 +40,53 @@ bool IsBusy(const ProgramRun& run, int64_t latency, Arena* scratch) {
   return latency - most <= latency / kPart;
 }
 
-// Writes the plan of an order and takes it if it is better. Of several orders, the
-// plans are written for their costs first, unless none can cost much less. No plan is
-// held while another is written, because plans are large.
+// Writes the plan of an order and takes it if it is better. No plan is held while
+// another is written, because plans are large.
 class OrderTaker {
  public:
   OrderTaker(PlanCall* call, SpaceSchedule* space, Arena* memory)
       : call_(call), space_(space), memory_(memory) {}
 
-  // is_last: nothing in `memory` is needed behind.
-  Status Take(int order, bool is_last) {
+  Status Take(int order) {
     Candidate candidate(call_->scratch->memory(), call_->hardware);
     if (space_->Write(order, &candidate) != Status::kOk) return Status::kOk;
-    const bool better = IsBetter(call_, &candidate, memory_);
-    // The judge needs memory too.
-    if (is_last) memory_->Rewind({});
-    return TakeFound(call_, better, &candidate);
+    return TakeFound(call_, IsBetter(call_, &candidate, memory_), &candidate);
   }
 
-  // Takes the best of all orders.
+  // Takes the best of both orders. The second one is tried only if it may cost less.
+  // Nothing in `memory` is needed behind.
   Status TakeCheapest() {
-    int cheapest = SpaceSchedule::kOrders;
-    double least = 0;
-    for (int order = 0; order < SpaceSchedule::kOrders; ++order) {
-      if (!space_->Has(order)) continue;
-      if (cheapest == SpaceSchedule::kOrders && !HasAfter(order))
-        return Take(order, true);
+    double first = 0;
+    {
       Candidate c(call_->scratch->memory(), call_->hardware);
-      if (space_->Write(order, &c) != Status::kOk) continue;
-      const bool better = IsBetter(call_, &c, memory_);
-      const int64_t latency = static_cast<int64_t>(c.report.latency_cycles);
-      if (IsBusy({call_->graph, call_->hardware, c.program}, latency, memory_)) {
-        return TakeFound(call_, better, &c);
+      if (space_->Write(0, &c) == Status::kOk) {
+        const bool better = IsBetter(call_, &c, memory_);
+        const int64_t latency = static_cast<int64_t>(c.report.latency_cycles);
+        const ProgramRun run = {call_->graph, call_->hardware, c.program};
+        if (IsBusy(run, latency, memory_) || !space_->Has(1)) {
+          return TakeLast(better, &c);
+        }
+        first = PlanCost(call_->options, c.report);
       }
-      const double cost = PlanCost(call_->options, c.report);
-      if (cheapest != SpaceSchedule::kOrders && cost >= least) continue;
-      cheapest = order;
-      least = cost;
     }
-    return cheapest == SpaceSchedule::kOrders ? Status::kOk : Take(cheapest, true);
+    {
+      Candidate c(call_->scratch->memory(), call_->hardware);
+      if (space_->Write(1, &c) == Status::kOk) {
+        const bool better = IsBetter(call_, &c, memory_);
+        if (first == 0 || PlanCost(call_->options, c.report) < first) {
+          return TakeLast(better, &c);
+        }
+      }
+    }
+    Candidate again(call_->scratch->memory(), call_->hardware);
+    if (first == 0 || space_->Write(0, &again) != Status::kOk) return Status::kOk;
+    return TakeLast(IsBetter(call_, &again, memory_), &again);
   }
 
  private:
-  bool HasAfter(int order) const {
-    while (++order < SpaceSchedule::kOrders) {
-      if (space_->Has(order)) return true;
-    }
-    return false;
+  Status TakeLast(bool better, Candidate* candidate) {
+    memory_->Rewind({});  // the judge needs memory too
+    return TakeFound(call_, better, candidate);
   }
 
   PlanCall* call_;
@@ -99,7 +99,7 @@ Status TakeOrders(PlanCall* call, SpaceSchedule* space, Arena* memory) {
   OrderTaker taker(call, space, memory);
   if (call->options.deadline_ns == 0) return taker.TakeCheapest();
   for (int order = 0; order < SpaceSchedule::kOrders; ++order) {
-    SLUICE_TRY(taker.Take(order, false));
+    SLUICE_TRY(taker.Take(order));
   }
   return Status::kOk;
 }
