@@ -32,7 +32,7 @@ struct SpaceSearch {
   // searched, and so are the layers of a known segment that does not fit.
   Span<const KnownSegment> known = {};
   uint32_t states = 6;        // per border
-  uint32_t longest = 50;      // layers of a segment
+  uint32_t longest = 40;      // layers of a segment
   uint64_t most_work = 4000;  // layers of segments tried from one border
   uint64_t improving = 40;    // layers of segments to change at the end, for each layer
   // Then random changes, as many layers of segments; kByWork: a part of those that the
