@@ -58,9 +58,9 @@ class SpaceSchedule {
   int64_t most_iterations() const;  // of a segment's loops
   // The segments and what they leave, in `arena`.
   Status Note(Arena* arena, KnownPlan* out) const;
-  // Those before changes at the end (SpaceSearch::found). They live in search.notes of
+  // The plan before changes at the end (SpaceSearch::found). It lives in search.notes of
   // the call.
-  Span<KnownSegment> found() const { return found_; }
+  const UnchangedPlan& found() const { return found_; }
   // Whether the plan found is what the call asks for: `exactly` the known segments, or
   // with half of its segments from the earlier plan, or changed where it was to change.
   bool IsWanted() const;
@@ -77,7 +77,7 @@ class SpaceSchedule {
   SpaceProblem problem_;
   CarriedSegments carried_;
   Span<KnownSegment> known_;  // by position: segments that the search takes as they are
-  Span<KnownSegment> found_;  // SpaceSearch::found
+  UnchangedPlan found_;       // SpaceSearch::found
   int64_t more_ = 0;          // bytes that are added to slack where images do not fit
   SpacePlan plan_;
   Span<int64_t> leave_;             // by position: problem_.slack as the search saw it

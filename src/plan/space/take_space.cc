@@ -227,8 +227,15 @@ class SpaceTaker {
   }
 
   // Takes the plan as it was before the search's last changes, if it is better: what
-  // changes gain is a prediction.
+  // changes gain is a prediction. A plan hardly costs less than predicted, so the changed
+  // one stands if it does cost less than that.
   Status TakeUnchanged() {
+    sluice_report_t predicted = {};
+    predicted.energy_pj = unchanged_.energy_pj;
+    predicted.latency_cycles = static_cast<uint64_t>(unchanged_.cycles);
+    if (call_->has_plan() && call_->best_cost <= PlanCost(call_->options, predicted)) {
+      return Status::kOk;
+    }
     SpaceSearch search = search_;
     search.improving = 0;
     const KnownPlan unchanged = found_;
@@ -240,7 +247,10 @@ class SpaceTaker {
     const double before = call_->best_cost;
     KnownPlan plan;
     const bool noted = space->Note(&notes_, &plan) == Status::kOk;
-    if (noted && !space->found().empty()) found_ = {space->found(), plan.leave};
+    if (noted && !space->found().segment.empty()) {
+      found_ = {space->found().segment, plan.leave};
+      unchanged_ = space->found().total;
+    }
     SLUICE_TRY(TakeOrders(call_, space, memory));
     if (call_->scratch->memory()->refusals() != refusals) call_->too_large = true;
     if (noted && call_->best_cost != before) best_ = plan;
@@ -252,7 +262,8 @@ class SpaceTaker {
   SpaceSearch search_;
   KnownPlan best_;   // the segments of the best plan; none = it is not of the space
   KnownPlan found_;  // those before changes
-  int64_t iterations_ = 0;  // of a segment's loops, in the last plan
+  PlanTotal unchanged_ = {};  // predicted for them
+  int64_t iterations_ = 0;    // of a segment's loops, in the last plan
 };
 
 }  // namespace

@@ -399,7 +399,7 @@ void TryChannels(const SpaceProblem& p, uint32_t from, uint32_t end, Trier* trie
 
 // Changes the plan that ends with *best, if there is memory for that.
 Status Change(const PlanChange& call, Arena* arena, States* states, uint32_t* best,
-              Span<KnownSegment>* found) {
+              UnchangedPlan* found) {
   const Arena::Mark mark = arena->mark();
   ChangedPlan changed;
   const Status status = ChangePlan(call, states->nodes(), *best, arena, &changed);
@@ -453,7 +453,7 @@ class Search {
 
   const Sequence<SpaceNode>& nodes() const { return states_.nodes(); }
   // SpaceSearch::found; lives as long as the search.
-  Span<const KnownSegment> found() const { return found_; }
+  const UnchangedPlan& found() const { return found_; }
   SegmentMaker* maker() { return trier_.maker(); }
 
  private:
@@ -589,7 +589,7 @@ class Search {
   States states_;
   Trier trier_;
   const KnownSegments known_;
-  Span<KnownSegment> found_;
+  UnchangedPlan found_;
   bool late_ = false;        // in the second pass
   uint32_t free_until_ = 0;  // where the next known segment begins, or the end
 };
@@ -606,9 +606,13 @@ Status SearchSpace(const SpaceProblem& problem, const SpaceSearch& search,
   if (search.found != nullptr) {
     // Without memory for notes the changed plan stands.
     *search.found = {};
-    const Span<const KnownSegment> found = run.found();
-    if (search.notes->Allocate(found.size(), search.found) == Status::kOk) {
-      for (size_t at = 0; at < found.size(); ++at) (*search.found)[at] = found[at];
+    const UnchangedPlan& found = run.found();
+    const size_t layers = found.segment.size();
+    search.found->total = found.total;
+    if (search.notes->Allocate(layers, &search.found->segment) == Status::kOk) {
+      for (size_t at = 0; at < layers; ++at) {
+        search.found->segment[at] = found.segment[at];
+      }
     }
   }
   return UnrollNodes(problem, run.nodes(), best, run.maker(), arena, plan);

@@ -20,6 +20,12 @@ struct SpaceGoal {
   uint32_t energy_exponent = 1, delay_exponent = 1;
 };
 
+// What a whole plan costs.
+struct PlanTotal {
+  double energy_pj;
+  int64_t cycles;
+};
+
 // Numbers of parts to cut an extent into, each with another part size: all numbers up
 // to a limit, then fewer and fewer.
 struct TripList {
