@@ -4,7 +4,6 @@
 #include "base/checked.h"
 #include "base/sort.h"
 #include "solve/placement/offsets/offsets.h"
-#include "solve/placement/offsets/oldest_fit.h"
 
 namespace sluice {
 namespace {
@@ -17,46 +16,16 @@ constexpr uint32_t kShortLead = 4;                     // positions
 
 int64_t BytesOf(const SpaceImage& image) { return image.bytes * image.slots; }
 
-// Images that are loaded are placed around all others.
-bool IsPassing(const SpaceImage& image) { return image.load; }
-
-// Places the images that are loaded around all others, whose offsets are decided.
-Status PlaceLoads(const SpacePlan& plan, const PlaceCall& call, Arena* scratch) {
-  ArenaScope scope(scratch);
-  Vector<AgedRange> ranges(scratch);
-  for (const SpaceImage& image : plan.images) {
-    SLUICE_TRY(
-        ranges.Push({image.first, int64_t{image.last} + 1, image.used, BytesOf(image),
-                     IsPassing(image) ? kFreeOffset : image.offset}));
-  }
-  for (const SpaceSegment& segment : plan.segments) {
-    if (segment.alone_bytes == 0) continue;
-    SLUICE_TRY(ranges.Push({segment.first, int64_t{segment.first} + 1, segment.first,
-                            RoundUpTo(segment.alone_bytes, call.alignment), 0}));
-  }
-  Span<int64_t> offsets;
-  SLUICE_TRY(scratch->Allocate(ranges.size(), &offsets));
-  SLUICE_TRY(OldestFit(ranges.span(), call.capacity / call.alignment * call.alignment,
-                       scratch, offsets));
-  for (size_t i = 0; i < plan.images.size(); ++i) plan.images[i].offset = offsets[i];
-  return Status::kOk;
-}
-
-// Again, AtLast: with an exact search, which is longer for kMadeAgain and kAllAtLast.
-enum class Which : uint8_t { kMade, kMadeAgain, kAll, kAllAgain, kAllAtLast };
+// Again, AtLast: with an exact search, which is longer at last.
+enum class Which : uint8_t { kAll, kAllAgain, kAllAtLast };
 
 // Places images by their lifetimes. *lies: all end within the capacity; if not, some
 // have offsets that reach above it.
 Status PlaceTogether(const SpacePlan& plan, const PlaceCall& call, Which which,
                      Arena* scratch, bool* lies) {
   ArenaScope scope(scratch);
-  const bool made = which == Which::kMade || which == Which::kMadeAgain;
   Vector<LiveRange> ranges(scratch);
-  Vector<uint32_t> image_of(scratch);
-  for (uint32_t i = 0; i < plan.images.size(); ++i) {
-    const SpaceImage& image = plan.images[i];
-    if (made && IsPassing(image)) continue;
-    SLUICE_TRY(image_of.Push(i));
+  for (const SpaceImage& image : plan.images) {
     LiveRange range;
     range.begin = image.from;
     range.end = int64_t{image.last} + 1;
@@ -74,24 +43,18 @@ Status PlaceTogether(const SpacePlan& plan, const PlaceCall& call, Which which,
     SLUICE_TRY(ranges.Push(range));
   }
   OffsetOptions options;
-  options.exact = which != Which::kMade && which != Which::kAll && !call.lean;
-  options.swaps = made || !call.lean;
-  const bool longer = which == Which::kAllAtLast || which == Which::kMadeAgain;
-  options.max_nodes = longer ? kLastNodes : kNodes;
-  options.explain = false;
-  options.smallest = which == Which::kMade;  // the rest is for loads
-  LiveRangeSet set;
-  set.buffers = ranges.span();
+  options.exact = which != Which::kAll && !call.lean;
+  options.swaps = !call.lean;
+  options.max_nodes = which == Which::kAllAtLast ? kLastNodes : kNodes;
   OffsetPlan placed;
   Diagnostic ignored = {};
-  const Status status = PlaceOffsets(
-      set, call.capacity, options, Workspace{call.budget, scratch, &ignored}, &placed);
+  const Status status = PlacePlain(ranges.span(), call.capacity, options,
+                                   Workspace{call.budget, scratch, &ignored}, &placed);
   *lies = status == Status::kOk;
   const bool tried = status == Status::kStopped || status == Status::kInfeasible;
   if (!*lies && !tried) return status;
-  for (size_t i = 0; i < image_of.size(); ++i) {
-    plan.images[image_of[i]].offset =
-        placed.offsets.empty() ? call.capacity : placed.offsets[i];
+  for (size_t i = 0; i < plan.images.size(); ++i) {
+    plan.images[i].offset = placed.offsets.empty() ? call.capacity : placed.offsets[i];
   }
   return Status::kOk;
 }
@@ -152,20 +115,14 @@ bool ShortenLeads(const SpacePlan& plan, int64_t capacity) {
   return shorter;
 }
 
-// PlaceTogether with at most search_bytes of memory. Keeps the present offsets if it
-// finds none.
+// PlaceTogether; keeps the present offsets if it finds none.
 Status Search(const SpacePlan& plan, const PlaceCall& call, Which which, Arena* scratch,
               bool* lies) {
   ArenaScope scope(scratch);
   Span<int64_t> offsets;
   SLUICE_TRY(scratch->Allocate(plan.images.size(), &offsets));
   for (size_t i = 0; i < offsets.size(); ++i) offsets[i] = plan.images[i].offset;
-  Memory* memory = scratch->memory();
-  const uint64_t limit = memory->limit();
-  const uint64_t most = memory->live_bytes() + call.search_bytes;
-  if (call.search_bytes != 0 && (limit == 0 || most < limit)) memory->Limit(most);
   const Status status = PlaceTogether(plan, call, which, scratch, lies);
-  memory->Limit(limit);
   // A search that runs out of memory has found nothing.
   if (status != Status::kOutOfMemory) SLUICE_TRY(status);
   *lies = *lies && status == Status::kOk;
@@ -173,13 +130,6 @@ Status Search(const SpacePlan& plan, const PlaceCall& call, Which which, Arena* 
     plan.images[i].offset = offsets[i];
   }
   return Status::kOk;
-}
-
-Status PlaceByAge(const SpacePlan& plan, const PlaceCall& call, Arena* scratch) {
-  bool lies = false;
-  SLUICE_TRY(PlaceTogether(plan, call, Which::kMade, scratch, &lies));
-  if (!lies) SLUICE_TRY(Search(plan, call, Which::kMadeAgain, scratch, &lies));
-  return lies ? PlaceLoads(plan, call, scratch) : Status::kInfeasible;
 }
 
 // Bytes beside an image that is moved, and the position from which they are free.
@@ -218,7 +168,7 @@ Status LoadEarlier(const SpacePlan& plan, const PlaceCall& call, Arena* scratch)
   constexpr uint32_t kFar = 40;  // positions; bytes unused for longer gain nothing
   for (uint32_t i = 0; i < plan.images.size(); ++i) {
     SpaceImage* image = &plan.images[i];
-    if (!IsPassing(*image)) continue;
+    if (!image->load) continue;
     if (call.budget->Exhausted()) return Status::kStopped;
     near.Truncate(0);
     live.Truncate(0);
@@ -289,8 +239,6 @@ Status PlaceByLeads(const SpacePlan& plan, const PlaceCall& call, Arena* scratch
 Status PlaceImages(const SpacePlan& plan, const PlaceCall& call, PlaceOrder order,
                    Arena* scratch) {
   switch (order) {
-    case PlaceOrder::kByAge:
-      return PlaceByAge(plan, call, scratch);
     case PlaceOrder::kByLeads:
       return PlaceByLeads(plan, call, scratch);
     case PlaceOrder::kEarlier:

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Assigns scratchpad offsets to the images of a plan.
 //
-// By age: images that layers make are placed by their lifetimes; then each image that
-// is loaded gets, around them, the bytes whose last touch is longest ago, so that it
-// can be loaded early. By leads: all images are placed by their lifetimes, which begin
-// when they may be loaded; an image without a place is loaded later, with a shorter
-// lead. Earlier: from their present offsets, images that are loaded move to bytes that
-// are free for longer.
+// By leads: all images are placed by their lifetimes, which begin when they may be
+// loaded; an image without a place is loaded later, with a shorter lead. Earlier: from
+// their present offsets, images that are loaded move to bytes that are free for longer.
 //
 // Input    a plan; scratchpad bytes, alignment of frames.
 // Output   the offset of each image; its `from` may be later.
@@ -27,14 +24,13 @@ struct PlaceCall {
   int64_t capacity;   // of the scratchpad, bytes
   int64_t alignment;  // of frames
   Budget* budget;
-  Span<int64_t> slack;    // by position: bytes to leave empty next time
-  int64_t more;           // bytes that are added to `slack` where images do not fit
-  uint64_t search_bytes;  // memory of a search for offsets; 0: no limit of its own
-  bool lean = false;      // heuristics alone, no search for offsets
+  Span<int64_t> slack;  // by position: bytes to leave empty next time
+  int64_t more;         // bytes that are added to `slack` where images do not fit
+  bool lean = false;    // heuristics alone, no search for offsets
 };
 
 // kEarlier starts from the present offsets.
-enum class PlaceOrder : uint8_t { kByAge, kByLeads, kEarlier };
+enum class PlaceOrder : uint8_t { kByLeads, kEarlier };
 
 Status PlaceImages(const SpacePlan& plan, const PlaceCall& call, PlaceOrder order,
                    Arena* scratch);

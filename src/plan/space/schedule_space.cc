@@ -9,7 +9,6 @@
 #include "plan/better_plan.h"
 #include "plan/objective.h"
 #include "plan/space/measure_images.h"
-#include "plan/space/place_images.h"
 #include "plan/space/write_space.h"
 #include "solve/space/moves.h"
 
@@ -76,7 +75,7 @@ Status SpaceSchedule::Find(Diagnostic* diagnostic) {
     memory_->Rewind(begin);
     SLUICE_TRY(Search());
     more_ = call_.scratchpad_bytes / (call_.soon ? 12 : 32) << Min(round / 2, 2);
-    const Status placed = PlaceAll();
+    const Status placed = Place(PlaceOrder::kByLeads);
     const bool again = placed == Status::kInfeasible && round < kRounds;
     if (!again || call_.exactly) return placed;
     for (KnownSegment& known : known_) known.last = 0;
@@ -125,36 +124,15 @@ Status SpaceSchedule::Search() {
                        plan_, memory_);
 }
 
-// Places the images in all orders; one in which they fit is enough.
-Status SpaceSchedule::PlaceAll() {
-  constexpr uint64_t kBytesOfPair = 40;
-  bool lies = false;
-  Status failed = Status::kInfeasible;
-  for (int order = 0; order < kOrders; ++order) {
-    // Once the images fit, another order is worth less memory.
-    const uint64_t images = plan_.images.size();
-    const Status placed = Place(order, lies ? kBytesOfPair * images * images : 0);
-    lies = lies || placed == Status::kOk;
-    if (lies && call_.search.lean) break;
-    if (lies || placed == Status::kInfeasible) continue;
-    if (placed != Status::kOutOfMemory) return placed;
-    failed = placed;  // another order may take less memory
-  }
-  return lies ? Status::kOk : failed;
-}
-
-Status SpaceSchedule::Place(int order, uint64_t search_bytes) {
-  offsets_[order] = {};
-  if (static_cast<PlaceOrder>(order) == PlaceOrder::kEarlier) {
-    if (!Restore(static_cast<int>(PlaceOrder::kByLeads))) return Status::kInfeasible;
-  }
+Status SpaceSchedule::Place(PlaceOrder order) {
   SLUICE_TRY(PlaceImages(plan_,
                          {call_.scratchpad_bytes, problem_.alignment, call_.budget,
-                          problem_.slack, more_, search_bytes, call_.soon},
-                         static_cast<PlaceOrder>(order), memory_));
-  SLUICE_TRY(memory_->Allocate(plan_.images.size(), &offsets_[order]));
+                          problem_.slack, more_, call_.soon},
+                         order, memory_));
+  Span<int64_t>* offsets = &offsets_[static_cast<int>(order)];
+  SLUICE_TRY(memory_->Allocate(plan_.images.size(), offsets));
   for (size_t i = 0; i < plan_.images.size(); ++i) {
-    offsets_[order][i] = plan_.images[i].offset;
+    (*offsets)[i] = plan_.images[i].offset;
   }
   return Status::kOk;
 }
@@ -207,14 +185,17 @@ int64_t SpaceSchedule::most_iterations() const {
   return most;
 }
 
-bool SpaceSchedule::Has(int order) const {
-  const Span<const int64_t> own = offsets_[order];
-  for (int before = 0; before < order; ++before) {
-    const Span<const int64_t> other = offsets_[before];
-    if (other.size() == own.size() && std::equal(own.begin(), own.end(), other.begin()))
-      return false;
+bool SpaceSchedule::Has(int order) {
+  const Span<const int64_t> leads = offsets_[0];
+  if (order == 0) return leads.size() == plan_.images.size();
+  if (call_.search.lean) return false;
+  if (!moved_) {
+    moved_ = true;
+    if (!Restore(0) || Place(PlaceOrder::kEarlier) != Status::kOk) return false;
   }
-  return own.size() == plan_.images.size();
+  const Span<const int64_t> own = offsets_[1];
+  return own.size() == plan_.images.size() &&
+         !std::equal(own.begin(), own.end(), leads.begin());
 }
 
 bool SpaceSchedule::Restore(int order) {
@@ -231,7 +212,7 @@ Status SpaceSchedule::Write(int order, Candidate* out) {
       {call_.graph, call_.hardware, out->lowering, call_.coster, call_.budget}, plan_,
       memory_, &out->program));
   out->groups = static_cast<uint32_t>(plan_.segments.size());
-  const Status noted = NoteSpace({plan_, leave_, static_cast<uint32_t>(order)},
+  const Status noted = NoteSpace({plan_, leave_, static_cast<uint32_t>(order) + 1},
                                  &out->places, &out->notation);
   // A plan may lack a notation.
   if (noted != Status::kUnsupported) SLUICE_TRY(noted);

@@ -14,6 +14,7 @@
 #define SLUICE_PLAN_SPACE_SCHEDULE_SPACE_H_
 
 #include "plan/candidate.h"
+#include "plan/space/place_images.h"
 #include "plan/space/segment_notation.h"
 
 namespace sluice {
@@ -40,15 +41,16 @@ struct SpaceCall {
 
 class SpaceSchedule {
  public:
-  static constexpr int kOrders = 3;  // PlaceOrder: ways to place images
+  static constexpr int kOrders = 2;  // PlaceOrder: ways to place images
 
   // Results live in `memory`.
   SpaceSchedule(const SpaceCall& call, Arena* memory) : call_(call), memory_(memory) {}
 
-  // Finds a plan whose images fit in at least one order.
+  // Finds a plan whose images fit by leads.
   Status Find(Diagnostic* diagnostic);
-  // True if the images fit in an order, at other offsets than in the orders before it.
-  bool Has(int order) const;
+  // True if the images fit in an order, at other offsets than in the order before it.
+  // They are placed in the second one when it is asked for first.
+  bool Has(int order);
   // Fills program, places and lowering of the candidate. kInfeasible: Has(order) is
   // false.
   Status Write(int order, Candidate* out);
@@ -57,9 +59,9 @@ class SpaceSchedule {
   int64_t most_iterations() const;  // of a segment's loops
   // The segments and what they leave, in `arena`.
   Status Note(Arena* arena, KnownPlan* out) const;
-  // Those before changes at the end (SpaceSearch::found). They live in search.notes of
+  // The plan before changes at the end (SpaceSearch::found). It lives in search.notes of
   // the call.
-  Span<KnownSegment> found() const { return found_; }
+  const UnchangedPlan& found() const { return found_; }
   // Whether the plan found is what the call asks for: `exactly` the known segments, or
   // with half of its segments from the earlier plan, or changed where it was to change.
   bool IsWanted() const;
@@ -68,8 +70,7 @@ class SpaceSchedule {
   bool IsOf(Span<const KnownSegment> segments) const;
   Status Search();
   void KeepElsewhere();
-  Status PlaceAll();
-  Status Place(int order, uint64_t search_bytes);
+  Status Place(PlaceOrder order);
   bool Restore(int order);  // false: that order has no offsets
 
   const SpaceCall call_;
@@ -77,11 +78,12 @@ class SpaceSchedule {
   SpaceProblem problem_;
   CarriedSegments carried_;
   Span<KnownSegment> known_;  // by position: segments that the search takes as they are
-  Span<KnownSegment> found_;  // SpaceSearch::found
+  UnchangedPlan found_;       // SpaceSearch::found
   int64_t more_ = 0;          // bytes that are added to slack where images do not fit
   SpacePlan plan_;
   Span<int64_t> leave_;             // by position: problem_.slack as the search saw it
   Span<int64_t> offsets_[kOrders];  // empty: the images do not fit
+  bool moved_ = false;              // PlaceOrder::kEarlier was tried
 };
 
 }  // namespace sluice

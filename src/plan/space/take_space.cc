@@ -40,52 +40,60 @@ bool IsBusy(const ProgramRun& run, int64_t latency, Arena* scratch) {
   return latency - most <= latency / kPart;
 }
 
-// Writes the plan of an order and takes it if it is better. Of several orders, the
-// plans are written for their costs first, unless none can cost much less. No plan is
-// held while another is written, because plans are large.
+// Writes the plan of an order and takes it if it is better. No plan is held while
+// another is written, because plans are large.
 class OrderTaker {
  public:
   OrderTaker(PlanCall* call, SpaceSchedule* space, Arena* memory)
       : call_(call), space_(space), memory_(memory) {}
 
-  // is_last: nothing in `memory` is needed behind.
-  Status Take(int order, bool is_last) {
+  Status Take(int order) {
     Candidate candidate(call_->scratch->memory(), call_->hardware);
     const uint64_t begin = call_->clock->spent_ns();
     if (space_->Write(order, &candidate) != Status::kOk) return Status::kOk;
     const bool better = IsBetter(call_, &candidate, memory_);
     if (better && call_->later != nullptr) UseAllTime(begin);
-    // The judge needs memory too.
-    if (is_last) memory_->Rewind({});
     SLUICE_TRY(TakeFound(call_, better, &candidate));
     if (better) call_->finish_ns = call_->clock->spent_ns() - begin;
     return Status::kOk;
   }
 
-  // Takes the best of all orders.
+  // Takes the best of both orders. The second one is tried only if it may cost less.
+  // Nothing in `memory` is needed behind.
   Status TakeCheapest() {
-    int cheapest = SpaceSchedule::kOrders;
-    double least = 0;
-    for (int order = 0; order < SpaceSchedule::kOrders; ++order) {
-      if (!space_->Has(order)) continue;
-      if (cheapest == SpaceSchedule::kOrders && !HasAfter(order))
-        return Take(order, true);
+    double first = 0;
+    {
       Candidate c(call_->scratch->memory(), call_->hardware);
-      if (space_->Write(order, &c) != Status::kOk) continue;
-      const bool better = IsBetter(call_, &c, memory_);
-      const int64_t latency = static_cast<int64_t>(c.report.latency_cycles);
-      if (IsBusy({call_->graph, call_->hardware, c.program}, latency, memory_)) {
-        return TakeFound(call_, better, &c);
+      if (space_->Write(0, &c) == Status::kOk) {
+        const bool better = IsBetter(call_, &c, memory_);
+        const int64_t latency = static_cast<int64_t>(c.report.latency_cycles);
+        const ProgramRun run = {call_->graph, call_->hardware, c.program};
+        if (IsBusy(run, latency, memory_) || !space_->Has(1)) {
+          return TakeLast(better, &c);
+        }
+        first = PlanCost(call_->options, c.report);
       }
-      const double cost = PlanCost(call_->options, c.report);
-      if (cheapest != SpaceSchedule::kOrders && cost >= least) continue;
-      cheapest = order;
-      least = cost;
     }
-    return cheapest == SpaceSchedule::kOrders ? Status::kOk : Take(cheapest, true);
+    {
+      Candidate c(call_->scratch->memory(), call_->hardware);
+      if (space_->Write(1, &c) == Status::kOk) {
+        const bool better = IsBetter(call_, &c, memory_);
+        if (first == 0 || PlanCost(call_->options, c.report) < first) {
+          return TakeLast(better, &c);
+        }
+      }
+    }
+    Candidate again(call_->scratch->memory(), call_->hardware);
+    if (first == 0 || space_->Write(0, &again) != Status::kOk) return Status::kOk;
+    return TakeLast(IsBetter(call_, &again, memory_), &again);
   }
 
  private:
+  Status TakeLast(bool better, Candidate* candidate) {
+    memory_->Rewind({});  // the judge needs memory too
+    return TakeFound(call_, better, candidate);
+  }
+
   // The plan was written since begin_ns. If it will be judged in time, nothing is kept
   // for the plain plan any more.
   void UseAllTime(uint64_t begin_ns) {
@@ -94,13 +102,6 @@ class OrderTaker {
     if (SureToFinish(later, call_->clock->spent_ns() - begin_ns, plain_ns)) {
       *call_->clock = later;
     }
-  }
-
-  bool HasAfter(int order) const {
-    while (++order < SpaceSchedule::kOrders) {
-      if (space_->Has(order)) return true;
-    }
-    return false;
   }
 
   PlanCall* call_;
@@ -113,7 +114,7 @@ Status TakeOrders(PlanCall* call, SpaceSchedule* space, Arena* memory) {
   OrderTaker taker(call, space, memory);
   if (call->options.deadline_ns == 0) return taker.TakeCheapest();
   for (int order = 0; order < SpaceSchedule::kOrders; ++order) {
-    SLUICE_TRY(taker.Take(order, false));
+    SLUICE_TRY(taker.Take(order));
   }
   return Status::kOk;
 }
@@ -261,8 +262,15 @@ class SpaceTaker {
   }
 
   // Takes the plan as it was before the search's last changes, if it is better: what
-  // changes gain is a prediction.
+  // changes gain is a prediction. A plan hardly costs less than predicted, so the changed
+  // one stands if it does cost less than that.
   Status TakeUnchanged() {
+    sluice_report_t predicted = {};
+    predicted.energy_pj = unchanged_.energy_pj;
+    predicted.latency_cycles = static_cast<uint64_t>(unchanged_.cycles);
+    if (call_->has_plan() && call_->best_cost <= PlanCost(call_->options, predicted)) {
+      return Status::kOk;
+    }
     SpaceSearch search = search_;
     search.improving = 0;
     const KnownPlan unchanged = found_;
@@ -274,7 +282,10 @@ class SpaceTaker {
     const double before = call_->best_cost;
     KnownPlan plan;
     const bool noted = space->Note(&call_->notes, &plan) == Status::kOk;
-    if (noted && !space->found().empty()) found_ = {space->found(), plan.leave};
+    if (noted && !space->found().segment.empty()) {
+      found_ = {space->found().segment, plan.leave};
+      unchanged_ = space->found().total;
+    }
     SLUICE_TRY(TakeOrders(call_, space, memory));
     if (call_->scratch->memory()->refusals() != refusals) call_->too_large = true;
     if (noted && call_->best_cost != before) *best_ = plan;
@@ -283,9 +294,10 @@ class SpaceTaker {
 
   PlanCall* call_;
   SpaceSearch search_;
-  KnownPlan* const best_;   // of the call
-  KnownPlan found_;         // those before changes
-  int64_t iterations_ = 0;  // of a segment's loops, in the last plan
+  KnownPlan* const best_;     // of the call
+  KnownPlan found_;           // those before changes
+  PlanTotal unchanged_ = {};  // predicted for them
+  int64_t iterations_ = 0;    // of a segment's loops, in the last plan
 };
 
 bool Searches(const PlanCall& call) {

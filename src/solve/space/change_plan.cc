@@ -11,9 +11,10 @@ constexpr double kNearBound = 9.0 / 8;   // a plan's cost over the bound's
 constexpr double kAlmostNothing = 1e-4;  // of the cost
 
 Status List(const Improver& improver, size_t layers, Arena* arena,
-            Span<KnownSegment>* segments) {
-  SLUICE_TRY(arena->Allocate(layers, segments));
-  improver.List(*segments);
+            UnchangedPlan* plan) {
+  SLUICE_TRY(arena->Allocate(layers, &plan->segment));
+  improver.List(plan->segment);
+  plan->total = improver.total();
   return Status::kOk;
 }
 
@@ -47,11 +48,11 @@ Status ChangePlan(const PlanChange& call, const Sequence<SpaceNode>& nodes,
   if (work == SpaceSearch::kByWork) work = call.work;
   const double over = improver.Over({search.least_pj, search.least_cycles});
   if (work != 0 && over >= kNearBound) {
-    Span<KnownSegment> descended;
+    UnchangedPlan descended;
     SLUICE_TRY(List(improver, layers, arena, &descended));
     const Status status = ChangeAtRandom(work, runs, search.seed, &improver);
     if (status != Status::kOk || improver.gain() - gain < worth) {
-      SLUICE_TRY(improver.Restore(descended));
+      SLUICE_TRY(improver.Restore(descended.segment));
     } else if (gain >= worth) {
       out->before = descended;
     }

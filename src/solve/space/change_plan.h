@@ -29,7 +29,7 @@ struct PlanChange {
 
 struct ChangedPlan {
   Span<const PlanLink> links;  // empty: the plan stays as it was
-  Span<KnownSegment> before;   // SpaceSearch::found
+  UnchangedPlan before;        // SpaceSearch::found
 };
 
 // Changes the plan that ends with node `last`. The result lives in `arena`.

@@ -54,10 +54,9 @@ class Improver {
   // on the way. Ends with the cheapest plan seen. work: layers of segments to make, and
   // changes to try.
   Status Anneal(uint64_t work, uint64_t seed);
+  PlanTotal total() const { return of_.prices.Total(end()); }
   // The plan's cost divided by the cost of a plan with these totals.
-  double Over(const PlanTotal& least) const {
-    return RatioOf(least, of_.prices.Total(end()));
-  }
+  double Over(const PlanTotal& least) const { return RatioOf(least, total()); }
   // The segments, by position.
   void List(Span<KnownSegment> segments) const;
   // Goes back to an earlier plan, given by its segments.

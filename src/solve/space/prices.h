@@ -15,11 +15,6 @@
 
 namespace sluice {
 
-struct PlanTotal {
-  double energy_pj;
-  int64_t cycles;
-};
-
 class Prices {
  public:
   Prices(const SpaceProblem& problem, const SpaceGoal& goal)

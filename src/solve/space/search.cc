@@ -41,7 +41,6 @@ constexpr int64_t kPieceShare = 8, kWaitShare = 8;
 constexpr int kCutsAtOutput = 6;
 constexpr int kFailures = 3;         // segment ends in a row where no cut fits
 constexpr size_t kPlanBytes = 1024;  // set aside for the plan, for each layer
-constexpr uint32_t kFarther = 32;    // layers between borders of the longest segments
 constexpr int kMisses = 6;           // long segments in a row that are not kept
 
 // Limits how many cuts are tried beside the coarsest one that fits.
@@ -409,20 +408,9 @@ void TryChannels(const SpaceProblem& p, uint32_t from, uint32_t end, Trier* trie
   }
 }
 
-// Tries some images after the others in all layers of a run.
-void TryImages(const SpaceProblem& p, uint32_t from, uint32_t end, Trier* trier) {
-  const TripList images = TripsOf(OutputOf(p, end - 1).extent[0]);
-  Patience patience(kMoreCuts);
-  for (int i = 0; i < images.size && patience.Lasts(); ++i) {
-    LoopChoice loops;
-    loops.Add(0, images.trips[i]);
-    if (trier->Try(from, end, loops)) patience.Spend(trier->cost(), false);
-  }
-}
-
 // Changes the plan that ends with *best, if there is memory for that.
 Status Change(const PlanChange& call, Arena* arena, States* states, uint32_t* best,
-              Span<KnownSegment>* found) {
+              UnchangedPlan* found) {
   const Arena::Mark mark = arena->mark();
   ChangedPlan changed;
   const Status status = ChangePlan(call, states->nodes(), *best, arena, &changed);
@@ -476,7 +464,7 @@ class Search {
 
   const Sequence<SpaceNode>& nodes() const { return states_.nodes(); }
   // SpaceSearch::found; lives as long as the search.
-  Span<const KnownSegment> found() const { return found_; }
+  const UnchangedPlan& found() const { return found_; }
   SegmentMaker* maker() { return trier_.maker(); }
 
  private:
@@ -554,8 +542,7 @@ class Search {
     // Pieces of the first layers may begin before all of their input is loaded.
     const bool whole = enough && !(waits && at == 0);
     if (whole || p_.alone[at] != 0 || from != states_.node(at, 0)) return Status::kOk;
-    SLUICE_TRY(ExtendFar(from, fresh));
-    return late_ ? ExtendFarther(from) : Status::kOk;
+    return ExtendFar(from, fresh);
   }
 
   // Whether the layer just tried behind a plan waits for its loads, and parts of them may
@@ -608,38 +595,15 @@ class Search {
     return Status::kOk;
   }
 
-  // Extends a plan by segments that are longer than those of ExtendFar, up to all
-  // layers. Tries few borders, because it takes long.
-  Status ExtendFarther(uint32_t from) {
-    const uint32_t at = node(from).last, n = free_until_;
-    if (at != 0 && (at < far_ + kFarther || !trier_.prices().IsBorder(at, true))) {
-      return Status::kOk;
-    }
-    far_ = at;
-    uint32_t whole = at;  // up to the first layer that is alone
-    while (whole < n && p_.alone[whole] == 0) ++whole;
-    for (uint32_t length = kFarther, last = at; last < whole; length *= 2) {
-      uint32_t end = Min(at + length, whole);
-      while (end > at && end < n && !trier_.prices().IsBorder(end, true)) --end;
-      last = Max(at + length, end);
-      if (end <= at + search_.longest) continue;
-      trier_.BeginRun();
-      TryImages(p_, from, end, &trier_);
-      SLUICE_TRY(states_.Keep(trier_.tries()));
-    }
-    return Status::kOk;
-  }
-
   const SpaceProblem& p_;
   const SpaceSearch& search_;
   Arena* arena_;
   States states_;
   Trier trier_;
   const KnownSegments known_;
-  Span<KnownSegment> found_;
+  UnchangedPlan found_;
   bool late_ = false;        // in the second pass
   uint32_t free_until_ = 0;  // where the next known segment begins, or the end
-  uint32_t far_ = 0;         // the last border that ExtendFarther tried
 };
 
 }  // namespace
@@ -654,9 +618,13 @@ Status SearchSpace(const SpaceProblem& problem, const SpaceSearch& search,
   if (search.found != nullptr) {
     // Without memory for notes the changed plan stands.
     *search.found = {};
-    const Span<const KnownSegment> found = run.found();
-    if (search.notes->Allocate(found.size(), search.found) == Status::kOk) {
-      for (size_t at = 0; at < found.size(); ++at) (*search.found)[at] = found[at];
+    const UnchangedPlan& found = run.found();
+    const size_t layers = found.segment.size();
+    search.found->total = found.total;
+    if (search.notes->Allocate(layers, &search.found->segment) == Status::kOk) {
+      for (size_t at = 0; at < layers; ++at) {
+        search.found->segment[at] = found.segment[at];
+      }
     }
   }
   return UnrollNodes(problem, run.nodes(), best, run.maker(), arena, plan);

@@ -26,13 +26,19 @@
 
 namespace sluice {
 
+// The plan before changes that may not pay, and what it was predicted to cost.
+struct UnchangedPlan {
+  Span<KnownSegment> segment;  // by position; empty = none
+  PlanTotal total = {};
+};
+
 struct SpaceSearch {
   SpaceGoal goal;
   // By position, or empty. Known segments do not overlap. The layers between them are
   // searched, and so are the layers of a known segment that does not fit.
   Span<const KnownSegment> known = {};
   uint32_t states = 6;        // per border
-  uint32_t longest = 50;      // layers of a segment
+  uint32_t longest = 40;      // layers of a segment
   uint64_t most_work = 4000;  // layers of segments tried from one border
   // Finds a good plan soon: of each kind of candidate only the likeliest are tried, in
   // one pass, and nothing is changed at the end.
@@ -49,10 +55,10 @@ struct SpaceSearch {
   bool keeps_known = true;              // known segments are not changed at the end
   int64_t most_iterations = INT64_MAX;  // of a segment's loops
   Budget* budget = nullptr;
-  // If not NULL: gets the segments, by position, before random changes if these paid, or
-  // else before all changes at the end; empty if none was kept, or if there is no memory
-  // for them. They live in `notes`.
-  Span<KnownSegment>* found = nullptr;
+  // If not NULL: gets the plan before random changes if these paid, or else before all
+  // changes at the end; none if no change was kept, or if there is no memory for it. It
+  // lives in `notes`.
+  UnchangedPlan* found = nullptr;
   Arena* notes = nullptr;
 };
 

@@ -425,16 +425,12 @@ void TileChooser::Fill(uint32_t position, uint32_t whole, TileChoices* out) cons
   const Facts facts = FactsOf(position, whole);
   const TripList channels = TripsOf(facts.extent[3], kAllUpTo);
   const OuterCuts outer_cuts(*p_.graph, *facts.layer, facts.extent);
-  const SquareCuts square_cuts(*p_.graph, *facts.layer, facts.extent);
   for (int k = -1; k < channels.size && !budget_->Exhausted(); ++k) {
     const int32_t parts = k < 0 ? 1 : channels.trips[k];
     if (lean_ && k >= 0 && (channels.size - k) % 2 == 0) continue;
-    for (int s = -1; s < outer_cuts.size() + (lean_ ? 0 : square_cuts.size()); ++s) {
+    for (int s = -1; s < outer_cuts.size(); ++s) {
       if (lean_ && s >= 0 && (outer_cuts.size() - s) % 2 == 0) continue;
-      const LoopChoice space = s < 0 ? LoopChoice{}
-                               : s < outer_cuts.size()
-                                   ? outer_cuts.at(s)
-                                   : square_cuts.at(s - outer_cuts.size());
+      const LoopChoice space = s < 0 ? LoopChoice{} : outer_cuts.at(s);
       LoopChoice inner = space;
       inner.Add(3, parts);
       Consider(facts, inner, out);

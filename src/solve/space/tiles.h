@@ -20,6 +20,12 @@ struct SpaceGoal {
   uint32_t energy_exponent = 1, delay_exponent = 1;
 };
 
+// What a whole plan costs.
+struct PlanTotal {
+  double energy_pj;
+  int64_t cycles;
+};
+
 // Numbers of parts to cut an extent into, each with another part size: all numbers up
 // to a limit, then fewer and fewer.
 struct TripList {
@@ -74,7 +80,7 @@ struct TileChoices {
 class TileChooser {
  public:
   // budget: when it ends, the layers asked about from then on have no more choices.
-  // lean: every other size, no rows and columns together.
+  // lean: every other size.
   TileChooser(const SpaceProblem& problem, const SpaceGoal& goal, Budget* budget,
               Arena* arena, bool lean = false)
       : p_(problem), goal_(goal), lean_(lean), budget_(budget), known_(arena) {}

@@ -67,7 +67,7 @@ void CheckApart(const Plan& p, int64_t capacity) {
 }
 
 // Places the images of 200 random plans; returns the number of plans with a placement.
-int PlaceAll(PlaceOrder order, int64_t capacity) {
+int PlaceAll(int64_t capacity) {
   int placed = 0;
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     CAPTURE(seed);
@@ -77,12 +77,11 @@ int PlaceAll(PlaceOrder order, int64_t capacity) {
     Budget budget;
     int64_t slack[12] = {};
     const Status status =
-        PlaceImages(p.plan(), {capacity, 16, &budget, Span<int64_t>(slack, 12), 24, 0},
-                    order, &arena);
+        PlaceImages(p.plan(), {capacity, 16, &budget, Span<int64_t>(slack, 12), 24},
+                    PlaceOrder::kByLeads, &arena);
     int64_t asked = 0;
     for (const int64_t bytes : slack) asked += bytes;
-    const bool asks = status == Status::kInfeasible && order == PlaceOrder::kByLeads;
-    CHECK((asked > 0) == asks);
+    CHECK((asked > 0) == (status == Status::kInfeasible));
     if (status != Status::kOk) continue;
     ++placed;
     CheckApart(p, capacity);
@@ -91,10 +90,9 @@ int PlaceAll(PlaceOrder order, int64_t capacity) {
 }
 
 TEST_CASE("place images: none shares bytes with another that lives at the same time") {
-  CHECK(PlaceAll(PlaceOrder::kByAge, 1024) > 100);
-  CHECK(PlaceAll(PlaceOrder::kByLeads, 1024) > 150);
-  CHECK(PlaceAll(PlaceOrder::kByLeads, 640) > 50);
-  CHECK(PlaceAll(PlaceOrder::kByLeads, 384) < 200);
+  CHECK(PlaceAll(1024) > 150);
+  CHECK(PlaceAll(640) > 50);
+  CHECK(PlaceAll(384) < 200);
 }
 
 // Whether the images have a placement if each is loaded only when it is needed; decided by
@@ -125,32 +123,26 @@ bool LiesWithoutLeads(const Plan& p, int64_t capacity) {
 
 // Places 200 random plans that have a placement if all images are loaded late; returns the
 // number placed.
-int PlaceWhatLies(PlaceOrder order, bool loads, int64_t capacity) {
+int PlaceWhatLies(int64_t capacity) {
   int lie = 0;
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     CAPTURE(seed);
     Plan p = RandomPlan(seed, false);
-    for (SpaceImage& image : p.images) image.load = image.load && loads;
     if (!LiesWithoutLeads(p, capacity)) continue;
     ++lie;
     sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
     Arena arena(&memory);
     Budget budget;
     int64_t slack[12] = {};
-    if (!loads) {
-      for (SpaceImage& image : p.images) image.from = image.first;
-    }
-    CHECK(PlaceImages(p.plan(),
-                      {capacity, 16, &budget, Span<int64_t>(slack, 12), 24, 0}, order,
-                      &arena) == Status::kOk);
+    CHECK(PlaceImages(p.plan(), {capacity, 16, &budget, Span<int64_t>(slack, 12), 24},
+                      PlaceOrder::kByLeads, &arena) == Status::kOk);
     CheckApart(p, capacity);
   }
   return lie;
 }
 
 TEST_CASE("place images: what lies without leads is placed, at last by the search") {
-  CHECK(PlaceWhatLies(PlaceOrder::kByLeads, true, 480) > 50);
-  CHECK(PlaceWhatLies(PlaceOrder::kByAge, false, 480) > 50);
+  CHECK(PlaceWhatLies(480) > 50);
 }
 
 // For each loaded image, the number of positions for which its bytes are free before it is
@@ -179,7 +171,7 @@ TEST_CASE("place images: what is loaded moves to bytes that are free for longer"
     Arena arena(&memory);
     Budget budget;
     int64_t slack[12] = {};
-    const PlaceCall call = {768, 16, &budget, Span<int64_t>(slack, 12), 24, 0};
+    const PlaceCall call = {768, 16, &budget, Span<int64_t>(slack, 12), 24};
     if (PlaceImages(p.plan(), call, PlaceOrder::kByLeads, &arena) != Status::kOk) {
       continue;
     }

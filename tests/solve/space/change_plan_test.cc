@@ -10,6 +10,7 @@ namespace {
 
 struct Changed {
   std::vector<KnownSegment> before;
+  double was;   // cost of the plan before
   double cost;  // of the plan
   bool changed;
 };
@@ -25,7 +26,11 @@ Changed Change(RowCase* c, SpaceSearch search, uint64_t work = 4000) {
   const bool changed = !out.links.empty();
   const SpaceNode& end =
       changed ? out.links[out.links.size() - 1].node : c->nodes[last];
-  return {{out.before.begin(), out.before.end()}, c->CostOf(end), changed};
+  const PlanTotal& was = out.before.total;
+  return {{out.before.segment.begin(), out.before.segment.end()},
+          was.energy_pj * static_cast<double>(was.cycles),
+          c->CostOf(end),
+          changed};
 }
 
 // Layers in a scratchpad where random changes find more than those that pay.
@@ -73,8 +78,10 @@ TEST_CASE(
   RowCase a(ReadAgain(16), 16, kBytes), b(ReadAgain(16), 16, kBytes);
   SpaceSearch search;
   search.annealing = 0;
+  const double first = a.CostOf(a.nodes[a.nodes.size() - 1]);
   const Changed descended = Change(&a, search);
   REQUIRE(descended.changed);
+  CHECK(descended.was == first);
   for (uint32_t at = 0; at < descended.before.size(); ++at) {
     CHECK(descended.before[at].last == at + 1);
   }
@@ -83,6 +90,7 @@ TEST_CASE(
   REQUIRE(both.changed);
   const bool paid = both.cost < descended.cost * (1 - 1.0 / 512);
   CHECK((both.before[0].last != 1 || both.before[1].last != 2) == paid);
+  CHECK(both.was == (paid ? descended.cost : first));
 }
 
 TEST_CASE("change plan: known segments may be changed if the caller says so") {

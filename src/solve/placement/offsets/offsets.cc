@@ -34,6 +34,9 @@ int64_t Granule(const LiveRangeSet& set, const Sections& sections) {
   return granule == 0 ? 1 : granule;
 }
 
+// kPlain: no buffer has gaps, and no peak is lowered by an exact search. A library whose
+// callers ask for nothing else has no code for the rest.
+template <bool kPlain>
 class Placer {
  public:
   Placer(const LiveRangeSet& set, const Sections& sections, int64_t capacity,
@@ -61,7 +64,10 @@ class Placer {
       if (!options_.exact) return Status::kStopped;
       SLUICE_TRY(Exact(capacity_, 0));
     }
-    return options_.smallest && options_.exact ? Shrink() : Status::kOk;
+    if constexpr (!kPlain) {
+      if (options_.smallest && options_.exact) return Shrink();
+    }
+    return Status::kOk;
   }
   int64_t peak() const { return peak_; }
 
@@ -74,7 +80,12 @@ class Placer {
       const uint64_t left = options_.max_nodes - plan_->nodes;
       limits.max_nodes = max_nodes == 0 ? left : Min(left, max_nodes);
     }
-    SLUICE_TRY(ExactWithGaps(set_, sections_, capacity, limits, work_, trial_));
+    if constexpr (kPlain) {
+      SLUICE_TRY(
+          ExactOffsets(sections_, capacity, limits, work_.budget, work_.arena, trial_));
+    } else {
+      SLUICE_TRY(ExactWithGaps(set_, sections_, capacity, limits, work_, trial_));
+    }
     std::copy(trial_.begin(), trial_.end(), best_.begin());
     peak_ = sections_.fixed_peak;
     for (size_t u = 0; u < best_.size(); ++u) {
@@ -160,6 +171,7 @@ Status TooMany(const LiveRangeSet& set, int64_t capacity, Arena* arena,
 }
 
 // Places the buffers; does not explain conflicts. kUnsupported: too many buffers meet.
+template <bool kPlain>
 Status Search(const LiveRangeSet& set, int64_t capacity, const OffsetOptions& options,
               const Workspace& work, OffsetPlan* plan) {
   Arena* arena = work.arena;
@@ -170,7 +182,7 @@ Status Search(const LiveRangeSet& set, int64_t capacity, const OffsetOptions& op
   Span<int64_t> best, trial;
   SLUICE_TRY(arena->Allocate(sections.buffers.size(), &best));
   SLUICE_TRY(arena->Allocate(sections.buffers.size(), &trial));
-  Placer placer(set, sections, capacity, options, work, plan);
+  Placer<kPlain> placer(set, sections, capacity, options, work, plan);
   const Status status = placer.Run(best, trial);
   if (status == Status::kOutOfMemory) return status;
   FillOffsets(set, sections, best, plan->offsets);
@@ -190,6 +202,16 @@ Status PlaceAround(Span<const LiveRange> buffers, int64_t capacity, Arena* arena
   return FitAround(buffers, capacity, arena, offsets, placed);
 }
 
+Status PlacePlain(Span<const LiveRange> buffers, int64_t capacity,
+                  const OffsetOptions& options, const Workspace& work,
+                  OffsetPlan* plan) {
+  LiveRangeSet set;
+  set.buffers = buffers;
+  *plan = OffsetPlan();
+  SLUICE_TRY(work.arena->Allocate(buffers.size(), &plan->offsets));
+  return Search<true>(set, capacity, options, work, plan);
+}
+
 Status PlaceOffsets(const LiveRangeSet& set, int64_t capacity,
                     const OffsetOptions& options, const Workspace& work,
                     OffsetPlan* plan) {
@@ -198,7 +220,7 @@ Status PlaceOffsets(const LiveRangeSet& set, int64_t capacity,
   *plan = OffsetPlan();
   SLUICE_TRY(CheckLiveRanges(set, capacity, arena, diagnostic));
   SLUICE_TRY(arena->Allocate(set.buffers.size(), &plan->offsets));
-  const Status status = Search(set, capacity, options, work, plan);
+  const Status status = Search<false>(set, capacity, options, work, plan);
   switch (status) {
     case Status::kOk:
       plan->proved = plan->peak <= plan->lower_bound;

@@ -50,6 +50,13 @@ Status PlaceOffsets(const LiveRangeSet& set, int64_t capacity,
                     const OffsetOptions& options, const Workspace& work,
                     OffsetPlan* plan);
 
+// The same for buffers of a planner's own: they are valid, have neither gaps nor banks,
+// and nothing is explained. kUnsupported: more than 2^25 pairs meet. options.smallest
+// has no effect on an exact search.
+Status PlacePlain(Span<const LiveRange> buffers, int64_t capacity,
+                  const OffsetOptions& options, const Workspace& work,
+                  OffsetPlan* plan);
+
 // Places the buffers without a fixed offset around those that have one: the largest
 // first, of equal sizes the first, each at its lowest free address. There is no search:
 // *placed is false as soon as a buffer ends above the capacity. offsets: of all

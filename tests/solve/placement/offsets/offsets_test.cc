@@ -41,6 +41,27 @@ TEST_CASE("a placement is found or excluded as by trying all that matter") {
   }
 }
 
+TEST_CASE("plain buffers are placed as others are, without checks and reasons") {
+  Rng rng(11);
+  for (int i = 0; i < 1000; ++i) {
+    const Buffers b = RandomBuffers(&rng, 3 + rng.Below(8), false);
+    const int64_t capacity = 6 + rng.Below(12);
+    Ground ground;
+    OffsetPlan plan, plain;
+    OffsetOptions options;
+    options.explain = false;
+    options.exact = rng.Below(3) != 0;
+    const Status status = Place(b, capacity, options, &ground, &plan);
+    Budget budget;
+    REQUIRE(PlacePlain(b.Set().buffers, capacity, options,
+                       Workspace{&budget, &ground.arena, &ground.diagnostic},
+                       &plain) == status);
+    REQUIRE(plain.peak == plan.peak);
+    REQUIRE(std::equal(plain.offsets.begin(), plain.offsets.end(), plan.offsets.begin(),
+                       plan.offsets.end()));
+  }
+}
+
 TEST_CASE("the smallest capacity is the one below which nothing fits") {
   Rng rng(13);
   for (int i = 0; i < 300; ++i) {
