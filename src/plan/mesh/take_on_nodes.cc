@@ -24,7 +24,8 @@ constexpr int kMostInVain = 2;
 constexpr size_t kMuchWork = 1 << 20;  // steps of the plans written so far
 // Slices of runs that are written to see what one takes, and twice as many.
 constexpr int32_t kFewSlices = 2;
-// Steps of a program that is taken, with some left for what groups add to each other.
+// Steps of a program that is taken: what a program may have (node_steps.cc) with some left
+// for what groups add to each other.
 constexpr size_t kMostSteps = (1 << 21) - (1 << 17);
 constexpr double kNoCost = 1e300;
 
