@@ -33,7 +33,7 @@ TEST_CASE("take space: more iterations make the plan better, never worse") {
     CHECK(n.Product() <= least);
     least = n.Product();
   }
-  CHECK(least < 0.99 * alone);
+  CHECK(least < 0.98 * alone);  // 0.987 without random changes of the space
 }
 
 TEST_CASE("take space: another seed makes other random changes") {
