@@ -39,7 +39,7 @@ struct Lattice {
 };
 Lattice WholeLattice(const Tensor& tensor);
 
-constexpr uint32_t kMostParts = 4;
+constexpr uint32_t kMostParts = 4;  // of more, the largest ones count
 
 // Disjoint parts of a tensor.
 struct Parts {

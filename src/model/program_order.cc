@@ -190,7 +190,7 @@ class DramTouches {
   }
 
  private:
-  static constexpr uint32_t kMost = 8;
+  static constexpr uint32_t kMost = 8;  // the last ones; older ones count as one
   struct Touch {
     DramBoxAt box;
     uint32_t number;

@@ -90,7 +90,7 @@ class TileMemo {
   const TileModel& model() const { return model_; }
 
  private:
-  static constexpr int kWays = 4;
+  static constexpr int kWays = 4;  // slots in which a tile may lie
   struct Slot {
     uint32_t layer;  // layer + 1; 0 = empty
     int32_t extent[4];

@@ -15,7 +15,8 @@
 
 namespace sluice::gemm_terms {
 
-constexpr double kRounding = 1e-12;
+constexpr double kRounding = 1e-12;  // of a sum of a few terms in double, relative
+// Tiles: 0 is the whole product, 1 in the shared memory, 2 in the PEs.
 constexpr int kMiddle = 1;
 constexpr int kInner = 2;
 

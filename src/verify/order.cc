@@ -17,7 +17,7 @@ constexpr size_t kLink = sizeof(void*) / sizeof(uint32_t);  // behind a clock
 constexpr uint32_t kAtOnce = 4;
 typedef int32_t Counts
     __attribute__((vector_size(4 * kAtOnce), aligned(sizeof(int32_t)), may_alias));
-constexpr uint64_t kMaxWaits = uint64_t{1} << 26;
+constexpr uint64_t kMaxWaits = uint64_t{1} << 26;  // 256 MiB of counts
 
 struct Cursor {  // position of an engine
   uint32_t engine;

@@ -18,6 +18,7 @@ static_assert(sizeof(sluice_stream_header_t) == 176 && sizeof(sluice_block_t) ==
                   sizeof(sluice_engine_t) == 8,
               "layout of stream.h");
 
+// More than any machine or operator has; they keep products of counts in range.
 constexpr uint32_t kMaxNodes = 4096;
 constexpr uint32_t kMaxAttributes = 64;
 

@@ -32,7 +32,7 @@ BufferBox BoxIn(const NodeLayer& self, int role, int32_t number, const Box& box)
 
 BufferBox InLanding(const NodeLayer& self, uint32_t i, int role, int64_t slice,
                     const Box& box) {
-  constexpr uint32_t kRanges = 16;
+  constexpr uint32_t kRanges = 16;  // of a landing; waits tell them apart
   const Box whole = LandingBox(self, i, role, slice);
   const int32_t number = static_cast<int32_t>(slice % self.roles[role].count);
   BufferBox out = PartOfBuffer(BoxIn(self, role, number, whole), whole, box);

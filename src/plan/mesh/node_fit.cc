@@ -9,7 +9,7 @@ namespace sluice {
 
 namespace {
 
-constexpr int64_t kMaxTiles = 1 << 20;
+constexpr int64_t kMaxTiles = 1 << 20;   // of a layer, on all nodes
 constexpr double kPieceToll = 1.0 / 32;  // as kTileToll of solve/baseline/tiling.cc
 constexpr int kMostCuts = 64;  // of a node's part that are tried, the quickest first
 

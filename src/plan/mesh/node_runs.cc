@@ -10,6 +10,7 @@ namespace sluice {
 namespace {
 
 constexpr uint32_t kMostLayers = 24;  // of a run
+// Parts of rows or channels that are tried, where they are no more than the nodes.
 constexpr int32_t kParts[] = {1, 2, 3, 4, 5, 7, 8, 14, 16, 28, 32};
 constexpr double kRoomForGaps = 0.97;  // of a scratchpad
 constexpr double kFewerSlices = 0.99;  // what more slices must cost at most
@@ -227,7 +228,7 @@ Grid GridOf(const AxisDeal& columns, const AxisDeal& rows) {
 
 // Each product of parts by the layouts that need the fewest loads.
 Status ListGrids(State* self) {
-  constexpr int kMostDeals = 160;
+  constexpr int kMostDeals = 160;  // of an axis of the mesh; later ones are left out
   AxisDeal deals[kMeshAxes][kMostDeals];
   int count[kMeshAxes];
   const NodeRegion& region = self->search.region;

@@ -14,7 +14,7 @@ namespace {
 static_assert(SLUICE_MODELS_MAX == kMaxModels, "as many as the header says");
 
 constexpr char kStage[] = "coschedule";
-constexpr uint32_t kDefaultPoints = 12;
+constexpr uint32_t kDefaultPoints = 12;  // of a curve, where the caller gives none
 
 // The result of one way to share the scratchpad.
 struct Attempt {

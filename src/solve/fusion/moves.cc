@@ -6,8 +6,8 @@
 namespace sluice {
 namespace {
 
-constexpr int32_t kMostTiles = 1 << 16;
-constexpr int kReach = 64;  // positions a layer is moved at most
+constexpr int32_t kMostTiles = 1 << 16;  // no move makes more
+constexpr int kReach = 64;               // positions a layer is moved at most
 
 uint32_t Size(const Scheme& s) { return static_cast<uint32_t>(s.layers()); }
 

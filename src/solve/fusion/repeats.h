@@ -24,8 +24,8 @@ struct Repeat {
 };
 
 struct Repeats {
-  static constexpr int kMost = 8;
-  Repeat run[kMost];  // by first layer, apart from each other
+  static constexpr int kMost = 8;  // more repetitions than these are searched in full
+  Repeat run[kMost];               // by first layer, apart from each other
   int runs = 0;
   uint32_t spared = 0;  // layers that the short network saves
 };

@@ -8,8 +8,8 @@ namespace sluice {
 namespace {
 
 constexpr uint64_t kBase = 0x9e3779b97f4a7c15u;  // odd
-constexpr size_t kMostEntries = 32768;
-constexpr uint8_t kOutputs = 128;  // operands from here on are outputs
+constexpr size_t kMostEntries = 32768;           // what is not found is computed again
+constexpr uint8_t kOutputs = 128;                // operands from here on are outputs
 
 uint64_t Mix(uint64_t hash, uint64_t value) {
   hash = (hash ^ value) * kBase;
@@ -55,6 +55,7 @@ Status SegmentMemo::Init(Arena* arena) {
   SLUICE_TRY(FindRepeats(signatures, &scratch));
   size_t repeated = 1;
   for (const uint8_t repeats : repeats_) repeated += repeats;
+  // An entry and its misfits take at most a quarter of the memory that is free.
   constexpr uint64_t kShare = 4 * (sizeof(Entry) + 4 * sizeof(uint64_t));
   const uint64_t fits = arena->memory()->free_bytes() / kShare;
   size_t entries = PowerOfTwo(Min(repeated * repeated / 8, kMostEntries));

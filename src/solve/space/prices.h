@@ -146,7 +146,7 @@ class Prices {
   }
 
  private:
-  static constexpr uint32_t kNearby = 3;
+  static constexpr uint32_t kNearby = 3;  // borders
 
   double CostOf(double energy, int64_t cycles) const {
     const double time = static_cast<double>(cycles);

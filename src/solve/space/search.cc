@@ -64,7 +64,7 @@ class Patience {
 
 // Whether loops cut rows so that pieces of the tensor are much wider than high.
 bool IsFlat(const Tensor& t, const LoopChoice& loops) {
-  constexpr int64_t kFlat = 4;
+  constexpr int64_t kFlat = 4;  // columns for each row of a piece
   const int last = loops.count - 1;
   if (last < 0 || loops.cut[last] == 0) return false;
   const int64_t height =

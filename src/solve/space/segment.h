@@ -33,12 +33,12 @@ struct EarlyLoads {
 };
 
 struct SpaceCost {
-  static constexpr uint8_t kEarly = 3;
-  int64_t cycles = 0;             // of its tiles
-  EarlyLoads early[kEarly] = {};  // the first load, the first two, all
-  int64_t ahead = 0;              // bytes that can be loaded before its first tile ends
-  int64_t first_wait = 0;         // cycles its first tiles wait if loads start at once
-  int64_t load = 0, store = 0;    // bytes, all
+  static constexpr uint8_t kEarly = 3;  // as `early` says
+  int64_t cycles = 0;                   // of its tiles
+  EarlyLoads early[kEarly] = {};        // the first load, the first two, all
+  int64_t ahead = 0;            // bytes that can be loaded before its first tile ends
+  int64_t first_wait = 0;       // cycles its first tiles wait if loads start at once
+  int64_t load = 0, store = 0;  // bytes, all
   int64_t transfers = 0;
   int64_t spill = 0;  // bytes of `store` that can go before its first tile
   int64_t first_cycles = 0, last_cycles = 0;  // of its first, of its last iteration

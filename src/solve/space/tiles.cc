@@ -40,7 +40,7 @@ bool SameNumbers(Span<const int32_t> a, Span<const int32_t> b) {
   return a.size() == b.size();
 }
 
-constexpr double kPerTile = 1e-6;
+constexpr double kPerTile = 1e-6;        // of the cost: of equals, fewer tiles
 constexpr int32_t kAllUpTo = 8;          // parts of channels
 constexpr uint32_t kCrossed = 1u << 31;  // beside the bits of roles: see Crosses
 

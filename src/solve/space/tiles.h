@@ -64,14 +64,14 @@ class SquareCuts {
   LoopChoice at(int i) const;
 
  private:
-  static constexpr int kMost = 32;
+  static constexpr int kMost = 32;  // later ones are left out
   int32_t images_ = 1;
   int32_t rows_[kMost], columns_[kMost];
   int size_ = 0;
 };
 
 struct TileChoices {
-  static constexpr int kMost = 4;
+  static constexpr int kMost = 4;  // the cheapest
   LoopChoice loops[kMost];
   double cost[kMost];
   int count = 0;

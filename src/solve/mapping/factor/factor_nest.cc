@@ -74,7 +74,7 @@ int64_t SmallestPrime(int64_t n) {
 Status Balance(const FactorRequest& request, Arena* arena, Budget* budget,
                FactorSolution* best, Diagnostic* diagnostic) {
   const FactorWeights& weights = request.weights;
-  constexpr int kSteps = 12;
+  constexpr int kSteps = 12;  // leave a 4096th of the interval
   FactorWeights w = {0, -weights.compute, weights.traffic};
   SLUICE_TRY(SolveFactorAssign({request.layer, request.machine, w, request.most_labels},
                                arena, budget, best, diagnostic));

@@ -13,7 +13,7 @@ constexpr double kUnknown = -kInfinity;
 constexpr int kNotInner = 0;  // + in_middle
 constexpr int kInner = 2;     // + 2 * (others in the PEs - 1) + in_middle, not walking
 constexpr int kWalks = 6;     // + 3 * in_middle + other data in the middle memory
-constexpr int kStays = 12;
+constexpr int kStays = 12;    // its tile in the middle is as long as the extent
 constexpr int kStaysMiddle = 13;  // + others in the PEs - 1
 
 int Count(uint8_t holds) { return __builtin_popcount(holds); }

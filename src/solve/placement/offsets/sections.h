@@ -18,8 +18,8 @@
 
 namespace sluice {
 
-constexpr int64_t kNowhere = INT64_MAX / 4;  // above every address
-constexpr uint64_t kMaxPairs = uint64_t{1} << 25;
+constexpr int64_t kNowhere = INT64_MAX / 4;        // above every address
+constexpr uint64_t kMaxPairs = uint64_t{1} << 25;  // 256 MiB of lists
 
 struct SectionRange {  // half-open
   uint32_t begin;
