@@ -159,7 +159,7 @@ Span<const sluice_wait_t> WaitsOf(const StreamView& stream, uint32_t visit,
 }
 
 Status Clocks::Init() {
-  words_ = (order_->columns + kAtOnce - 1) / kAtOnce * kAtOnce;
+  words_ = size_t{(order_->columns + kAtOnce - 1) / kAtOnce} * kAtOnce;
   return judge_->arena->Allocate(order_->steps.size(), &clock_);
 }
 

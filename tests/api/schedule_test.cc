@@ -155,6 +155,23 @@ TEST_CASE("schedule: a cap of the bound is enough, and the bound is not exceeded
   sluice_plan_destroy(plan);
 }
 
+TEST_CASE("schedule: a layer that makes what nobody needs is planned too") {
+  GraphSpec spec;
+  for (const uint8_t kind : {1, 0, 0, 2}) {  // an input, two intermediates, an output
+    spec.tensors.push_back({{1, 1, 1, 1}, SLUICE_DTYPE_INT8, kind});
+  }
+  const std::vector<int32_t> attributes = {0, 1 << 30, 1, 0, -128, 127};
+  spec.layers = {{SLUICE_OP_REQUANTIZE, {0}, {1}, attributes},
+                 {SLUICE_OP_REQUANTIZE, {0}, {2}, attributes},
+                 {SLUICE_OP_REQUANTIZE, {2}, {3}, attributes}};
+  Library library;
+  const GraphPtr graph = library.Graph(GraphBytes(spec));
+  const HardwarePtr hardware = library.Hardware(HardwareBytes(HardwareSpec()));
+  const PlanPtr plan = library.Schedule(graph, hardware, 0);
+  REQUIRE(plan != nullptr);
+  CHECK(ReportOf(plan).layers == 3);
+}
+
 // A clock that goes on by `step` whenever it is read.
 struct SteppedClock {
   uint64_t now = 0, step = 0, reads = 0;

@@ -68,6 +68,9 @@ Status FindUses(SpaceProblem* p, Arena* arena) {
   SLUICE_TRY(arena->Allocate(uses, &p->use));
   uses = 0;
   for (SpaceRoot& root : p->roots) {
+    // Nothing needs what this layer makes: there would be no bytes to give it room for.
+    const bool made = root.first_maker != kNone && !root.dram;
+    if (made && root.uses == 0 && !root.output) return Status::kUnsupported;
     root.first_use = uses;
     uses += root.uses;
     root.uses = 0;

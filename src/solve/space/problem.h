@@ -4,7 +4,7 @@
 //
 // Input    graph, hardware, lowering; scratchpad bytes; what tiles cost.
 // Output   tables by position and by root.
-// Errors   kOutOfMemory.
+// Errors   kUnsupported: a layer makes what nobody needs; kOutOfMemory.
 // Cost     linear in layers and tensors.
 #ifndef SLUICE_SOLVE_SPACE_PROBLEM_H_
 #define SLUICE_SOLVE_SPACE_PROBLEM_H_
