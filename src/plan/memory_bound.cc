@@ -20,6 +20,7 @@ constexpr uint64_t kObjectBytes = 1024;
 // the same time. Per layer: notes. Per pair of layers that may share a segment: the segment's
 // cost and its tiles. Per step of the plan: places and waits.
 constexpr uint64_t kSearchBytes = 384 << 10, kLayerBytes = 12 << 10;
+constexpr uint64_t kToldBytes = 128 << 10;  // for each layer
 constexpr uint64_t kPairBytes = 256, kPairsOfLayer = 112, kStepBytes = 256;
 
 uint64_t NodeCount(const Hardware& hardware) {
@@ -110,7 +111,9 @@ uint64_t SearchBytes(const PlanRequest& request, uint64_t steps, bool quick) {
       options.max_iterations == 0) {
     // Who may end the call early has the plain plan in hand during the search.
     const bool in_hand = options.cancel != nullptr || options.progress != nullptr;
-    return kSearchBytes + kStepBytes * steps +
+    // What a callback says of tiles; more of them are asked for again.
+    const uint64_t told = options.tile_cost != nullptr ? layers * kToldBytes : 0;
+    return kSearchBytes + told + kStepBytes * steps +
            layers * (kLayerBytes + kPairBytes * Min(layers, kPairsOfLayer)) +
            (in_hand ? PlainBytes(request, steps) : 0);
   }

@@ -19,6 +19,10 @@ bool SameTile(const sluice_tile_row_t& a, const sluice_tile_row_t& b) {
   return same;
 }
 
+TileCost CostIn(const sluice_tile_row_t& row) {
+  return TileCost{row.cost.cycles, row.cost.energy_pj, row.cost.scratchpad_pj};
+}
+
 Fail BadRow(uint64_t row, Diagnostic* diagnostic) {
   Fail fail(diagnostic, Status::kBadArgument, "options");
   fail.Text("tile cost row ").Number(static_cast<int64_t>(row));
@@ -88,32 +92,23 @@ void TileCosts::Keep(Status status, uint32_t layer, int32_t code) {
 }
 
 TileCost TileCosts::AskCaller(const sluice_tile_row_t& tile) {
-  Status status = GrowIndex();
-  if (status != Status::kOk) {
-    Keep(status, tile.layer, 0);
+  // Where there is no memory to keep more, the callback is asked again each time.
+  full_ = full_ || GrowIndex() != Status::kOk;
+  const size_t slot = index_.empty() ? 0 : SlotOf(tile);
+  if (!index_.empty() && index_[slot] != 0) return CostIn(known_[index_[slot] - 1]);
+  if (options_.tile_cost == nullptr || status_ != Status::kOk) return TileCost{0, 0};
+  sluice_tile_row_t row = tile;
+  row.cost = sluice_tile_cost_t{};
+  const int32_t code = options_.tile_cost(options_.tile_cost_user, tile.layer,
+                                          tile.extent, tile.channels, &row.cost);
+  if (code < 0 || (code > 0 && !IsValid(row.cost))) {
+    Keep(Status::kBadArgument, tile.layer, code);
     return TileCost{0, 0};
   }
-  const size_t slot = SlotOf(tile);
-  if (index_[slot] == 0) {
-    if (options_.tile_cost == nullptr || status_ != Status::kOk) return TileCost{0, 0};
-    sluice_tile_row_t row = tile;
-    row.cost = sluice_tile_cost_t{};
-    const int32_t code = options_.tile_cost(options_.tile_cost_user, tile.layer,
-                                            tile.extent, tile.channels, &row.cost);
-    if (code < 0 || (code > 0 && !IsValid(row.cost))) {
-      Keep(Status::kBadArgument, tile.layer, code);
-      return TileCost{0, 0};
-    }
-    if (code == 0) row.cost = sluice_tile_cost_t{};
-    status = known_.Push(row);
-    if (status != Status::kOk) {
-      Keep(status, tile.layer, 0);
-      return TileCost{0, 0};
-    }
-    index_[slot] = static_cast<uint32_t>(known_.size());
-  }
-  const sluice_tile_cost_t& cost = known_[index_[slot] - 1].cost;
-  return TileCost{cost.cycles, cost.energy_pj, cost.scratchpad_pj};
+  if (code == 0) row.cost = sluice_tile_cost_t{};
+  full_ = full_ || known_.Push(row) != Status::kOk;
+  if (!full_) index_[slot] = static_cast<uint32_t>(known_.size());
+  return CostIn(row);
 }
 
 bool TileCosts::CostOf(void* user, uint32_t layer, const int32_t extent[4],

@@ -57,6 +57,7 @@ class TileCosts {
   Arena* arena_;
   Vector<sluice_tile_row_t> known_;  // costs given by the caller; cycles 0 = none given
   Span<uint32_t> index_;             // open addressing: entry + 1, 0 = free
+  bool full_ = false;                // there is no memory for more
   TileMapper mapper_;
   Status status_ = Status::kOk;  // the first failure, of this layer
   uint32_t failed_layer_ = kNone;

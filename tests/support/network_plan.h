@@ -139,6 +139,7 @@ class NetworkPlan {
     options.progress = progress;
     options.progress_user = progress_user;
     options.cancel = cancel;
+    options.tile_cost = tile_cost;
     options.max_iterations = max_iterations;
     options.seed = seed;
     options.resume = resumed_;
@@ -179,6 +180,7 @@ class NetworkPlan {
   int32_t (*progress)(void* user, uint64_t iterations, double cost) = nullptr;
   void* progress_user = nullptr;
   const uint32_t* cancel = nullptr;
+  sluice_tile_cost_fn tile_cost = nullptr;
   uint64_t max_iterations = 0;
   uint64_t seed = 0;
   uint32_t energy_exponent = 0, delay_exponent = 0;  // both 0: 1 and 1

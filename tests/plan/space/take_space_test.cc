@@ -70,6 +70,27 @@ TEST_CASE("take space: with a deadline a plan of the space comes before the best
   CHECK(n.Product() < 0.6 * plain);
 }
 
+TEST_CASE(
+    "take space: a callback that leaves all tiles to the library changes nothing") {
+  NetworkPlan n(sluice::zoo::MakeZooGraph("mobilenet_v1", {}), "mcu-256k");
+  REQUIRE(n.ok);
+  REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+  const double alone = n.Product();
+  static int asked;
+  asked = 0;
+  n.tile_cost = [](void*, uint32_t, const int32_t*, int32_t, sluice_tile_cost_t*) {
+    ++asked;
+    return 0;
+  };
+  const uint64_t bound = n.MemoryBound();
+  n.ForgetPeak();
+  const uint64_t before = n.memory().live;
+  REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+  CHECK(n.Product() == alone);
+  CHECK(asked > 10000);
+  CHECK(n.memory().peak - before <= bound);
+}
+
 // The cost of the best plan that the search finds without changes at the end.
 double CostUnchanged(Called* c) {
   using sluice::Status;
