@@ -12,6 +12,8 @@ import dataclasses
 import os
 import queue
 import sys
+import threading
+import time
 from collections import deque
 from concurrent.futures import BrokenExecutor, Executor, Future
 from typing import Any, Callable, Deque, Dict, List, Optional, Sequence
@@ -43,9 +45,22 @@ def processes(workers: Optional[int]) -> Callable[[], Executor]:
             raise RuntimeError('a worker has begun this program anew: what starts a sweep stands '
                                'below if __name__ == "__main__":')
         return ProcessPoolExecutor(workers or cores(),
-                                   mp_context=multiprocessing.get_context("spawn"))
+                                   mp_context=multiprocessing.get_context("spawn"),
+                                   initializer=leave_with, initargs=(os.getpid(),))
 
     return make
+
+
+def leave_with(parent: int) -> None:
+    """Ends this worker soon after the process that began it, which may have been killed: a
+    pool's workers wait for more work for ever, since they hold the end that feeds them."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def let_go(executor: Any) -> None:

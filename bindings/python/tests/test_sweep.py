@@ -6,10 +6,12 @@ import json
 import math
 import multiprocessing.pool
 import os
+import pathlib
 import signal
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 
 import pytest
@@ -225,12 +227,31 @@ def test_an_interrupt_keeps_what_is_done(tmp_path):
     assert sluice.sweep(GRID, Serial(), journal=tmp_path / "j").computed <= 8
 
 
+def lives(pid):
+    """Whether a process runs; one that has ended may wait for its parent to notice."""
+    try:
+        return "\nState:\tZ" not in pathlib.Path(f"/proc/{pid}/status").read_text()
+    except FileNotFoundError:
+        return False
+
+
 def test_a_sweep_whose_process_is_killed_goes_on(serial, tmp_path):
-    """Its workers may live longer than it: they must not keep the journal locked."""
-    code = (f"import sluice, os; sluice.sweep({GRID!r}, workers=2, chunk=1, "
-            f"journal={str(tmp_path / 'j')!r}, progress=lambda done, total: "
-            "done == 5 and os.kill(os.getpid(), 9))")
-    assert subprocess.run([sys.executable, "-c", code]).returncode == -signal.SIGKILL
+    """Its workers may live longer than it, but not long, and do not keep the journal locked."""
+    code = (f"import sluice, os, multiprocessing; sluice.sweep({GRID!r}, workers=2, chunk=1, "
+            f"journal={str(tmp_path / 'j')!r}, progress=lambda done, total: done == 5 and "
+            "(print(*(p.pid for p in multiprocessing.active_children()), flush=True), "
+            "os.kill(os.getpid(), 9)))")
+    told = tmp_path / "workers"
+    with told.open("w") as out:
+        run = subprocess.run([sys.executable, "-c", code], stdout=out)
+    assert run.returncode == -signal.SIGKILL
+    workers = [int(pid) for pid in told.read_text().split()]
+    assert len(workers) == 2
+    for _ in range(100):
+        if not any(map(lives, workers)):
+            break
+        time.sleep(0.1)
+    assert not any(map(lives, workers))
     again = sluice.sweep(GRID, Serial(), journal=tmp_path / "j")
     assert again.computed <= 7 and same(again.rows) == same(serial.rows)
 
