@@ -241,7 +241,7 @@ std::string LayersText(const NotedSegment& segment, const Bytes& graph) {
   const std::vector<std::string> names = PlainLayerNames(graph);
   const auto name = [&](uint32_t layer) {
     const bool named = layer < names.size() && !names[layer].empty();
-    return named ? names[layer] : "layer " + std::to_string(layer);
+    return named ? Shortened(names[layer]) : "layer " + std::to_string(layer);
   };
   const std::string first = name(segment.layers.front());
   if (segment.layers.size() == 1) return first;

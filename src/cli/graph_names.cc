@@ -51,6 +51,16 @@ const char* DtypeText(uint8_t dtype) {
 
 }  // namespace
 
+std::string Shortened(const std::string& name) {
+  constexpr size_t kMost = 32;
+  size_t begin = 12, end = name.size() - 18;
+  if (name.size() <= kMost) return name;
+  const auto inside = [&](size_t at) { return (name[at] & 0xc0) == 0x80; };  // of UTF-8
+  while (begin > 0 && inside(begin)) --begin;
+  while (end < name.size() && inside(end)) ++end;
+  return name.substr(0, begin) + ".." + name.substr(end);
+}
+
 std::string GraphName(const Bytes& graph) {
   const wire::Graph* g = Open(graph);
   return g == nullptr || g->name() == nullptr ? std::string() : g->name()->str();

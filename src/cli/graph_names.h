@@ -14,6 +14,10 @@
 
 namespace sluice::cli {
 
+// Begin and end of a long name, for lines that people read: names of layers that a converter
+// joined may have hundreds of characters.
+std::string Shortened(const std::string& name);
+
 std::string GraphName(const Bytes& graph);
 std::string LayerName(const Bytes& graph, uint32_t layer);
 // By layer: its name in the graph, or "" if it has none. Damaged bytes: an empty list.

@@ -162,10 +162,10 @@ std::string GapSentence(const LayerTable& table) {
   }
   if (sums.host > 0) text += ", the host works " + Percent(sums.host / cycles);
   if (sums.worst != nullptr && sums.worst_cycles > 0.02 * cycles) {
-    text +=
-        "; furthest above its own bound: " + LayerName(table.graph, sums.worst->layer) +
-        ", " + Grouped(static_cast<uint64_t>(sums.worst_cycles)) + " cycles of " +
-        LimitText(sums.worst->limit);
+    text += "; furthest above its own bound: " +
+            Shortened(LayerName(table.graph, sums.worst->layer)) + ", " +
+            Grouped(static_cast<uint64_t>(sums.worst_cycles)) + " cycles of " +
+            LimitText(sums.worst->limit);
   }
   return text;
 }

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include "cli/graph_names.h"
+
 namespace sluice::cli {
 namespace {
 
@@ -31,6 +33,17 @@ sluice_layer_cost_t Row(uint32_t layer, uint64_t cycles, uint64_t bytes) {
   row.bound_dram_bytes = bytes / 2;
   row.limit = cycles >= bytes / 4 ? SLUICE_LIMIT_TILES : SLUICE_LIMIT_DRAM;
   return row;
+}
+
+TEST_CASE("layer table: long names keep begin and end, and characters are not cut") {
+  CHECK(Shortened("conv1 (conv)") == "conv1 (conv)");
+  CHECK(Shortened(std::string(32, 'a')) == std::string(32, 'a'));
+  const std::string letters(60, 'a');
+  CHECK(Shortened("begin" + letters + "end") ==
+        "begin" + std::string(7, 'a') + ".." + std::string(15, 'a') + "end");
+  std::string wide;
+  for (int i = 0; i < 30; ++i) wide += "\u00e9";
+  CHECK(Shortened("x" + wide) == ("x" + wide).substr(0, 11) + ".." + wide.substr(42));
 }
 
 TEST_CASE("layer table: a line for each layer that takes something") {
