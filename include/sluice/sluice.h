@@ -304,7 +304,9 @@ typedef struct sluice_tile_row {
 /* The cost of a tile, from the caller; arguments as in sluice_tile_row_t. Returns 1 with
  * *out filled; 0: not known; below 0: sluice_schedule fails with SLUICE_BAD_ARGUMENT. Equal
  * tiles must have equal costs. It is called during sluice_schedule on its thread (with a
- * runner: see there), at most once per distinct tile, and must not use the context. */
+ * runner: see there), once per distinct tile as long as there is memory to keep the answer
+ * (sluice_schedule_memory_bound counts 128 KiB per layer for that), and must not use the
+ * context. */
 typedef int32_t (*sluice_tile_cost_fn)(void* user, uint32_t layer,
                                        const int32_t extent[4], int32_t channels,
                                        sluice_tile_cost_t* out);

@@ -15,7 +15,7 @@ bool IsBetter(PlanCall* call, Candidate* c, Arena* scratch) {
       Status::kOk) {
     return false;
   }
-  if (!call->has_plan() && call->estimated) return true;
+  if (!call->has_plan() && call->lacks_plain) return true;
   const double cost =
       call->has_plan() ? call->best_cost : PlanCost(call->options, call->plain.report);
   return PlanCost(call->options, c->report) < cost;

@@ -4,9 +4,9 @@
 //   call     plan found soon | search | write and judge
 //   search   section, section, ... | improve each section
 //
-// Where time is short, the plan found soon leaves the time that the plain plan takes, which is finished where
-// the other was not. From then on each plan is kept until there is a better one, so more
-// time does not make the plan worse.
+// Where time is short, a plan that a short search finds comes first. It leaves the time
+// that the plain plan takes, which is finished if the other one was not. From then on each
+// plan is kept until there is a better one.
 //
 // Input    the call's clock; how much work there is.
 // Output   the part of the time for one piece of work; no effect without a deadline.

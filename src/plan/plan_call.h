@@ -92,10 +92,10 @@ struct PlanCall {
   TilingMemo tilings;
   Span<PlanLayerHash> hashes;  // of the graph; empty = not computed yet
 
-  Candidate plain;         // the plan layer by layer; its lowering is that of the graph
-  Span<BlockCost> alone;   // each of its layers by itself; empty = not known
-  bool estimated = false;  // `alone` and the report of `plain` are estimates
-  uint64_t step_ns = 0;    // to write and judge one step; 0 = there is no deadline
+  Candidate plain;        // the plan layer by layer; its lowering is that of the graph
+  Span<BlockCost> alone;  // each of its layers by itself; empty = not known
+  bool lacks_plain = false;  // there is no plain plan to compare with
+  uint64_t step_ns = 0;      // to write and judge one step; 0 = there is no deadline
 
   PlanBytes best = {};           // in `arena`; empty = none yet
   double best_cost = 0;          // by PlanCost

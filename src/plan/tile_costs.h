@@ -6,7 +6,8 @@
 // Output   a TileCoster; status() after scheduling
 // Errors   Init: kBadArgument with the row. status(): kBadArgument with the layer when
 //          the callback failed or gave no valid cost; kOutOfMemory
-// Cost     one call of the callback, and one mapping, per distinct tile
+// Cost     one call of the callback, and one mapping, per distinct tile; where there is no
+//          memory to keep what the callback said, a call each time
 #ifndef SLUICE_PLAN_TILE_COSTS_H_
 #define SLUICE_PLAN_TILE_COSTS_H_
 

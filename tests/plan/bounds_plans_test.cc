@@ -108,7 +108,7 @@ namespace wire = sluice::wire;
 //   segments every division of the order
 //   loops    of a segment none or one, over N H W C or the sum, in 2, 4 or 8 parts (of three
 //            layers in 2 or 8); two where one segment has all layers
-//   placing  by age
+//   placing  by leads
 class AllPlans {
  public:
   AllPlans(Library* library, const GraphPtr& graph, const HardwarePtr& hardware,

@@ -328,10 +328,10 @@ Status TakeCarriedSpace(PlanCall* call, const Alignment& alignment) {
   const bool exactly = !call->before->is_made();
   const double before = call->best_cost;
   SpaceTaker taker(call, call->before->report);
-  call->estimated = true;  // there is no plain plan to compare with
+  call->lacks_plain = true;
   const Status status = taker.TakeCarried(
       {&call->before->notation, &alignment, call->minimise || exactly}, exactly);
-  call->estimated = false;
+  call->lacks_plain = false;
   SLUICE_TRY(status);
   if (call->best_cost != before) call->spaced = true;
   if (call->has_limits() && !exactly && !call->minimise) SLUICE_TRY(taker.GoOn());
