@@ -69,10 +69,10 @@ TEST_CASE("better plan: it has to cost less than the plain plan, then than the b
   c.call.plain.groups = 2;
   CHECK(!IsBetter(&c.call, &c.call.plain, &c.scratch));
   CHECK(c.call.plain.report.groups == 2);
-  // While there are only estimates, and no plan yet, any plan is better.
-  c.call.estimated = true;
+  // Where there is neither a plain plan to compare with nor another, any plan is better.
+  c.call.lacks_plain = true;
   CHECK(IsBetter(&c.call, &c.call.plain, &c.scratch));
-  c.call.estimated = false;
+  c.call.lacks_plain = false;
   REQUIRE(TakeFused(&c.call) == Status::kOk);
   Called again;
   again.MakePlain();
