@@ -68,6 +68,11 @@ struct ImportOptions : sluice_import_options_t {
     training = 1;
     return *this;
   }
+  // Layers compute also rows and columns that no layer reads.
+  ImportOptions& KeepUnread() {
+    keep_unread = 1;
+    return *this;
+  }
   ImportOptions& Dims(const std::vector<sluice_import_dim_t>& list) {
     dims = list.data();
     dim_count = static_cast<uint32_t>(list.size());

@@ -89,7 +89,9 @@ typedef struct sluice_import_options {
   uint64_t opaque_cycles; /* declared for each opaque layer; 0: one per element */
   const sluice_import_dim_t* dims; /* extents of dynamic dimensions; read in the call */
   uint32_t dim_count;              /* how many of them */
-  uint32_t reserved;
+  /* 1: layers compute all rows and columns of their outputs, also those that no layer reads.
+   * 0: such rows and columns are left out (SLUICE_IMPORT_SKIPPED), unless training is 1. */
+  uint32_t keep_unread;
   const sluice_external_files_t* external; /* NULL: constants in other files are refused */
   /* Most bytes of constants that the graph may hold. The import fails with
    * SLUICE_OUT_OF_MEMORY before it makes more. 0: 64 MiB more than 16 times the model and
@@ -142,7 +144,10 @@ enum { /* lists of a report: operators of the model that ... */
   SLUICE_IMPORT_FOLDED = 3,      /* ... left no layer: computed at import, or dropped */
   SLUICE_IMPORT_OPEN_DIMS = 4,   /* (dimensions that need an extent; the import failed) */
   SLUICE_IMPORT_ROUNDED = 5,     /* ... round ties as their reason says */
-  SLUICE_IMPORT_LISTS = 6
+  /* (layers, by operator, that do not compute rows and columns which no layer reads; the
+   * graph's outputs have the same bytes) */
+  SLUICE_IMPORT_SKIPPED = 6,
+  SLUICE_IMPORT_LISTS = 7
 };
 
 /* Figures of an import. */

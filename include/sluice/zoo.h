@@ -31,6 +31,10 @@ typedef struct sluice_zoo_options {
   int32_t blocks;  /* only the first ones of a transformer; 0: all */
   uint32_t training;                   /* 1: one training step, as in import.h */
   const sluice_allocator_t* allocator; /* of the graph's bytes; NULL: malloc and free */
+  /* 1: rows and columns that no layer reads are not computed, as sluice_import_model leaves
+   * them out (SLUICE_IMPORT_SKIPPED). 0: as it was published. Not of training steps. */
+  uint32_t skip_unread;
+  uint32_t reserved;
 } sluice_zoo_options_t;
 
 /* The graph of a network. options: NULL means defaults. Same name and options: same

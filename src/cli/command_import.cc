@@ -76,6 +76,7 @@ Json Summary(const Imported& import) {
           {"shapes_only", Listed(import.lists[SLUICE_IMPORT_SHAPES_ONLY])},
           {"rounded", Listed(import.lists[SLUICE_IMPORT_ROUNDED])},
           {"folded", Listed(import.lists[SLUICE_IMPORT_FOLDED])},
+          {"skipped", Listed(import.lists[SLUICE_IMPORT_SKIPPED])},
           {"interface", import.interface},
           {"input_ports", Ports(import.graph, sluice_graph_input)},
           {"output_ports", Ports(import.graph, sluice_graph_output)}};
@@ -119,6 +120,7 @@ void Print(const ImportCommand& command, const Imported& import) {
                 entry.reason.empty() ? "unknown operator" : entry.reason);
   }
   ListByReason("without a layer", import.lists[SLUICE_IMPORT_FOLDED], &report);
+  ListByReason("fewer pixels", import.lists[SLUICE_IMPORT_SKIPPED], &report);
   for (const std::string& line : import.interface) report.Line("", line);
   if (s.numbers == SLUICE_NUMBERS_SHAPES_ONLY) {
     report.Line("numbers",
@@ -147,6 +149,7 @@ Imported ImportFile(const ImportCommand& command) {
   request.allow_opaque = command.allow_opaque;
   request.opaque_cycles = command.opaque_cycles;
   request.training = command.training;
+  request.keep_unread = command.keep_unread;
   request.dims = command.dims;
   return ImportModel(request);
 }

@@ -61,6 +61,8 @@ void AddImport(CLI::App* app, ImportCommand* command) {
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 50));
   sub->add_flag("--training", command->training,
                 "a training step: errors and gradients of the weights");
+  sub->add_flag("--keep-unread", command->keep_unread,
+                "compute also rows and columns that no layer reads");
   sub->add_option_function<std::vector<std::string>>(
          "--dim",
          [command](const std::vector<std::string>& list) {
@@ -195,6 +197,8 @@ void AddZoo(CLI::App* app, ZooCommand* command) {
                   "only the first so many blocks of a transformer");
   sub->add_flag("--training", command->training,
                 "a training step: errors and gradients of the weights");
+  sub->add_flag("--skip-unread", command->skip_unread,
+                "leave out rows and columns that no layer reads, as imports do");
   AddJson(sub, &command->json);
   sub->callback([command] { Run(*command); });
 }

@@ -40,6 +40,7 @@ void Run(const ZooCommand& command) {
   options.context = command.context;
   options.blocks = command.blocks;
   options.training = command.training ? 1 : 0;
+  options.skip_unread = command.skip_unread ? 1 : 0;
   if (!IsZooName(command.name)) {
     throw Failure(kUsage,
                   "no network is called " + command.name + "; zoo --list names them");

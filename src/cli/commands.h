@@ -20,7 +20,8 @@ namespace sluice::cli {
 struct ImportCommand {
   std::string model, output;
   bool allow_opaque = false;
-  bool training = false;  // one step of it
+  bool training = false;     // one step of it
+  bool keep_unread = false;  // compute also what no layer reads
   uint64_t opaque_cycles = 0;
   std::map<std::string, int64_t> dims;  // dynamic dimensions: "batch" or "input:0"
   bool json = false;
@@ -72,7 +73,8 @@ struct ZooCommand {
   int32_t batch = 1;
   int32_t seq = 0, context = 0, blocks = 0;  // 0 = the network's own
   bool list = false;
-  bool training = false;  // one step of it
+  bool training = false;     // one step of it
+  bool skip_unread = false;  // pixels that no layer reads are left out
   bool json = false;
 };
 void Run(const ZooCommand& command);

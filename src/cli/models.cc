@@ -100,6 +100,7 @@ Imported ImportModel(const ImportRequest& request) {
   options.name = name.c_str();
   options.allow_opaque = request.allow_opaque ? 1 : 0;
   options.training = request.training ? 1 : 0;
+  options.keep_unread = request.keep_unread ? 1 : 0;
   options.opaque_cycles = request.opaque_cycles;
   options.dims = dims.data();
   options.dim_count = static_cast<uint32_t>(dims.size());

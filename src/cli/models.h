@@ -22,7 +22,7 @@ namespace sluice::cli {
 struct ImportRequest {
   std::string model;  // path
   uint32_t format;    // SLUICE_MODEL_
-  bool allow_opaque, training;
+  bool allow_opaque, training, keep_unread;
   uint64_t opaque_cycles;
   std::map<std::string, int64_t> dims;
 };

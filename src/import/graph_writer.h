@@ -118,6 +118,7 @@ class GraphWriter {
   }
   std::vector<int32_t>& attributes(size_t layer) { return layers_[layer].attributes; }
   void SetDims(uint32_t tensor, Dims dims) { tensors_[tensor].dims = std::move(dims); }
+  void SetLayers(std::vector<LayerRow> layers) { layers_ = std::move(layers); }
   uint64_t constant_bytes() const { return data_.size(); }
 
   // Rewinding removes tensors, layers and constants added after the Mark; names stay.

@@ -76,6 +76,7 @@ ImportResult ImportTfliteBytes(const sluice_import_options_t& given,
   options.allow_opaque = given.allow_opaque != 0;
   options.opaque_cycles = given.opaque_cycles;
   options.max_constant_bytes = LimitOf(given, size);
+  options.skip_unread = given.keep_unread == 0 && given.training == 0;
   if (reinterpret_cast<uintptr_t>(bytes) % 8 == 0) {
     return ImportTflite(bytes, size, options);
   }
@@ -90,6 +91,7 @@ ImportResult ImportOnnxBytes(const sluice_import_options_t& given, const uint8_t
   options.allow_opaque = given.allow_opaque != 0;
   options.opaque_cycles = given.opaque_cycles;
   options.max_constant_bytes = LimitOf(given, size);
+  options.skip_unread = given.keep_unread == 0 && given.training == 0;
   sluice_external_files_t external;
   if (given.external != nullptr) {
     external = Complete(given.external, "external");
@@ -129,6 +131,7 @@ void Fill(const ImportResult& import, sluice_import_report* report) {
   report->lists[SLUICE_IMPORT_SHAPES_ONLY] = import.shapes_only;
   report->lists[SLUICE_IMPORT_FOLDED] = import.folded;
   report->lists[SLUICE_IMPORT_ROUNDED] = import.rounded;
+  report->lists[SLUICE_IMPORT_SKIPPED] = import.skipped;
   report->interface = import.interface;
 }
 

@@ -38,6 +38,8 @@ struct ImportResult {
   std::vector<UnsupportedOperator> rounded;
   // Operators that left no layer: computed at import, or not needed by any output.
   std::vector<UnsupportedOperator> folded;
+  // Layers that leave out rows and columns which no layer reads, by operator.
+  std::vector<UnsupportedOperator> skipped;
   std::vector<std::string> interface;  // one line for each input and output
 };
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C functions of zoo.h.
 #include "import/border.h"
+#include "import/graph_writer.h"
 #include "import/training/training.h"
+#include "import/unread_pixels.h"
 #include "sluice/zoo.h"
 #include "zoo/zoo.h"
 
@@ -32,7 +34,17 @@ sluice_status_t sluice_zoo_graph(const char* name, const sluice_zoo_options_t* o
     sizes.context = known.context;
     sizes.blocks = known.blocks;
     Bytes graph = sluice::zoo::MakeZooGraph(name, sizes);
+    if (known.training != 0 && known.skip_unread != 0) {
+      throw Error(
+          Fault::kBadArgument,
+          "skip_unread: a training step reads all pixels; leave one of the two out");
+    }
     if (known.training != 0) graph = MakeTrainingGraph(graph);
+    if (known.skip_unread != 0) {
+      GraphWriter writer(graph);
+      SkipUnreadPixels(&writer);
+      graph = writer.Finish();
+    }
     HandOver(graph, known.allocator, out_graph);
   });
 }

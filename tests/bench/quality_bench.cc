@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "import/graph_writer.h"
+#include "import/unread_pixels.h"
 #include "quality_cases.h"
 #include "support/network_plan.h"
 #include "zoo/zoo.h"
@@ -53,6 +55,8 @@ const std::vector<Row>& Goals() {
       {"darts", 1, "soma-edge", 0, Unit::kProduct, 10.7e14, 2.3e14},
       {"squeezenet", 1, "soma-edge", 0, Unit::kCycles, 273273, 103e3},
       {"resnet50", 16, "soma-edge", 0, Unit::kProduct, 1.23e17, 1.15e17},
+      {"resnet50 --skip-unread", 16, "soma-edge", 0, Unit::kProduct, 1.23e17, 1.15e17},
+      {"resnet50 --skip-unread", 1, "soma-edge", 0, Unit::kProduct, 4.63e15, 0},
       {"vit_b_16", 8, "soma-edge", 0, Unit::kCycles, 66.7e6, 19.2e6},
       {"vit_b_16", 32, "soma-edge", 0, Unit::kCycles, 242e6, 76.5e6},
       {"gpt2_small_prefill", 32, "soma-edge", 0, Unit::kProduct, 2.93e20, 7.8e19},
@@ -60,6 +64,7 @@ const std::vector<Row>& Goals() {
       {"resnet50", 1, "mcu-256k", 65536, Unit::kCycles, 125.7e6, 79e6},
       {"vit_b_16", 1, "mcu-256k", 0, Unit::kCycles, 400e6, 196e6},
       {"resnet50", 1, "mcu-256k", 0, Unit::kCycles, 59.2e6, 52.5e6},
+      {"resnet50 --skip-unread", 1, "mcu-256k", 0, Unit::kCycles, 59.2e6, 52.5e6},
       {"gpt2_small_prefill", 1, "mcu-256k", 0, Unit::kCycles, 1105e6, 640e6},
       {"down_projection", 0, "mcu-256k", 0, Unit::kCycles, 37.0e6, 12e6},
       {"down_projection", 0, "mcu-256k", 65536, Unit::kCycles, 205e6, 22e6},
@@ -107,11 +112,21 @@ void Keep(const std::string& name, const sluice::import::Bytes& bytes) {
              static_cast<std::streamsize>(bytes.size()));
 }
 
-sluice_test::NetworkPlan PlanOf(const Row& row) {
+// A network of the zoo; with " --skip-unread" behind its name, without pixels that no layer reads.
+sluice::import::Bytes NetworkOf(const Row& row) {
   sluice::zoo::ZooOptions options;
   options.batch = row.batch;
-  const auto graph = row.batch == 0 ? sluice_bench::MakeCase(row.network)
-                                    : sluice::zoo::MakeZooGraph(row.network, options);
+  const size_t flag = row.network.find(" --skip-unread");
+  const auto graph = sluice::zoo::MakeZooGraph(row.network.substr(0, flag), options);
+  if (flag == std::string::npos) return graph;
+  sluice::import::GraphWriter writer(graph);
+  sluice::import::SkipUnreadPixels(&writer);
+  return writer.Finish();
+}
+
+sluice_test::NetworkPlan PlanOf(const Row& row) {
+  const auto graph =
+      row.batch == 0 ? sluice_bench::MakeCase(row.network) : NetworkOf(row);
   const auto machine = row.machine == kTraffic
                            ? sluice_bench::OnlyTraffic()
                            : sluice::presets::LoadPreset(row.machine);

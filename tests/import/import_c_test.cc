@@ -241,4 +241,54 @@ TEST_CASE("import in C: a model at any address and its training step are read") 
   }
 }
 
+// A 3x3 convolution of 8 x 8 pixels, and a 1x1 convolution that reads every second of them.
+std::vector<uint8_t> EverySecond() {
+  using namespace sluice::import;
+  TinyModel model;
+  const auto int8 = tflite::TensorType::INT8;
+  int tensor = model.AddTensor("x", {1, 8, 8, 2}, int8, 0.5f, -3);
+  const int x = tensor;
+  for (const int32_t size : {3, 1}) {
+    std::vector<uint8_t> filter(static_cast<size_t>(size * size * 4));
+    for (size_t i = 0; i < filter.size(); ++i) filter[i] = static_cast<uint8_t>(i * 37);
+    const int32_t stride = size == 1 ? 2 : 1, out = size == 1 ? 4 : 8;
+    const int w = model.AddTensor("w", {2, size, size, 2}, int8, 0.01f, 0, filter);
+    const int b = model.AddTensor("b", {2}, tflite::TensorType::INT32, 0.005f, 0,
+                                  std::vector<uint8_t>(8));
+    const int y = model.AddTensor("y", {1, out, out, 2}, int8, 0.25f, 7);
+    const auto options =
+        tflite::CreateConv2DOptions(model.builder(), tflite::Padding::SAME, stride,
+                                    stride, tflite::Activation::NONE);
+    model.AddOperator(tflite::BuiltinOperator::CONV_2D, {tensor, w, b}, {y},
+                      tflite::BuiltinOptions::Conv2DOptions, options.Union());
+    tensor = y;
+  }
+  return model.Finish({x}, {tensor});
+}
+
+TEST_CASE("import in C: pixels that no layer reads are left out, unless asked for") {
+  const std::vector<uint8_t> model = EverySecond();
+  sluice_import_options_t keep = Sized<sluice_import_options_t>();
+  keep.keep_unread = 1;
+  sluice_import_options_t training = Sized<sluice_import_options_t>();
+  training.training = 1;
+  for (const auto& options : {Sized<sluice_import_options_t>(), keep, training}) {
+    Outcome outcome;
+    outcome.Import(model, options);
+    REQUIRE(outcome.status == SLUICE_OK);
+    const bool skips = options.keep_unread == 0 && options.training == 0;
+    sluice_import_summary_t summary = Sized<sluice_import_summary_t>();
+    REQUIRE(sluice_import_report_summary(outcome.report, &summary) == SLUICE_OK);
+    CHECK(summary.lists[SLUICE_IMPORT_SKIPPED] == (skips ? 1 : 0));
+    if (skips) {
+      sluice_import_entry_t entry = Sized<sluice_import_entry_t>();
+      REQUIRE(sluice_import_report_entry(outcome.report, SLUICE_IMPORT_SKIPPED, 0,
+                                         &entry) == SLUICE_OK);
+      CHECK(entry.count == 1);
+      CHECK(std::string(entry.name) == "conv");
+    }
+    sluice_bytes_release(nullptr, &outcome.graph);
+  }
+}
+
 }  // namespace

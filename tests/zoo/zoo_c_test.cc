@@ -75,6 +75,10 @@ TEST_CASE("zoo in C: sizes reach the network, zero is what was published") {
   const Answer trained = Ask("mlp_l", &options);
   CHECK(trained.status == SLUICE_OK);
   CHECK(trained.graph.size() > Ask("mlp_l", nullptr).graph.size());
+  options = Options();
+  options.skip_unread = 1;
+  CHECK(Ask("mlp_l", &options).graph == Ask("mlp_l", nullptr).graph);
+  CHECK(Ask("resnet50", &options).graph != Ask("resnet50", nullptr).graph);
 }
 
 TEST_CASE("zoo in C: what there is not is refused with a sentence") {
@@ -104,6 +108,10 @@ TEST_CASE("zoo in C: what there is not is refused with a sentence") {
   options.seq = 1;
   CHECK(Ask("vit_b_16", &options).why ==
         "vit_b_16 takes no seq: that is the prompt of GPT-2");
+  options = Options();
+  options.training = options.skip_unread = 1;
+  CHECK(Ask("resnet50", &options).why ==
+        "skip_unread: a training step reads all pixels; leave one of the two out");
   options = Options();
   options.struct_size = 2;
   CHECK(Ask("mlp_l", &options).why ==

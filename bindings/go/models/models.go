@@ -25,7 +25,8 @@ static void clear_diagnostic(sluice_diagnostic_t* d) {
 static sluice_status_t import_model(const void* model, size_t size, const char* name,
                                     uint32_t allow_opaque, uint32_t training,
                                     sluice_import_dim_t* dims, uint32_t dim_count,
-                                    uint64_t max_constant_bytes, sluice_bytes_t* out,
+                                    uint64_t max_constant_bytes, uint32_t keep_unread,
+                                    sluice_bytes_t* out,
                                     sluice_import_report_t** report,
                                     sluice_diagnostic_t* d) {
   sluice_import_options_t o;
@@ -37,6 +38,7 @@ static sluice_status_t import_model(const void* model, size_t size, const char* 
   o.dims = dims;
   o.dim_count = dim_count;
   o.max_constant_bytes = max_constant_bytes;
+  o.keep_unread = keep_unread;
   clear_diagnostic(d);
   return sluice_import_model(model, size, &o, out, report, d);
 }
@@ -71,7 +73,8 @@ static sluice_import_entry_t entry(const sluice_import_report_t* report, uint32_
 
 static sluice_status_t zoo_graph(const char* name, int32_t batch, int32_t seq,
                                  int32_t context, int32_t blocks, uint32_t training,
-                                 sluice_bytes_t* out, sluice_diagnostic_t* d) {
+                                 uint32_t skip_unread, sluice_bytes_t* out,
+                                 sluice_diagnostic_t* d) {
   sluice_zoo_options_t o;
   memset(&o, 0, sizeof o);
   o.struct_size = sizeof o;
@@ -80,6 +83,7 @@ static sluice_status_t zoo_graph(const char* name, int32_t batch, int32_t seq,
   o.context = context;
   o.blocks = blocks;
   o.training = training;
+  o.skip_unread = skip_unread;
   clear_diagnostic(d);
   return sluice_zoo_graph(name, &o, out, d);
 }
@@ -99,6 +103,7 @@ type Options struct {
 	Training         bool             // the graph of one training step
 	Dims             map[string]int64 // of an ONNX model, by name or as INPUT:AXIS
 	MaxConstantBytes uint64           // that the graph may hold; 0: by the model's size
+	KeepUnread       bool             // compute also rows and columns that no layer reads
 }
 
 // Operators is a group of equal operators of the model that were imported in the same
@@ -118,6 +123,7 @@ type Imported struct {
 	ShapesOnly      []Operators // layers of the same shapes only
 	Rounded         []Operators // beside a tie the runtime may round the other way
 	Folded          []Operators // left no layer: computed at import, or dropped
+	Skipped         []Operators // do not compute rows and columns that no layer reads
 }
 
 func failed(status C.sluice_status_t, d *C.sluice_diagnostic_t) error {
@@ -183,7 +189,8 @@ func Import(model []byte, o Options) (*Imported, error) {
 	var report *C.sluice_import_report_t
 	var d C.sluice_diagnostic_t
 	status := C.import_model(pointer(model), C.size_t(len(model)), name, flag(o.AllowOpaque),
-		flag(o.Training), dims, count, C.uint64_t(o.MaxConstantBytes), &bytes, &report, &d)
+		flag(o.Training), dims, count, C.uint64_t(o.MaxConstantBytes),
+		flag(o.KeepUnread), &bytes, &report, &d)
 	defer C.sluice_import_report_destroy(report)
 	if err := failed(status, &d); err != nil {
 		return nil, err
@@ -195,7 +202,8 @@ func Import(model []byte, o Options) (*Imported, error) {
 		Opaque:        list(report, &s, C.SLUICE_IMPORT_OPAQUE),
 		ShapesOnly:    list(report, &s, C.SLUICE_IMPORT_SHAPES_ONLY),
 		Rounded:       list(report, &s, C.SLUICE_IMPORT_ROUNDED),
-		Folded:        list(report, &s, C.SLUICE_IMPORT_FOLDED)}, nil
+		Folded:        list(report, &s, C.SLUICE_IMPORT_FOLDED),
+		Skipped:       list(report, &s, C.SLUICE_IMPORT_SKIPPED)}, nil
 }
 
 // Presets are the names of the machines that come with sluice.
@@ -238,6 +246,7 @@ func HardwareFromJSON(text []byte) ([]byte, error) {
 type ZooOptions struct {
 	Batch, Seq, Context, Blocks int32
 	Training                    bool
+	SkipUnread                  bool // leave out rows and columns that no layer reads, as imports do
 }
 
 // Networks are the names of the known networks.
@@ -256,7 +265,7 @@ func Network(name string, o ZooOptions) ([]byte, error) {
 	var bytes C.sluice_bytes_t
 	var d C.sluice_diagnostic_t
 	status := C.zoo_graph(text, C.int32_t(o.Batch), C.int32_t(o.Seq), C.int32_t(o.Context),
-		C.int32_t(o.Blocks), flag(o.Training), &bytes, &d)
+		C.int32_t(o.Blocks), flag(o.Training), flag(o.SkipUnread), &bytes, &d)
 	if err := failed(status, &d); err != nil {
 		return nil, err
 	}

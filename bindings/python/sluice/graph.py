@@ -131,32 +131,36 @@ class Graph:
     def from_model(cls, model: Union[Path, bytes], *, format: str = "detect",
                    dims: Optional[Mapping[str, int]] = None, name: Optional[str] = None,
                    allow_opaque: bool = False, opaque_cycles: int = 0, training: bool = False,
-                   max_constant_bytes: int = 0) -> "Graph":
+                   max_constant_bytes: int = 0, keep_unread: bool = False) -> "Graph":
         """Imports a model in any format that this build reads.
 
         allow_opaque leaves operators that cannot be expressed to the host, as if each took
-        opaque_cycles; training makes the graph of one training step.
+        opaque_cycles; training makes the graph of one training step. Rows and columns that no
+        layer reads are left out (import_report.lists["skipped"]), unless keep_unread is true.
         """
         from ._importing import import_model
 
         made: Graph = import_model(cls, model, format, {} if dims is None else dims, name, dict(
             allow_opaque=int(allow_opaque), opaque_cycles=opaque_cycles,
-            training=int(training), max_constant_bytes=max_constant_bytes))
+            training=int(training), max_constant_bytes=max_constant_bytes,
+            keep_unread=int(keep_unread)))
         return made
 
     @classmethod
     def zoo(cls, name: str, *, batch: Optional[int] = None, seq: Optional[int] = None,
             context: Optional[int] = None, blocks: Optional[int] = None,
-            training: bool = False) -> "Graph":
+            training: bool = False, skip_unread: bool = False) -> "Graph":
         """A known network with seeded weights; zoo_names() lists them. Sizes of None are the
-        network's own: a batch of one, GPT-2's 12 blocks."""
+        network's own: a batch of one, GPT-2's 12 blocks. skip_unread leaves out rows and columns
+        that no layer reads, as imports do."""
         expect(name, str, "name", "one of sluice.zoo_names()")
         if name not in zoo_names():
             raise BadArgument(f"no network is called {name}; there are {', '.join(zoo_names())}")
         sizes = {"batch": batch, "seq": seq, "context": context, "blocks": blocks}
         sizes = {of: whole(size, of, 1, (1 << 31) - 1) for of, size in sizes.items()
                  if size is not None}
-        options = struct("sluice_zoo_options_t", **sizes, training=int(training))
+        options = struct("sluice_zoo_options_t", **sizes, training=int(training),
+                         skip_unread=int(skip_unread))
         out, why = ffi.new("sluice_bytes_t*"), diagnostic()
         check(lib.sluice_zoo_graph(name.encode(), options, out, why), why)
         return cls(take(out))

@@ -46,7 +46,7 @@ mod raw {
         pub opaque_cycles: u64,
         pub dims: *const Dim,
         pub dim_count: u32,
-        pub reserved: u32,
+        pub keep_unread: u32,
         pub external: *const c_void,
         pub max_constant_bytes: u64,
     }
@@ -83,6 +83,8 @@ mod raw {
         pub blocks: i32,
         pub training: u32,
         pub allocator: *const c_void,
+        pub skip_unread: u32,
+        pub reserved: u32,
     }
 
     extern "C" {
@@ -158,6 +160,8 @@ pub struct Imported {
     pub rounded: Vec<Operators>,
     /// Left no layer: computed at import, or dropped.
     pub folded: Vec<Operators>,
+    /// Layers that do not compute rows and columns which no layer reads.
+    pub skipped: Vec<Operators>,
 }
 
 /// How a model is imported.
@@ -173,6 +177,8 @@ pub struct Options {
     pub dims: Vec<(String, i64)>,
     /// Most bytes of constants that the graph may hold; 0: by the size of the model.
     pub max_constant_bytes: u64,
+    /// Layers compute also rows and columns that no layer reads.
+    pub keep_unread: bool,
 }
 
 impl Options {
@@ -195,7 +201,7 @@ impl Options {
             opaque_cycles: 0,
             dims: dims.as_ptr(),
             dim_count: dims.len() as u32,
-            reserved: 0,
+            keep_unread: self.keep_unread as u32,
             external: std::ptr::null(),
             max_constant_bytes: self.max_constant_bytes,
         };
@@ -224,6 +230,7 @@ impl Options {
             shapes_only: report.list(2, &summary),
             rounded: report.list(5, &summary),
             folded: report.list(3, &summary),
+            skipped: report.list(6, &summary),
         })
     }
 }
@@ -236,6 +243,8 @@ pub struct ZooOptions {
     pub context: i32,
     pub blocks: i32,
     pub training: bool,
+    /// Rows and columns that no layer reads are left out, as imports do.
+    pub skip_unread: bool,
 }
 
 /// Names of the known networks.
@@ -255,6 +264,8 @@ pub fn network(name: &str, options: &ZooOptions) -> Result<Vec<u8>> {
         blocks: options.blocks,
         training: options.training as u32,
         allocator: std::ptr::null(),
+        skip_unread: options.skip_unread as u32,
+        reserved: 0,
     };
     // SAFETY: name and options live through the call.
     taken(|out, diagnostic| unsafe { raw::sluice_zoo_graph(name.as_ptr(), &options, out, diagnostic) })

@@ -3,6 +3,7 @@
 
 #include "import/error.h"
 #include "import/onnx/onnx_lowering.h"
+#include "import/unread_pixels.h"
 
 namespace sluice::import {
 namespace {
@@ -240,6 +241,7 @@ ImportResult ImportOnnx(const uint8_t* bytes, size_t size,
   for (const UnsupportedOperator& entry : result.hosted) {
     result.opaque.push_back(entry);
   }
+  if (options.skip_unread) result.skipped = SkipUnreadPixels(&graph);
   result.graph = graph.Finish();
   result.layers = static_cast<uint32_t>(graph.layers().size());
   result.tensors = static_cast<uint32_t>(graph.tensors().size());

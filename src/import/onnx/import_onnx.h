@@ -29,6 +29,7 @@ struct OnnxImportOptions {
   bool allow_opaque = false;   // what cannot be expressed runs on the host
   uint64_t opaque_cycles = 0;  // declared for each; 0 = one per element
   uint64_t max_constant_bytes = UINT64_MAX;  // kTooLarge beyond that
+  bool skip_unread = false;                  // SkipUnreadPixels
 };
 
 bool HasOnnx();  // whether this build can read ONNX files

@@ -11,6 +11,7 @@
 #include "import/tflite/tflite_lowering.h"
 #include "import/tflite/tflite_model.h"
 #include "import/tflite/variables.h"
+#include "import/unread_pixels.h"
 #include "tflite_generated.h"
 
 namespace sluice::import {
@@ -188,6 +189,7 @@ void Lower(const TfliteModel& model, const TfliteImportOptions& options, bool ke
   }
   if (!refused.empty()) FailUnsupported(refused);
   lowering.WriteStates();
+  if (options.skip_unread) result->skipped = SkipUnreadPixels(&graph);
   result->graph = graph.Finish();
   result->layers = static_cast<uint32_t>(graph.layers().size());
   result->tensors = static_cast<uint32_t>(graph.tensors().size());

@@ -23,6 +23,7 @@ struct TfliteImportOptions {
   bool allow_opaque = false;   // what cannot be expressed runs on the host
   uint64_t opaque_cycles = 0;  // declared for each; 0 = one per element in and out
   uint64_t max_constant_bytes = UINT64_MAX;  // kTooLarge beyond that
+  bool skip_unread = false;                  // SkipUnreadPixels
 };
 
 ImportResult ImportTflite(const uint8_t* bytes, size_t size,

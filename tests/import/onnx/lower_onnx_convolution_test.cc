@@ -38,6 +38,25 @@ TEST_CASE(
   CHECK(valid.at(SLUICE_CONV_STRIDE_H) == 2);
 }
 
+TEST_CASE(
+    "onnx convolution: rows and columns that no layer reads are left out where asked") {
+  TinyOnnx model;
+  model.Input("x", {1, 3, 8, 8});
+  model.Floats("w", {6, 3, 1, 1});
+  model.Floats("v", {4, 6, 1, 1});
+  model.Node("Conv", {"x", "w"}, {"y"});
+  onnx::NodeProto* node = model.Node("Conv", {"y", "v"}, {"z"});
+  TinyOnnx::Ints(node, "strides", {2, 2});
+  model.Output("z");
+  CHECK(Import(model.Finish()).skipped.empty());
+  OnnxImportOptions options;
+  options.skip_unread = true;
+  const ImportResult import = Import(model.Finish(), options);
+  REQUIRE(import.skipped.size() == 1);
+  CHECK(import.skipped[0].name == "conv");
+  CHECK(AttributesOf(import, SLUICE_OP_CONV).at(SLUICE_CONV_STRIDE_H) == 2);
+}
+
 // x [1,2,1,2], weight [2,2,1,1], both in steps of 1/2, y in steps of 1/4.
 TinyOnnx Pointwise(float weight_scale = 0.5f) {
   TinyOnnx model;
