@@ -3,6 +3,7 @@
 package models_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"testing"
@@ -81,6 +82,11 @@ func TestPresetsAndNetworks(t *testing.T) {
 	}
 	if _, err := c.Graph(graph); err != nil {
 		t.Fatal(err)
+	}
+	whole, _ := models.Network("resnet50", models.ZooOptions{})
+	lean, err := models.Network("resnet50", models.ZooOptions{SkipUnread: true})
+	if err != nil || bytes.Equal(lean, whole) {
+		t.Error("the same network without what no layer reads", err)
 	}
 	if _, err := models.Preset("nonesuch"); !errors.Is(err, sluice.ErrBadArgument) {
 		t.Error(err)

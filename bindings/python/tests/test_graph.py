@@ -57,6 +57,8 @@ def test_graphs_of_the_zoo_are_batched_and_pickled():
     assert graph.inputs[0].shape[0] == 2
     assert pickle.loads(pickle.dumps(graph)).hash == graph.hash
     assert "resnet50" in sluice.zoo_names()
+    whole, lean = (sluice.Graph.zoo("resnet50", skip_unread=skip) for skip in (False, True))
+    assert len(lean.layers) == len(whole.layers) + 3  # pools in front of three sums
 
 
 def small(relu_max=127):

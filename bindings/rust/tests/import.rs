@@ -37,6 +37,8 @@ fn presets_and_networks_have_names_and_are_read() {
     assert!(import::networks().contains(&"resnet50"));
     let graph = import::network("mlp_l", &import::ZooOptions::default()).unwrap();
     context.graph(&graph).unwrap();
+    let lean = import::ZooOptions { skip_unread: true, ..Default::default() };
+    assert_ne!(import::network("resnet50", &lean).unwrap(), import::network("resnet50", &Default::default()).unwrap());
     assert!(matches!(import::preset("nonesuch"), Err(Error::BadArgument(_))));
     assert!(matches!(import::network("nonesuch", &Default::default()), Err(Error::BadArgument(_))));
     assert!(matches!(import::hardware_from_json("{"), Err(Error::BadInput(_))));
