@@ -101,6 +101,24 @@ list(LENGTH lines count)
 if(NOT count EQUAL 9)
   message(FATAL_ERROR "${count} lines in the table of all shares")
 endif()
+# The same bytes, in the grid's order, whatever the order of the shares.
+expect(0 ${grid} -o ${WORK}/turned.csv --merge ${WORK}/part3.csv ${WORK}/part1.csv
+         ${WORK}/part2.csv)
+file(STRINGS ${WORK}/turned.csv turned)
+if(NOT turned STREQUAL lines)
+  message(FATAL_ERROR "the order of the shares shows:\n${lines}\n${turned}")
+endif()
+set(keys)
+foreach(line IN LISTS turned)
+  string(REGEX MATCH "^mobilenet_v1,[12],soma-edge,[0-9]+,[0-9]+" key "${line}")
+  list(APPEND keys ${key})
+endforeach()
+if(NOT keys STREQUAL "mobilenet_v1,1,soma-edge,16,4;mobilenet_v1,1,soma-edge,16,16;\
+mobilenet_v1,1,soma-edge,1048576,4;mobilenet_v1,1,soma-edge,1048576,16;\
+mobilenet_v1,2,soma-edge,16,4;mobilenet_v1,2,soma-edge,16,16;\
+mobilenet_v1,2,soma-edge,1048576,4;mobilenet_v1,2,soma-edge,1048576,16")
+  message(FATAL_ERROR "not in the grid's order: ${keys}")
+endif()
 # A missing shard is computed; the tables that are merged are not changed.
 file(READ ${WORK}/part3.csv before)
 expect(0 ${grid} -o ${WORK}/most.csv --merge ${WORK}/part1.csv ${WORK}/part3.csv --json)

@@ -156,11 +156,12 @@ _CHOICES = {
 
 
 def choose(value: Any, prefix: str, what: str) -> int:
-    """The constant with this name; numbers are returned unchanged."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
+    """The constant with this name, or with this number."""
     known = enum(prefix)
     names = _CHOICES.get((prefix, what), tuple(known))
+    if (isinstance(value, int) and not isinstance(value, bool)
+            and value in [known[name] for name in names]):
+        return value
     if not isinstance(value, str) or value.lower() not in names:
         raise ValueError(f"{what}: {value!r} is none of {', '.join(names)}")
     return known[value.lower()]
@@ -168,10 +169,17 @@ def choose(value: Any, prefix: str, what: str) -> int:
 
 def expect(value: Any, kind: Any, what: str, right: str) -> None:
     """Refuses a value of another type: says what it is, and what would be right."""
-    if not isinstance(value, kind):
-        shown = repr(value)
-        shown = shown if len(shown) <= 60 else shown[:57] + "..."
-        raise TypeError(f"{what}: {shown} is a {type(value).__name__}; {right} would be right")
+    if isinstance(value, kind):
+        return
+    of = type(value).__name__
+    article = "an" if of[0] in "aeiouAEIOU" else "a"
+    raise TypeError(f"{what}: {shown(value)} is {article} {of}; {right} would be right")
+
+
+def shown(value: Any) -> str:
+    """The value in few characters."""
+    said = repr(value)
+    return said if len(said) <= 60 else said[:57] + "..."
 
 
 def whole(value: Any, what: str, least: int = 0, most: int = (1 << 64) - 1) -> int:

@@ -93,7 +93,9 @@ def map_layers(graph: Union[Graph, Path], machine: Any, layers: Optional[Sequenc
             raise ValueError(f"{name}: {len(values)} values; there are {len(room)} at most")
         for i, value in enumerate(values):
             room[i] = value
-    out, why = ffi.new("sluice_layer_mapping_t[]", max(len(chosen), 1)), diagnostic()
+    if not chosen:
+        return []
+    out, why = ffi.new("sluice_layer_mapping_t[]", len(chosen)), diagnostic()
     out[0].struct_size = ffi.sizeof("sluice_layer_mapping_t")
     with interruptible(cancel) as word:
         options.cancel = word

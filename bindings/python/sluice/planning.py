@@ -101,8 +101,8 @@ class Options:
                    "True or a function f(iterations, cost)")
             self._set_progress(progress, max_iterations, deadline)
         if executor is not None:
-            expect(getattr(executor, "map", None), Callable, "executor",
-                   "a concurrent.futures.ThreadPoolExecutor")
+            if not callable(getattr(executor, "map", None)) or isinstance(executor, type):
+                expect(executor, (), "executor", "a concurrent.futures.ThreadPoolExecutor(4)")
             self._set_runner(executor)
 
     def __enter__(self) -> "Options":
@@ -167,7 +167,17 @@ class Options:
 
     def _set_runner(self, executor: Executor) -> None:
         def run(_user: Any, job: Any, argument: Any, jobs: int) -> None:
-            list(executor.map(lambda i: job(argument, i), range(jobs)))
+            begun: List[int] = []
+
+            def one(i: int) -> None:
+                begun.append(i)
+                job(argument, i)
+
+            list(listed(executor.map(one, range(jobs)), "executor: the answer of its map",
+                        "a list of results, as a concurrent.futures.ThreadPoolExecutor gives"))
+            if len(begun) != jobs:
+                raise ValueError(f"executor: its map called the function {len(begun)} times for "
+                                 f"{jobs} values; threads that run each of them would be right")
 
         kind = "void(void*, void(*)(void*, uint32_t), void*, uint32_t)"
         made = self._callback(kind, run, None)
@@ -307,9 +317,10 @@ def curve(graph: Union[Graph, Path], machine: Any, points: int = 16, *,
           cancel: Optional[Cancel] = None, objective: Optional[Objective] = None,
           **options: Any) -> List[CurvePoint]:
     """Latency over scratchpad, from the smallest that has a plan up. Without an objective the
-    latency is minimised. Options: those of schedule."""
+    latency is minimised. points: how many scratchpads are tried, 2 to 256. Options: those of
+    schedule."""
     graph, machine = graph_of(graph), machine_of(machine)
-    points = whole(points, "points", 1, 1 << 16)
+    points = whole(points, "points", 2, 256)
     array, count, why = ffi.new("sluice_curve_point_t[]", points), ffi.new("uint32_t*"), None
     count[0], why = points, diagnostic()
     with Options(objective=objective, **options) as asked:

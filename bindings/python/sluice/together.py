@@ -29,7 +29,7 @@ class Member:
     longest_wait_cycles: int
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Cohort:
     """Plans and turns of several models: sluice_cohort_summary_t and what it is of."""
 
@@ -44,6 +44,10 @@ class Cohort:
     partition_finish_sum: int
     time_finish_sum: int
 
+    def __repr__(self) -> str:
+        return (f"<sluice.Cohort: {len(self.members)} models that share by {self.share}, "
+                f"{self.total_cycles} cycles, {len(self.turns)} turns>")
+
 
 def coschedule(graphs: Sequence[Union[Graph, Path]], machine: Any, *, share: str = "auto",
                weights: Sequence[int] = (), reserved: Sequence[Tuple[int, int]] = (),
@@ -55,6 +59,8 @@ def coschedule(graphs: Sequence[Union[Graph, Path]], machine: Any, *, share: str
     with needing("sluice.coschedule"):
         import pandas  # before the work, of whose result it makes a frame
     graphs = listed(graphs, "graphs", "a list of sluice.Graph")
+    if not 1 <= len(graphs) <= 8:
+        raise ValueError(f"graphs: a list of {len(graphs)}; 1 to 8 models share a machine")
     weights = listed(weights, "weights", "a list of numbers, one for each graph")
     reserved = [tuple(listed(pair, "reserved", "(offset, bytes)")) for pair in listed(
         reserved, "reserved", "a list of (offset, bytes), one for each graph")]

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 import dataclasses
+import json
 import os
 import pickle
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -14,8 +16,6 @@ import sluice
 
 
 def test_a_plan_is_what_the_tool_makes(plan, graph, tool, tmp_path):
-    import subprocess
-
     graph.save(tmp_path / "g.slg")
     subprocess.run([tool, "schedule", tmp_path / "g.slg", "--hw", "mcu-256k", "-o",
                     tmp_path / "p.slp"], check=True, stdout=subprocess.DEVNULL)
@@ -67,6 +67,32 @@ def test_the_report_and_the_frames_agree(plan):
     assert transfers[transfers.kind == "load"].bytes.sum() == report.dram_read_bytes
     assert transfers.end.max() <= report.latency_cycles == plan.events.end.max()
     assert "cycles" in plan._repr_html_() and str(report.latency_cycles) in repr(plan)
+
+
+def test_layers_have_the_same_names_in_every_frame(plan):
+    for frame in (plan.transfers, plan.events):
+        rows = frame[frame.layer >= 0]
+        assert len(rows)
+        layers = plan.layers.loc[rows.layer]
+        assert list(rows.name) == list(layers.name) and list(rows.op) == list(layers.op)
+
+
+def test_a_segment_is_the_same_in_every_table(plan, graph, tool, tmp_path):
+    graph.save(tmp_path / "g.slg")
+    told = json.loads(subprocess.run(
+        [tool, "schedule", tmp_path / "g.slg", "--hw", "mcu-256k", "--explain", "--layers",
+         tmp_path / "l.csv", "--json"], check=True, stdout=subprocess.PIPE).stdout)
+    by_segment = [layer for row in told["by_segment"] for layer in row["layers"]]
+    assert len(told["by_segment"]) == told["groups"] == plan.report.groups > 1
+    for number, row in enumerate(told["by_segment"]):
+        of = plan.layers[plan.layers.segment == number]
+        assert set(of.name) == set(row["layers"])
+    assert len(by_segment) == plan.layers.segment.notna().sum()
+    for row in told["by_layer"]:
+        assert plan.layers.segment[row["layer"]] == row["segment"]
+        assert plan.layers.block[row["layer"]] == row["block"]
+    plain = sluice.schedule(graph, "mcu-256k", solver="baseline").layers
+    assert plain.segment.isna().all() and plain.block.notna().all()
 
 
 def test_a_run_takes_what_was_predicted_and_equals_the_reference(plan, graph):
