@@ -177,11 +177,11 @@ Json PlanAsJson(const PlanFiles& files) {
   session.LoadGraph(files.graph);
   session.LoadHardware(files.hardware);
   session.LoadPlan(files.plan);
+  const std::vector<sluice_layer_cost_t> layers = LayersForPage(files, session);
   const ExecutedPlan run = ExecutePlan(files);
   const Plot plot = PlotOf(files, run);
   const sluice_report_t report = session.Report();
   const HardwareFacts hardware = FactsOf(files.hardware);
-  const std::vector<sluice_layer_cost_t> layers = LayersForPage(files, session);
   const LayerTable table = {
       files.graph, hardware,
       report,      session.Machine().nodes,

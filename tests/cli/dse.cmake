@@ -108,15 +108,11 @@ file(STRINGS ${WORK}/turned.csv turned)
 if(NOT turned STREQUAL lines)
   message(FATAL_ERROR "the order of the shares shows:\n${lines}\n${turned}")
 endif()
-set(keys)
-foreach(line IN LISTS turned)
-  string(REGEX MATCH "^mobilenet_v1,[12],soma-edge,[0-9]+,[0-9]+" key "${line}")
-  list(APPEND keys ${key})
-endforeach()
-if(NOT keys STREQUAL "mobilenet_v1,1,soma-edge,16,4;mobilenet_v1,1,soma-edge,16,16;\
-mobilenet_v1,1,soma-edge,1048576,4;mobilenet_v1,1,soma-edge,1048576,16;\
-mobilenet_v1,2,soma-edge,16,4;mobilenet_v1,2,soma-edge,16,16;\
-mobilenet_v1,2,soma-edge,1048576,4;mobilenet_v1,2,soma-edge,1048576,16")
+list(JOIN turned "\n" turned)
+string(REGEX REPLACE "\n[^,]+,([12]),soma-edge,,([0-9]+),([0-9]+),[^\n]*" "|\\1 \\2 \\3" keys
+                     "${turned}")
+if(NOT keys MATCHES "\\|1 16 4\\|1 16 16\\|1 1048576 4\\|1 1048576 16\\|2 16 4\\|2 16 16\\|\
+2 1048576 4\\|2 1048576 16$")
   message(FATAL_ERROR "not in the grid's order: ${keys}")
 endif()
 # A missing shard is computed; the tables that are merged are not changed.
