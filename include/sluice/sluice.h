@@ -553,7 +553,7 @@ typedef struct sluice_report {
   uint64_t macs, vector_ops;     /* work as ops.h counts it */
   uint64_t iterations;           /* of improvement that were made */
   uint32_t layers;       /* layers that compute or move; views are none */
-  uint32_t groups;       /* layer-fusion groups: runs of layers between DRAM cuts */
+  uint32_t groups;       /* segments, or layer-fusion groups between DRAM cuts */
   uint32_t tiles;        /* computed, over all instances */
   uint32_t instructions; /* of the stream, over all instances */
   /* By SLUICE_PHASE_: the most bytes that were live in the context during the phase,
