@@ -18,7 +18,7 @@ from collections import deque
 from concurrent.futures import BrokenExecutor, Executor, Future
 from typing import Any, Callable, Deque, Dict, List, Optional, Sequence
 
-from ._library import expect, shown
+from ._library import expect, shown, unfit
 
 _LOOK_SECONDS = 1.0  # how often a sweep that waits looks whether its pool still lives
 # Of an executor whose workers nobody counts: bytes of graphs in jobs, and jobs in any case.
@@ -127,7 +127,7 @@ def executor_of(given: Any, workers: Optional[int]) -> "tuple[Executor, Any, boo
     if hasattr(given, "apply_async"):
         return PoolExecutor(given), None, False
     if not callable(given):
-        expect(given, (), "executor", "None, a concurrent.futures.Executor, a Dask client, a pool "
+        unfit(given, "executor", "None, a concurrent.futures.Executor, a Dask client, a pool "
                "with apply_async or a function that makes an executor")
     return _made(given), given, True
 

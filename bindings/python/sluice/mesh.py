@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any, Dict, Optional, Union
 
 from ._library import Cancel, check, choose, context, diagnostic, enum, exponents, ffi
-from ._library import interruptible, lib, nanoseconds, needing, struct, text
+from ._library import flags, interruptible, lib, nanoseconds, needing, struct, text
 from .graph import NO_INDEX, Graph, Path, graph_of
 from .machine import machine_of
 from .mapping import _fields
@@ -59,9 +59,9 @@ def segments(graph: Union[Graph, Path], machine: Any, *, solver: str = "chain",
     n, m = exponents(objective)
     options = struct("sluice_segment_options_t", solver=choose(solver, "SEGMENTS", "solver"),
                      energy_exponent=n, delay_exponent=m, top_k=top_k, max_stages=max_stages,
-                     proof=int(proof), word_bytes=word_bytes, no_spatial=int(no_spatial),
-                     no_temporal=int(no_temporal), max_prices=max_prices,
-                     deadline_ns=nanoseconds(deadline))
+                     word_bytes=word_bytes, max_prices=max_prices,
+                     deadline_ns=nanoseconds(deadline),
+                     **flags(proof=proof, no_spatial=no_spatial, no_temporal=no_temporal))
     room = 1 << 20
     count = max(len(graph.layers), 1)
     arrays = [ffi.new("sluice_segment_t[]", count), ffi.new("sluice_segment_layer_t[]", count),

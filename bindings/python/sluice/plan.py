@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import html
-import pathlib
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Union
 
 from ._library import bytes_of, check, context, diagnostic, enum, expect, ffi, lib, make
-from ._library import needing, record, struct, whole
+from ._library import flag, needing, path_of, record, struct, whole
 from ._plan_file import joined, named, read, split
 from .graph import NO_INDEX, Graph, Path, graph_of
 from .machine import Machine, machine_of
@@ -144,9 +143,9 @@ class Plan:
         report` and others need nothing else; with plan_only, and where they are not known,
         the plan's bytes alone."""
         data = self.to_bytes()
-        if not plan_only and self.graph is not None and self.machine is not None:
+        if not flag(plan_only, "plan_only") and self.graph is not None and self.machine is not None:
             data = joined(data, self.graph.to_bytes(), self.machine.to_bytes())
-        pathlib.Path(path).write_bytes(data)
+        path_of(path).write_bytes(data)
 
     @property
     def stream(self) -> bytes:
@@ -285,9 +284,10 @@ class Plan:
 
         if against is not None:
             expect(against, Plan, "against", "a sluice.Plan")
+        to = None if path is None else path_of(path)
         found = page([self] if against is None else [self, against])
-        if path is not None:
-            pathlib.Path(path).write_text(found, encoding="utf-8")
+        if to is not None:
+            to.write_text(found, encoding="utf-8")
         return found
 
     def trace(self, path: Optional[Path] = None, *, contention: bool = False) -> str:
@@ -296,9 +296,10 @@ class Plan:
         second one, in which busy links make transfers wait, stands below it."""
         from ._report import trace
 
+        to = None if path is None else path_of(path)
         found = trace(self, contention)
-        if path is not None:
-            pathlib.Path(path).write_text(found, encoding="utf-8")
+        if to is not None:
+            to.write_text(found, encoding="utf-8")
         return found
 
     def __reduce__(self) -> Tuple[Any, ...]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, 
 from typing import TypedDict, Union
 
 from ._library import Cancel, check, choose, context, diagnostic, exponents, ffi, interruptible
-from ._library import expect, lib, listed, nanoseconds, own, record, same_length, struct, whole
+from ._library import expect, flag, flags, lib, listed, nanoseconds, own, record, same_length, unfit
+from ._library import struct, whole
 from .graph import NO_INDEX, Graph, Path, graph_of
 from .machine import Machine, machine_of
 from .plan import Plan
@@ -102,7 +103,7 @@ class Options:
             self._set_progress(progress, max_iterations, deadline)
         if executor is not None:
             if not callable(getattr(executor, "map", None)) or isinstance(executor, type):
-                expect(executor, (), "executor", "a concurrent.futures.ThreadPoolExecutor(4)")
+                unfit(executor, "executor", "a concurrent.futures.ThreadPoolExecutor(4)")
             self._set_runner(executor)
 
     def __enter__(self) -> "Options":
@@ -280,8 +281,8 @@ def reschedule(previous: Plan, graph: Union[Graph, Path], machine: Any, *,
     expect(previous, Plan, "previous", "the sluice.Plan to start from")
     graph, machine = graph_of(graph), machine_of(machine)
     with Options(**options) as asked:
-        how = struct("sluice_reschedule_options_t", minimise_changes=int(minimise_changes),
-                     schedule=asked.struct)
+        how = struct("sluice_reschedule_options_t", schedule=asked.struct,
+                     **flags(minimise_changes=minimise_changes))
         out, why = ffi.new("sluice_plan_t**"), diagnostic()
         change = struct("sluice_change_t")
         with interruptible(cancel) as word:
@@ -357,7 +358,7 @@ def evaluate(graph: Union[Graph, Path], machine: Any, order: Sequence[int], tile
     arrays = [ffi.new("uint32_t[]", list(order)), ffi.new("uint8_t[]", kinds),
               ffi.new("int32_t[]", list(tiles))]
     notation = struct("sluice_notation_t", layers=count, order=arrays[0], cuts=arrays[1],
-                      tiles=arrays[2], double_buffer=int(double_buffer))
+                      tiles=arrays[2], double_buffer=flag(double_buffer, "double_buffer"))
     handles = (graph_of(graph)._handle, machine_of(machine)._handle, notation)
     result = struct("sluice_evaluation_t")
     with Options(**options) as asked:

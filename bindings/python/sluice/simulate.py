@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NoReturn, Optional, 
 from typing import Union
 
 from ._library import Cancel, bytes_of, expect, ffi, interruptible, lib, listed, needing, text
-from ._library import whole
+from ._library import flags, whole
 from .errors import BadInput, Diagnostic, OutOfMemory, Rejected, Stopped
 from .graph import NO_INDEX, Graph, Path, graph_of
 
@@ -156,10 +156,10 @@ def simulate(plan: "Plan", inputs: Union[Sequence[Any], Mapping[str, Any], None]
     values = [whole(value, "parameters", -(1 << 31), (1 << 31) - 1)
               for value in listed(parameters, "parameters", "a list of numbers")]
     keep = [ffi.new("int32_t[]", values), ffi.from_buffer(state)]
-    result = _run(graph, plan, _arrays(graph, inputs), cancel, functional=int(functional),
-                  contention=int(contention), interleaving=interleaving, seed=seed,
+    result = _run(graph, plan, _arrays(graph, inputs), cancel,
+                  interleaving=whole(interleaving, "interleaving"), seed=whole(seed, "seed"),
                   parameters=keep[0], parameter_count=len(values), state=keep[1],
-                  state_size=len(state))
+                  state_size=len(state), **flags(functional=functional, contention=contention))
     _check(result)
     return _simulation(graph, result)
 
@@ -168,7 +168,8 @@ def reference(graph: Union[Graph, Path], inputs: Any = None, *, seed: int = 0,
               cancel: Optional[Cancel] = None) -> List["numpy.ndarray"]:
     """The outputs of the graph, computed layer by layer without a machine."""
     graph = graph_of(graph)
-    result = _run(graph, None, _arrays(graph, inputs), cancel, functional=1, seed=seed)
+    result = _run(graph, None, _arrays(graph, inputs), cancel, functional=1,
+                  seed=whole(seed, "seed"))
     _check(result)
     return _outputs(graph, result)
 

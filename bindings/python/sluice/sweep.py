@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, 
 from typing import Union
 
 from ._journal import Journal
-from ._library import expect, listed, needing, whole
+from ._library import expect, listed, needing, path_of, whole
 from ._running import Running, cores
 from ._work import RESULTS, Task, plan_points
 from .graph import Path
@@ -90,7 +90,7 @@ class Sweep:
 
     def to_csv(self, path: Path) -> None:
         """A CSV file; numbers keep every digit."""
-        with open(path, "w", encoding="utf-8", newline="") as file:
+        with open(path_of(path), "w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, self.columns, lineterminator="\n")
             writer.writeheader()
             writer.writerows(self.rows)
@@ -101,6 +101,7 @@ class Sweep:
             import pyarrow
             from pyarrow import parquet
 
+        path = path_of(path)
         columns = {name: pyarrow.array([row[name] for row in self.rows])
                    for name in self.columns}
         parquet.write_table(pyarrow.table(columns), str(path))
@@ -110,7 +111,7 @@ class Sweep:
         (latency_cycles and energy_pj where none are named), sorted by the first. `by` makes
         a front for each of its values."""
         wanted = self._known(columns or ("latency_cycles", "energy_pj"))
-        self._known(by)
+        by = self._known(by, "by")
         found = self.ok.dropna(subset=wanted)
         if by:
             import pandas
@@ -119,11 +120,12 @@ class Sweep:
             return pandas.concat(fronts) if fronts else found
         return _front(found, wanted)
 
-    def _known(self, columns: Sequence[str]) -> List[str]:
+    def _known(self, columns: Any, what: str = "columns") -> List[str]:
         """These columns; refuses those that there are not."""
+        columns = listed(columns, what, 'a list of columns, as ["network"]')
         there = list(self.frame.columns)  # a program may have added some
         for name in columns:
-            if name not in there:
+            if not isinstance(name, str) or name not in there:
                 raise ValueError(f"no column {name!r}; there are {', '.join(there)}")
         return list(columns)
 
@@ -132,7 +134,8 @@ class Sweep:
         """All rows as points and the front as a line, by matplotlib; the axes."""
         from ._plot import fronts
 
-        self._known((x, y, *by))
+        by = self._known(by, "by")
+        self._known((x, y))
         return fronts(self, x, y, by, ax)
 
     def heat_map(self, value: str = "edp", *, x: str = "dram_bytes_per_cycle",
@@ -148,8 +151,10 @@ class Sweep:
              ) -> "pandas.DataFrame":
         """The row with the least of a column, for each network and batch where points are named
         by these."""
-        found = self.ok.dropna(subset=self._known([column, *(by or ())])[:1])
-        if by is None:
+        found = self.ok.dropna(subset=self._known([column]))
+        if by is not None:
+            by = self._known(by, "by")
+        else:
             by = [name for name in ("network", "batch") if name in self.axes]
         if not by or found.empty:
             return found.sort_values(column, kind="stable").head(1)
@@ -314,9 +319,7 @@ def _files(journal: Any) -> List[str]:
     right = "a file or a list of files"
     names = [journal] if isinstance(journal, (str, os.PathLike)) else listed(
         [] if journal is None else journal, "journal", right)
-    for name in names:
-        expect(name, (str, os.PathLike), "journal", right)
-    return [os.fspath(name) for name in names]
+    return [os.fspath(path_of(name, "journal", right)) for name in names]
 
 
 def _run(plan: _Plan, book: Journal, executor: Any, workers: Optional[int],

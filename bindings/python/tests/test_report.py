@@ -272,7 +272,8 @@ def test_segments_are_the_plan_s_and_plans_without_have_blocks(browser, plan, gr
             "const h = [...document.querySelectorAll('h2')].find((h) => h.textContent === "
             f"'{heading}'); return [...h.nextSibling.querySelectorAll('tbody tr')].map((r) => "
             "+r.firstChild.textContent)")
-        assert rows == (numbers or sorted(made.layers[made.layers.limit != "nothing"].block.unique()))
+        worked = made.layers[made.layers.limit != "nothing"]
+        assert rows == (numbers or sorted(worked.block.unique()))
         assert browser.get_log("browser") == []
 
 
