@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import numbers
+import threading
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 from typing import TypedDict, Union
@@ -87,6 +88,7 @@ class Options:
         self.raised: Optional[BaseException] = None
         self._keep: List[Any] = []
         self._close: Optional[Callable[[], None]] = None
+        self._threads = False
         if resume is not None:
             expect(resume, Plan, "resume", "a sluice.Plan")
             self.struct.resume = resume._handle
@@ -168,23 +170,64 @@ class Options:
 
     def _set_runner(self, executor: Executor) -> None:
         def run(_user: Any, job: Any, argument: Any, jobs: int) -> None:
-            begun: List[int] = []
-
-            def one(i: int) -> None:
-                begun.append(i)
-                job(argument, i)
-
-            list(listed(executor.map(one, range(jobs)), "executor: the answer of its map",
-                        "a list of results, as a concurrent.futures.ThreadPoolExecutor gives"))
-            if len(begun) != jobs:
-                raise ValueError(f"executor: its map called the function {len(begun)} times for "
-                                 f"{jobs} values; threads that run each of them would be right")
+            _run_all(executor, job, argument, jobs)
 
         kind = "void(void*, void(*)(void*, uint32_t), void*, uint32_t)"
         made = self._callback(kind, run, None)
         runner = struct("sluice_runner_t", run=made)
         self._keep.append(runner)
         self.struct.runner = runner
+        self._threads = True
+
+    def call(self, function: Callable[..., int], *arguments: Any) -> int:
+        """Calls the library. A call that runs jobs on threads gets a thread of its own: Ctrl-C
+        raises on the main thread alone, and there it would end the wait for jobs that still
+        use the call's memory."""
+        if not self._threads:
+            return function(*arguments)
+        answers: List[int] = []
+        helper = threading.Thread(target=lambda: answers.append(function(*arguments)))
+        helper.start()
+        interrupt: Optional[BaseException] = None
+        while helper.is_alive():
+            try:
+                helper.join()
+            except BaseException as raised:
+                interrupt = raised
+                self.struct.cancel[0] = 1
+        if interrupt is not None:
+            raise interrupt
+        return answers[0]
+
+
+def _run_all(executor: Executor, job: Any, argument: Any, jobs: int) -> None:
+    """Runs each job on the executor's threads; when it returns, none runs or will run, also
+    where the executor fails in between."""
+    changed, begun, working, closed = threading.Condition(), 0, 0, False
+
+    def one(i: int) -> None:
+        nonlocal begun, working
+        with changed:
+            if closed:
+                return
+            begun, working = begun + 1, working + 1
+        try:
+            job(argument, i)
+        finally:
+            with changed:
+                working -= 1
+                changed.notify()
+
+    try:
+        list(listed(executor.map(one, range(jobs)), "executor: the answer of its map",
+                    "a list of results, as a concurrent.futures.ThreadPoolExecutor gives"))
+    finally:
+        with changed:
+            closed = True
+            changed.wait_for(lambda: working == 0)
+    if begun != jobs:
+        raise ValueError(f"executor: its map called the function {begun} times for {jobs} values; "
+                         "threads that run each of them would be right")
 
 
 def _fill(out: Any, answer: Any) -> None:
@@ -239,8 +282,8 @@ def schedule(graph: Union[Graph, Path], machine: Any, *, cancel: Optional[Cancel
         out, why = ffi.new("sluice_plan_t**"), diagnostic()
         with interruptible(cancel) as word:
             asked.struct.cancel = word
-            status = lib.sluice_schedule(context(memory_bytes), graph._handle, machine._handle,
-                                         asked.struct, out, why)
+            status = asked.call(lib.sluice_schedule, context(memory_bytes), graph._handle,
+                                machine._handle, asked.struct, out, why)
         plan = _plan(asked, status, why, out, graph, machine)
         if store is not None and key is not None and plan.report.stop_reason in (
                 "complete", "iterations", "proved"):
@@ -287,9 +330,8 @@ def reschedule(previous: Plan, graph: Union[Graph, Path], machine: Any, *,
         change = struct("sluice_change_t")
         with interruptible(cancel) as word:
             asked.struct.cancel = word
-            status = lib.sluice_reschedule(context(memory_bytes), previous._handle,
-                                           graph._handle, machine._handle, how, out, change,
-                                           why)
+            status = asked.call(lib.sluice_reschedule, context(memory_bytes), previous._handle,
+                                graph._handle, machine._handle, how, out, change, why)
         return _plan(asked, status, why, out, graph, machine), record(Change, change)
 
 
@@ -327,8 +369,8 @@ def curve(graph: Union[Graph, Path], machine: Any, points: int = 16, *,
     with Options(objective=objective, **options) as asked:
         with interruptible(cancel) as word:
             asked.struct.cancel = word
-            status = lib.sluice_curve(context(), graph._handle, machine._handle,
-                                      asked.struct, array, count, why)
+            status = asked.call(lib.sluice_curve, context(), graph._handle, machine._handle,
+                                asked.struct, array, count, why)
         if asked.raised is None:
             check(status, why)
     return [record(CurvePoint, array[i]) for i in range(count[0])]

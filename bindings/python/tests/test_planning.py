@@ -279,6 +279,56 @@ def test_starts_run_on_the_caller_s_threads(graph):
     assert one.to_bytes() == two.to_bytes()
 
 
+@pytest.mark.parametrize("solver", ["fusion", "default"])
+def test_starts_with_a_deadline_run_on_threads(solver):
+    """In a process of its own: searches that forgot what tiles cost ended the process."""
+    code = ("import sluice; from concurrent.futures import ThreadPoolExecutor as Pool\n"
+            "print(sluice.schedule(sluice.Graph.zoo('mobilenet_v1'), 'soma-edge', deadline=0.3,\n"
+            f"      solver={solver!r}, executor=Pool(2)).report.stop_reason)")
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ran.returncode == 0 and ran.stdout in ("complete\n", "deadline\n"), ran.stderr
+
+
+def test_an_interrupt_waits_for_the_caller_s_threads():
+    """They use the call's memory: it must not end before they do. The call that they run for
+    is cancelled, so that is soon."""
+    code = ("import os, signal, sluice, threading, time\n"
+            "from concurrent.futures import ThreadPoolExecutor as Pool\n"
+            "graph, begin = sluice.Graph.zoo('mobilenet_v1'), time.monotonic()\n"
+            "for after in (0.02, 0.1, 0.3):\n"
+            "    threading.Timer(after, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+            "    try:\n"
+            "        sluice.schedule(graph, 'mcu-256k', solver='fusion', deadline=100,\n"
+            "                        max_iterations=1 << 40, executor=Pool(2))\n"
+            "    except KeyboardInterrupt:\n"
+            "        print('ended')\n"
+            "assert time.monotonic() - begin < 60\n")
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout) == (0, "ended\n" * 3), ran.stderr
+
+
+def test_a_pool_that_fails_in_between_is_waited_for(graph):
+    class Fails(ThreadPoolExecutor):
+        given = ended = 0
+
+        def submit(self, fn, /, *args, **kwargs):
+            Fails.given += 1
+            if Fails.given == 3:
+                raise RuntimeError("no more")
+
+            def counted(*a):
+                time.sleep(0.2)
+                fn(*a)
+                Fails.ended += 1
+
+            return super().submit(counted, *args, **kwargs)
+
+    with pytest.raises(RuntimeError, match="no more"):
+        sluice.schedule(graph, "mcu-256k", solver="fusion", max_iterations=1000, executor=Fails(1))
+    ended = Fails.ended  # what had begun has ended, and what had not never does anything
+    assert ended <= 2 and sluice.schedule(graph, "mcu-256k", solver="baseline").report.layers
+
+
 def test_threads_share_graphs_machines_and_plans(graph, plan):
     machine = sluice.Machine.preset("mcu-256k")
     with ThreadPoolExecutor(4) as pool:
