@@ -334,9 +334,9 @@ typedef struct sluice_schedule_options {
   uint64_t seed;              /* of the search's random numbers */
   const uint32_t* cancel;     /* polled; nonzero stops. Another thread may write it (one
                                  aligned word, atomically). May be NULL */
-  /* Called on the call's thread for every better plan and about every 2 ms; nonzero stops,
-   * as cancel does. cost: of the best plan so far, energy^n * delay^m in pJ and cycles; 0:
-   * there is none. It must not use the context. May be NULL. */
+  /* Called on the call's thread for every better plan and about every 2 ms, at most a tenth
+   * of the time; nonzero stops, as cancel does. cost: of the best plan so far, energy^n *
+   * delay^m in pJ and cycles; 0: there is none. It must not use the context. May be NULL. */
   int32_t (*progress)(void* user, uint64_t iterations, double cost);
   void* progress_user;        /* handed to progress as it is */
   uint32_t energy_exponent;   /* n of cost = energy^n * delay^m, in pJ and cycles; at

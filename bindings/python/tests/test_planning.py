@@ -396,8 +396,8 @@ def test_a_model_s_file_stands_for_its_graph(plan, graph):
 
 
 @pytest.mark.parametrize("call, words", [
-    (lambda g: sluice.schedule(5, "mcu-256k"), "graph: int"),
-    (lambda g: sluice.schedule(g, 5), "machine: int"),
+    (lambda g: sluice.schedule(5, "mcu-256k"), "graph: 5 is an int; a sluice.Graph or a model"),
+    (lambda g: sluice.schedule(g, 5), "machine: 5 is an int; a sluice.Machine, a preset.s name"),
     (lambda g: sluice.schedule(g, "mcu-256k", scratchpad_bytes=-5), "scratchpad_bytes: -5"),
     (lambda g: sluice.schedule(g, "mcu-256k", seed=1 << 64), "seed: 18446744073709551616"),
     (lambda g: sluice.schedule(g, "vta-1x16x16").preemption_points(), "one queue"),
