@@ -267,7 +267,8 @@ def schedule(graph: Union[Graph, Path], machine: Any, *, cancel: Optional[Cancel
     cache        a PlanCache, or its folder; calls with tile costs, resume or a deadline pass
                  it by
     memory_bytes cap of the call's memory; 0: none
-    executor     a thread pool that anneals from several starts at a time
+    executor     a thread pool that anneals from several starts at a time; the call, and what it
+                 calls, then runs on a thread of its own
     """
     from .cache import PlanCache
 

@@ -23,7 +23,7 @@ WRONG = (None, Unfit(), 7, -1, 2.5, float("nan"), 1 << 80, True, "", "\u00fc\U00
          pandas.DataFrame({"a": [1]}), object, len)
 # What a wrong value may raise, beside the package's own exceptions.
 SAID = (TypeError, ValueError, OSError, IndexError, OverflowError, MemoryError)
-INTERNAL = re.compile(r"has no attribute|_handle|_word|cdata|ctype|NoneType' object|initializer "
+INTERNAL = re.compile(r"has no attribute '|_handle|_word|cdata|ctype|NoneType' object|initializer "
                       r"for|unsupported operand|subscriptable|not iterable|object has no len|"
                       r"cannot be interpreted|can only concatenate|must be a string or a real|"
                       r"must not be null|is not callable|not supported between|an integer is "
@@ -56,8 +56,8 @@ def methods(graph, plan):
                                                  encoded_bytes=0)),
         "builder.constant": (built("constant"), dict(data=numpy.zeros((1, 2), "int8"))),
         "builder.parameter": (built("parameter"), dict(name="p", min=0, max=3)),
-        "builder.layer": (built("layer"), dict(op="relu", inputs=[0], outputs=[1], attributes={},
-                                               name="")),
+        "builder.layer": (built("layer"), dict(op="hard_swish", inputs=[0], outputs=[1],
+                                               attributes={}, name="")),
         "Graph.layer_name": (graph.layer_name, dict(index=0)),
         "Plan.load": (sluice.Plan.load, dict(path="none", graph=None, machine=None)),
         "Plan.save": (plan.save, dict(path="p.slp", plan_only=False)),
