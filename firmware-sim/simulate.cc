@@ -90,16 +90,25 @@ Record RecordOf(const sluice_walker_t& walker, uint32_t table, uint32_t index) {
   return record;
 }
 
-// Checks that the debug map, if present, names a layer for each instruction.
-Trap CheckDebugMap(const sluice_walker_t& walker, const Plan& plan) {
+// Checks that the debug map, if present, names a layer of the graph for each instruction.
+Trap CheckDebugMap(const sluice_walker_t& walker, const Graph& graph,
+                   const Plan& plan) {
   size_t stored = 0;
   for (uint32_t i = 0; i < walker.header.instance_count; ++i) {
     sluice_block_t block;
     sluice_walk_block(&walker, i, &block);
     stored += block.instruction_count;
   }
-  if (plan.debug_layer.empty() || plan.debug_layer.size() == stored) return {};
-  return {"plan", "debug map of another length"};
+  if (!plan.debug_layer.empty() && plan.debug_layer.size() != stored) {
+    return {"plan", "debug map of another length"};
+  }
+  for (size_t i = 0; i < plan.debug_layer.size(); ++i) {
+    if (plan.debug_layer[i] < graph.layers.size()) continue;
+    return {"plan", "debug map names layer " + std::to_string(plan.debug_layer[i]) +
+                        " for instruction " + std::to_string(i) + "; the graph has " +
+                        std::to_string(graph.layers.size()) + " layers"};
+  }
+  return {};
 }
 
 // Checks that each memory off chip has room for its regions.
@@ -184,7 +193,7 @@ struct Job {
       return {"plan", "made for another hardware descriptor"};
     }
     if (const Trap trap = OpenStream(plan, hardware, &walker)) return trap;
-    if (const Trap trap = CheckDebugMap(walker, plan)) return trap;
+    if (const Trap trap = CheckDebugMap(walker, graph, plan)) return trap;
     return CheckTables(walker, graph, hardware);
   }
 

@@ -21,7 +21,7 @@ enum { /* which of its parts takes a layer longest */
 typedef struct sluice_layer_cost {
   uint32_t struct_size;
   uint32_t layer;       /* index in the graph */
-  uint32_t block;       /* first instance of the stream that works for it: its segment */
+  uint32_t block;       /* first instance of a block of the stream that works for it */
   uint32_t limit;       /* SLUICE_LIMIT_ */
   uint32_t tiles;       /* computed */
   uint32_t extent[4];   /* of the output of its largest tile, N H W C */

@@ -334,9 +334,9 @@ typedef struct sluice_schedule_options {
   uint64_t seed;              /* of the search's random numbers */
   const uint32_t* cancel;     /* polled; nonzero stops. Another thread may write it (one
                                  aligned word, atomically). May be NULL */
-  /* Called on the call's thread for every better plan and about every 2 ms; nonzero stops,
-   * as cancel does. cost: of the best plan so far, energy^n * delay^m in pJ and cycles; 0:
-   * there is none. It must not use the context. May be NULL. */
+  /* Called on the call's thread for every better plan and about every 2 ms, at most a tenth
+   * of the time; nonzero stops, as cancel does. cost: of the best plan so far, energy^n *
+   * delay^m in pJ and cycles; 0: there is none. It must not use the context. May be NULL. */
   int32_t (*progress)(void* user, uint64_t iterations, double cost);
   void* progress_user;        /* handed to progress as it is */
   uint32_t energy_exponent;   /* n of cost = energy^n * delay^m, in pJ and cycles; at
@@ -553,7 +553,7 @@ typedef struct sluice_report {
   uint64_t macs, vector_ops;     /* work as ops.h counts it */
   uint64_t iterations;           /* of improvement that were made */
   uint32_t layers;       /* layers that compute or move; views are none */
-  uint32_t groups;       /* layer-fusion groups: runs of layers between DRAM cuts */
+  uint32_t groups;       /* segments, or layer-fusion groups between DRAM cuts */
   uint32_t tiles;        /* computed, over all instances */
   uint32_t instructions; /* of the stream, over all instances */
   /* By SLUICE_PHASE_: the most bytes that were live in the context during the phase,

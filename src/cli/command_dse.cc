@@ -409,9 +409,12 @@ void Run(const DseCommand& command) {
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   sweep.Run(command.jobs != 0 ? command.jobs : cores);
   std::vector<Answer> answers;
+  std::vector<Cells> order;
   for (const GridPoint& point : grid.points) {
-    answers.push_back({&point, table.Find(KeyCells(point))});
+    order.push_back(KeyCells(point));
+    answers.push_back({&point, table.Find(order.back())});
   }
+  table.Order(order);
   if (merged != 0 && !command.json) {
     std::cout << merged << " rows taken from other tables\n";
   }

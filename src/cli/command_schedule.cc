@@ -53,6 +53,7 @@ struct Measured {
   sluice_report_t report;
   double cost, bound_cost;
   uint64_t solve_us, peak_memory_bytes;
+  bool segmented;  // the plan was made of segments
 
   double gap() const { return bound_cost > 0 ? cost / bound_cost - 1 : 0; }
 };
@@ -187,8 +188,9 @@ std::string AsText(const Measured& m, const std::string& heading,
                 HostText(r));
   }
   report.Line("plan", Grouped(r.instructions) + " instructions",
-              Grouped(r.layers) + " layers, " + Grouped(r.groups) + " groups, " +
-                  Grouped(r.tiles) + " tiles");
+              Grouped(r.layers) + " layers, " + Grouped(r.groups) +
+                  (m.segmented ? " segments, " : " groups, ") + Grouped(r.tiles) +
+                  " tiles");
   report.Line("solved in", TimeText(static_cast<double>(m.solve_us) / 1e6),
               Grouped(r.iterations) + " iterations, stop: " + StopText(r.stop_reason));
   report.Line("memory", BytesText(m.peak_memory_bytes), "peak; " + PhasesText(r));
@@ -197,24 +199,30 @@ std::string AsText(const Measured& m, const std::string& heading,
 
 struct Made {
   const Bytes& graph;
-  const Bytes& hardware;
   const Session& session;
   const Measured& measured;
+  LayerTable layers;  // without rows where the plan's memory cap left no room for them
   std::vector<ExplainedSegment> explained;
 };
+
+// The plan is judged once more for the table, which holds what the judge counts; so this
+// is done only where somebody reads it.
+void AddLayers(const ScheduleCommand& command, Made* made) {
+  const bool asked = !command.layers.empty() || command.explain;
+  if (!asked && !GapNeedsRows(made->measured.report)) return;
+  try {
+    made->layers.rows = made->session.Layers();
+  } catch (const Failure&) {
+    if (asked) throw;
+  }
+}
 
 void Print(const ScheduleCommand& command, const Made& made) {
   const Bytes& graph = made.graph;
   const Session& session = made.session;
   const Measured& m = made.measured;
-  const HardwareFacts facts = FactsOf(made.hardware);
-  LayerTable layers = {graph, facts, m.report, session.Machine().nodes, {}};
-  try {
-    layers.rows = session.Layers();
-  } catch (const Failure&) {
-    // The plan exists, but a memory cap may leave no room for its table of layers.
-    if (!command.layers.empty()) throw;
-  }
+  const LayerTable& layers = made.layers;
+  const HardwareFacts& facts = layers.hardware;
   if (!command.layers.empty()) {
     const std::string csv = LayersAsCsv(layers);
     WriteFile(command.layers, csv.data(), csv.size());
@@ -290,6 +298,17 @@ Session CappedSession(const ScheduleCommand& command, const Bytes& graph,
   }
 }
 
+Measured MeasuredOf(const Session& session, const Exponents& exponents) {
+  Measured m = {};
+  m.report = session.Report();
+  m.peak_memory_bytes = session.peak_memory_bytes();
+  m.cost =
+      Cost(exponents, m.report.energy_pj, static_cast<double>(m.report.latency_cycles));
+  m.bound_cost = Cost(exponents, m.report.bound_energy_pj,
+                      static_cast<double>(m.report.bound_latency_cycles));
+  return m;
+}
+
 }  // namespace
 
 void Run(const ScheduleCommand& command) {
@@ -316,15 +335,9 @@ void Run(const ScheduleCommand& command) {
   }
   const auto elapsed = std::chrono::steady_clock::now() - start;
 
-  Measured m = {};
-  m.report = session.Report();
+  Measured m = MeasuredOf(session, exponents);
   m.solve_us = static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::microseconds>(elapsed).count());
-  m.peak_memory_bytes = session.peak_memory_bytes();
-  m.cost =
-      Cost(exponents, m.report.energy_pj, static_cast<double>(m.report.latency_cycles));
-  m.bound_cost = Cost(exponents, m.report.bound_energy_pj,
-                      static_cast<double>(m.report.bound_latency_cycles));
   if (!command.output.empty()) {
     WritePlanFile(command.output, session.PlanBytes(), graph, hardware,
                   command.plan_only);
@@ -333,11 +346,21 @@ void Run(const ScheduleCommand& command) {
     const std::string json = SegmentsToText(SegmentsOfPlan(session.PlanBytes()), graph);
     WriteFile(command.notation, json.data(), json.size());
   }
-  Made made = {graph, hardware, session, m, {}};
+  const HardwareFacts facts = FactsOf(hardware);
+  const std::vector<uint32_t> segments =
+      SegmentOfLayers(session.PlanBytes(), PlainLayerNames(graph).size());
+  m.segmented = !segments.empty();
+  Made made = {graph,
+               session,
+               m,
+               {graph, facts, m.report, session.Machine().nodes, {}, segments},
+               {}};
+  AddLayers(command, &made);
   if (command.explain) {
     const Interruption interruption;
     const Working working("making other plans to compare");
-    made.explained = Explain({graph, hardware, session.PlanBytes(), options});
+    made.explained =
+        Explain({graph, hardware, session.PlanBytes(), options, made.layers.rows});
   }
   Print(command, made);
   TellOfInterruption();

@@ -117,11 +117,8 @@ class Maker {
     schedule_.deadline_ns = schedule_.max_iterations = 0;
     schedule_.resume = nullptr;
     schedule_.progress = nullptr;
-    rows_ = session_.Layers();
     base_ = CostOf(session_.Report());
   }
-
-  const std::vector<sluice_layer_cost_t>& rows() const { return rows_; }
 
   // Infinite: there is no such plan.
   double Ratio(const SegmentNotation& notation) {
@@ -150,7 +147,6 @@ class Maker {
   const ExplainCall& call_;
   Session session_;
   sluice_schedule_options_t schedule_;
-  std::vector<sluice_layer_cost_t> rows_;
   double base_ = 0;
 };
 
@@ -168,13 +164,8 @@ struct Work {
 std::vector<Work> MeasureTime(const ExplainCall& call,
                               std::vector<ExplainedSegment>* rows) {
   const ExecutedPlan run = ExecutePlan({call.plan, call.graph, call.hardware, "", ""});
-  std::vector<size_t> segment_of;
-  for (size_t s = 0; s < rows->size(); ++s) {
-    for (const uint32_t layer : (*rows)[s].segment.layers) {
-      segment_of.resize(std::max<size_t>(segment_of.size(), layer + 1), rows->size());
-      segment_of[layer] = s;
-    }
-  }
+  const std::vector<uint32_t> segment_of =
+      SegmentOfLayers(call.plan, PlainLayerNames(call.graph).size());
   std::vector<uint64_t> end(rows->size());
   uint64_t last = 0;
   for (const sluice_sim::TraceEvent& e : run.events) {
@@ -273,7 +264,7 @@ std::vector<ExplainedSegment> Explain(const ExplainCall& call) {
                    [&](size_t a, size_t b) { return rows[a].cycles > rows[b].cycles; });
   size_t planned = 0;
   for (const size_t s : longest) {
-    rows[s].limit = LimitOf(rows[s], work[s], maker.rows());
+    rows[s].limit = LimitOf(rows[s], work[s], call.costs);
     if (planned >= kMostLayers || Interruption::came()) continue;
     TryChanges(plan, s, &maker, &rows[s]);
     planned += rows[s].tried * layers;

@@ -36,6 +36,7 @@ struct ExplainCall {
   const Bytes& hardware;
   const Bytes& plan;
   const sluice_schedule_options_t& options;
+  const std::vector<sluice_layer_cost_t>& costs;  // of the plan, by layer
 };
 
 std::vector<ExplainedSegment> Explain(const ExplainCall& call);

@@ -5,9 +5,12 @@
 
 #include "cli/graph_names.h"
 #include "cli/report.h"
+#include "cli/segment_notation.h"
 
 namespace sluice::cli {
 namespace {
+
+constexpr double kNear = 1.02;  // of the bound: nothing is said on what causes the gap
 
 const char* LimitText(uint32_t limit) {
   switch (limit) {
@@ -44,6 +47,12 @@ double Utilisation(const LayerTable& table, const sluice_layer_cost_t& row) {
   return least / static_cast<double>(row.cycles);
 }
 
+Json SegmentOf(const LayerTable& table, uint32_t layer) {
+  if (layer >= table.segments.size()) return nullptr;
+  return table.segments[layer] == kNoSegment ? Json(nullptr)
+                                             : Json(table.segments[layer]);
+}
+
 bool Works(const sluice_layer_cost_t& row) { return row.limit != SLUICE_LIMIT_NOTHING; }
 
 // Column by column, in the order of the table.
@@ -59,7 +68,8 @@ std::vector<std::pair<const char*, Json>> Fields(const LayerTable& table,
   if (least > 0) gap = static_cast<double>(Longest(row)) / least;
   return {{"layer", row.layer},
           {"name", LayerName(table.graph, row.layer)},
-          {"segment", row.block},
+          {"segment", SegmentOf(table, row.layer)},
+          {"block", row.block},
           {"tiles", row.tiles},
           {"tile", tile},
           {"cycles", row.cycles},
@@ -142,11 +152,15 @@ std::string LayersAsCsv(const LayerTable& table) {
   return text;
 }
 
+bool GapNeedsRows(const sluice_report_t& report) {
+  const double bound = static_cast<double>(report.bound_latency_cycles);
+  return bound > 0 && static_cast<double>(report.latency_cycles) > kNear * bound;
+}
+
 std::string GapSentence(const LayerTable& table) {
   const double cycles = static_cast<double>(table.report.latency_cycles);
-  const double bound = static_cast<double>(table.report.bound_latency_cycles);
-  if (bound <= 0 || cycles <= 0) return {};
-  if (cycles <= 1.02 * bound) return "no plan is more than 2% faster";
+  if (table.report.bound_latency_cycles == 0 || cycles <= 0) return {};
+  if (!GapNeedsRows(table.report)) return "no plan is more than 2% faster";
   if (table.rows.empty()) return {};
   const Sums sums = SumUp(table);
   const double nodes = static_cast<double>(table.nodes);

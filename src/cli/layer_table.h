@@ -24,6 +24,7 @@ struct LayerTable {
   const sluice_report_t& report;
   uint32_t nodes;
   std::vector<sluice_layer_cost_t> rows;
+  std::vector<uint32_t> segments;  // SegmentOfLayers
 };
 
 // Leaves out views: layers that take no time because their output is a part of another
@@ -31,6 +32,9 @@ struct LayerTable {
 Json LayersAsJson(const LayerTable& table);
 std::string LayersAsCsv(const LayerTable& table);
 
+// Whether GapSentence says more with the rows than without: not where the plan is at its
+// bound.
+bool GapNeedsRows(const sluice_report_t& report);
 // Names what keeps the plan above its latency bound, and the layer with the largest
 // share.
 std::string GapSentence(const LayerTable& table);

@@ -7,6 +7,7 @@
 #include "cli/graph_names.h"
 #include "cli/hardware_files.h"
 #include "cli/layer_table.h"
+#include "cli/segment_notation.h"
 #include "cli/session.h"
 #include "sluice/stream.h"
 
@@ -155,9 +156,11 @@ Json TensorNames(const Bytes& graph, const std::vector<Place>& places) {
 }
 
 // A page shows what a plan does; of a plan that is wrong it would show something else.
-void VerifyForPage(const PlanFiles& files, Session* session) {
+// The table of layers is made by judging the plan.
+std::vector<sluice_layer_cost_t> LayersForPage(const PlanFiles& files,
+                                               const Session& session) {
   try {
-    session->Verify();
+    return session.Layers();
   } catch (const Failure& failure) {
     if (failure.code() != kRejected) throw;
     throw Failure(kRejected,
@@ -174,13 +177,15 @@ Json PlanAsJson(const PlanFiles& files) {
   session.LoadGraph(files.graph);
   session.LoadHardware(files.hardware);
   session.LoadPlan(files.plan);
-  VerifyForPage(files, &session);
+  const std::vector<sluice_layer_cost_t> layers = LayersForPage(files, session);
   const ExecutedPlan run = ExecutePlan(files);
   const Plot plot = PlotOf(files, run);
   const sluice_report_t report = session.Report();
   const HardwareFacts hardware = FactsOf(files.hardware);
-  const LayerTable table = {files.graph, hardware, report, session.Machine().nodes,
-                            session.Layers()};
+  const LayerTable table = {
+      files.graph, hardware,
+      report,      session.Machine().nodes,
+      layers,      SegmentOfLayers(session.PlanBytes(), layers.size())};
   const std::vector<Place> places = PlacesOf(session.plan());
   return {{"title", plot.title},
           {"clock_hz", hardware.clock_hz},

@@ -72,6 +72,12 @@ std::vector<SegmentLoop> LoopsFromText(const std::string& text) {
   return loops;
 }
 
+const wire::Plan& Checked(const Bytes& plan) {
+  flatbuffers::Verifier verifier(plan.data(), plan.size());
+  if (!wire::VerifyPlanBuffer(verifier)) Fail("the plan is damaged");
+  return *wire::GetPlan(plan.data());
+}
+
 NotedSegment SegmentFromJson(const Json& json,
                              const std::map<std::string, uint32_t>& layers) {
   if (!json.is_object()) Fail(JsonText(json) + " is no object");
@@ -111,9 +117,7 @@ NotedSegment SegmentFromJson(const Json& json,
 }  // namespace
 
 SegmentNotation SegmentsOfPlan(const Bytes& plan) {
-  flatbuffers::Verifier verifier(plan.data(), plan.size());
-  if (!wire::VerifyPlanBuffer(verifier)) Fail("the plan is damaged");
-  const wire::Plan& p = *wire::GetPlan(plan.data());
+  const wire::Plan& p = Checked(plan);
   if (p.segment() == nullptr || p.segment()->size() == 0) {
     throw Failure(kBadInput,
                   "the plan has no segments: only the default solver's plans for one "
@@ -140,6 +144,19 @@ SegmentNotation SegmentsOfPlan(const Bytes& plan) {
     notation.segments.push_back(std::move(segment));
   }
   return notation;
+}
+
+std::vector<uint32_t> SegmentOfLayers(const Bytes& plan, size_t layers) {
+  const auto* segments = Checked(plan).segment();
+  if (segments == nullptr || segments->size() == 0) return {};
+  std::vector<uint32_t> found(layers, kNoSegment);
+  const SegmentNotation notation = SegmentsOfPlan(plan);
+  for (uint32_t s = 0; s < notation.segments.size(); ++s) {
+    for (const uint32_t layer : notation.segments[s].layers) {
+      if (layer < layers) found[layer] = s;
+    }
+  }
+  return found;
 }
 
 Bytes PlanOfSegments(const SegmentNotation& notation, const Bytes& like) {

@@ -22,6 +22,8 @@ namespace sluice::cli {
 
 extern const char kSegmentHelp[];
 
+constexpr uint32_t kNoSegment = UINT32_MAX;
+
 struct SegmentLoop {
   uint32_t axis;  // 0 to 3: N H W C of the segment's last output; 4: its sum
   int32_t parts;
@@ -40,6 +42,9 @@ struct SegmentNotation {
 };
 
 SegmentNotation SegmentsOfPlan(const Bytes& plan);
+// The number of each layer's segment, as --explain counts them; kNoSegment for layers of
+// none. Plans that have no segments give an empty list.
+std::vector<uint32_t> SegmentOfLayers(const Bytes& plan, size_t layers);
 // A plan without a stream. `like`: any plan of the same graph.
 Bytes PlanOfSegments(const SegmentNotation& notation, const Bytes& like);
 

@@ -592,9 +592,14 @@ Status ReadStream(Judge* judge) {
   SLUICE_TRY(Look(*judge));
   SLUICE_TRY(CheckInstances(judge));
   SLUICE_TRY(ReadLoops(judge));
-  if (judge->plan.debug_layer.size() != 0 &&
-      judge->plan.debug_layer.size() != s.stored) {
+  const Span<const uint32_t> debug = judge->plan.debug_layer;
+  if (debug.size() != 0 && debug.size() != s.stored) {
     return Reject(*judge, "structure").Text("debug map of another length");
+  }
+  for (const uint32_t layer : debug) {
+    if (layer >= judge->graph.layers.size()) {
+      return Reject(*judge, "structure").Text("debug map of a layer that is none");
+    }
   }
   return Status::kOk;
 }

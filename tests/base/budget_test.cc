@@ -153,6 +153,8 @@ struct Listener {
   uint64_t calls = 0, iterations = 0;
   double cost = -1;
   int32_t answer = 0;
+  uint64_t* slow = nullptr;  // the clock, which goes on during a call
+  uint64_t takes = 0;
   Listener() {
     progress.user = this;
     progress.callback = [](void* user, uint64_t made, double best) {
@@ -160,6 +162,7 @@ struct Listener {
       ++l->calls;
       l->iterations = made;
       l->cost = best;
+      if (l->slow != nullptr) *l->slow += l->takes;
       return l->answer;
     };
   }
@@ -187,6 +190,23 @@ TEST_CASE("budget: progress is told of iterations and cost, at most each 2 ms") 
   CHECK(l.calls == before + 1);
   CHECK(l.cost == 7.5);
   CHECK(l.iterations == 1000);
+}
+
+TEST_CASE("budget: a callback that takes long gets a tenth of the time") {
+  constexpr uint64_t kMs = 1000000;
+  SetClock c;
+  Listener l;
+  l.progress.time = c.clock();
+  l.slow = &c.now;
+  l.takes = 30 * kMs;
+  Budget budget(c.clock(), 0, 0, nullptr, &l.progress);
+  uint64_t polls = 0;  // of 1 ms each
+  for (c.now = kMs; c.now < 3000 * kMs; c.now += kMs) {
+    CHECK_FALSE(budget.Exhausted());
+    ++polls;
+  }
+  CHECK(l.calls == 10);
+  CHECK(polls > 2600);
 }
 
 TEST_CASE("budget: a callback that stops ends the budget and is asked no more") {

@@ -101,6 +101,20 @@ list(LENGTH lines count)
 if(NOT count EQUAL 9)
   message(FATAL_ERROR "${count} lines in the table of all shares")
 endif()
+# The same bytes, in the grid's order, whatever the order of the shares.
+expect(0 ${grid} -o ${WORK}/turned.csv --merge ${WORK}/part3.csv ${WORK}/part1.csv
+         ${WORK}/part2.csv)
+file(STRINGS ${WORK}/turned.csv turned)
+if(NOT turned STREQUAL lines)
+  message(FATAL_ERROR "the order of the shares shows:\n${lines}\n${turned}")
+endif()
+list(JOIN turned "\n" turned)
+string(REGEX REPLACE "\n[^,]+,([12]),soma-edge,,([0-9]+),([0-9]+),[^\n]*" "|\\1 \\2 \\3" keys
+                     "${turned}")
+if(NOT keys MATCHES "\\|1 16 4\\|1 16 16\\|1 1048576 4\\|1 1048576 16\\|2 16 4\\|2 16 16\\|\
+2 1048576 4\\|2 1048576 16$")
+  message(FATAL_ERROR "not in the grid's order: ${keys}")
+endif()
 # A missing shard is computed; the tables that are merged are not changed.
 file(READ ${WORK}/part3.csv before)
 expect(0 ${grid} -o ${WORK}/most.csv --merge ${WORK}/part1.csv ${WORK}/part3.csv --json)

@@ -164,6 +164,34 @@ TEST_CASE("table: rows are there after a kill at any byte, whole ones only") {
   }
 }
 
+TEST_CASE("table: merged in any order it is the same, and in the order of the keys") {
+  const Folder folder;
+  const Cells columns = {"key", "value"};
+  const std::vector<std::vector<Cells>> parts = {{{"c", "3"}, {"a", "12"}},
+                                                 {{"x", "9"}, {"b", "2"}, {"a", "11"}}};
+  std::vector<std::string> made;
+  for (const std::string& name : {folder.File("1.csv"), folder.File("2.csv")}) {
+    SweepTable table(name, columns, 1);
+    for (const Cells& row : parts[made.size()]) table.Append(row);
+    made.push_back(name);
+  }
+  const std::string one = folder.File("one.csv"), other = folder.File("other.csv");
+  for (const std::string& path : {one, other}) {
+    SweepTable table(path, columns, 1);
+    CHECK(table.Merge(made[path == one ? 0 : 1]) == (path == one ? 2 : 3));
+    CHECK(table.Merge(made[path == one ? 1 : 0]) == (path == one ? 2 : 1));
+    table.Order({{"a"}, {"b"}, {"c"}, {"none"}});
+  }
+  CHECK(TextOf(one) == "key,value\na,11\nb,2\nc,3\nx,9\n");
+  CHECK(TextOf(other) == TextOf(one));
+  CHECK(!std::filesystem::exists(one + ".ordered"));
+  SweepTable again(one, columns, 1);  // which a killed run may also have left behind
+  std::filesystem::create_directory(one + ".ordered");
+  again.Append({"b0", "5"});
+  again.Order({{"a"}});
+  CHECK(TextOf(one) == "key,value\na,11\nb,2\nc,3\nx,9\nb0,5\n");  // as it came
+}
+
 TEST_CASE("table: other columns, broken rows and full disks are refused") {
   const Folder folder;
   const std::string path = folder.File("t.csv");

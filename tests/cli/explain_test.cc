@@ -38,8 +38,8 @@ struct Network {
 
 TEST_CASE("explain: times add up, and other choices cost what their plans cost") {
   const Network net;
-  const Json plan =
-      ToolJson("schedule " + net.on + " --explain --notation " + net.notation);
+  const Json plan = ToolJson("schedule " + net.on + " --explain --notation " +
+                             net.notation + " --layers " + net.folder + "/layers.csv");
   const Json& rows = plan["by_segment"];
   std::ifstream file(net.notation);
   const Json noted = Json::parse(file);
@@ -72,6 +72,16 @@ TEST_CASE("explain: times add up, and other choices cost what their plans cost")
   }
   CHECK(cycles == plan["latency_cycles"].get<uint64_t>());
   CHECK(checked > 0);
+  // A segment is the same everywhere: the table of layers numbers them alike.
+  size_t named = 0;
+  for (const Json& layer : plan["by_layer"]) {
+    const Json& segment = rows[layer["segment"].get<size_t>()];
+    const std::string name = layer["name"];
+    for (const Json& of : segment["layers"]) {
+      named += name.find(of.get<std::string>() + " (") == 0;
+    }
+  }
+  CHECK(named == plan["by_layer"].size());
 }
 
 TEST_CASE("explain: as text a line for each segment, and none for plans without") {
@@ -79,6 +89,7 @@ TEST_CASE("explain: as text a line for each segment, and none for plans without"
   std::string text;
   REQUIRE(RunTool("schedule " + net.on + " --explain", kWithComplaints, &text) == 0);
   CHECK(text.find("next best") != std::string::npos);
+  CHECK(text.find(" segments, ") != std::string::npos);  // not "groups"
   CHECK(text.find("conv1") != std::string::npos);
   CHECK(RunTool("schedule " + net.on + " --explain --solver baseline", kWithComplaints,
                 &text) == 2);

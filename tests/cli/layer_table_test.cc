@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "cli/graph_names.h"
+#include "cli/segment_notation.h"
 
 namespace sluice::cli {
 namespace {
@@ -13,8 +14,9 @@ struct Example {
   Bytes graph;
   HardwareFacts hardware = {"chip", 1000000, 64, 16, 4096, 4};
   sluice_report_t report = {};
+  std::vector<uint32_t> segments = {};
   LayerTable Of(std::vector<sluice_layer_cost_t> rows) const {
-    return {graph, hardware, report, 1, std::move(rows)};
+    return {graph, hardware, report, 1, std::move(rows), segments};
   }
 };
 
@@ -59,17 +61,33 @@ TEST_CASE("layer table: a line for each layer that takes something") {
   CHECK(rows[1]["limit"] == "DRAM");
   CHECK(rows[1]["gap"] == 2.0);
   const std::string csv = LayersAsCsv(table);
-  CHECK(csv.substr(0, 19) == "layer,name,segment,");
+  CHECK(csv.substr(0, 25) == "layer,name,segment,block,");
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 3);
   CHECK(csv.find("\"1x1x5x8\"") != std::string::npos);
 }
 
+TEST_CASE("layer table: a segment is the plan's, a block is the stream's") {
+  Example example;
+  sluice_layer_cost_t third = Row(2, 10, 800);
+  third.block = 7;
+  CHECK(LayersAsJson(example.Of({third}))[0]["segment"].is_null());
+  CHECK(LayersAsCsv(example.Of({third})).find("\n2,\"layer 2\",,7,") !=
+        std::string::npos);
+  example.segments = {0, kNoSegment, 1};
+  CHECK(LayersAsJson(example.Of({third}))[0]["segment"] == 1);
+  CHECK(LayersAsJson(example.Of({third}))[0]["block"] == 7);
+  CHECK(LayersAsJson(example.Of({Row(1, 10, 800)}))[0]["segment"].is_null());
+}
+
 TEST_CASE("layer table: the gap in words") {
   Example example;
+  CHECK(!GapNeedsRows(example.report));
   example.report.latency_cycles = 300;
   example.report.bound_latency_cycles = 299;
+  CHECK(!GapNeedsRows(example.report));
   CHECK(GapSentence(example.Of({Row(0, 100, 80)})) == "no plan is more than 2% faster");
   example.report.bound_latency_cycles = 150;
+  CHECK(GapNeedsRows(example.report));
   const std::string text = GapSentence(example.Of({Row(0, 100, 80), Row(1, 10, 800)}));
   CHECK(
       text.find("tiles work 37% of the time (x1.00 their least), DRAM moves 73% (x2.00 "

@@ -68,13 +68,14 @@ foreach(file ${files})
       # firmware-sim and bindings may include include/ and their own folder. Drivers may
       # also include the device's and the firmware's headers for them. The delegate is a
       # front end of the TensorFlow Lite importer: it builds the importer's structs from
-      # the runtime's.
+      # the runtime's. The Python package shows what the tool shows, by the tool's code.
       string(REGEX REPLACE "/.*" "" folder ${file})
       if(NOT include MATCHES "^${folder}/" AND NOT include MATCHES "^flatbuffers/"
          AND NOT (folder STREQUAL "bindings"
                   AND include MATCHES "^firmware-sim/(device|walker)\\.h$")
          AND NOT (file MATCHES "^bindings/python/" 
-                  AND include MATCHES "^(firmware-sim/sim|cli/(plan_(page|trace)|failure))\\.h$")
+                  AND include MATCHES
+                      "^(firmware-sim/sim|cli/(plan_(page|trace)|segment_notation|failure))\\.h$")
          AND NOT (file MATCHES "^bindings/tflite/"
                   AND include MATCHES
                       "^(import/(error|tflite/(fold_constants|import_tflite|tflite_model))|tensorflow/lite/.*)\\.h$")

@@ -386,6 +386,25 @@ TEST_CASE("a region too large for the memory allowed is refused, not allocated")
   CHECK(Judge(c, false).ok);
 }
 
+TEST_CASE("the debug map names a layer of the graph for each instruction") {
+  Case c = ConvCase();
+  c.debug_layer.assign(14, 0);
+  CHECK(Judge(c).ok);
+  for (const size_t instruction : {size_t{0}, size_t{13}}) {
+    for (const uint32_t none : {1u, 0xffffffffu}) {  // the graph has one layer
+      Case wrong = c;
+      wrong.debug_layer[instruction] = none;
+      const auto r = Judge(wrong);
+      CHECK(r.error_code == "plan");
+      CHECK(r.error == "debug map names layer " + std::to_string(none) +
+                           " for instruction " + std::to_string(instruction) +
+                           "; the graph has 1 layers");
+    }
+  }
+  c.debug_layer.pop_back();
+  CHECK(Judge(c).error == "debug map of another length");
+}
+
 TEST_CASE("a trace has every instruction once") {
   const Case c = ConvCase();
   const Bytes graph = c.Graph(), hardware = c.Hardware(), plan = c.Plan();

@@ -294,13 +294,14 @@ struct Case {
   HardwareSpec hardware;
   std::vector<Place> places;
   StreamBuilder stream;
-  ReportSpec report;  // of the valid plan; the scenario fills it
+  ReportSpec report;                       // of the valid plan; the scenario fills it
+  std::vector<uint32_t> debug_layer = {};  // by instruction; empty: none
 
   Bytes Graph() const { return GraphBytes(graph); }
   Bytes Hardware() const { return HardwareBytes(hardware); }
   Bytes Plan() const { return PlanOf(stream.Image()); }
   Bytes PlanOf(const Bytes& image) const {
-    return BytesOfPlan(image, places, Graph(), Hardware(), report);
+    return BytesOfPlan(image, places, Graph(), Hardware(), report, debug_layer);
   }
 };
 

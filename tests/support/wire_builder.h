@@ -389,7 +389,8 @@ struct ReportSpec {
 
 inline Bytes BytesOfPlan(const Bytes& stream, const std::vector<Place>& places,
                          const Bytes& graph, const Bytes& hardware,
-                         const ReportSpec& numbers) {
+                         const ReportSpec& numbers,
+                         const std::vector<uint32_t>& debug_layer = {}) {
   ::flatbuffers::FlatBufferBuilder b;
   std::vector<sluice::wire::Words> words(stream.size() / 16);
   std::memcpy(static_cast<void*>(words.data()), stream.data(), words.size() * 16);
@@ -405,6 +406,7 @@ inline Bytes BytesOfPlan(const Bytes& stream, const std::vector<Place>& places,
   const auto v_region = b.CreateVector(region);
   const auto v_offset = b.CreateVector(offset);
   const auto v_stride = b.CreateVector(stride);
+  const auto v_debug = b.CreateVector(debug_layer);
   sluice::wire::ReportBuilder r(b);
   r.add_latency_cycles(numbers.latency_cycles);
   r.add_dram_read_bytes(numbers.dram_read_bytes);
@@ -418,6 +420,7 @@ inline Bytes BytesOfPlan(const Bytes& stream, const std::vector<Place>& places,
   p.add_tensor_offset(v_offset);
   p.add_tensor_strides(v_stride);
   p.add_report(report);
+  if (!debug_layer.empty()) p.add_debug_layer(v_debug);
   b.Finish(p.Finish(), sluice::wire::PlanIdentifier());
   return Finished(b);
 }

@@ -81,6 +81,12 @@ typedef struct sluice_native_files {
   const char* hardware_name; /* for titles */
 } sluice_native_files_t;
 
+/* Sets segment[i] to the number of layer i's segment, counted as by `sluice schedule --explain`,
+ * or to SLUICE_NO_INDEX: the plan was not made of segments, or this layer has none. Returns 0
+ * where the plan is damaged or memory is used up. */
+SLUICE_API int32_t sluice_native_segments(const void* plan, size_t plan_size,
+                                          uint32_t* segment, size_t layers);
+
 /* A text or an error; the caller destroys it. NULL: out of memory. */
 typedef struct sluice_native_text {
   const char* text; /* NULL: error says why */

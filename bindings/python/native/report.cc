@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <exception>
 #include <memory>
 #include <new>
@@ -9,6 +10,7 @@
 #include "cli/failure.h"
 #include "cli/plan_page.h"
 #include "cli/plan_trace.h"
+#include "cli/segment_notation.h"
 #include "native.h"
 
 namespace {
@@ -85,6 +87,17 @@ sluice_native_text_t* sluice_native_trace(const sluice_native_files_t* plan,
     runs[0].events = std::move(run.events);
     return sluice::cli::TraceOf(files, std::move(runs), run.result);
   });
+}
+
+int32_t sluice_native_segments(const void* plan, size_t plan_size, uint32_t* segment,
+                               size_t layers) try {
+  std::fill_n(segment, layers, SLUICE_NO_INDEX);
+  const std::vector<uint32_t> found =
+      sluice::cli::SegmentOfLayers(Copied(plan, plan_size), layers);
+  std::copy(found.begin(), found.end(), segment);
+  return 1;
+} catch (const std::exception&) {
+  return 0;
 }
 
 void sluice_native_text_destroy(sluice_native_text_t* text) {

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pathlib
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
-from ._library import check, choose, diagnostic, expect, ffi, lib, record, struct, take, text, whole
+from ._library import check, choose, diagnostic, expect, ffi, lib, path_of, record, struct, take
+from ._library import text, whole
 from .errors import Diagnostic, error_of
 from .graph import _FORMATS, _LISTS, _NUMBERS, ImportReport
 
@@ -50,7 +51,7 @@ def import_model(cls: Any, model: Any, format: str, dims: Mapping[str, int],
     """Imports a model as a graph; on failure the exception has the importer's whole message."""
     folder, keep = None, []
     if not isinstance(model, (bytes, bytearray, memoryview)):
-        path = pathlib.Path(model)
+        path = path_of(model, "model")
         folder, model = path.parent, path.read_bytes()
         name = path.stem if name is None else name  # as `sluice import` names it
     options = struct("sluice_import_options_t",

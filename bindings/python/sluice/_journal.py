@@ -7,7 +7,7 @@ import os
 import pathlib
 import warnings
 import weakref
-from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 
 _BEGIN = b'{"key": "'
@@ -62,13 +62,15 @@ os.register_at_fork(after_in_child=_forked)
 
 
 class Journal:
-    """Writes the first path, only reads further ones. Without a path nothing is stored."""
+    """Writes the first path, only reads further ones. Without a path nothing is stored. Of two
+    results for one point (shards plan equal points each) the smaller line stays, so that the
+    order of the paths means nothing."""
 
     def __init__(self, paths: Sequence[Any]) -> None:
         self.known: Dict[str, Dict[str, Any]] = {}
         self._file: Optional[int] = None
-        for path in reversed([pathlib.Path(p) for p in paths[1:]]):
-            self.known.update(read(path)[0])
+        for path in paths[1:]:
+            self._take(read(pathlib.Path(path))[0])
         if paths:
             self._open(pathlib.Path(paths[0]))
 
@@ -79,7 +81,7 @@ class Journal:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             found, whole = read(path)  # nobody else writes it any more
-            self.known.update(found)
+            self._take(found)
             os.ftruncate(self._file, whole)
         except (OSError, ValueError) as error:
             self.close()
@@ -87,6 +89,12 @@ class Journal:
                 raise BlockingIOError(f"{path} is in use by another sweep") from None
             raise
         _open.add(self)
+
+    def _take(self, found: Mapping[str, Dict[str, Any]]) -> None:
+        for key, result in found.items():
+            other = self.known.setdefault(key, result)
+            if json.dumps(result) < json.dumps(other):
+                self.known[key] = result
 
     def add(self, results: Iterable[Tuple[str, Dict[str, Any]]]) -> None:
         """Writes results, in one piece."""

@@ -10,11 +10,13 @@ from __future__ import annotations
 import dataclasses
 import numbers
 import operator
+import os
 import pathlib
 import threading
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple, Type, TypeVar
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NoReturn, Optional, Tuple, Type
+from typing import TypeVar
 
 from ._c import ffi as ffi  # the other modules have it from here
 from .errors import Diagnostic, error_of
@@ -59,9 +61,10 @@ def struct(kind: str, /, **fields: Any) -> Any:
             setattr(made, name, value)
         except OverflowError as error:
             raise ValueError(f"{name}: {value!r} is out of range") from error
-        except TypeError as error:
-            raise TypeError(f"{name}: a {type(value).__name__} does not fit: {value!r}"
-                            ) from error
+        except TypeError:
+            kind = dict(ffi.typeof(made[0]).fields)[name].type.cname
+            unfit(value, name, "a number" if kind in ("double", "float") else
+                   "a whole number")
     return made
 
 
@@ -156,22 +159,34 @@ _CHOICES = {
 
 
 def choose(value: Any, prefix: str, what: str) -> int:
-    """The constant with this name; numbers are returned unchanged."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
+    """The constant with this name, or with this number."""
     known = enum(prefix)
     names = _CHOICES.get((prefix, what), tuple(known))
+    if (isinstance(value, int) and not isinstance(value, bool)
+            and value in [known[name] for name in names]):
+        return value
     if not isinstance(value, str) or value.lower() not in names:
         raise ValueError(f"{what}: {value!r} is none of {', '.join(names)}")
     return known[value.lower()]
 
 
 def expect(value: Any, kind: Any, what: str, right: str) -> None:
-    """Refuses a value of another type: says what it is, and what would be right."""
+    """Refuses a value of another type."""
     if not isinstance(value, kind):
-        shown = repr(value)
-        shown = shown if len(shown) <= 60 else shown[:57] + "..."
-        raise TypeError(f"{what}: {shown} is a {type(value).__name__}; {right} would be right")
+        unfit(value, what, right)
+
+
+def unfit(value: Any, what: str, right: str) -> NoReturn:
+    """Says what a value is, and what would be right."""
+    of = type(value).__name__
+    article = "an" if of[0] in "aeiouAEIOU" else "a"
+    raise TypeError(f"{what}: {shown(value)} is {article} {of}; {right} would be right")
+
+
+def shown(value: Any) -> str:
+    """The value in few characters."""
+    said = repr(value)
+    return said if len(said) <= 60 else said[:57] + "..."
 
 
 def whole(value: Any, what: str, least: int = 0, most: int = (1 << 64) - 1) -> int:
@@ -187,6 +202,26 @@ def whole(value: Any, what: str, least: int = 0, most: int = (1 << 64) - 1) -> i
     return found
 
 
+def flag(value: Any, what: str) -> int:
+    """0 or 1 of a truth, of Python or numpy."""
+    if type(value).__name__ in ("bool", "bool_", "int") and value in (0, 1):
+        return int(value)
+    unfit(value, what, "True or False")
+
+
+def flags(**values: Any) -> Dict[str, int]:
+    """Truths by name, as fields of a struct."""
+    return {what: flag(value, what) for what, value in values.items()}
+
+
+def path_of(value: Any, what: str = "path", right: str = "a file's name") -> pathlib.Path:
+    """A file's name; a number, which would be an open file's, is none."""
+    expect(value, (str, os.PathLike), what, right)
+    if "\0" in os.fspath(value):
+        raise ValueError(f"{what}: {value!r} holds a zero, which no file's name has")
+    return pathlib.Path(value)
+
+
 def bytes_of(data: Any, what: str) -> bytes:
     """The bytes of what holds bytes."""
     expect(data, (bytes, bytearray, memoryview), what,
@@ -197,7 +232,7 @@ def bytes_of(data: Any, what: str) -> bytes:
 def listed(values: Any, what: str, right: str) -> List[Any]:
     """What a list, a tuple, a range or an array of numpy or pandas holds."""
     if isinstance(values, (str, bytes, Mapping)) or not hasattr(values, "__iter__"):
-        expect(values, (), what, right)
+        unfit(values, what, right)
     return list(values)
 
 

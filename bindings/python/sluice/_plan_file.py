@@ -4,11 +4,11 @@ a plan, and behind it the graph and the machine it was made for (plan.fbs)."""
 from __future__ import annotations
 
 import os
-import pathlib
 import struct as packing
 from contextlib import contextmanager
 from typing import Iterator, Optional, Tuple, Union
 
+from ._library import path_of
 from .errors import BadInput
 
 _FOOTER = packing.Struct("<3Q8s")  # bytes of plan, graph and machine; the mark
@@ -33,7 +33,7 @@ def named(what: str) -> Iterator[None]:
 
 def read(path: "Union[str, os.PathLike[str]]", identifier: bytes) -> bytes:
     """The bytes of a file of this kind; of another one, what would read it."""
-    data = pathlib.Path(path).read_bytes()
+    data = path_of(path).read_bytes()
     if data[4:8] == identifier:
         return data
     if data[4:8] in _KINDS:

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._library import needing
+from ._library import needing, unfit
 
 if TYPE_CHECKING:
     from .plan import Plan
     from .sweep import Sweep
+
+
+def _axes(ax: Any, size: Any, pyplot: Any) -> Any:
+    """The caller's axes, or new ones."""
+    if ax is None:
+        return pyplot.subplots(figsize=size)[1]
+    if not hasattr(ax, "imshow"):
+        unfit(ax, "ax", "axes of matplotlib, as plt.subplots()[1]")
+    return ax
 
 
 def plot(plan: "Plan", ax: Any = None) -> Any:
@@ -18,8 +27,7 @@ def plot(plan: "Plan", ax: Any = None) -> Any:
         from matplotlib.collections import PolyCollection
 
     events = plan.events
-    if ax is None:
-        _, ax = pyplot.subplots(figsize=(12, 3))
+    ax = _axes(ax, (12, 3), pyplot)
     engines = list(dict.fromkeys(events.engine))
     colours = pyplot.get_cmap("tab20")
     for row, engine in enumerate(engines):
@@ -42,8 +50,7 @@ def fronts(sweep: "Sweep", x: str, y: str, by: Any, ax: Any = None) -> Any:
     with needing("plot_pareto"):
         from matplotlib import pyplot
 
-    if ax is None:
-        _, ax = pyplot.subplots(figsize=(7, 4.5))
+    ax = _axes(ax, (7, 4.5), pyplot)
     rows = sweep.ok
     parts = list(rows.groupby(list(by), sort=False)) if by else [((), rows)]
     for number, (name, part) in enumerate(parts):
@@ -66,8 +73,7 @@ def heat_map(sweep: "Sweep", value: str, x: str, y: str, ax: Any = None) -> Any:
         import numpy
         from matplotlib import pyplot
 
-    if ax is None:
-        _, ax = pyplot.subplots(figsize=(7, 4.5))
+    ax = _axes(ax, (7, 4.5), pyplot)
     # Every pair of the grid has its cell, also where no row has a plan.
     columns, rows = (sorted(sweep.frame[name].unique()) for name in (x, y))
     least = sweep.ok.groupby([y, x])[value].min()

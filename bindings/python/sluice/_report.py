@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, List, Sequence
 
-from ._library import ffi, lib, text
+from ._library import ffi, flag, lib, text
 from .errors import OutOfMemory
 from .simulate import made_for, refuse
 
@@ -46,4 +46,4 @@ def page(plans: Sequence["Plan"]) -> str:
 def trace(plan: "Plan", contention: bool) -> str:
     """JSON of the trace-event format."""
     files = _files([plan])
-    return _text(lib.sluice_native_trace(files[0], int(contention)))
+    return _text(lib.sluice_native_trace(files[0], flag(contention, "contention")))

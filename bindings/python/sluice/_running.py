@@ -18,6 +18,7 @@ from collections import deque
 from concurrent.futures import BrokenExecutor, Executor, Future
 from typing import Any, Callable, Deque, Dict, List, Optional, Sequence
 
+from ._library import expect, shown, unfit
 
 _LOOK_SECONDS = 1.0  # how often a sweep that waits looks whether its pool still lives
 # Of an executor whose workers nobody counts: bytes of graphs in jobs, and jobs in any case.
@@ -103,10 +104,21 @@ class PoolExecutor(Executor):
         return future
 
 
+def _made(make: Callable[[], Any]) -> Any:
+    """What a function that makes executors gives."""
+    executor = make()
+    if not hasattr(executor, "submit") or not hasattr(executor, "shutdown"):
+        expect(executor, Executor, "executor: what the function gives",
+               "a concurrent.futures.Executor")
+    return executor
+
+
 def executor_of(given: Any, workers: Optional[int]) -> "tuple[Executor, Any, bool]":
     """(executor, function that makes another one or None, whether to shut it down)."""
     if given is None:
         given = processes(workers)
+    if isinstance(given, type):  # ThreadPoolExecutor makes one as a function does
+        return _made(given), given, True
     if isinstance(given, Executor) or hasattr(given, "submit") and not hasattr(
             given, "get_executor"):
         return given, None, False
@@ -114,16 +126,26 @@ def executor_of(given: Any, workers: Optional[int]) -> "tuple[Executor, Any, boo
         return given.get_executor(pure=False), None, True
     if hasattr(given, "apply_async"):
         return PoolExecutor(given), None, False
-    if callable(given):
-        return given(), given, True
-    raise TypeError(f"executor: {type(given).__name__} is no executor, pool, Dask client or "
-                    "function that makes an executor")
+    if not callable(given):
+        unfit(given, "executor", "None, a concurrent.futures.Executor, a Dask client, a pool "
+               "with apply_async or a function that makes an executor")
+    return _made(given), given, True
+
+
+def _answers(found: Any, count: int) -> List[Any]:
+    """What a job gives, if that is what plan_points gives."""
+    if (not isinstance(found, list) or len(found) != count
+            or not all(isinstance(row, dict) and "status" in row for row in found)):
+        raise TypeError(f"executor: a job gave {shown(found)}; what the submitted function "
+                        f"returns, a list of {count} results, would be right")
+    return found
 
 
 class Running:
     """Gives out jobs until each point has a result.
 
-    submit(executor, points) -> future of a list of results; a job has about job_bytes
+    submit(executor, points) -> future of a list of results, dictionaries that have a status;
+                             a job has about job_bytes
     done(points, results)    is called for each finished job
     lost(point, error)       is called for a point whose worker was lost too often
     """
@@ -202,6 +224,8 @@ class Running:
                 return
             self._renew()
             return
+        if not hasattr(future, "add_done_callback"):
+            expect(future, Future, "executor: what its submit gives", "a concurrent.futures.Future")
         self._flying[future] = job
         future.add_done_callback(self._back.put)
 
@@ -210,7 +234,7 @@ class Running:
             raise BrokenExecutor("the executor has lost its workers and takes no more work; "
                                  "with a journal the sweep goes on when it is started again")
         let_go(self._executor)
-        self._executor = self._make()
+        self._executor = _made(self._make)
         self._window = self._window_of_executor()
         if self._processes and not self._began:
             self._try_out()
@@ -235,7 +259,7 @@ class Running:
             error = future.exception()
         if error is None:
             self._began = True
-            self._done(job.points, future.result())
+            self._done(job.points, _answers(future.result(), len(job.points)))
             return
         if isinstance(error, KeyboardInterrupt):
             raise error

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
-from ._library import check, choose, diagnostic, enum, expect, ffi, lib, struct, take
+from ._library import check, choose, diagnostic, enum, expect, ffi, lib, listed, struct, take, unfit
+from ._library import whole
 from .errors import OutOfMemory
 from .graph import NO_INDEX, Graph
 
@@ -31,6 +32,7 @@ class GraphBuilder:
     graph, or raises with the first fault."""
 
     def __init__(self, name: str = "") -> None:
+        expect(name, str, "name", "a text")
         handle = lib.sluice_graph_builder_create(name.encode())
         if handle == ffi.NULL:
             raise OutOfMemory("no memory for a builder")
@@ -47,13 +49,16 @@ class GraphBuilder:
         """A tensor; data: the numpy array of a constant, or seed: of seeded values.
         encoded_bytes: of weights, what they take off chip if a LOAD decodes them."""
         keep: List[Any] = []
+        shape = [whole(extent, "shape", 1, (1 << 31) - 1)
+                 for extent in listed(shape, "shape", "a tuple of extents, as (1, 8, 8, 3)")]
         if len(shape) > 4:
-            raise ValueError("a tensor has at most four axes")
+            raise ValueError(f"shape: {len(shape)} axes; a tensor has at most four axes")
         made = struct("sluice_tensor_t", kind=choose(kind, "TENSOR", "kind"),
                       dtype=choose(dtype, "DTYPE", "dtype"), rank=len(shape), scale=scale,
                       zero_point=zero_point, encoded_bytes=encoded_bytes)
-        made.dims = list(shape) + [0] * (4 - len(shape))
+        made.dims = shape + [0] * (4 - len(shape))
         if name is not None:
+            expect(name, str, "name", "a text")
             keep.append(ffi.new("char[]", name.encode()))
             made.name = keep[-1]
         if data is not None:
@@ -62,7 +67,7 @@ class GraphBuilder:
             made.source, made.bytes, made.byte_count = (
                 lib.SLUICE_SOURCE_INLINE, keep[-1], len(raw))
         elif seed is not None:
-            made.source, made.offset = lib.SLUICE_SOURCE_SEEDED, seed
+            made.source, made.offset = lib.SLUICE_SOURCE_SEEDED, whole(seed, "seed")
         return self._added(lib.sluice_graph_builder_tensor(self._handle, made))
 
     def input(self, shape: Sequence[int], dtype: str = "int8", **options: Any) -> int:
@@ -75,22 +80,32 @@ class GraphBuilder:
 
     def constant(self, data: Any, **options: Any) -> int:
         """Weights, parameters or tables: a numpy array."""
+        if not hasattr(data, "shape") or not hasattr(data, "dtype"):
+            unfit(data, "data", "a numpy array")
         return self.tensor(data.shape, str(data.dtype), kind="constant", data=data, **options)
 
     def parameter(self, name: str, min: int, max: int) -> int:
         """A parameter, whose value each run provides."""
-        return self._added(lib.sluice_graph_builder_parameter(self._handle, name.encode(), min,
-                                                              max))
+        expect(name, str, "name", "a text")
+        low, high = (whole(value, what, -(1 << 31), (1 << 31) - 1)
+                     for what, value in (("min", min), ("max", max)))
+        return self._added(lib.sluice_graph_builder_parameter(self._handle, name.encode(), low,
+                                                              high))
 
     def layer(self, op: str, inputs: Sequence[Optional[int]], outputs: Sequence[int],
               attributes: Union[Sequence[int], Mapping[str, int]] = (),
               name: Optional[str] = None) -> int:
         """A layer: attributes as a list in the order of ops.h, or by name
         ({"stride_h": 2}); attribute_names(op) lists them."""
-        lists = [ffi.new("uint32_t[]", [NO_INDEX if i is None else i for i in inputs]),
-                 ffi.new("uint32_t[]", list(outputs)),
-                 ffi.new("int32_t[]", _attributes(op, attributes))]
-        made = struct("sluice_layer_t", op=choose(op, "OP", "op"), inputs=lists[0],
+        code = choose(op, "OP", "op")
+        lists = [ffi.new("uint32_t[]", [
+            NO_INDEX if i is None else whole(i, what, 0, NO_INDEX)
+            for i in listed(tensors, what, "a list of what tensor(), input() ... returned")])
+            for what, tensors in (("inputs", inputs), ("outputs", outputs))]
+        lists.append(ffi.new("int32_t[]", _attributes(op, attributes)))
+        if name is not None:
+            expect(name, str, "name", "a text")
+        made = struct("sluice_layer_t", op=code, inputs=lists[0],
                       outputs=lists[1], attributes=lists[2], input_count=len(lists[0]),
                       output_count=len(lists[1]), attribute_count=len(lists[2]))
         held = None if name is None else ffi.new("char[]", name.encode())
@@ -116,13 +131,16 @@ def _dense(data: Any, dtype: str, shape: Sequence[int]) -> bytes:
 
 
 def _attributes(op: str, given: Union[Sequence[int], Mapping[str, int]]) -> List[int]:
+    least, most = -(1 << 31), (1 << 31) - 1
     if not isinstance(given, Mapping):
-        return list(given)
+        return [whole(value, "attributes", least, most) for value in listed(
+            given, "attributes", 'a list, or a dictionary {"stride_h": 2}')]
     known = attribute_names(op)
     unknown = set(given) - set(known)
     if unknown:
-        raise ValueError(f"{op} has no attributes {sorted(unknown)}; it has {sorted(known)}")
+        raise ValueError(f"{op} has no attributes {sorted(map(str, unknown))}; it has "
+                         f"{sorted(known)}")
     values = [0] * (max((known[name] for name in given), default=-1) + 1)
     for name, value in given.items():
-        values[known[name]] = value
+        values[known[name]] = whole(value, f"attributes: {name}", least, most)
     return values

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import pathlib
 from functools import cached_property
 from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
 from ._library import check, choose, diagnostic, enum, ffi, lib, make, record, struct
-from ._library import bytes_of, expect, take, text, whole
+from ._library import bytes_of, expect, flag, path_of, take, text, unfit, whole
 from ._plan_file import named, read
 from .errors import BadArgument
 
@@ -106,7 +105,7 @@ class Graph:
     @classmethod
     def load(cls, path: Path, **options: Any) -> "Graph":
         """Reads a file: FILE.tflite, FILE.onnx, or a graph (any other name)."""
-        path = pathlib.Path(path)
+        path = path_of(path)
         kind = path.suffix.lower()
         if kind == ".tflite":
             return cls.from_tflite(path, **options)
@@ -141,9 +140,9 @@ class Graph:
         from ._importing import import_model
 
         made: Graph = import_model(cls, model, format, {} if dims is None else dims, name, dict(
-            allow_opaque=int(allow_opaque), opaque_cycles=opaque_cycles,
-            training=int(training), max_constant_bytes=max_constant_bytes,
-            keep_unread=int(keep_unread)))
+            allow_opaque=flag(allow_opaque, "allow_opaque"), opaque_cycles=opaque_cycles,
+            training=flag(training, "training"), max_constant_bytes=max_constant_bytes,
+            keep_unread=flag(keep_unread, "keep_unread")))
         return made
 
     @classmethod
@@ -159,8 +158,8 @@ class Graph:
         sizes = {"batch": batch, "seq": seq, "context": context, "blocks": blocks}
         sizes = {of: whole(size, of, 1, (1 << 31) - 1) for of, size in sizes.items()
                  if size is not None}
-        options = struct("sluice_zoo_options_t", **sizes, training=int(training),
-                         skip_unread=int(skip_unread))
+        options = struct("sluice_zoo_options_t", **sizes, training=flag(training, "training"),
+                         skip_unread=flag(skip_unread, "skip_unread"))
         out, why = ffi.new("sluice_bytes_t*"), diagnostic()
         check(lib.sluice_zoo_graph(name.encode(), options, out, why), why)
         return cls(take(out))
@@ -244,7 +243,7 @@ class Graph:
 
     def save(self, path: Path) -> None:
         """Writes the graph's bytes."""
-        pathlib.Path(path).write_bytes(self._bytes)
+        path_of(path).write_bytes(self._bytes)
 
     def training_step(self) -> "Graph":
         """The graph of one training step: forward, errors, gradients of the weights."""
@@ -255,7 +254,7 @@ class Graph:
 
     def layer_name(self, index: int) -> str:
         """ "conv1 (conv)", or "layer 7 (add)" where it has no name."""
-        layer = self.layers[index]
+        layer = self.layers[whole(index, "index", 0, max(len(self.layers) - 1, 0))]
         return f"{layer.name or f'layer {index}'} ({layer.op})"
 
     def __reduce__(self) -> Tuple[Any, ...]:
@@ -281,7 +280,7 @@ def graph_of(value: Union[Graph, Path]) -> Graph:
             raise FileNotFoundError(f"no file is called {value}; the known network of this name "
                                     f"is Graph.zoo({value!r})")
         return Graph.load(value)
-    raise TypeError(f"graph: {type(value).__name__} is no Graph and no file's name")
+    unfit(value, "graph", "a sluice.Graph or a model's file")
 
 
 def reads(format: str) -> bool:

@@ -11,7 +11,7 @@ import pathlib
 from fractions import Fraction
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
-from ._library import lib, listed, text
+from ._library import expect, lib, listed, path_of, text
 from .graph import Graph, zoo_names
 from .machine import Machine, machine_of
 from .planning import Options
@@ -251,12 +251,23 @@ def points_of(grid: Any) -> List[Point]:
 
 
 def _points_of(grid: Any) -> List[Point]:
-    if isinstance(grid, (str, pathlib.Path)):
-        grid = json.loads(pathlib.Path(grid).read_text(encoding="utf-8"))
+    if isinstance(grid, (str, os.PathLike)):
+        path = path_of(grid, "grid")
+        try:
+            grid = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:  # no JSON, or no text
+            raise ValueError(f"grid: {path} holds no JSON: {error}") from None
     if not isinstance(grid, Mapping):
         found = listed(grid, "grid", "a dictionary, a JSON file, or a list of sluice.Point")
-        if not all(isinstance(point, Point) for point in found):
-            raise TypeError("a grid is a dictionary, a JSON file, or a list of sluice.Point")
+        for number, point in enumerate(found):
+            expect(point, Point, f"grid[{number}]", "a sluice.Point(graph, machine)")
+            expect(point.graph, Graph, f"grid[{number}].graph", "a sluice.Graph")
+            expect(point.machine, Machine, f"grid[{number}].machine", "a sluice.Machine")
+            for name, right in (("options", '{"solver": "baseline"}'), ("axes", '{"name": 1}')):
+                expect(getattr(point, name), Mapping, f"grid[{number}].{name}",
+                       f"a dictionary, as {right}")
+                for key in getattr(point, name):
+                    expect(key, str, f"grid[{number}].{name}", f"a dictionary, as {right}")
         return found
     for key in grid:
         if key == "deadline":

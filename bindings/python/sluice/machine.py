@@ -10,8 +10,8 @@ import pathlib
 from functools import cached_property
 from typing import Any, Dict, List, Mapping, Tuple, Union
 
-from ._library import bytes_of, check, diagnostic, enum, expect, ffi, lib, make, record
-from ._library import struct, take, text
+from ._library import bytes_of, check, diagnostic, enum, expect, ffi, lib, make, record, unfit
+from ._library import path_of, struct, take, text
 from ._plan_file import named, read
 from .graph import Path
 
@@ -101,7 +101,7 @@ class Machine:
     @classmethod
     def load(cls, path: Path) -> "Machine":
         """Reads FILE.json, or a binary descriptor (any other name)."""
-        path = pathlib.Path(path)
+        path = path_of(path)
         json_file = path.suffix.lower() == ".json"
         data = path.read_bytes() if json_file else read(path, b"SLH1")
         with named(str(path)):
@@ -197,8 +197,8 @@ def machine_of(value: Union[Machine, str, Path, Mapping[str, Any], bytes]) -> Ma
     if isinstance(value, Mapping):
         return Machine.from_dict(value)
     if not isinstance(value, (str, os.PathLike)):
-        raise TypeError(f"machine: {type(value).__name__} is no Machine, preset's name, file's "
-                        "name, dictionary or bytes")
+        unfit(value, "machine", "a sluice.Machine, a preset's name, a file's name, a "
+               "dictionary or bytes")
     path = pathlib.Path(value)
     if isinstance(value, str) and value in presets():
         return Machine.preset(value)

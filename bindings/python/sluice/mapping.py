@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Dict, List, Optional, Sequence, Union
 
 from ._library import Cancel, _value, check, choose, context, diagnostic, exponents, ffi
-from ._library import interruptible, lib, listed, nanoseconds, struct, text
+from ._library import flags, interruptible, lib, listed, nanoseconds, struct, text
 from ._library import whole
 from .graph import NO_INDEX, Graph, Path, graph_of
 from .machine import machine_of
@@ -23,10 +23,12 @@ def map_gemm(machine: Any, m: int, n: int, k: int, *, solver: str = "exact",
     """The best loop nest of a GEMM, proved: the fields of sluice_gemm_mapping_t. Infeasible if
     no nest uses all PEs, as for most extents that do not divide; with at_most=True it may use
     fewer."""
+    m, n, k = (whole(extent, name, 1, (1 << 63) - 1)
+               for name, extent in (("m", m), ("n", n), ("k", k)))
     options = struct("sluice_gemm_options_t", solver=choose(solver, "GEMM", "solver"),
-                     objective=choose(objective, "GEMM", "objective"), at_most=int(at_most),
-                     paper_form=int(paper_form), certify=int(certify), from_level=from_level,
-                     deadline_ns=nanoseconds(deadline))
+                     objective=choose(objective, "GEMM", "objective"), from_level=from_level,
+                     deadline_ns=nanoseconds(deadline),
+                     **flags(at_most=at_most, paper_form=paper_form, certify=certify))
     out, why = struct("sluice_gemm_mapping_t"), diagnostic()
     with interruptible(cancel) as word:
         options.cancel = word
@@ -81,10 +83,10 @@ def map_layers(graph: Union[Graph, Path], machine: Any, layers: Optional[Sequenc
         for layer in listed(layers, "layers", "a list of indices")]
     n, m = (0, 0) if objective is None else exponents(objective)
     options = struct("sluice_map_options_t", solver=choose(solver, "MAP", "solver"),
-                     energy_exponent=n, delay_exponent=m, bypass=int(bypass), wide=int(wide),
-                     row_stationary=int(row_stationary), tile_only=int(tile_only),
-                     tile_channels=tile_channels, resident=resident,
-                     deadline_ns=nanoseconds(deadline))
+                     energy_exponent=n, delay_exponent=m, tile_channels=tile_channels,
+                     resident=resident, deadline_ns=nanoseconds(deadline),
+                     **flags(bypass=bypass, wide=wide, row_stationary=row_stationary,
+                             tile_only=tile_only))
     for name, given in (("tile", tile), ("top_tile", top_tile)):
         values = [whole(value, name, 0, (1 << 31) - 1)
                   for value in listed(given, name, "a list of extents")]
@@ -93,7 +95,9 @@ def map_layers(graph: Union[Graph, Path], machine: Any, layers: Optional[Sequenc
             raise ValueError(f"{name}: {len(values)} values; there are {len(room)} at most")
         for i, value in enumerate(values):
             room[i] = value
-    out, why = ffi.new("sluice_layer_mapping_t[]", max(len(chosen), 1)), diagnostic()
+    if not chosen:
+        return []
+    out, why = ffi.new("sluice_layer_mapping_t[]", len(chosen)), diagnostic()
     out[0].struct_size = ffi.sizeof("sluice_layer_mapping_t")
     with interruptible(cancel) as word:
         options.cancel = word

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any, Dict, Optional, Union
 
-from ._library import Cancel, check, choose, context, diagnostic, exponents, ffi, interruptible
-from ._library import lib, nanoseconds, needing, struct, text
-from .graph import Graph, Path, graph_of
+from ._library import Cancel, check, choose, context, diagnostic, enum, exponents, ffi
+from ._library import flags, interruptible, lib, nanoseconds, needing, struct, text
+from .graph import NO_INDEX, Graph, Path, graph_of
 from .machine import machine_of
 from .mapping import _fields
 
@@ -15,9 +15,14 @@ if TYPE_CHECKING:
     import pandas
 
 
-@dataclasses.dataclass(frozen=True)
+_KINDS = {value: name for name, value in enum("SEGMENT").items()}
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
 class SegmentSchedule:
-    """Which layers run together, on which nodes: sluice_segment_schedule_t."""
+    """Which layers run together, on which nodes: sluice_segment_schedule_t. A segment is
+    "single" (one layer), "spatial" (layers at a time, each on nodes of its own) or "temporal"
+    (layers in turn on all nodes)."""
 
     segments: "pandas.DataFrame"
     layers: "pandas.DataFrame"
@@ -28,6 +33,16 @@ class SegmentSchedule:
     bound: float
     proved: bool
     directives: str
+
+    def __repr__(self) -> str:
+        kinds = self.segments.kind.value_counts()
+        counts = ", ".join(f"{kinds[kind]} {kind}" for kind in _KINDS.values() if kind in kinds)
+        apart = self.objective / self.layers_objective if self.layers_objective else 1.0
+        bound = (f", at most {self.objective / self.bound:.3f} x the best" if self.bound > 0
+                 else "")
+        return (f"<sluice.SegmentSchedule: {len(self.layers)} layers in {len(self.segments)} "
+                f"segments ({counts}), {self.cost['cycles']} cycles, "
+                f"{self.cost['energy_pj']:.4g} pJ, {apart:.3f} x layer by layer{bound}>")
 
 
 def segments(graph: Union[Graph, Path], machine: Any, *, solver: str = "chain",
@@ -44,9 +59,9 @@ def segments(graph: Union[Graph, Path], machine: Any, *, solver: str = "chain",
     n, m = exponents(objective)
     options = struct("sluice_segment_options_t", solver=choose(solver, "SEGMENTS", "solver"),
                      energy_exponent=n, delay_exponent=m, top_k=top_k, max_stages=max_stages,
-                     proof=int(proof), word_bytes=word_bytes, no_spatial=int(no_spatial),
-                     no_temporal=int(no_temporal), max_prices=max_prices,
-                     deadline_ns=nanoseconds(deadline))
+                     word_bytes=word_bytes, max_prices=max_prices,
+                     deadline_ns=nanoseconds(deadline),
+                     **flags(proof=proof, no_spatial=no_spatial, no_temporal=no_temporal))
     room = 1 << 20
     count = max(len(graph.layers), 1)
     arrays = [ffi.new("sluice_segment_t[]", count), ffi.new("sluice_segment_layer_t[]", count),
@@ -62,9 +77,15 @@ def segments(graph: Union[Graph, Path], machine: Any, *, solver: str = "chain",
     rows = []
     for i in range(found.segment_count):
         row = _fields("sluice_segment_t", arrays[0][i])
+        row["kind"] = _KINDS[row["kind"]]
         row.update(_fields("sluice_segment_cost_t", row.pop("cost")))
         rows.append(row)
-    layers = [_fields("sluice_segment_layer_t", arrays[1][i]) for i in range(found.layer_count)]
+    layers = []
+    for i in range(found.layer_count):
+        row = _fields("sluice_segment_layer_t", arrays[1][i])
+        of = graph.layers[row.pop("layer")]
+        row["producer"] = -1 if row["producer"] == NO_INDEX else row["producer"]
+        layers.append({"layer": arrays[1][i].layer, "name": of.name, "op": of.op, **row})
     return SegmentSchedule(
         segments=pandas.DataFrame(rows), layers=pandas.DataFrame(layers),
         cost=_fields("sluice_segment_cost_t", found.cost),

@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple
 
 from ._library import Cancel, check, context, diagnostic, ffi, interruptible, lib, nanoseconds
-from ._library import expect, listed, same_length, struct
+from ._library import expect, flag, flags, listed, same_length, struct, whole
 
 if TYPE_CHECKING:
     import numpy
@@ -40,6 +40,25 @@ class Placement:
     nodes: int
 
 
+def _check(buffer: Any, what: str) -> None:
+    expect(buffer, Buffer, what, "sluice.Buffer(begin, end, bytes)")
+    most = (1 << 63) - 1
+    for name in ("begin", "end"):
+        whole(getattr(buffer, name), f"{what}.{name}", -most - 1, most)
+    for name in ("bytes", "alignment"):
+        whole(getattr(buffer, name), f"{what}.{name}", 0, most)
+    whole(buffer.banks, f"{what}.banks")
+    if buffer.offset is not None:
+        whole(buffer.offset, f"{what}.offset", 0, most)
+    flag(buffer.single_bank, f"{what}.single_bank")
+    right = "(begin, end, first byte, last byte)"
+    for gap in listed(buffer.gaps, f"{what}.gaps", f"a list of {right}"):
+        values = listed(gap, f"{what}.gaps", right)
+        same_length(4, gaps=values)
+        for value in values:
+            whole(value, f"{what}.gaps", -most - 1, most)
+
+
 def place(buffers: Sequence[Buffer], capacity_bytes: int, *, smallest: bool = False,
           fast: bool = False, bank_bytes: int = 0,
           reserved: Sequence[Tuple[int, int, int, int]] = (), max_nodes: int = 0,
@@ -56,8 +75,8 @@ def place(buffers: Sequence[Buffer], capacity_bytes: int, *, smallest: bool = Fa
         regions.append(tuple(listed(region, "reserved", "(begin, end, offset, bytes)")))
         same_length(4, reserved=regions[-1])
     for number, buffer in enumerate(buffers):
-        expect(buffer, Buffer, f"buffers[{number}]", "sluice.Buffer(begin, end, bytes)")
-    gaps = [gap for buffer in buffers for gap in buffer.gaps]
+        _check(buffer, f"buffers[{number}]")
+    gaps = [tuple(gap) for buffer in buffers for gap in buffer.gaps]
     made = ffi.new("sluice_buffer_t[]", len(buffers))
     at = 0
     for out, b in zip(made, buffers):
@@ -74,8 +93,8 @@ def place(buffers: Sequence[Buffer], capacity_bytes: int, *, smallest: bool = Fa
                      gap_count=len(gaps), region_count=len(regions), buffers=made,
                      gaps=keep[0], regions=keep[1], capacity_bytes=capacity_bytes,
                      bank_bytes=bank_bytes)
-    options = struct("sluice_placement_options_t", smallest=int(smallest), fast=int(fast),
-                     max_nodes=max_nodes, deadline_ns=nanoseconds(deadline))
+    options = struct("sluice_placement_options_t", max_nodes=max_nodes,
+                     deadline_ns=nanoseconds(deadline), **flags(smallest=smallest, fast=fast))
     offsets = numpy.zeros(len(buffers), "int64")
     conflict = ffi.new("uint32_t[]", max(len(buffers), 1))
     result, why = struct("sluice_placement_t"), diagnostic()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import html
-import pathlib
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Union
 
 from ._library import bytes_of, check, context, diagnostic, enum, expect, ffi, lib, make
-from ._library import needing, record, struct, whole
+from ._library import flag, needing, path_of, record, struct, whole
 from ._plan_file import joined, named, read, split
-from .graph import Graph, Path, graph_of
+from .graph import NO_INDEX, Graph, Path, graph_of
 from .machine import Machine, machine_of
 
 if TYPE_CHECKING:
@@ -144,9 +143,9 @@ class Plan:
         report` and others need nothing else; with plan_only, and where they are not known,
         the plan's bytes alone."""
         data = self.to_bytes()
-        if not plan_only and self.graph is not None and self.machine is not None:
+        if not flag(plan_only, "plan_only") and self.graph is not None and self.machine is not None:
             data = joined(data, self.graph.to_bytes(), self.machine.to_bytes())
-        pathlib.Path(path).write_bytes(data)
+        path_of(path).write_bytes(data)
 
     @property
     def stream(self) -> bytes:
@@ -213,7 +212,9 @@ class Plan:
 
     @cached_property
     def layers(self) -> "pandas.DataFrame":
-        """Each layer's cost, what limits it, and its lower bound: a pandas frame by layer."""
+        """Each layer's cost, what limits it, and its lower bound: a pandas frame by layer.
+        segment: which one it belongs to, as `sluice schedule --explain` counts them, or none in
+        plans that are not made of segments; block: the first block of the stream for it."""
         with needing("plan.layers"):
             import pandas
 
@@ -225,18 +226,28 @@ class Plan:
         found = struct("sluice_layer_list_t", capacity=count, costs=costs)
         check(lib.sluice_plan_layers(context(), graph._handle, machine._handle, self._handle,
                                      found, why), why)
+        segments = self._segments(count)
         rows = []
         for cost in ffi.unpack(costs, count):
             layer = graph.layers[cost.layer]
-            row = {"name": layer.name, "op": layer.op, "segment": cost.block,
-                   "limit": _LIMITS[cost.limit], "tiles": cost.tiles,
+            row = {"name": layer.name, "op": layer.op, "segment": segments[cost.layer],
+                   "block": cost.block, "limit": _LIMITS[cost.limit], "tiles": cost.tiles,
                    "tile": "x".join(str(e) for e in cost.extent) if cost.tiles else ""}
             row.update({name: getattr(cost, name) for name in (
                 "cycles", "port_cycles", "host_cycles", "dram_read_bytes",
                 "dram_write_bytes", "spill_bytes", "macs", "vector_ops", "energy_pj",
                 "bound_cycles", "bound_dram_bytes", "bound_energy_pj")})
             rows.append(row)
-        return pandas.DataFrame(rows, index=pandas.RangeIndex(count, name="layer"))
+        frame = pandas.DataFrame(rows, index=pandas.RangeIndex(count, name="layer"))
+        frame["segment"] = frame["segment"].astype("Int64")  # which has room for none
+        return frame
+
+    def _segments(self, count: int) -> List[Optional[int]]:
+        """The number of each layer's segment, or None."""
+        plan, found = self.to_bytes(), ffi.new("uint32_t[]", max(count, 1))
+        if not lib.sluice_native_segments(ffi.from_buffer(plan), len(plan), found, count):
+            raise ValueError("the plan's segments cannot be read")
+        return [None if s == NO_INDEX else s for s in ffi.unpack(found, count)] if count else []
 
     @cached_property
     def events(self) -> "pandas.DataFrame":
@@ -273,9 +284,10 @@ class Plan:
 
         if against is not None:
             expect(against, Plan, "against", "a sluice.Plan")
+        to = None if path is None else path_of(path)
         found = page([self] if against is None else [self, against])
-        if path is not None:
-            pathlib.Path(path).write_text(found, encoding="utf-8")
+        if to is not None:
+            to.write_text(found, encoding="utf-8")
         return found
 
     def trace(self, path: Optional[Path] = None, *, contention: bool = False) -> str:
@@ -284,9 +296,10 @@ class Plan:
         second one, in which busy links make transfers wait, stands below it."""
         from ._report import trace
 
+        to = None if path is None else path_of(path)
         found = trace(self, contention)
-        if path is not None:
-            pathlib.Path(path).write_text(found, encoding="utf-8")
+        if to is not None:
+            to.write_text(found, encoding="utf-8")
         return found
 
     def __reduce__(self) -> Tuple[Any, ...]:

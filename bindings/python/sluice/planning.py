@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import numbers
+import threading
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 from typing import TypedDict, Union
 
 from ._library import Cancel, check, choose, context, diagnostic, exponents, ffi, interruptible
-from ._library import expect, lib, listed, nanoseconds, own, record, same_length, struct, whole
+from ._library import expect, flag, flags, lib, listed, nanoseconds, own, record, same_length, unfit
+from ._library import struct, whole
 from .graph import NO_INDEX, Graph, Path, graph_of
 from .machine import Machine, machine_of
 from .plan import Plan
@@ -86,6 +88,7 @@ class Options:
         self.raised: Optional[BaseException] = None
         self._keep: List[Any] = []
         self._close: Optional[Callable[[], None]] = None
+        self._threads = False
         if resume is not None:
             expect(resume, Plan, "resume", "a sluice.Plan")
             self.struct.resume = resume._handle
@@ -101,8 +104,8 @@ class Options:
                    "True or a function f(iterations, cost)")
             self._set_progress(progress, max_iterations, deadline)
         if executor is not None:
-            expect(getattr(executor, "map", None), Callable, "executor",
-                   "a concurrent.futures.ThreadPoolExecutor")
+            if not callable(getattr(executor, "map", None)) or isinstance(executor, type):
+                unfit(executor, "executor", "a concurrent.futures.ThreadPoolExecutor(4)")
             self._set_runner(executor)
 
     def __enter__(self) -> "Options":
@@ -167,13 +170,64 @@ class Options:
 
     def _set_runner(self, executor: Executor) -> None:
         def run(_user: Any, job: Any, argument: Any, jobs: int) -> None:
-            list(executor.map(lambda i: job(argument, i), range(jobs)))
+            _run_all(executor, job, argument, jobs)
 
         kind = "void(void*, void(*)(void*, uint32_t), void*, uint32_t)"
         made = self._callback(kind, run, None)
         runner = struct("sluice_runner_t", run=made)
         self._keep.append(runner)
         self.struct.runner = runner
+        self._threads = True
+
+    def call(self, function: Callable[..., int], *arguments: Any) -> int:
+        """Calls the library. A call that runs jobs on threads gets a thread of its own: Ctrl-C
+        raises on the main thread alone, and there it would end the wait for jobs that still
+        use the call's memory."""
+        if not self._threads:
+            return function(*arguments)
+        answers: List[int] = []
+        helper = threading.Thread(target=lambda: answers.append(function(*arguments)))
+        helper.start()
+        interrupt: Optional[BaseException] = None
+        while helper.is_alive():
+            try:
+                helper.join()
+            except BaseException as raised:
+                interrupt = raised
+                self.struct.cancel[0] = 1
+        if interrupt is not None:
+            raise interrupt
+        return answers[0]
+
+
+def _run_all(executor: Executor, job: Any, argument: Any, jobs: int) -> None:
+    """Runs each job on the executor's threads; when it returns, none runs or will run, also
+    where the executor fails in between."""
+    changed, begun, working, closed = threading.Condition(), 0, 0, False
+
+    def one(i: int) -> None:
+        nonlocal begun, working
+        with changed:
+            if closed:
+                return
+            begun, working = begun + 1, working + 1
+        try:
+            job(argument, i)
+        finally:
+            with changed:
+                working -= 1
+                changed.notify()
+
+    try:
+        list(listed(executor.map(one, range(jobs)), "executor: the answer of its map",
+                    "a list of results, as a concurrent.futures.ThreadPoolExecutor gives"))
+    finally:
+        with changed:
+            closed = True
+            changed.wait_for(lambda: working == 0)
+    if begun != jobs:
+        raise ValueError(f"executor: its map called the function {begun} times for {jobs} values; "
+                         "threads that run each of them would be right")
 
 
 def _fill(out: Any, answer: Any) -> None:
@@ -213,7 +267,8 @@ def schedule(graph: Union[Graph, Path], machine: Any, *, cancel: Optional[Cancel
     cache        a PlanCache, or its folder; calls with tile costs, resume or a deadline pass
                  it by
     memory_bytes cap of the call's memory; 0: none
-    executor     a thread pool that anneals from several starts at a time
+    executor     a thread pool that anneals from several starts at a time; the call, and what it
+                 calls, then runs on a thread of its own
     """
     from .cache import PlanCache
 
@@ -228,8 +283,8 @@ def schedule(graph: Union[Graph, Path], machine: Any, *, cancel: Optional[Cancel
         out, why = ffi.new("sluice_plan_t**"), diagnostic()
         with interruptible(cancel) as word:
             asked.struct.cancel = word
-            status = lib.sluice_schedule(context(memory_bytes), graph._handle, machine._handle,
-                                         asked.struct, out, why)
+            status = asked.call(lib.sluice_schedule, context(memory_bytes), graph._handle,
+                                machine._handle, asked.struct, out, why)
         plan = _plan(asked, status, why, out, graph, machine)
         if store is not None and key is not None and plan.report.stop_reason in (
                 "complete", "iterations", "proved"):
@@ -270,15 +325,14 @@ def reschedule(previous: Plan, graph: Union[Graph, Path], machine: Any, *,
     expect(previous, Plan, "previous", "the sluice.Plan to start from")
     graph, machine = graph_of(graph), machine_of(machine)
     with Options(**options) as asked:
-        how = struct("sluice_reschedule_options_t", minimise_changes=int(minimise_changes),
-                     schedule=asked.struct)
+        how = struct("sluice_reschedule_options_t", schedule=asked.struct,
+                     **flags(minimise_changes=minimise_changes))
         out, why = ffi.new("sluice_plan_t**"), diagnostic()
         change = struct("sluice_change_t")
         with interruptible(cancel) as word:
             asked.struct.cancel = word
-            status = lib.sluice_reschedule(context(memory_bytes), previous._handle,
-                                           graph._handle, machine._handle, how, out, change,
-                                           why)
+            status = asked.call(lib.sluice_reschedule, context(memory_bytes), previous._handle,
+                                graph._handle, machine._handle, how, out, change, why)
         return _plan(asked, status, why, out, graph, machine), record(Change, change)
 
 
@@ -307,16 +361,17 @@ def curve(graph: Union[Graph, Path], machine: Any, points: int = 16, *,
           cancel: Optional[Cancel] = None, objective: Optional[Objective] = None,
           **options: Any) -> List[CurvePoint]:
     """Latency over scratchpad, from the smallest that has a plan up. Without an objective the
-    latency is minimised. Options: those of schedule."""
+    latency is minimised. points: how many scratchpads are tried, 2 to 256. Options: those of
+    schedule."""
     graph, machine = graph_of(graph), machine_of(machine)
-    points = whole(points, "points", 1, 1 << 16)
+    points = whole(points, "points", 2, 256)
     array, count, why = ffi.new("sluice_curve_point_t[]", points), ffi.new("uint32_t*"), None
     count[0], why = points, diagnostic()
     with Options(objective=objective, **options) as asked:
         with interruptible(cancel) as word:
             asked.struct.cancel = word
-            status = lib.sluice_curve(context(), graph._handle, machine._handle,
-                                      asked.struct, array, count, why)
+            status = asked.call(lib.sluice_curve, context(), graph._handle, machine._handle,
+                                asked.struct, array, count, why)
         if asked.raised is None:
             check(status, why)
     return [record(CurvePoint, array[i]) for i in range(count[0])]
@@ -346,7 +401,7 @@ def evaluate(graph: Union[Graph, Path], machine: Any, order: Sequence[int], tile
     arrays = [ffi.new("uint32_t[]", list(order)), ffi.new("uint8_t[]", kinds),
               ffi.new("int32_t[]", list(tiles))]
     notation = struct("sluice_notation_t", layers=count, order=arrays[0], cuts=arrays[1],
-                      tiles=arrays[2], double_buffer=int(double_buffer))
+                      tiles=arrays[2], double_buffer=flag(double_buffer, "double_buffer"))
     handles = (graph_of(graph)._handle, machine_of(machine)._handle, notation)
     result = struct("sluice_evaluation_t")
     with Options(**options) as asked:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NoReturn, Optional, 
 from typing import Union
 
 from ._library import Cancel, bytes_of, expect, ffi, interruptible, lib, listed, needing, text
-from ._library import whole
+from ._library import flags, whole
 from .errors import BadInput, Diagnostic, OutOfMemory, Rejected, Stopped
-from .graph import _OPS, NO_INDEX, Graph, Path, graph_of
+from .graph import NO_INDEX, Graph, Path, graph_of
 
 if TYPE_CHECKING:
     import numpy
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _KINDS = {1: "load", 2: "store", 3: "forward", 4: "compute", 5: "host"}
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(repr=False)
 class Simulation:
     """The result of a run."""
 
@@ -38,6 +38,13 @@ class Simulation:
     mismatches: int  # of these
     output_hash: int
     state: bytes  # of the region STATE, for the next run
+
+    def __repr__(self) -> str:
+        compared = (f", {self.mismatches} of {self.compared_bytes} bytes differ from the untiled "
+                    "graph's" if self.compared_bytes else "")
+        return (f"<sluice.Simulation: {self.cycles} cycles ({self.predicted_cycles} predicted), "
+                f"{self.instructions} instructions, {len(self.outputs)} outputs, "
+                f"{len(self.state)} bytes of state{compared}>")
 
 
 def _arrays(graph: Graph, inputs: Any) -> Optional[List[bytes]]:
@@ -149,10 +156,10 @@ def simulate(plan: "Plan", inputs: Union[Sequence[Any], Mapping[str, Any], None]
     values = [whole(value, "parameters", -(1 << 31), (1 << 31) - 1)
               for value in listed(parameters, "parameters", "a list of numbers")]
     keep = [ffi.new("int32_t[]", values), ffi.from_buffer(state)]
-    result = _run(graph, plan, _arrays(graph, inputs), cancel, functional=int(functional),
-                  contention=int(contention), interleaving=interleaving, seed=seed,
+    result = _run(graph, plan, _arrays(graph, inputs), cancel,
+                  interleaving=whole(interleaving, "interleaving"), seed=whole(seed, "seed"),
                   parameters=keep[0], parameter_count=len(values), state=keep[1],
-                  state_size=len(state))
+                  state_size=len(state), **flags(functional=functional, contention=contention))
     _check(result)
     return _simulation(graph, result)
 
@@ -161,7 +168,8 @@ def reference(graph: Union[Graph, Path], inputs: Any = None, *, seed: int = 0,
               cancel: Optional[Cancel] = None) -> List["numpy.ndarray"]:
     """The outputs of the graph, computed layer by layer without a machine."""
     graph = graph_of(graph)
-    result = _run(graph, None, _arrays(graph, inputs), cancel, functional=1, seed=seed)
+    result = _run(graph, None, _arrays(graph, inputs), cancel, functional=1,
+                  seed=whole(seed, "seed"))
     _check(result)
     return _outputs(graph, result)
 
@@ -190,7 +198,8 @@ def _simulation(graph: Graph, result: Any) -> Simulation:
 
 
 def events_of(plan: "Plan") -> "pandas.DataFrame":
-    """The instructions of a run by start, with engines, layers and kinds by name."""
+    """The instructions of a run by start, with engines, layers and kinds by name; name and op
+    are those of plan.layers."""
     with needing("plan.events"):
         import numpy
         import pandas
@@ -205,11 +214,12 @@ def events_of(plan: "Plan") -> "pandas.DataFrame":
     frame = pandas.DataFrame(numpy.frombuffer(raw, kind))
     frame = frame.sort_values(["start", "engine"], kind="stable", ignore_index=True)
     engines = [text(result.engines[i]) for i in range(result.engine_count)]
-    names = {i: graph.layer_name(i) for i in range(len(graph.layers))}
+    names = {i: layer.name for i, layer in enumerate(graph.layers)}
+    ops = {i: layer.op for i, layer in enumerate(graph.layers)}
     frame["engine"] = frame.engine.map(dict(enumerate(engines)))
     frame["kind"] = frame.opcode.map(_KINDS)
     frame["name"] = frame.layer.map(names).fillna("")
-    frame["op"] = frame.op.map(_OPS).fillna("")
+    frame["op"] = frame.layer.map(ops).fillna("")
     frame["node"] = frame.node.astype("int64").replace(NO_INDEX, -1)
     frame["layer"] = frame.layer.astype("int64").replace(NO_INDEX, -1)
     return frame[["engine", "node", "kind", "layer", "name", "op", "start", "end", "bytes",

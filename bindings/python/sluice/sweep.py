@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import html
+import numbers
 import os
 import pathlib
 import time
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, 
 from typing import Union
 
 from ._journal import Journal
-from ._library import listed, needing
+from ._library import expect, listed, needing, path_of, whole
 from ._running import Running, cores
 from ._work import RESULTS, Task, plan_points
 from .graph import Path
@@ -30,17 +31,30 @@ def area_of(machine: Machine, area: Area) -> float:
     """The area by a function, or by coefficients in one unit of yours: "fixed", "per_mac",
     "per_vector_op" (of one node, per operation of a cycle), "per_byte" (of the scratchpad, or a
     dictionary by names of levels, which counts all their instances)."""
+    expect(machine, Machine, "machine", "a sluice.Machine")
     if callable(area):
-        return float(area(machine))
+        found = area(machine)
+        expect(found, numbers.Real, "area: what the function gives", "a number")
+        return float(found)
+    expect(area, Mapping, "area", 'a function f(machine), or coefficients {"per_mac": 1.5}')
     unknown = set(area) - {"fixed", "per_mac", "per_vector_op", "per_byte"}
     if unknown:
-        raise ValueError(f"area: there is no coefficient {', '.join(sorted(unknown))}")
+        raise ValueError(f"area: there is no coefficient {', '.join(map(str, unknown))}; there "
+                         "are fixed, per_mac, per_vector_op and per_byte")
+    for name, cost in area.items():
+        levels = cost if isinstance(cost, Mapping) and name == "per_byte" else {"": cost}
+        for level, value in levels.items():
+            expect(value, numbers.Real, f"area: {name} {level}".strip(), "a number")
     total = (area.get("per_mac", 0) * machine.macs_per_cycle
              + area.get("per_vector_op", 0) * machine.vector_ops_per_cycle)
     per_byte = area.get("per_byte", 0)
     if isinstance(per_byte, Mapping):
         sizes = {level["name"]: level["capacity_bytes"] * level["instances"]
                  for level in machine.to_dict()["levels"]}
+        for name in per_byte:
+            if name not in sizes:
+                raise ValueError(f"area: per_byte: the machine {machine.name} has no level {name}; "
+                                 f"there are {', '.join(sizes)}")
         total += sum(cost * sizes[name] for name, cost in per_byte.items())
     else:
         total += per_byte * machine.scratchpad_bytes
@@ -76,7 +90,7 @@ class Sweep:
 
     def to_csv(self, path: Path) -> None:
         """A CSV file; numbers keep every digit."""
-        with open(path, "w", encoding="utf-8", newline="") as file:
+        with open(path_of(path), "w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, self.columns, lineterminator="\n")
             writer.writeheader()
             writer.writerows(self.rows)
@@ -87,6 +101,7 @@ class Sweep:
             import pyarrow
             from pyarrow import parquet
 
+        path = path_of(path)
         columns = {name: pyarrow.array([row[name] for row in self.rows])
                    for name in self.columns}
         parquet.write_table(pyarrow.table(columns), str(path))
@@ -96,7 +111,7 @@ class Sweep:
         (latency_cycles and energy_pj where none are named), sorted by the first. `by` makes
         a front for each of its values."""
         wanted = self._known(columns or ("latency_cycles", "energy_pj"))
-        self._known(by)
+        by = self._known(by, "by")
         found = self.ok.dropna(subset=wanted)
         if by:
             import pandas
@@ -105,11 +120,12 @@ class Sweep:
             return pandas.concat(fronts) if fronts else found
         return _front(found, wanted)
 
-    def _known(self, columns: Sequence[str]) -> List[str]:
+    def _known(self, columns: Any, what: str = "columns") -> List[str]:
         """These columns; refuses those that there are not."""
+        columns = listed(columns, what, 'a list of columns, as ["network"]')
         there = list(self.frame.columns)  # a program may have added some
         for name in columns:
-            if name not in there:
+            if not isinstance(name, str) or name not in there:
                 raise ValueError(f"no column {name!r}; there are {', '.join(there)}")
         return list(columns)
 
@@ -118,7 +134,8 @@ class Sweep:
         """All rows as points and the front as a line, by matplotlib; the axes."""
         from ._plot import fronts
 
-        self._known((x, y, *by))
+        by = self._known(by, "by")
+        self._known((x, y))
         return fronts(self, x, y, by, ax)
 
     def heat_map(self, value: str = "edp", *, x: str = "dram_bytes_per_cycle",
@@ -134,8 +151,10 @@ class Sweep:
              ) -> "pandas.DataFrame":
         """The row with the least of a column, for each network and batch where points are named
         by these."""
-        found = self.ok.dropna(subset=self._known([column, *(by or ())])[:1])
-        if by is None:
+        found = self.ok.dropna(subset=self._known([column]))
+        if by is not None:
+            by = self._known(by, "by")
+        else:
             by = [name for name in ("network", "batch") if name in self.axes]
         if not by or found.empty:
             return found.sort_values(column, kind="stable").head(1)
@@ -223,7 +242,7 @@ def _columns(axes: Sequence[str]) -> List[str]:
 
 
 def _row(point: Point, key: str, result: Mapping[str, Any], axes: Sequence[str],
-         area: Optional[Area]) -> Dict[str, Any]:
+         area: Optional[float]) -> Dict[str, Any]:
     row: Dict[str, Any] = {name: point.axes.get(name) for name in axes}
     row.setdefault("buffer_bytes", None)
     row.setdefault("dram_bytes_per_cycle", None)
@@ -232,8 +251,7 @@ def _row(point: Point, key: str, result: Mapping[str, Any], axes: Sequence[str],
                         ("dram_bytes_per_cycle", machine.dram_bytes_per_cycle)):
         if row[name] is None:
             row[name] = value
-    row.update(macs_per_cycle=machine.macs_per_cycle, nodes=machine.nodes,
-               area=None if area is None else area_of(machine, area))
+    row.update(macs_per_cycle=machine.macs_per_cycle, nodes=machine.nodes, area=area)
     row.update((name, result.get(name)) for name in RESULTS)
     row["key"] = key
     return row
@@ -270,12 +288,20 @@ def sweep(grid: Any, executor: Any = None, *, workers: Optional[int] = None,
     retries   how often a point is given out again after its worker was lost; beyond that its
               status is "lost"
     """
+    for name, number, least in (("workers", workers, 1), ("chunk", chunk, 1),
+                                ("retries", retries, 0)):
+        if number is not None or name == "retries":
+            whole(number, name, least)
+    if progress is not None:
+        expect(progress, (bool, Callable), "progress", "True or a function f(done, total)")
     begin, points = time.monotonic(), points_of(grid)
     axes, part = _axes(points), shard_of(shard)  # the columns of a shard are the grid's
     if part is not None:
         points = points[part[0] - 1::part[1]]
-    paths = [journal] if isinstance(journal, (str, os.PathLike)) else [
-        os.fspath(path) for path in listed(journal or [], "journal", "a file or a list of files")]
+    areas: Dict[int, Optional[float]] = {}  # by machine; before the work, which would be lost
+    for point in points:
+        areas[id(point.machine)] = None if area is None else area_of(point.machine, area)
+    paths = _files(journal)
     book = Journal(paths)
     try:
         plan = _Plan(points, book.known)
@@ -283,8 +309,17 @@ def sweep(grid: Any, executor: Any = None, *, workers: Optional[int] = None,
     finally:
         book.close()
     known = {**book.known, **lost}
-    rows = [_row(point, key, known[key], axes, area) for point, key in zip(points, plan.keys)]
+    rows = [_row(point, key, known[key], axes, areas[id(point.machine)])
+            for point, key in zip(points, plan.keys)]
     return Sweep(rows, axes, len(plan.tasks), time.monotonic() - begin)
+
+
+def _files(journal: Any) -> List[str]:
+    """The names of journals."""
+    right = "a file or a list of files"
+    names = [journal] if isinstance(journal, (str, os.PathLike)) else listed(
+        [] if journal is None else journal, "journal", right)
+    return [os.fspath(path_of(name, "journal", right)) for name in names]
 
 
 def _run(plan: _Plan, book: Journal, executor: Any, workers: Optional[int],

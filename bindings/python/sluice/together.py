@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple, Union
 
 from ._library import Cancel, check, choose, context, diagnostic, enum, ffi, interruptible, lib
 from ._library import expect, listed, nanoseconds, needing, own, record, same_length, struct
-from .graph import Graph, Path, graph_of
+from ._library import whole
+from .graph import NO_INDEX, Graph, Path, graph_of
 from .machine import machine_of
 from .plan import Plan
 
@@ -29,7 +30,7 @@ class Member:
     longest_wait_cycles: int
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Cohort:
     """Plans and turns of several models: sluice_cohort_summary_t and what it is of."""
 
@@ -44,6 +45,10 @@ class Cohort:
     partition_finish_sum: int
     time_finish_sum: int
 
+    def __repr__(self) -> str:
+        return (f"<sluice.Cohort: {len(self.members)} models that share by {self.share}, "
+                f"{self.total_cycles} cycles, {len(self.turns)} turns>")
+
 
 def coschedule(graphs: Sequence[Union[Graph, Path]], machine: Any, *, share: str = "auto",
                weights: Sequence[int] = (), reserved: Sequence[Tuple[int, int]] = (),
@@ -55,11 +60,16 @@ def coschedule(graphs: Sequence[Union[Graph, Path]], machine: Any, *, share: str
     with needing("sluice.coschedule"):
         import pandas  # before the work, of whose result it makes a frame
     graphs = listed(graphs, "graphs", "a list of sluice.Graph")
-    weights = listed(weights, "weights", "a list of numbers, one for each graph")
+    if not 1 <= len(graphs) <= 8:
+        raise ValueError(f"graphs: a list of {len(graphs)}; 1 to 8 models share a machine")
+    weights = [whole(weight, "weights", 0, NO_INDEX) for weight in listed(
+        weights, "weights", "a list of numbers, one for each graph")]
     reserved = [tuple(listed(pair, "reserved", "(offset, bytes)")) for pair in listed(
         reserved, "reserved", "a list of (offset, bytes), one for each graph")]
     for pair in reserved:
         same_length(2, reserved=pair)
+        for number in pair:
+            whole(number, "reserved")
     known, machine = [graph_of(graph) for graph in graphs], machine_of(machine)
     same_length(len(known), weights=weights or known, reserved=reserved or known)
     models = ffi.new("sluice_model_t[]", len(known))

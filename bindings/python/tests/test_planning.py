@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 import dataclasses
+import json
 import os
 import pickle
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -14,8 +16,6 @@ import sluice
 
 
 def test_a_plan_is_what_the_tool_makes(plan, graph, tool, tmp_path):
-    import subprocess
-
     graph.save(tmp_path / "g.slg")
     subprocess.run([tool, "schedule", tmp_path / "g.slg", "--hw", "mcu-256k", "-o",
                     tmp_path / "p.slp"], check=True, stdout=subprocess.DEVNULL)
@@ -67,6 +67,32 @@ def test_the_report_and_the_frames_agree(plan):
     assert transfers[transfers.kind == "load"].bytes.sum() == report.dram_read_bytes
     assert transfers.end.max() <= report.latency_cycles == plan.events.end.max()
     assert "cycles" in plan._repr_html_() and str(report.latency_cycles) in repr(plan)
+
+
+def test_layers_have_the_same_names_in_every_frame(plan):
+    for frame in (plan.transfers, plan.events):
+        rows = frame[frame.layer >= 0]
+        assert len(rows)
+        layers = plan.layers.loc[rows.layer]
+        assert list(rows.name) == list(layers.name) and list(rows.op) == list(layers.op)
+
+
+def test_a_segment_is_the_same_in_every_table(plan, graph, tool, tmp_path):
+    graph.save(tmp_path / "g.slg")
+    told = json.loads(subprocess.run(
+        [tool, "schedule", tmp_path / "g.slg", "--hw", "mcu-256k", "--explain", "--layers",
+         tmp_path / "l.csv", "--json"], check=True, stdout=subprocess.PIPE).stdout)
+    by_segment = [layer for row in told["by_segment"] for layer in row["layers"]]
+    assert len(told["by_segment"]) == told["groups"] == plan.report.groups > 1
+    for number, row in enumerate(told["by_segment"]):
+        of = plan.layers[plan.layers.segment == number]
+        assert set(of.name) == set(row["layers"])
+    assert len(by_segment) == plan.layers.segment.notna().sum()
+    for row in told["by_layer"]:
+        assert plan.layers.segment[row["layer"]] == row["segment"]
+        assert plan.layers.block[row["layer"]] == row["block"]
+    plain = sluice.schedule(graph, "mcu-256k", solver="baseline").layers
+    assert plain.segment.isna().all() and plain.block.notna().all()
 
 
 def test_a_run_takes_what_was_predicted_and_equals_the_reference(plan, graph):
@@ -253,6 +279,56 @@ def test_starts_run_on_the_caller_s_threads(graph):
     assert one.to_bytes() == two.to_bytes()
 
 
+@pytest.mark.parametrize("solver", ["fusion", "default"])
+def test_starts_with_a_deadline_run_on_threads(solver):
+    """In a process of its own: searches that forgot what tiles cost ended the process."""
+    code = ("import sluice; from concurrent.futures import ThreadPoolExecutor as Pool\n"
+            "print(sluice.schedule(sluice.Graph.zoo('mobilenet_v1'), 'soma-edge', deadline=0.3,\n"
+            f"      solver={solver!r}, executor=Pool(2)).report.stop_reason)")
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ran.returncode == 0 and ran.stdout in ("complete\n", "deadline\n"), ran.stderr
+
+
+def test_an_interrupt_waits_for_the_caller_s_threads():
+    """They use the call's memory: it must not end before they do. The call that they run for
+    is cancelled, so that is soon."""
+    code = ("import os, signal, sluice, threading, time\n"
+            "from concurrent.futures import ThreadPoolExecutor as Pool\n"
+            "graph, begin = sluice.Graph.zoo('mobilenet_v1'), time.monotonic()\n"
+            "for after in (0.02, 0.1, 0.3):\n"
+            "    threading.Timer(after, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+            "    try:\n"
+            "        sluice.schedule(graph, 'mcu-256k', solver='fusion', deadline=100,\n"
+            "                        max_iterations=1 << 40, executor=Pool(2))\n"
+            "    except KeyboardInterrupt:\n"
+            "        print('ended')\n"
+            "assert time.monotonic() - begin < 60\n")
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout) == (0, "ended\n" * 3), ran.stderr
+
+
+def test_a_pool_that_fails_in_between_is_waited_for(graph):
+    class Fails(ThreadPoolExecutor):
+        given = ended = 0
+
+        def submit(self, fn, /, *args, **kwargs):
+            Fails.given += 1
+            if Fails.given == 3:
+                raise RuntimeError("no more")
+
+            def counted(*a):
+                time.sleep(0.2)
+                fn(*a)
+                Fails.ended += 1
+
+            return super().submit(counted, *args, **kwargs)
+
+    with pytest.raises(RuntimeError, match="no more"):
+        sluice.schedule(graph, "mcu-256k", solver="fusion", max_iterations=1000, executor=Fails(1))
+    ended = Fails.ended  # what had begun has ended, and what had not never does anything
+    assert ended <= 2 and sluice.schedule(graph, "mcu-256k", solver="baseline").report.layers
+
+
 def test_threads_share_graphs_machines_and_plans(graph, plan):
     machine = sluice.Machine.preset("mcu-256k")
     with ThreadPoolExecutor(4) as pool:
@@ -320,12 +396,13 @@ def test_a_model_s_file_stands_for_its_graph(plan, graph):
 
 
 @pytest.mark.parametrize("call, words", [
-    (lambda g: sluice.schedule(5, "mcu-256k"), "graph: int"),
-    (lambda g: sluice.schedule(g, 5), "machine: int"),
+    (lambda g: sluice.schedule(5, "mcu-256k"), "graph: 5 is an int; a sluice.Graph or a model"),
+    (lambda g: sluice.schedule(g, 5), "machine: 5 is an int; a sluice.Machine, a preset.s name"),
     (lambda g: sluice.schedule(g, "mcu-256k", scratchpad_bytes=-5), "scratchpad_bytes: -5"),
     (lambda g: sluice.schedule(g, "mcu-256k", seed=1 << 64), "seed: 18446744073709551616"),
     (lambda g: sluice.schedule(g, "vta-1x16x16").preemption_points(), "one queue"),
-    (lambda g: sluice.schedule(g, "mcu-256k", scratchpad_bytes="64K"), "scratchpad_bytes: .64K. is no whole number"),
+    (lambda g: sluice.schedule(g, "mcu-256k", scratchpad_bytes="64K"),
+     "scratchpad_bytes: .64K. is no whole number"),
     (lambda g: sluice.schedule(g, "mcu-256k", deadline="1s"), "deadline: '1s'"),
     (lambda g: sluice.schedule(g, "mcu-256k", deadline=float("nan")), "deadline: nan"),
     (lambda g: sluice.schedule(g, "mcu-256k", deadline=float("inf")), "deadline: inf"),

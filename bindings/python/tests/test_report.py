@@ -234,6 +234,49 @@ def test_two_plans_stand_side_by_side(browser, plan, graph, tmp_path):
     assert browser.get_log("browser") == []
 
 
+def test_two_plans_have_one_time_scale_and_each_its_own_where_asked(browser, graph, tmp_path):
+    fast = sluice.Machine.preset("mcu-256k")
+    slow = fast.replace({"clock_hz": fast.clock_hz // 2})
+    plans = [sluice.schedule(graph, machine) for machine in (fast, slow)]
+    plans[0].to_html(tmp_path / "two.html", against=plans[1])
+    browser.get(f"file://{tmp_path}/two.html")
+    cycles = [plan.report.latency_cycles for plan in plans]
+    assert cycles[0] == cycles[1]  # half as many seconds
+
+    def ranges():
+        return browser.execute_script("return charts.map((c) => [c.from, c.to])")
+
+    box = browser.find_element("css selector", "#scale")
+    assert box.is_selected() and "one time scale" in box.find_element("xpath", "..").text
+    assert ranges() == [[0, 2 * cycles[0]], [0, cycles[1]]]
+    second = browser.find_elements("css selector", "button[aria-label='zoom in']")[1]
+    second.click()
+    (a, b), (c, d) = ranges()
+    assert (a, b) == (2 * c, 2 * d) and d - c == pytest.approx(cycles[1] / 2)
+    box.click()
+    assert ranges() == [[0, cycles[0]], [0, cycles[1]]]
+    second.click()
+    assert ranges()[0] == [0, cycles[0]] and ranges()[1] != [0, cycles[1]]
+    assert browser.get_log("browser") == []
+
+
+def test_segments_are_the_plan_s_and_plans_without_have_blocks(browser, plan, graph, tmp_path):
+    for made, heading, numbers in (
+            (plan, "Segments", list(plan.layers.segment.dropna().unique())),
+            (sluice.schedule(graph, "mcu-256k", solver="baseline"), "Blocks", None)):
+        made.to_html(tmp_path / "r.html")
+        browser.get(f"file://{tmp_path}/r.html")
+        titles = [h.text for h in browser.find_elements("css selector", "h2")]
+        assert heading in titles and not {"Segments", "Blocks"} - {heading} & set(titles)
+        rows = browser.execute_script(
+            "const h = [...document.querySelectorAll('h2')].find((h) => h.textContent === "
+            f"'{heading}'); return [...h.nextSibling.querySelectorAll('tbody tr')].map((r) => "
+            "+r.firstChild.textContent)")
+        worked = made.layers[made.layers.limit != "nothing"]
+        assert rows == (numbers or sorted(worked.block.unique()))
+        assert browser.get_log("browser") == []
+
+
 def test_a_mesh_is_seen_at_once_and_one_of_its_scratchpads(browser, tmp_path):
     from selenium.webdriver.support.select import Select
 

@@ -38,6 +38,12 @@ def test_layers_are_dealt_to_a_mesh():
     found = sluice.segments(sluice.Graph.zoo("alexnet"), "kapla-4x4", max_prices=20)
     assert found.objective > 0 and len(found.segments) and len(found.layers)
     assert found.cost["energy_pj"] > 0 and "tensor" in found.directives
+    assert set(found.segments.kind) <= {"single", "spatial", "temporal"}
+    assert list(found.layers.name[:2]) == ["conv1_a", "pool1_a"] and found.layers.op[0] == "conv"
+    assert found.layers.producer.min() == -1
+    said = repr(found)
+    assert len(said) < 300 and "\n" not in said
+    assert f"{len(found.segments)} segments" in said and f"{found.cost['cycles']} cycles" in said
 
 
 def test_models_share_a_machine(graph):
@@ -45,6 +51,7 @@ def test_models_share_a_machine(graph):
     assert len(both.members) == 2 and both.total_cycles >= both.members[0].finish_cycles
     assert both.turns.cycles.sum() == both.total_cycles
     both.members[0].plan.report
+    assert len(repr(both)) < 200 and f"{both.total_cycles} cycles" in repr(both)
     sluice.verify_together([graph, graph], both, "mcu-256k")
     with pytest.raises(ValueError, match="graphs: 1 values instead of 2"):
         sluice.verify_together([graph], both, "mcu-256k")

@@ -276,6 +276,21 @@ def test_shards_have_every_point_once_and_join(serial, tmp_path):
             sluice.sweep(GRID, Serial(), shard=wrong)
 
 
+def test_the_order_of_journals_means_nothing(tmp_path):
+    """Equal points are planned by two shards, which take different times."""
+    graph = sluice.Graph.zoo("alexnet")
+    grid = {"networks": {"a": graph, "b": graph}, "hardware": "soma-edge", "solver": "baseline"}
+    parts = [tmp_path / "1", tmp_path / "2"]
+    seconds = {sluice.sweep(grid, Serial(), shard=(i, 2), journal=part).rows[0]["plan_seconds"]
+               for i, part in enumerate(parts, 1)}
+    tables = []
+    for order in (parts, parts[::-1]):
+        found = sluice.sweep(grid, Never(), journal=order)
+        found.to_csv(tmp_path / "t.csv")
+        tables.append((tmp_path / "t.csv").read_bytes())
+    assert len(seconds) == 2 and tables[0] == tables[1]
+
+
 @pytest.mark.parametrize("damage", [
     lambda line: line[:40] + b"\0" * 20 + line[60:], lambda line: b"", lambda line: b"\xff\xfe",
     lambda line: b'{"key": "k", "result": null}', lambda line: b'{"key": "k", "result": {}}',

@@ -6,8 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include "cli/failure.h"
 #include "cli/files.h"
@@ -38,6 +42,23 @@ void DropHalfLine(const std::string& path, const std::string& header,
     throw Failure(kBadInput, path + " holds no table; name another file");
   }
   text->resize(whole);
+}
+
+// Whether a new file with this text is there.
+bool WriteBeside(const std::string& path, const std::string& text, mode_t mode) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (file < 0) return false;
+  size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t written = write(file, text.data() + done, text.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) break;
+    done += static_cast<size_t>(written);
+  }
+  const bool good = done == text.size() && fchmod(file, mode & 0777) == 0;
+  if (close(file) == 0 && good) return true;
+  unlink(path.c_str());
+  return false;
 }
 
 }  // namespace
@@ -141,11 +162,40 @@ size_t SweepTable::Merge(const std::string& path) {
   DropHalfLine(path, CsvLine(columns_), &text);
   size_t taken = 0;
   for (const Cells& row : Rows(text, path)) {
-    if (Find(KeyOf(row)) != nullptr) continue;
+    const Cells* const known = Find(KeyOf(row));
+    if (known != nullptr && *known <= row) continue;
+    taken += known == nullptr;
     Append(row);
-    ++taken;
   }
   return taken;
+}
+
+std::string SweepTable::Ordered(const std::vector<Cells>& keys) const {
+  std::map<Cells, Cells> left = rows_;
+  std::string text = CsvLine(columns_);
+  for (const Cells& key : keys) {
+    const auto row = left.find(key);
+    if (row == left.end()) continue;
+    text += CsvLine(row->second);
+    left.erase(row);
+  }
+  for (const auto& [key, row] : left) text += CsvLine(row);
+  return text;
+}
+
+void SweepTable::Order(const std::vector<Cells>& keys) const {
+  struct stat status;
+  if (fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) return;
+  const std::string text = Ordered(keys);
+  const Bytes now = ReadFile(path_);
+  if (text.size() == now.size() && std::equal(text.begin(), text.end(), now.begin())) {
+    return;
+  }
+  std::error_code error;
+  const std::string real = std::filesystem::canonical(path_, error).string();
+  const std::string beside = real + ".ordered";
+  if (error || !WriteBeside(beside, text, status.st_mode)) return;
+  if (rename(beside.c_str(), real.c_str()) != 0) unlink(beside.c_str());
 }
 
 void SweepTable::Write(const std::string& line) {

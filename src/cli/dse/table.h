@@ -29,13 +29,19 @@ class SweepTable {
   const Cells* Find(const Cells& key) const;
   void Append(const Cells& row);
   // Appends the rows of another table with the same columns that are missing here;
-  // returns their number.
+  // returns their number. Of two rows for one key the smaller one stays, so that the
+  // order in which tables are merged means nothing.
   size_t Merge(const std::string& path);
+  // Writes the file once more with its rows in the order of these keys, others behind
+  // them by their own: rows were appended as they came. Where no other file can be
+  // written beside it, the file stays as it is.
+  void Order(const std::vector<Cells>& keys) const;
 
  private:
   std::vector<Cells> Rows(const std::string& text, const std::string& path) const;
   Cells KeyOf(const Cells& row) const;
   void Write(const std::string& line);
+  std::string Ordered(const std::vector<Cells>& keys) const;
 
   std::string path_;
   Cells columns_;

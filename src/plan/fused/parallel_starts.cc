@@ -12,14 +12,16 @@ struct ParallelStarts::Start {
         const FusionSearch& s, const Budget& b, const Clock& time)
       : memory(heap.allocator(), 0, time),
         arena(&memory),
+        kept(&memory),
         run(shared),
-        costs(*shared.graph, *shared.hardware, *shared.lowering, options, &arena),
+        costs(*shared.graph, *shared.hardware, *shared.lowering, options, &kept),
         search(s),
         budget(b) {}
 
   BlockHeap heap;
   Memory memory;
   Arena arena;
+  Arena kept;  // what tiles cost: the search rewinds its own arena
   FusionRun run;
   TileCosts costs;
   FusionSearch search;

@@ -125,5 +125,27 @@ TEST_CASE("the runner gives the same bytes with 1, 2 and 8 workers") {
   }
 }
 
+TEST_CASE("the runner with a deadline: starts keep what tiles cost while they search") {
+  constexpr uint64_t kFar = 3600 * uint64_t{1000000000};  // ns: nothing is cut
+  NetworkPlan n(sluice::zoo::MakeZooGraph("mobilenet_v1", {}), "soma-edge");
+  REQUIRE(n.ok);
+  Bytes first;
+  for (const uint32_t count : {1u, 2u}) {
+    Workers workers;
+    workers.count = count;
+    sluice_runner_t runner = {};
+    runner.struct_size = sizeof runner;
+    runner.user = &workers;
+    runner.run = RunOnWorkers;
+    n.runner = &runner;
+    REQUIRE(n.Schedule(SLUICE_SOLVER_FUSION, 0, kFar) == SLUICE_OK);
+    CHECK(workers.calls > 0);
+    CHECK(n.Verify() == SLUICE_OK);
+    if (first.empty()) first = n.PlanBytes();
+    CHECK(n.PlanBytes() == first);
+  }
+  n.runner = nullptr;
+}
+
 }  // namespace
 }  // namespace sluice_test
