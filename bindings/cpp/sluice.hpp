@@ -193,6 +193,11 @@ struct ScheduleOptions : sluice_schedule_options_t {
     cancel = reinterpret_cast<const uint32_t*>(word);
     return *this;
   }
+  // SLUICE_GRANULARITY_
+  ScheduleOptions& Granularity(uint32_t which) {
+    granularity = which;
+    return *this;
+  }
   ScheduleOptions& Objective(uint32_t energy, uint32_t delay) {
     energy_exponent = energy;
     delay_exponent = delay;

@@ -41,7 +41,7 @@ static sluice_status_t open_context(uint64_t max_bytes, void* block, uint64_t bl
 typedef struct {
   uint32_t solver;
   uint64_t scratchpad_bytes, deadline_ns, max_iterations, seed;
-  uint32_t energy_exponent, delay_exponent, minimise_changes;
+  uint32_t energy_exponent, delay_exponent, granularity, minimise_changes;
 } settings_t;
 
 // Schedules, or reschedules if `previous` is not NULL.
@@ -60,6 +60,7 @@ static sluice_status_t schedule(sluice_context_t* c, sluice_plan_t* previous,
   o.seed = s.seed;
   o.energy_exponent = s.energy_exponent;
   o.delay_exponent = s.delay_exponent;
+  o.granularity = s.granularity;
   o.cancel = cancel;
   if (previous == NULL) return sluice_schedule(c, g, h, &o, out, d);
   memset(&again, 0, sizeof again);
@@ -353,6 +354,15 @@ const (
 	Soma     Solver = C.SLUICE_SOLVER_SOMA     // as published
 )
 
+// Granularity of a schedule.
+type Granularity uint32
+
+const (
+	Tile      Granularity = C.SLUICE_GRANULARITY_TILE      // layers are cut into tiles
+	Operator  Granularity = C.SLUICE_GRANULARITY_OPERATOR  // whole tensors, spilled and retrieved
+	Recompute Granularity = C.SLUICE_GRANULARITY_RECOMPUTE // and a layer may run again instead
+)
+
 // Options of a schedule; zero values are the library's defaults.
 type Options struct {
 	Solver          Solver
@@ -361,6 +371,7 @@ type Options struct {
 	Seed            uint64
 	EnergyExponent  uint32 // cost = energy^n * delay^m; both 0: 1, 1
 	DelayExponent   uint32
+	Granularity     Granularity
 }
 
 // Schedule stops at the deadline of ctx and when ctx is cancelled. It returns the best
@@ -413,6 +424,7 @@ func (c *Context) schedule(ctx context.Context, previous *Plan, g *Graph, h *Har
 		max_iterations: C.uint64_t(o.MaxIterations), seed: C.uint64_t(o.Seed),
 		energy_exponent: C.uint32_t(o.EnergyExponent),
 		delay_exponent:  C.uint32_t(o.DelayExponent),
+		granularity:     C.uint32_t(o.Granularity),
 	}
 	if minimise {
 		s.minimise_changes = 1

@@ -215,8 +215,7 @@ typedef struct sluice_operator_graph {
    * SLUICE_NO_INDEX; NULL: none may. Done when sizes are equal and no operator reads the
    * input later. */
   const uint32_t* in_place;
-  const uint32_t* edges; /* 2 * edge_count operators: one before the other, beyond what the
-                            tensors demand; NULL where there are none */
+  const uint32_t* edges; /* 2 * edge_count operators, one before the other; may be NULL */
 } sluice_operator_graph_t;
 
 /* What to look for. Flags are 0 or 1. */
@@ -233,6 +232,8 @@ typedef struct sluice_replacement_options {
   uint64_t max_states;    /* of the exact search; 0: 65536 */
   uint64_t deadline_ns;   /* of the call; 0: none */
   const uint32_t* cancel; /* nonzero stops the call; may be NULL */
+  const int64_t* again_bytes; /* per operator, price of another run, in bytes moved; < 0, and
+                                 with edges or two outputs: none. NULL: all run once */
 } sluice_replacement_options_t;
 
 /* A tensor's stay in the scratchpad during the steps [begin, end). */
@@ -240,8 +241,7 @@ typedef struct sluice_residence {
   uint32_t tensor, begin, end; /* index of the tensor; steps */
   uint32_t retrieved;  /* 1: begins with a counted read; else it is made, or loaded once */
   uint32_t spilled;    /* 1: ends with a counted write */
-  uint32_t takes_over; /* index of the residence whose bytes it takes over, or
-                          SLUICE_NO_INDEX */
+  uint32_t takes_over; /* the residence whose bytes it takes over, or SLUICE_NO_INDEX */
   int64_t offset;      /* bytes, in the scratchpad */
 } sluice_residence_t;
 
@@ -253,9 +253,9 @@ typedef struct sluice_replacement_summary {
   int64_t spill_bytes, retrieve_bytes;      /* written to and read from DRAM, counted */
   int64_t lower_bound_bytes;  /* of spill + retrieve: no replacement has fewer */
   int64_t peak_bytes;         /* highest byte used */
-  int64_t largest_operator_bytes; /* of one operator's tensors, rounded: no replacement
-                                     needs less capacity, but in place */
+  int64_t largest_operator_bytes; /* of one operator's tensors: only in place needs less */
   uint64_t states;            /* of the searches, that were visited */
+  int64_t again_bytes; /* of operators that ran again; the bound and proved count them */
 } sluice_replacement_summary_t;
 
 /* An order and residences; owns its arrays, outlives the graph. */

@@ -370,7 +370,10 @@ enum { /* sluice_schedule_options_t.granularity */
   /* Every layer is one instruction on whole tensors in the scratchpad. Tensors that do not
    * fit are spilled and retrieved, in the order that moves the fewest bytes.
    * SLUICE_INFEASIBLE when the operands of one layer do not fit together. */
-  SLUICE_GRANULARITY_OPERATOR = 1
+  SLUICE_GRANULARITY_OPERATOR = 1,
+  /* The same, and a layer may run again, where that takes no more energy and no more cycles
+   * than to store its result and load it back. */
+  SLUICE_GRANULARITY_RECOMPUTE = 2
 };
 
 /* Plans a graph on a machine. options may be NULL. *out_plan has passed verify.

@@ -149,9 +149,11 @@ void AddSchedule(CLI::App* app, ScheduleCommand* command) {
          "every layer by itself; cocco, soma: searches as published")
       ->check(CLI::IsMember(SolverNames()))
       ->capture_default_str();
-  sub->add_option("--granularity", command->granularity,
-                  "tile, or operator: whole tensors, spilled and retrieved")
-      ->check(CLI::IsMember({"tile", "operator"}))
+  sub->add_option(
+         "--granularity", command->granularity,
+         "tile; operator: whole tensors, spilled and retrieved; recompute: the "
+         "same, and a layer may run again instead")
+      ->check(CLI::IsMember({"tile", "operator", "recompute"}))
       ->capture_default_str();
   AddQuantity(sub, "--memory", &command->memory_bytes, ParseBytes,
               "cap on the scheduler's own memory", "BYTES");

@@ -264,7 +264,9 @@ sluice_schedule_options_t OptionsOf(const ScheduleCommand& command,
   options.seed = command.seed;
   options.max_block_cycles = command.max_block_cycles;
   options.granularity = command.granularity == "operator" ? SLUICE_GRANULARITY_OPERATOR
-                                                          : SLUICE_GRANULARITY_TILE;
+                        : command.granularity == "recompute"
+                            ? SLUICE_GRANULARITY_RECOMPUTE
+                            : SLUICE_GRANULARITY_TILE;
   options.energy_exponent = exponents.energy;
   options.delay_exponent = exponents.delay;
   return options;

@@ -12,12 +12,12 @@ Status CheckOptions(const sluice_schedule_options_t& options, Diagnostic* diagno
         .Text("unknown solver ")
         .Number(options.solver);
   }
-  if (options.granularity > SLUICE_GRANULARITY_OPERATOR) {
+  if (options.granularity > SLUICE_GRANULARITY_RECOMPUTE) {
     return Fail(diagnostic, Status::kBadArgument, "options")
         .Text("unknown granularity ")
         .Number(options.granularity);
   }
-  if (options.granularity == SLUICE_GRANULARITY_OPERATOR &&
+  if (options.granularity != SLUICE_GRANULARITY_TILE &&
       !Has(SLUICE_COMPONENT_OPERATORS)) {
     return Absent(diagnostic, SLUICE_COMPONENT_OPERATORS);
   }

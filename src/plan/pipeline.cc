@@ -33,7 +33,8 @@ Status TakeOperators(PlanCall* call) {
   Arena memory(call->scratch->memory());
   call->search = TimeForOperators(*call->clock);
   SLUICE_TRY(ScheduleOperators(
-      {call->graph, call->hardware, call->plain.lowering, call->capacity, call->coster,
+      {call->graph, call->hardware, call->plain.lowering, call->capacity,
+       call->options.granularity == SLUICE_GRANULARITY_RECOMPUTE, call->coster,
        &call->search, &whole.places, &memory},
       &whole.program, &whole.lowering, call->diagnostic));
   SLUICE_TRY(call->costs->status(call->diagnostic));
@@ -176,9 +177,9 @@ Status Make(PlanCall* call) {
   }
   if (again) SLUICE_TRY(TakeRemade(call));
   if (!again || !call->has_plan()) {
-    SLUICE_TRY(call->options.granularity == SLUICE_GRANULARITY_OPERATOR
-                   ? TakeOperators(call)
-                   : TakeTiled(call));
+    SLUICE_TRY(call->options.granularity == SLUICE_GRANULARITY_TILE
+                   ? TakeTiled(call)
+                   : TakeOperators(call));
   }
   if (!call->has_plan()) return Status::kOk;
   // The stop reason is known only when all searches have ended.

@@ -25,7 +25,7 @@ TEST_CASE("check options: the last value of each is fine, the next is named") {
   sluice_schedule_options_t options = {};
   CHECK(Said(options) == "");
   options.solver = SLUICE_SOLVER_SOMA;
-  options.granularity = SLUICE_GRANULARITY_OPERATOR;
+  options.granularity = SLUICE_GRANULARITY_RECOMPUTE;
   options.energy_exponent = options.delay_exponent = 16;
   CHECK(Said(options) == "");
   sluice_schedule_options_t wrong = options;
@@ -33,7 +33,7 @@ TEST_CASE("check options: the last value of each is fine, the next is named") {
   CHECK(Said(wrong) == "unknown solver " + std::to_string(SLUICE_SOLVER_SOMA + 1));
   wrong = options;
   ++wrong.granularity;
-  CHECK(Said(wrong) == "unknown granularity 2");
+  CHECK(Said(wrong) == "unknown granularity 3");
   wrong = options;
   ++wrong.energy_exponent;
   CHECK(Said(wrong) == "objective exponents must be at most 16");

@@ -255,7 +255,9 @@ def schedule(graph: Union[Graph, Path], machine: Any, *, cancel: Optional[Cancel
     machine      a Machine, or a preset's name, a file, a dictionary
     solver       "default", "baseline", "fusion", "cocco", "soma"
     objective    "edp", "energy", "latency", or (n, m) of energy^n * delay^m
-    scratchpad_bytes, max_iterations, seed, max_block_cycles, granularity ("tile", "operator")
+    scratchpad_bytes, max_iterations, seed, max_block_cycles
+    granularity  "tile", "operator" (whole tensors, spilled and retrieved), or "recompute" (the
+                 same, and a layer may run again instead)
     deadline     seconds, after which the best plan so far is given
     cancel       a Cancel, for other threads; Ctrl-C stops the call too
     progress     True: a bar by tqdm where installed; or f(iterations, cost) -> true to stop;

@@ -42,6 +42,18 @@ pub enum Solver {
     Soma,
 }
 
+/// What a plan cuts layers into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Granularity {
+    #[default]
+    Tile,
+    /// Whole tensors, spilled and retrieved.
+    Operator,
+    /// The same, and a layer may run again instead.
+    Recompute,
+}
+
 #[derive(Debug, Clone, Default)]
 pub struct ScheduleOptions {
     pub solver: Solver,
@@ -57,6 +69,7 @@ pub struct ScheduleOptions {
     /// cost = energy^n * delay^m; both 0: 1, 1.
     pub energy_exponent: u32,
     pub delay_exponent: u32,
+    pub granularity: Granularity,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,6 +162,11 @@ impl ScheduleOptions {
             cancel: self.cancel.as_ref().map_or(ptr::null(), |c| c.0.as_ptr().cast_const()),
             energy_exponent: self.energy_exponent,
             delay_exponent: self.delay_exponent,
+            granularity: match self.granularity {
+                Granularity::Tile => sys::SLUICE_GRANULARITY_TILE,
+                Granularity::Operator => sys::SLUICE_GRANULARITY_OPERATOR,
+                Granularity::Recompute => sys::SLUICE_GRANULARITY_RECOMPUTE,
+            },
             ..Default::default()
         }
     }

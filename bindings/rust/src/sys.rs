@@ -849,6 +849,7 @@ impl Default for sluice_schedule_options {
 pub type sluice_schedule_options_t = sluice_schedule_options;
 pub const SLUICE_GRANULARITY_TILE: _bindgen_ty_35 = 0;
 pub const SLUICE_GRANULARITY_OPERATOR: _bindgen_ty_35 = 1;
+pub const SLUICE_GRANULARITY_RECOMPUTE: _bindgen_ty_35 = 2;
 pub type _bindgen_ty_35 = ::std::os::raw::c_uint;
 extern "C" {
     pub fn sluice_schedule(

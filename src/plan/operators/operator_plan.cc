@@ -4,7 +4,9 @@
 #include "base/checked.h"
 #include "plan/operators/operator_sections.h"
 #include "plan/operators/operator_write.h"
+#include "plan/operators/repeat_cost.h"
 #include "solve/placement/spill/joint.h"
+#include "solve/placement/spill/repeats.h"
 #include "solve/placement/spill/replacement.h"
 
 namespace sluice {
@@ -44,6 +46,32 @@ Status CheckNeeds(const OperatorSchedule& self, Diagnostic* diagnostic) {
       .Text(" are available");
 }
 
+// Plans a section. With repeats it then has an operator for every run of a layer.
+Status PlanOnce(OperatorSchedule* self, const JointOptions& options,
+                OperatorSection* section, Diagnostic* diagnostic) {
+  if (!self->repeats) {
+    return (options.fixed_order.empty() ? PlanJoint : PlanReplacement)(
+        section->graph, options, self->budget, self->arena, &section->plan, diagnostic);
+  }
+  Span<int64_t> again;
+  SLUICE_TRY(self->arena->Allocate(section->layer_of.size(), &again));
+  for (uint32_t o = 0; o < again.size(); ++o) {
+    const uint32_t l = section->layer_of[o];
+    again[o] = RepeatCost(
+        {self->coster, self->hardware, self->graph, self->lowering.executed[l], l});
+  }
+  RepeatedPlan found;
+  SLUICE_TRY(PlanRepeats(section->graph, again, options,
+                         {self->budget, self->arena, diagnostic}, &found));
+  for (uint32_t& o : found.operator_of) o = section->layer_of[o];
+  for (uint32_t& a : found.tensor_of) a = section->tensor_of[a];
+  section->layer_of = found.operator_of;
+  section->tensor_of = found.tensor_of;
+  section->graph = found.graph;
+  section->plan = found.plan;
+  return Status::kOk;
+}
+
 Status PlanSection(OperatorSchedule* self, OperatorSection* section,
                    Diagnostic* diagnostic) {
   if (section->layer_of.empty()) return Status::kOk;
@@ -51,16 +79,14 @@ Status PlanSection(OperatorSchedule* self, OperatorSection* section,
   options.capacity = self->capacity;
   options.alignment = self->alignment;
   options.max_states = kStates;
-  Status status = PlanJoint(section->graph, options, self->budget, self->arena,
-                            &section->plan, diagnostic);
+  Status status = PlanOnce(self, options, section, diagnostic);
   if (status != Status::kUnsupported && status != Status::kStopped) return status;
   Span<uint32_t> order;
   SLUICE_TRY(self->arena->Allocate(section->layer_of.size(), &order));
   for (uint32_t o = 0; o < order.size(); ++o) order[o] = o;
   options.fixed_order = order;
   options.exact = false;
-  return PlanReplacement(section->graph, options, self->budget, self->arena,
-                         &section->plan, diagnostic);
+  return PlanOnce(self, options, section, diagnostic);
 }
 
 Status PlanSections(OperatorSchedule* self, Diagnostic* diagnostic) {

@@ -3,7 +3,8 @@
 //
 // Runs of computing layers become operator graphs; tensors that the scratchpad cannot
 // hold are spilled and retrieved. Copies, gathers, appends and host calls go through
-// DRAM between the runs. A reshape is its input under another name.
+// DRAM between the runs. A reshape is its input under another name. With `repeats` a layer
+// may run more than once, where that takes less energy and fewer cycles than a transfer.
 //
 // Input    graph, hardware, lowering, scratchpad bytes, what tiles cost.
 // Output   the program, its lowering (places for the order chosen).
@@ -26,6 +27,7 @@ struct OperatorCall {
   const Hardware& hardware;
   const Lowering& lowering;
   int64_t scratchpad_bytes;
+  bool repeats;
   const TileCoster& coster;
   Budget* budget;
   Arena* places;   // of the new lowering's places

@@ -23,8 +23,8 @@ namespace sluice {
 struct OperatorSection {
   uint32_t first, last;
   bool operators;
-  Span<uint32_t> layer_of;   // graph layer of each operator
-  Span<uint32_t> tensor_of;  // graph tensor of each operator tensor
+  Span<uint32_t> layer_of;   // graph layer of each operator; several may have the same
+  Span<uint32_t> tensor_of;  // graph tensor of each operator tensor, likewise
   OperatorGraph graph;
   SpillPlan plan;
 };
@@ -36,6 +36,7 @@ struct OperatorSchedule {
         hardware(call.hardware),
         lowering(call.lowering),
         capacity(call.scratchpad_bytes),
+        repeats(call.repeats),
         coster(call.coster),
         budget(call.budget),
         arena(call.scratch),
@@ -46,6 +47,7 @@ struct OperatorSchedule {
   const Hardware& hardware;
   const Lowering& lowering;
   const int64_t capacity;  // bytes of scratchpad
+  const bool repeats;      // layers may run more than once
   const TileCoster& coster;
   Budget* const budget;
   Arena* const arena;

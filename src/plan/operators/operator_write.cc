@@ -24,6 +24,27 @@ Status FindStored(OperatorSchedule* self, const OperatorSection& section,
   return Status::kOk;
 }
 
+// The time of each layer of a section. Time does not go on between the first and the last
+// run of a layer: what it reads stays in its place.
+Status TimeLayers(OperatorSchedule* self, const OperatorSection& section,
+                  uint32_t* time, Span<uint32_t> when) {
+  const Span<uint32_t> order = section.plan.order;
+  Span<uint32_t> last;  // by layer: the step of its last run
+  ArenaScope scope(self->arena);
+  SLUICE_TRY(self->arena->Allocate(when.size(), &last));
+  for (uint32_t step = 0; step < order.size(); ++step) {
+    last[section.layer_of[order[step]]] = step;
+  }
+  uint32_t until = 0;
+  for (uint32_t step = 0; step < order.size(); ++step) {
+    const uint32_t layer = section.layer_of[order[step]];
+    when[layer] = *time;
+    until = Max(until, last[layer]);
+    if (step >= until) ++*time;
+  }
+  return Status::kOk;
+}
+
 // DRAM places for the order in which layers run.
 Status PlaceTensors(OperatorSchedule* self, Lowering* out, Diagnostic* diagnostic) {
   Span<uint32_t> when;
@@ -33,12 +54,16 @@ Status PlaceTensors(OperatorSchedule* self, Lowering* out, Diagnostic* diagnosti
   uint32_t time = 0;
   for (const OperatorSection& section : self->sections) {
     if (!section.operators) when[section.first] = time++;
-    for (uint32_t o : section.plan.order) when[section.layer_of[o]] = time++;
+    SLUICE_TRY(TimeLayers(self, section, &time, when));
     Span<uint8_t> stored;
     SLUICE_TRY(FindStored(self, section, &stored));
     for (uint32_t a = 0; a < stored.size(); ++a) {
       const bool made = section.graph.tensors[a].role != TensorRole::kInput;
       if (made && stored[a] == 0) on_chip[section.tensor_of[a]] = 1;
+    }
+    // Another run of the layer may have stored the tensor.
+    for (uint32_t a = 0; a < stored.size(); ++a) {
+      if (stored[a] != 0) on_chip[section.tensor_of[a]] = 0;
     }
   }
   for (uint32_t l = 0; l < self->graph.layers.size(); ++l) {

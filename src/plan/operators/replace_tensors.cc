@@ -4,7 +4,7 @@
 #include "base/budget.h"
 #include "solve/placement/spill/graph_operators.h"
 #include "solve/placement/spill/joint.h"
-#include "solve/placement/spill/replacement.h"
+#include "solve/placement/spill/repeats.h"
 
 namespace sluice {
 namespace {
@@ -62,17 +62,20 @@ Status Order(const sluice_replacement_options_t& options, uint32_t operators,
   return Status::kOk;
 }
 
-// tensor_of: the caller's number of each tensor; empty: the same numbers.
-Status Export(const OperatorGraph& graph, const SpillPlan& plan,
-              Span<const uint32_t> tensor_of, int64_t alignment, Arena* arena,
-              Replacement* out) {
+// tensor_of: the caller's number of each given tensor; empty: the same numbers.
+Status Export(const RepeatedPlan& found, Span<const uint32_t> tensor_of,
+              int64_t alignment, Arena* arena, Replacement* out) {
+  const SpillPlan& plan = found.plan;
   SLUICE_TRY(arena->Allocate(plan.order.size(), &out->order));
   SLUICE_TRY(arena->Allocate(plan.residences.size(), &out->residences));
-  for (size_t i = 0; i < plan.order.size(); ++i) out->order[i] = plan.order[i];
+  for (size_t i = 0; i < plan.order.size(); ++i) {
+    out->order[i] = found.operator_of[plan.order[i]];
+  }
   for (size_t i = 0; i < plan.residences.size(); ++i) {
     const Residence& r = plan.residences[i];
+    const uint32_t given = found.tensor_of[r.tensor];
     out->residences[i] =
-        sluice_residence_t{tensor_of.empty() ? r.tensor : tensor_of[r.tensor],
+        sluice_residence_t{tensor_of.empty() ? given : tensor_of[given],
                            r.begin,
                            r.end,
                            r.retrieved ? 1u : 0u,
@@ -89,7 +92,8 @@ Status Export(const OperatorGraph& graph, const SpillPlan& plan,
   report.retrieve_bytes = plan.retrieve_bytes;
   report.lower_bound_bytes = plan.lower_bound;
   report.peak_bytes = plan.peak_bytes;
-  report.largest_operator_bytes = LargestOperator(graph, alignment);
+  report.largest_operator_bytes = LargestOperator(found.graph, alignment);
+  report.again_bytes = found.repeat_bytes;
   report.states = plan.states;
   return Status::kOk;
 }
@@ -153,16 +157,15 @@ Status Replace(const OperatorGraph& graph, Span<const uint32_t> tensor_of,
   SLUICE_TRY(Order(options, static_cast<uint32_t>(graph.operators.size()), scratch,
                    &joint.fixed_order));
   Budget budget(scratch->memory()->time(), options.deadline_ns, 0, options.cancel);
-  SpillPlan plan;
-  const Status status =
-      options.keep_order != 0 && !graph.operators.empty()
-          ? PlanReplacement(graph, joint, &budget, scratch, &plan, diagnostic)
-          : PlanJoint(graph, joint, &budget, scratch, &plan, diagnostic);
+  const size_t priced = options.again_bytes == nullptr ? 0 : graph.operators.size();
+  RepeatedPlan plan;
+  const Status status = PlanRepeats(graph, {options.again_bytes, priced}, joint,
+                                    {&budget, scratch, diagnostic}, &plan);
   if (status != Status::kOk) {
     Rename(tensor_of, diagnostic);
     return status;
   }
-  return Export(graph, plan, tensor_of, joint.alignment, call.arena, out);
+  return Export(plan, tensor_of, joint.alignment, call.arena, out);
 }
 
 }  // namespace

@@ -63,6 +63,38 @@ TEST_CASE("replace tensors: the answer in the caller's numbers, with its sums") 
   CHECK(report.peak_bytes <= 60);
 }
 
+TEST_CASE("replace tensors: an operator runs again, under its own number") {
+  // 1 is made of 0, and read by the two operators around a large one.
+  Chain c(100);
+  c.bytes = {10, 40, 60, 40, 40};
+  c.role = {SLUICE_PLACED_INPUT, SLUICE_PLACED_INTERMEDIATE, SLUICE_PLACED_INTERMEDIATE,
+            SLUICE_PLACED_INTERMEDIATE, SLUICE_PLACED_OUTPUT};
+  c.input_begin = {1, 2, 3, 4, 6};
+  c.inputs = {99, 0, 1, 2, 1, 3};
+  c.output_begin = {1, 2, 3, 4, 5};
+  c.outputs = {99, 1, 2, 3, 4};
+  c.options.capacity_bytes = 120;
+  REQUIRE(c.Run() == Status::kOk);
+  CHECK(c.replaced.report.spill_bytes + c.replaced.report.retrieve_bytes == 80);
+  CHECK(c.replaced.report.again_bytes == 0);
+  const std::vector<int64_t> again = {7, 0, -1, -1};
+  c.options.again_bytes = again.data();
+  REQUIRE(c.Run() == Status::kOk);
+  const sluice_replacement_summary_t& report = c.replaced.report;
+  CHECK(report.spill_bytes == 0);
+  CHECK(report.retrieve_bytes == 0);  // tensor 0 stays
+  CHECK(report.again_bytes == 7);
+  CHECK(report.lower_bound_bytes <= 7);
+  CHECK(report.operator_count == 5);
+  int first = 0, second = 0;
+  for (const uint32_t o : c.replaced.order) first += o == 0;
+  for (const sluice_residence_t& stay : c.replaced.residences)
+    second += stay.tensor == 1;
+  CHECK(first == 2);
+  CHECK(second == 2);
+  CHECK(report.peak_bytes <= 120);
+}
+
 TEST_CASE("replace tensors: an input that leaves is read again, at the host's charge") {
   Chain c(50);
   REQUIRE(c.Run() == Status::kOk);

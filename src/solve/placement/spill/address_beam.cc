@@ -365,6 +365,8 @@ Status PlaceNext(Beam* self, size_t from, int64_t bytes, size_t turn) {
   const uint32_t a = self->wanted[turn].tensor;
   const int64_t size = self->graph.tensors[a].bytes;
   const Made layout = {from, self->stack.size()};
+  if (!self->options.given.empty() && self->options.given[a] != kFreeOffset)
+    return PlaceAt(self, layout, bytes, turn, self->options.given[a]);
   const Span<const Block> blocks(self->stack.data() + from, layout.end - from);
   Places places;
   Offer(*self, blocks, a, 0, &places);

@@ -16,6 +16,7 @@
 #define SLUICE_SOLVE_PLACEMENT_SPILL_ADDRESS_BEAM_H_
 
 #include "base/workspace.h"
+#include "model/live_range.h"
 #include "solve/placement/spill/spill_search.h"
 
 namespace sluice {
@@ -26,6 +27,8 @@ struct AddressBeamOptions {
   int64_t give_up = INT64_MAX;  // of the beam: only plans below this are wanted
   uint64_t max_nodes = 0;  // of a search for addresses without departures; 0 = none
   uint32_t width = 16;     // layouts kept per step; 0 = no beam
+  Span<const int64_t> given =
+      {};  // per tensor: its offset, or kFreeOffset; empty: free
 };
 
 // Keeps plan->states; the spans of a plan that is not placed are invalid. Where the

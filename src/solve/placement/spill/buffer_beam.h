@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Offsets for thousands of buffers: in order of time, with a beam over layouts.
+// Offsets for thousands of buffers: a beam over layouts, from the moment at which the most
+// bytes are alive back to the first one and then from there to the last one, or the other
+// way round, or from the first one to the last.
 //
 // Input   buffers without fixed offsets, gaps and banks, whose bytes are multiples of
 //         every alignment; a capacity; layouts kept per step.
@@ -7,7 +9,8 @@
 //         where the buffers are not of that kind.
 // Errors  kOutOfMemory.
 // Cost    O(n log n + n * width * buffers alive at once, squared).
-// Source  address_beam.h, with no tensor allowed to leave.
+// Source  address_beam.h, with no tensor allowed to leave. Where the most bytes meet, little
+//         room is left for what earlier steps have decided, so these come first.
 #ifndef SLUICE_SOLVE_PLACEMENT_SPILL_BUFFER_BEAM_H_
 #define SLUICE_SOLVE_PLACEMENT_SPILL_BUFFER_BEAM_H_
 
