@@ -263,6 +263,13 @@ class Plan : public detail::Owned<sluice_plan_t, sluice_plan_destroy> {
     (void)sluice_plan_report(object_, &report);
     return report;
   }
+  // What the report's bounds are made of; its layers are valid as long as the plan.
+  sluice_certificate_t certificate() const {
+    sluice_certificate_t certificate = {};
+    certificate.struct_size = sizeof certificate;
+    (void)sluice_plan_certificate(object_, &certificate);
+    return certificate;
+  }
 
  private:
   template <typename F>

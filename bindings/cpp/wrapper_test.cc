@@ -89,6 +89,10 @@ TEST_CASE("what the builders write is read, scheduled and verified") {
   if (!plan) FAIL(plan.error().message());
   CHECK(plan->report().macs == 64 * 32 + 32 * 10);
   CHECK(plan->report().latency_cycles > 0);
+  const sluice_certificate_t certificate = plan->certificate();
+  CHECK(certificate.count == 2);
+  CHECK(certificate.all.cycles ==
+        certificate.layers[0].cycles + certificate.layers[1].cycles);
   CHECK(context->Verify(*graph, *hardware, *plan));
   auto again = context->ReadPlan(plan->bytes());
   REQUIRE(again);

@@ -106,6 +106,50 @@ func (p *Plan) Report() Report {
 	}
 }
 
+// LayerLeast is the least that any plan takes of a layer: cycles, bytes off chip, picojoules on
+// chip.
+type LayerLeast struct {
+	Cycles, ConstantBytes, LoadedBytes, StoredBytes uint64
+	EnergyPJ                                        float64
+}
+
+// Certificate is what the bounds of a report are made of: sluice_certificate_t of sluice.h.
+type Certificate struct {
+	Layers                                            []LayerLeast // by layer of the graph
+	All                                               LayerLeast   // their sums
+	HostCycles, ComputeCycles, PortCycles, RoomCycles uint64
+	AgainPJ                                           float64
+}
+
+func leastOf(l C.sluice_layer_least_t) LayerLeast {
+	return LayerLeast{
+		Cycles: uint64(l.cycles), ConstantBytes: uint64(l.constant_bytes),
+		LoadedBytes: uint64(l.loaded_bytes), StoredBytes: uint64(l.stored_bytes),
+		EnergyPJ: float64(l.energy_pj),
+	}
+}
+
+// Certificate is zero when the plan is closed, or of an earlier version. Verify counts it
+// again.
+func (p *Plan) Certificate() Certificate {
+	p.context.mutex.Lock()
+	defer p.context.mutex.Unlock()
+	var c C.sluice_certificate_t
+	c.struct_size = C.uint32_t(unsafe.Sizeof(c))
+	if p.raw == nil || C.sluice_plan_certificate(p.raw, &c) != C.SLUICE_OK {
+		return Certificate{}
+	}
+	certificate := Certificate{
+		All: leastOf(c.all), HostCycles: uint64(c.host_cycles),
+		ComputeCycles: uint64(c.compute_cycles), PortCycles: uint64(c.port_cycles),
+		RoomCycles: uint64(c.room_cycles), AgainPJ: float64(c.again_pj),
+	}
+	for _, layer := range unsafe.Slice(c.layers, int(c.count)) {
+		certificate.Layers = append(certificate.Layers, leastOf(layer))
+	}
+	return certificate
+}
+
 // Place is where a tensor lies in DRAM: element (n, h, w, c) at Offset + the indices
 // times the strides, in bytes of the region (SLUICE_REGION_ of stream.h).
 type Place struct {

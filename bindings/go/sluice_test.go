@@ -91,6 +91,14 @@ func TestAGraphBuiltHereIsScheduledAndVerified(t *testing.T) {
 	if r.LatencyCycles == 0 || r.LatencyCycles < r.BoundLatencyCycles || r.Instructions == 0 {
 		t.Fatalf("%+v", r)
 	}
+	certificate := plan.Certificate()
+	var cycles uint64
+	for _, layer := range certificate.Layers {
+		cycles += layer.Cycles
+	}
+	if len(certificate.Layers) == 0 || cycles != certificate.All.Cycles {
+		t.Fatalf("%+v", certificate)
+	}
 	again, err := o.context.Plan(plan.Bytes())
 	if err != nil || !bytes.Equal(again.Bytes(), plan.Bytes()) {
 		t.Fatalf("read back: %v", err)

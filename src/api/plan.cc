@@ -86,6 +86,12 @@ sluice_status_t sluice_plan_report(const sluice_plan_t* plan,
   return sluice::WriteStruct(plan->plan.report, out_report);
 }
 
+sluice_status_t sluice_plan_certificate(const sluice_plan_t* plan,
+                                        sluice_certificate_t* out_certificate) {
+  if (plan == nullptr) return SLUICE_BAD_ARGUMENT;
+  return sluice::WriteStruct(plan->plan.certificate, out_certificate);
+}
+
 sluice_status_t sluice_verify(sluice_context_t* context, const sluice_graph_t* graph,
                               const sluice_hardware_t* hardware,
                               const sluice_plan_t* plan,

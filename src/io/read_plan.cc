@@ -49,6 +49,24 @@ Span<const Ours> AsStructs(const flatbuffers::Vector<const Wire*>* vector) {
                           vector->size());
 }
 
+// Its layers are read in place.
+void ReadCertificate(const wire::Certificate* in, sluice_certificate_t* out) {
+  memset(out, 0, sizeof *out);
+  out->struct_size = sizeof *out;
+  if (in == nullptr) return;
+  const Span<const sluice_layer_least_t> layers =
+      AsStructs<sluice_layer_least_t>(in->layer());
+  out->host_cycles = in->host_cycles();
+  out->compute_cycles = in->compute_cycles();
+  out->port_cycles = in->port_cycles();
+  out->room_cycles = in->room_cycles();
+  out->again_pj = in->again_pj();
+  if (layers.empty()) return;
+  out->count = static_cast<uint32_t>(layers.size() - 1);
+  out->layers = layers.data();
+  out->all = layers[out->count];
+}
+
 // False when lengths contradict each other.
 bool ReadNotation(const wire::Plan* in, PlanNotation* out) {
   out->section = AsStructs<PlanSection>(in->section());
@@ -109,6 +127,11 @@ Status ReadPlan(const void* bytes, size_t size, Arena* arena, Plan* plan,
   if (!ElementsAligned(in->tensor_offset())) {
     return bad("tensor_offset is not 8-byte aligned");
   }
+  const wire::Certificate* certificate = in->certificate();
+  if (certificate != nullptr && certificate->layer() != nullptr &&
+      reinterpret_cast<uintptr_t>(certificate->layer()->Data()) % 8 != 0) {
+    return bad("the certificate's layers are not 8-byte aligned");
+  }
   Span<TensorPlace> places;
   SLUICE_TRY(arena->Allocate(region.size(), &places));
   for (size_t t = 0; t < places.size(); ++t) {
@@ -128,6 +151,7 @@ Status ReadPlan(const void* bytes, size_t size, Arena* arena, Plan* plan,
   plan->tensors = places;
   plan->debug_layer = AsSpan(in->debug_layer());
   CopyReport(in->report(), &plan->report);
+  ReadCertificate(certificate, &plan->certificate);
   return Status::kOk;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layout from front to back; all offsets point forward except tables' to their vtables:
 //
-//   root offset | "SLP1" | Plan vtable, table | Report vtable, table | vectors
+//   root offset | "SLP1" | Plan vtable, table | Report vtable, table | vectors |
+//   Certificate vtable, table, its layers
 #include "io/wire.h"
 #include "io/write.h"
 #include "sluice/plan_generated.h"
@@ -84,8 +85,9 @@ struct TableWriter {
   }
 };
 
-constexpr uint8_t kPlanFields[] = {4, 4, 8, 8, 4, 4, 4, 4, 4, 4, 4,
+constexpr uint8_t kPlanFields[] = {4, 4, 8, 8, 4, 4, 4, 4, 4, 4, 4, 4,
                                    4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4};
+constexpr uint8_t kCertificateFields[] = {4, 8, 8, 8, 8, 8};
 constexpr uint8_t kReportFields[] = {8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 4,
                                      8, 8, 8, 4, 4, 4, 4, 8, 4, 8, 8, 8};
 
@@ -136,6 +138,21 @@ void CopyVector(Image* image, const TableWriter& table, size_t id, const void* f
   image->Copy(from, n * element_bytes);
 }
 
+void WriteCertificate(const sluice_certificate_t& c, const TableWriter& plan,
+                      Image* image) {
+  const TableWriter table = TableWriter::Begin(
+      image, Span<const uint8_t>(kCertificateFields, sizeof kCertificateFields));
+  plan.Set(22, static_cast<uint32_t>(table.table - plan.Position(22)));
+  table.Set(1, c.host_cycles);
+  table.Set(2, c.compute_cycles);
+  table.Set(3, c.port_cycles);
+  table.Set(4, c.room_cycles);
+  table.Set(5, c.again_pj);
+  BeginVector(image, table, 0, c.count == 0 ? 0 : size_t{c.count} + 1, 8);
+  image->Copy(c.layers, c.count * sizeof *c.layers);
+  if (c.count != 0) image->Copy(&c.all, sizeof c.all);
+}
+
 void WriteNotation(const PlanNotation& n, const TableWriter& table, Image* image) {
   CopyVector(image, table, 10, n.section.data(), n.section.size(), sizeof(PlanSection));
   CopyVector(image, table, 11, n.order.data(), n.order.size(), 4);
@@ -167,6 +184,7 @@ uint64_t BytesAtMost(const Plan& plan, size_t stream_bytes, size_t instructions)
          9 * uint64_t{plan.notation.order.size()} +
          sizeof(PlanDramTensor) * plan.notation.dram.size() +
          sizeof(PlanLayerHash) * plan.layer_hash.size() +
+         sizeof(sluice_layer_least_t) * (uint64_t{plan.certificate.count} + 1) +
          4 * uint64_t{plan.notation.section_buffer.size()} +
          4 * uint64_t{plan.notation.buffer.size()} +
          sizeof(PlanSegment) * plan.notation.segment.size() +
@@ -237,6 +255,7 @@ Status WritePlan(const Plan& plan, size_t stream_bytes, size_t instructions,
   WriteNotation(plan.notation, table, &image);
   CopyVector(&image, table, 15, plan.layer_hash.data(), plan.layer_hash.size(),
              sizeof(PlanLayerHash));
+  WriteCertificate(plan.certificate, table, &image);
   image.Align(8);
   SLUICE_ASSERT(image.at() <= bound);
   out->all = Span<const uint8_t>(data, image.at());

@@ -147,32 +147,67 @@ int64_t QueueCycles(const Queue& queue, int64_t bytes, int64_t hold) {
          (descriptors - 1) * Min(queue.descriptor_cycles, queue.latency_cycles);
 }
 
-struct HostWork {
-  int64_t cycles = 0, hold = 0;
-  double energy_pj = 0;
+struct Asking {
+  const Graph& graph;
+  const Hardware& hardware;
+  const Needs& needs;
+  PricedBy prices;
 };
 
-HostWork HostWorkOf(const Graph& graph, const Hardware& hardware, const Needs& needs) {
-  HostWork work;
-  for (const Layer& layer : graph.layers) {
-    if (KindOf(layer.op) != LayerKind::kHost) continue;
-    bool wanted = false;
-    for (const uint32_t t : layer.outputs) {
-      wanted = wanted || PartsMade(graph, needs, t).count != 0;
-    }
-    if (!wanted) continue;
-    const int64_t hold = HostHold(graph, hardware, layer);
-    work.cycles = Sum(work.cycles, Sum(HostCycles(layer), hold));
-    work.hold = Sum(work.hold, hold);
-    work.energy_pj +=
-        static_cast<double>(HostCycles(layer)) * hardware.host.pj_per_cycle +
-        HostTrafficEnergy(hardware, HostTrafficOf(graph, layer));
+// Of all layers.
+struct Sums {
+  int64_t tiles = 0, host = 0, hold = 0;  // cycles
+  double host_pj = 0;
+};
+
+// Cycles of a layer's HOST call, with those at DRAM's port; 0 if nothing needs it.
+int64_t AddHostCall(const Asking& asking, const Layer& layer, Sums* sums) {
+  const auto& [graph, hardware, needs, prices] = asking;
+  bool wanted = false;
+  for (const uint32_t t : layer.outputs) {
+    wanted = wanted || PartsMade(graph, needs, t).count != 0;
   }
-  return work;
+  if (!wanted) return 0;
+  const int64_t hold = HostHold(graph, hardware, layer);
+  const int64_t cycles = HostCycles(layer) + hold;
+  sums->host = Sum(sums->host, cycles);
+  sums->hold = Sum(sums->hold, hold);
+  sums->host_pj += static_cast<double>(HostCycles(layer)) * hardware.host.pj_per_cycle +
+                   HostTrafficEnergy(hardware, HostTrafficOf(graph, layer));
+  return cycles;
 }
 
-void FillCycles(const Hardware& hardware, int64_t compute, const HostWork& host,
-                PlanBound* bound) {
+// Fills the least of each layer, and their sums.
+Status FillLayers(const Asking& asking, Arena* scratch,
+                  Span<sluice_layer_least_t> layers, Sums* sums,
+                  sluice_layer_least_t* all) {
+  const auto& [graph, hardware, needs, prices] = asking;
+  Span<uint8_t> taken;
+  SLUICE_TRY(scratch->Allocate(graph.tensors.size(), &taken));
+  const auto word = [](int64_t count) { return static_cast<uint64_t>(count); };
+  for (uint32_t l = 0; l < graph.layers.size(); ++l) {
+    if (l % 64 == 63 && scratch->memory()->Stop()) return Status::kStopped;
+    const Layer& layer = graph.layers[l];
+    const LayerBound least = BoundOfLayer(graph, hardware, needs, l, prices);
+    const Traffic moved = TrafficOfLayer(graph, needs, layer, taken);
+    int64_t cycles = least.cycles;
+    sums->tiles = Sum(sums->tiles, cycles);
+    if (KindOf(layer.op) == LayerKind::kHost) {
+      cycles = AddHostCall(asking, layer, sums);
+    }
+    layers[l] = {word(cycles), word(moved.constants),
+                 word(moved.read - moved.constants), word(moved.written),
+                 least.energy_pj};
+    all->constant_bytes += layers[l].constant_bytes;
+    all->loaded_bytes += layers[l].loaded_bytes;
+    all->stored_bytes += layers[l].stored_bytes;
+    all->energy_pj += least.energy_pj;
+  }
+  all->cycles = word(sums->tiles + sums->host);
+  return Status::kOk;
+}
+
+void FillCycles(const Hardware& hardware, const Sums& sums, PlanBound* bound) {
   const Engines engines(hardware);
   const Queues load = QueuesThat(engines, hardware, SLUICE_DOES_LOAD);
   const Queues store = QueuesThat(engines, hardware, SLUICE_DOES_STORE);
@@ -180,10 +215,10 @@ void FillCycles(const Hardware& hardware, int64_t compute, const HostWork& host,
   const int64_t hold = LeastHold(hardware, read + written, constants);
   const int64_t nodes =
       Max<int64_t>(int64_t{hardware.node_cols} * hardware.node_rows, 1);
-  bound->compute_cycles = CeilDivide(compute, nodes);
-  if (compute != 0) bound->compute_cycles += load.latency + 1 + store.latency + 1;
-  int64_t port = Sum(host.hold, hold);
-  if (read + written != 0 && host.hold == 0) {
+  int64_t compute = CeilDivide(sums.tiles, nodes);
+  if (compute != 0) compute += load.latency + 1 + store.latency + 1;
+  int64_t port = Sum(sums.hold, hold);
+  if (read + written != 0 && sums.hold == 0) {
     port = Sum(port, Min(load.latency, store.latency));
   }
   if (load.engines == 1) {
@@ -198,9 +233,10 @@ void FillCycles(const Hardware& hardware, int64_t compute, const HostWork& host,
     const int64_t transfers = (read != 0 ? 1 : 0) + (written != 0 ? 1 : 0);
     port = Max(port, Sum(hold, transfers * load.latency));
   }
-  bound->port_cycles = port;
-  bound->host_cycles = host.cycles;
-  bound->cycles = Max(Max(bound->compute_cycles, port), host.cycles);
+  bound->certificate.host_cycles = static_cast<uint64_t>(sums.host);
+  bound->certificate.compute_cycles = static_cast<uint64_t>(compute);
+  bound->certificate.port_cycles = static_cast<uint64_t>(port);
+  bound->cycles = Max(Max(compute, port), sums.host);
 }
 
 }  // namespace
@@ -258,36 +294,40 @@ LayerBound BoundOfLayer(const Graph& graph, const Hardware& hardware,
 }
 
 Status FindBound(const Graph& graph, const Hardware& hardware, PricedBy prices,
-                 Arena* scratch, PlanBound* bound) {
-  ArenaScope scope(scratch);
-  Needs needs(scratch);
-  SLUICE_TRY(FindNeeds(graph, scratch, &needs));
+                 Arena* arena, PlanBound* bound) {
   *bound = PlanBound{};
-  bound->traffic = CompulsoryTraffic(graph, needs);
-  int64_t compute = 0;
-  double energy = 0;
-  for (uint32_t l = 0; l < graph.layers.size(); ++l) {
-    if (l % 64 == 63 && scratch->memory()->Stop()) return Status::kStopped;
-    const LayerBound layer = BoundOfLayer(graph, hardware, needs, l, prices);
-    compute = Sum(compute, layer.cycles);
-    energy += layer.energy_pj;
-  }
+  sluice_certificate_t* certificate = &bound->certificate;
+  Span<sluice_layer_least_t> layers;
+  SLUICE_TRY(arena->Allocate(graph.layers.size(), &layers));
+  certificate->struct_size = sizeof *certificate;
+  certificate->count = static_cast<uint32_t>(layers.size());
+  certificate->layers = layers.data();
+  ArenaScope scope(arena);
+  Needs needs(arena);
+  SLUICE_TRY(FindNeeds(graph, arena, &needs));
+  Sums sums;
+  sluice_layer_least_t* all = &certificate->all;
+  SLUICE_TRY(FillLayers({graph, hardware, needs, prices}, arena, layers, &sums, all));
+  const auto whole = [](uint64_t count) { return static_cast<int64_t>(count); };
+  bound->traffic = {whole(all->loaded_bytes + all->constant_bytes),
+                    whole(all->stored_bytes), whole(all->constant_bytes)};
   // What is loaded again, and what must be moved behind a layer, is counted in bytes that
   // all cost the same.
   const bool alike = AllAlike(graph, hardware);
   if (prices == PricedBy::kMachine && alike) {
-    double again = 0;
-    SLUICE_TRY(EnergyOfReuse(graph, hardware, needs, scratch, &again));
-    energy += again;
+    SLUICE_TRY(EnergyOfReuse(graph, hardware, needs, arena, &certificate->again_pj));
   }
-  const HostWork host = HostWorkOf(graph, hardware, needs);
-  FillCycles(hardware, compute, host, bound);
+  FillCycles(hardware, sums, bound);
   const int64_t first_load =
       QueuesThat(Engines(hardware), hardware, SLUICE_DOES_LOAD).latency + 1;
   if (alike) {
-    SLUICE_TRY(BoundByRoom({graph, hardware, needs, prices, first_load, compute},
-                           scratch, &bound->cycles));
+    const int64_t before = bound->cycles;
+    SLUICE_TRY(BoundByRoom({graph, hardware, needs, prices, first_load, sums.tiles},
+                           arena, &bound->cycles));
+    if (bound->cycles > before)
+      certificate->room_cycles = static_cast<uint64_t>(bound->cycles);
   }
+  double energy = all->energy_pj + certificate->again_pj;
   const MemoryLevel dram = CheapestHome(hardware);
   const MemoryLevel& pad = hardware.scratchpad();
   const MemoryLevel& home = hardware.HomeOf(SLUICE_REGION_CONST);
@@ -299,7 +339,7 @@ Status FindBound(const Graph& graph, const Hardware& hardware, PricedBy prices,
   energy += written * (dram.write_pj_per_bit + pad.read_pj_per_bit);
   energy += static_cast<double>(bound->cycles) * hardware.leakage_pj_per_cycle;
   // The same terms added in another order may round to less.
-  bound->energy_pj = (energy + host.energy_pj) * (1 - 1e-9);
+  bound->energy_pj = (energy + sums.host_pj) * (1 - 1e-9);
   return Status::kOk;
 }
 

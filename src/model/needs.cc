@@ -592,52 +592,59 @@ Status FindNeeds(const Graph& graph, Arena* arena, Needs* needs) {
   return Status::kOk;
 }
 
-Traffic CompulsoryTraffic(const Graph& graph, const Needs& needs) {
-  Traffic traffic = {0, 0, 0};
-  for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
-    const Tensor& tensor = graph.tensors[t];
-    switch (tensor.kind) {
-      case TensorKind::kInput:
-      case TensorKind::kConstant:
-      case TensorKind::kState: {
-        const int64_t bytes =
-            MovedBytes(tensor, PartsOnChip(graph, needs, t).elements() *
-                                   int64_t{tensor.element_bytes});
-        traffic.read += bytes;
-        if (tensor.kind == TensorKind::kConstant) traffic.constants += bytes;
-        break;
-      }
-      case TensorKind::kOutput:
-        if (!IsHostMade(needs, t)) traffic.written += tensor.bytes;
-        break;
-      case TensorKind::kIntermediate: {
-        // A tensor that tiles make and the host reads is stored to DRAM. If it is a view
-        // of an output, it is counted there.
-        const bool tiles =
-            tensor.producer != kNone &&
-            KindOf(graph.layers[tensor.producer].op) == LayerKind::kCompute;
-        if (tiles && (needs.flags[t] & (kHostReads | kLeaves)) == kHostReads) {
-          traffic.written += tensor.bytes;
-        }
-        break;
-      }
-    }
-  }
+namespace {
+
+// Rows that the run itself appends to a state need not be loaded with it.
+int64_t AppendedBytes(const Graph& graph, uint32_t state) {
+  int64_t bytes = 0;
   for (const Layer& layer : graph.layers) {
-    const LayerKind kind = KindOf(layer.op);
-    if (kind == LayerKind::kGather) {
-      // Rows of the table come by indexed loads, each into its place of the output.
-      const uint32_t out = layer.outputs[0];
-      traffic.read += PartsMade(graph, needs, out).elements() *
-                      int64_t{graph.tensors[out].element_bytes};
-    } else if (kind == LayerKind::kAppend) {
-      // Rows that the run itself appends need not be loaded with the state.
-      const int64_t rows = graph.tensors[layer.inputs[1]].bytes;
-      const Parts state = PartsOnChip(graph, needs, layer.inputs[0]);
-      traffic.written += rows;
-      traffic.read -=
-          Min(rows, state.elements() * graph.tensors[layer.inputs[0]].element_bytes);
-    }
+    if (KindOf(layer.op) != LayerKind::kAppend || layer.inputs[0] != state) continue;
+    bytes += graph.tensors[layer.inputs[1]].bytes;
+  }
+  return bytes;
+}
+
+int64_t LoadedBytes(const Graph& graph, const Needs& needs, uint32_t t) {
+  const Tensor& tensor = graph.tensors[t];
+  const bool state = tensor.kind == TensorKind::kState;
+  const bool given =
+      tensor.kind == TensorKind::kInput || tensor.kind == TensorKind::kConstant;
+  if (!given && !state) return 0;
+  const int64_t bytes = MovedBytes(
+      tensor, PartsOnChip(graph, needs, t).elements() * int64_t{tensor.element_bytes});
+  return state ? Max<int64_t>(bytes - AppendedBytes(graph, t), 0) : bytes;
+}
+
+// A tensor that tiles make and the host reads is stored to DRAM. If it is a view of an
+// output, it is counted there.
+bool IsStored(const Graph& graph, const Needs& needs, const Layer& maker, uint32_t t) {
+  if (graph.tensors[t].kind == TensorKind::kOutput) return !IsHostMade(needs, t);
+  return graph.tensors[t].kind == TensorKind::kIntermediate &&
+         KindOf(maker.op) == LayerKind::kCompute &&
+         (needs.flags[t] & (kHostReads | kLeaves)) == kHostReads;
+}
+
+}  // namespace
+
+Traffic TrafficOfLayer(const Graph& graph, const Needs& needs, const Layer& layer,
+                       Span<uint8_t> taken) {
+  Traffic traffic = {0, 0, 0};
+  for (const uint32_t t : layer.inputs) {
+    if (t == kNone || taken[t] != 0) continue;
+    taken[t] = 1;
+    const int64_t bytes = LoadedBytes(graph, needs, t);
+    traffic.read += bytes;
+    if (graph.tensors[t].kind == TensorKind::kConstant) traffic.constants += bytes;
+  }
+  for (const uint32_t t : layer.outputs) {
+    const Tensor& made = graph.tensors[t];
+    if (IsStored(graph, needs, layer, t)) traffic.written += made.bytes;
+    // Rows of a gather's table come by indexed loads, each into its place of the output.
+    if (KindOf(layer.op) != LayerKind::kGather) continue;
+    traffic.read += PartsMade(graph, needs, t).elements() * int64_t{made.element_bytes};
+  }
+  if (KindOf(layer.op) == LayerKind::kAppend) {
+    traffic.written += graph.tensors[layer.inputs[1]].bytes;
   }
   return traffic;
 }

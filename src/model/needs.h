@@ -90,7 +90,10 @@ struct Traffic {
   int64_t read, written;
   int64_t constants;  // of what is read
 };
-Traffic CompulsoryTraffic(const Graph& graph, const Needs& needs);
+// Those of one layer: of tensors that no layer before it has `taken` (by tensor), and of
+// what it makes. To be asked for all layers in order.
+Traffic TrafficOfLayer(const Graph& graph, const Needs& needs, const Layer& layer,
+                       Span<uint8_t> taken);
 
 }  // namespace sluice
 

@@ -86,6 +86,7 @@ struct Plan {
   PlanNotation notation;
   Span<const PlanLayerHash> layer_hash;  // by graph layer
   sluice_report_t report;
+  sluice_certificate_t certificate;  // of the bounds in the report
 };
 
 }  // namespace sluice

@@ -40,6 +40,7 @@ void Hold(PlanCall* call, const PlanBytes& image, Arena* written,
   call->arena->Swap(written);
   call->best = image;
   call->best_cost = PlanCost(call->options, report);
+  call->proved = IsProved(call->options, report);
   call->progress->Reach(call->best_cost);
 }
 
@@ -59,6 +60,7 @@ Status Write(PlanCall* call, Candidate* c, Arena* written, PlanBytes* image) {
   plan.notation = c->notation;
   plan.layer_hash = call->hashes;
   plan.report = c->report;
+  plan.certificate = call->bound.certificate;
   Arena memory(call->scratch->memory());
   StreamParts parts(&memory);
   if (call->minimise) parts.before = call->before->stream;

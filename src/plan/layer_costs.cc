@@ -4,7 +4,6 @@
 #include "base/checked.h"
 #include "model/bounds.h"
 #include "model/host.h"
-#include "model/off_chip.h"
 #include "verify/verify.h"
 
 namespace sluice {
@@ -19,32 +18,6 @@ uint32_t LimitOf(const LayerCounts& c) {
   if (c.cycles + c.port_cycles + c.host_cycles == 0) return SLUICE_LIMIT_NOTHING;
   if (c.host_cycles > Max(c.cycles, c.port_cycles)) return SLUICE_LIMIT_HOST;
   return c.cycles >= c.port_cycles ? SLUICE_LIMIT_TILES : SLUICE_LIMIT_DRAM;
-}
-
-// DRAM bytes of the tensors that no earlier layer has needed, and of the outputs that
-// the layer makes. A gather needs rows of its table that are known only when it runs, an
-// append writes rows of its state: if all of either must be loaded, another layer needs
-// it.
-int64_t LeastBytes(const Graph& graph, const Needs& needs, const Layer& layer,
-                   Span<uint8_t> taken) {
-  int64_t bytes = 0;
-  const LayerKind kind = KindOf(layer.op);
-  const bool rows = kind == LayerKind::kGather || kind == LayerKind::kAppend;
-  for (const uint32_t t : layer.inputs) {
-    if (t == kNone || taken[t] != 0 || (rows && t == layer.inputs[0])) continue;
-    taken[t] = 1;
-    const Tensor& tensor = graph.tensors[t];
-    if (tensor.kind == TensorKind::kIntermediate) continue;
-    if (tensor.kind == TensorKind::kOutput) continue;
-    bytes += MovedBytes(tensor,
-                        PartsOnChip(graph, needs, t).elements() * tensor.element_bytes);
-  }
-  for (const uint32_t t : layer.outputs) {
-    const Tensor& tensor = graph.tensors[t];
-    const bool stored = tensor.kind == TensorKind::kOutput && kind != LayerKind::kHost;
-    if (stored) bytes += tensor.bytes;
-  }
-  return bytes;
 }
 
 bool Reads(const Layer& layer, uint32_t tensor) {
@@ -164,8 +137,8 @@ Status CostLayers(const PlanOfLayers& call, Arena* scratch,
     const LayerBound bound = BoundOfLayer(fitted, call.hardware, needs, l, prices);
     rows[l].bound_cycles = static_cast<uint64_t>(bound.cycles);
     rows[l].bound_energy_pj = bound.energy_pj;
-    rows[l].bound_dram_bytes =
-        static_cast<uint64_t>(LeastBytes(fitted, needs, fitted.layers[l], taken));
+    const Traffic least = TrafficOfLayer(fitted, needs, fitted.layers[l], taken);
+    rows[l].bound_dram_bytes = static_cast<uint64_t>(least.read + least.written);
   }
   HandOn(fitted, rows);
   AddTiles(call, counts, rows);

@@ -8,6 +8,15 @@ Exponents ExponentsOf(const sluice_schedule_options_t& options) {
   return {options.energy_exponent, options.delay_exponent};
 }
 
+bool IsProved(const sluice_schedule_options_t& options, const sluice_report_t& report) {
+  constexpr double kRounding = 2e-9;  // bounds.cc takes half of it off
+  const Exponents exponents = ExponentsOf(options);
+  return (exponents.delay == 0 ||
+          report.latency_cycles <= report.bound_latency_cycles) &&
+         (exponents.energy == 0 ||
+          report.energy_pj <= report.bound_energy_pj * (1 + kRounding));
+}
+
 double PlanCost(const sluice_schedule_options_t& options,
                 const sluice_report_t& report) {
   const Exponents exponents = ExponentsOf(options);

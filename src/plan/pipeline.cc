@@ -188,6 +188,7 @@ Status Make(PlanCall* call) {
   if (reason == SLUICE_STOP_COMPLETE && call->search.is_cut()) {
     reason = SLUICE_STOP_DEADLINE;
   }
+  if (call->proved && reason != SLUICE_STOP_CANCELLED) reason = SLUICE_STOP_PROVED;
   NoteEnd(reason, call->search.iterations(), &call->best);
   return Status::kOk;
 }

@@ -99,6 +99,7 @@ struct PlanCall {
 
   PlanBytes best = {};           // in `arena`; empty = none yet
   double best_cost = 0;          // by PlanCost
+  bool proved = false;           // no plan costs less
   Status offered = Status::kOk;  // kInternal: an offered plan was refused by the judge
 };
 

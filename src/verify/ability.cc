@@ -149,6 +149,29 @@ void NeedsOfLayer(const Graph& graph, const Layer& layer, TileNeeds* needs) {
   NeedsOfTile(graph, layer, tile, origin, extent, needs);
 }
 
+HostCost CostOnHost(const Judge& judge, const Layer& layer) {
+  const Hardware& h = judge.hardware;
+  HostCost cost = {0, 0, 0, -1};
+  for (const uint32_t t : layer.inputs) {
+    if (t != kNone) cost.read += static_cast<uint64_t>(judge.graph.tensors[t].bytes);
+  }
+  for (const uint32_t t : layer.outputs) {
+    cost.written += static_cast<uint64_t>(judge.graph.tensors[t].bytes);
+  }
+  cost.cycles =
+      DeedOf(layer) == Deed::kHost
+          ? Join(static_cast<uint32_t>(layer.attribute(SLUICE_OPAQUE_CYCLES_LO)),
+                 static_cast<uint32_t>(layer.attribute(SLUICE_OPAQUE_CYCLES_HI)))
+          : CallCycles(judge, layer);
+  if (h.host.uses_port) {
+    const Rational bandwidth = h.dram().bandwidth;
+    cost.hold = Min(TransferCycles(static_cast<int64_t>(cost.read + cost.written),
+                                   bandwidth.numerator, bandwidth.denominator),
+                    kMostHostCycles);
+  }
+  return cost;
+}
+
 uint64_t MacsOnHost(const Judge& judge, const Layer& layer) {
   if (DeedOf(layer) == Deed::kHost) return 0;
   TileNeeds needs;
@@ -177,10 +200,7 @@ Status CheckHostCall(const Judge& judge, uint32_t index,
         .Layer(index)
         .Text("a host call of a layer that is not the host's for that reason");
   }
-  const uint64_t least =
-      opaque ? Join(static_cast<uint32_t>(layer.attribute(SLUICE_OPAQUE_CYCLES_LO)),
-                    static_cast<uint32_t>(layer.attribute(SLUICE_OPAQUE_CYCLES_HI)))
-             : CallCycles(judge, layer);
+  const uint64_t least = CostOnHost(judge, layer).cycles;
   const uint64_t cycles = Join(call.cycles_lo, call.cycles_hi);
   if (cycles >= least && cycles <= kMostCycles) return Status::kOk;
   return Reject(judge, "cycles")

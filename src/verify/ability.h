@@ -19,6 +19,14 @@ namespace judge {
 // The most cycles of a HOST call, and of each of the parts that add up to them.
 constexpr int64_t kMostHostCycles = int64_t{1} << 50;
 
+// The least that a HOST call of a layer takes: cycles, then bytes of DRAM, which hold its
+// port for so many cycles more (-1: they do not use the port).
+struct HostCost {
+  uint64_t cycles, read, written;
+  int64_t hold;
+};
+HostCost CostOnHost(const Judge& judge, const Layer& layer);
+
 // MACs of a layer that the host does because no row allows it; 0 where it counts no
 // MACs.
 uint64_t MacsOnHost(const Judge& judge, const Layer& layer);

@@ -21,8 +21,9 @@ double Up(double amount, double unit) {
 }
 
 double Port(const Rational& rate, double bytes) {
-  return Up(bytes * static_cast<double>(rate.denominator),
-            static_cast<double>(rate.numerator));
+  if (rate.numerator == 0) return 0;
+  return static_cast<double>(
+      TransferCycles(static_cast<int64_t>(bytes), rate.numerator, rate.denominator));
 }
 
 // The least that bytes which are no constants take, wherever they lie.
@@ -97,14 +98,9 @@ double Passes(const Hardware& h, const Shape& s) {
   return Up(s.filters, array.k) * pixels * sums * each;
 }
 
-struct Costs {
-  double cycles = 0;
-  double energy = 0;
-};
-
 // A layer on an array of cores: channels and filters in whole vectors and lanes, all
 // cores busy; each operand passes the buffers once for all units that can share it.
-Costs OnCores(const Hardware& h, const Shape& s) {
+LeastOfLayer OnCores(const Hardware& h, const Shape& s) {
   const CoreGrid& grid = h.cores;
   const MemoryLevel& input = h.levels[grid.input_level];
   const MemoryLevel& weight = h.levels[grid.weight_level];
@@ -119,7 +115,7 @@ Costs OnCores(const Hardware& h, const Shape& s) {
     const int64_t by_k = static_cast<int64_t>(grid.lane / k);
     shared = static_cast<double>(Max<int64_t>(1, Min(by_c, by_k)));
   }
-  Costs costs;
+  LeastOfLayer costs;
   costs.cycles = Up(Up(s.groups, shared) * vectors * lanes * pixels * s.taps,
                     static_cast<double>(grid.rows) * grid.columns);
   const double held = static_cast<double>(output.capacity_bytes / grid.lane);
@@ -138,7 +134,7 @@ Costs OnCores(const Hardware& h, const Shape& s) {
   return costs;
 }
 
-Costs OfTiles(const Judge& judge, const Layer& layer) {
+LeastOfLayer OfTiles(const Judge& judge, const Layer& layer) {
   const Hardware& h = judge.hardware;
   TileNeeds needs;
   NeedsOfLayer(judge.graph, layer, &needs);
@@ -149,7 +145,7 @@ Costs OfTiles(const Judge& judge, const Layer& layer) {
   }
   const double written = static_cast<double>(out.bytes);
   const double work = static_cast<double>(needs.work);
-  Costs costs;
+  LeastOfLayer costs;
   costs.cycles = Up(work, static_cast<double>(needs.macs ? h.macs_per_cycle
                                                          : h.vector_ops_per_cycle));
   costs.energy = work * (needs.macs ? h.mac_pj : h.vector_op_pj);
@@ -171,7 +167,7 @@ Costs OfTiles(const Judge& judge, const Layer& layer) {
         s.filters *= s.groups;
         s.rows = 1;
       }
-      const Costs on_cores = OnCores(h, s);
+      const LeastOfLayer on_cores = OnCores(h, s);
       if (deed != Deed::kMatmul || s.groups == 1) {
         costs.cycles = Max(costs.cycles, on_cores.cycles);
       }
@@ -193,7 +189,7 @@ Costs OfTiles(const Judge& judge, const Layer& layer) {
   return costs;
 }
 
-Costs OfLayer(const Judge& judge, const Layer& layer) {
+LeastOfLayer OfLayer(const Judge& judge, const Layer& layer) {
   const Deed deed = DeedOf(layer);
   const bool tiles = deed < Deed::kConcat && deed != Deed::kUnknown;
   // A PAD may be folded into the convolution that reads it.
@@ -212,9 +208,16 @@ enum : uint8_t {
   kGoesOut = 8,  // a copy of it is an output of the graph
 };
 
+// Who uses a tensor, and the first layer that does.
+struct Users {
+  Span<uint8_t> uses;
+  Span<uint32_t> first;
+};
+
 // Marks who reads and who makes each tensor. A copy may be a view, so marks pass through
 // it.
-void FindUses(const Judge& judge, Span<uint8_t> uses) {
+void FindUses(const Judge& judge, const Users& users) {
+  const Span<uint8_t> uses = users.uses;
   const Graph& graph = judge.graph;
   for (size_t l = graph.layers.size(); l-- > 0;) {
     const Layer& layer = graph.layers[l];
@@ -223,6 +226,7 @@ void FindUses(const Judge& judge, Span<uint8_t> uses) {
     for (size_t i = 0; i < layer.inputs.size(); ++i) {
       const uint32_t t = layer.inputs[i];
       if (t == kNone) continue;
+      users.first[t] = static_cast<uint32_t>(l);
       if (host) {
         uses[t] |= kHostReads;
         // A PAD that the engines lack may still be part of a convolution, which then
@@ -252,45 +256,42 @@ void FindUses(const Judge& judge, Span<uint8_t> uses) {
   }
 }
 
-struct Moved {
-  double read = 0, written = 0;
-  double constants = 0;  // of what is read
-};
-
-Moved LeastMoved(const Judge& judge, Span<const uint8_t> uses) {
+// Bytes of the first layer that reads a tensor, and of the one that makes it.
+void FindMoved(const Judge& judge, const Users& users, Span<LeastOfLayer> layers) {
+  const auto& [uses, first] = users;
   const Graph& graph = judge.graph;
-  Moved moved;
   for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
     const Tensor& tensor = graph.tensors[t];
     const double bytes = static_cast<double>(tensor.bytes);
-    if (tensor.kind == TensorKind::kOutput) {
-      if ((uses[t] & kHostMakes) == 0) moved.written += bytes;
-    } else if (tensor.kind == TensorKind::kIntermediate) {
-      const bool by_host = (uses[t] & kHostReads) != 0 && (uses[t] & kHostMakes) == 0;
-      const Deed maker = tensor.producer == kNone
-                             ? Deed::kUnknown
-                             : DeedOf(graph.layers[tensor.producer]);
+    if (tensor.kind == TensorKind::kOutput ||
+        tensor.kind == TensorKind::kIntermediate) {
+      if (tensor.producer == kNone) continue;
+      const Deed maker = DeedOf(graph.layers[tensor.producer]);
+      const bool by_host = (uses[t] & kHostReads) != 0 && !IsCopy(maker);
       // The copy that goes out may be this tensor's only place.
       const bool counted = (uses[t] & kGoesOut) != 0;
-      if (by_host && !counted && !IsCopy(maker)) moved.written += bytes;
+      const bool stored = tensor.kind == TensorKind::kOutput || (by_host && !counted);
+      if (stored && (uses[t] & kHostMakes) == 0)
+        layers[tensor.producer].stored += bytes;
     } else if ((uses[t] & kLoaded) != 0) {
-      const double off_chip =
+      LeastOfLayer* reader = &layers[first[t]];
+      const bool constant = tensor.kind == TensorKind::kConstant;
+      (constant ? reader->constants : reader->loaded) +=
           tensor.encoded_bytes == 0 ? bytes : static_cast<double>(tensor.encoded_bytes);
-      moved.read += off_chip;
-      if (tensor.kind == TensorKind::kConstant) moved.constants += off_chip;
     }
   }
-  for (const Layer& layer : graph.layers) {
+  for (uint32_t l = 0; l < layers.size(); ++l) {
+    const Layer& layer = graph.layers[l];
     if (DeedOf(layer) == Deed::kGather && IsAble(judge, layer)) {
-      moved.read += static_cast<double>(graph.tensors[layer.outputs[0]].bytes);
+      layers[l].loaded += static_cast<double>(graph.tensors[layer.outputs[0]].bytes);
     } else if (DeedOf(layer) == Deed::kAppend) {
       // Of a state that is read, the rows that the run makes itself need not be loaded.
+      const uint32_t state = layer.inputs[0];
       const double rows = static_cast<double>(graph.tensors[layer.inputs[1]].bytes);
-      moved.written += rows;
-      if ((uses[layer.inputs[0]] & kLoaded) != 0) moved.read -= rows;
+      layers[l].stored += rows;
+      if ((uses[state] & kLoaded) != 0) layers[first[state]].loaded -= rows;
     }
   }
-  return moved;
 }
 
 // Marks of a tensor, for one layer `of`: `of` depends on the tensor; the tensor depends
@@ -355,7 +356,7 @@ double MovedBehind(const Judge& judge, uint32_t of, Span<const uint8_t> uses,
 }
 
 // Cycles of all layers that a layer depends on.
-double CyclesBefore(const Judge& judge, uint32_t of, Span<const double> cycles,
+double CyclesBefore(const Judge& judge, uint32_t of, Span<const LeastOfLayer> layers,
                     Span<uint8_t> marks) {
   const Graph& graph = judge.graph;
   double sum = 0;
@@ -366,7 +367,7 @@ double CyclesBefore(const Judge& judge, uint32_t of, Span<const double> cycles,
       before = before || (marks[t] & kWaitedFor) != 0;
     }
     if (!before) continue;
-    if (l != of) sum += cycles[l];
+    if (l != of) sum += layers[l].cycles;
     for (const uint32_t t : layer.inputs) {
       if (t != kNone) marks[t] |= kWaitedFor;
     }
@@ -377,7 +378,7 @@ double CyclesBefore(const Judge& judge, uint32_t of, Span<const double> cycles,
 // Before a layer's first tile runs, scratchpads hold no more than their capacity of the
 // bytes that the layer and its dependents alone need; the rest passes the port after
 // that. Looks at the last eight layers, and at sixteen at even distances.
-Status LeastByRoom(const Judge& judge, Span<const double> cycles,
+Status LeastByRoom(const Judge& judge, Span<const LeastOfLayer> of_layers,
                    Span<const uint8_t> uses, double first, double* least) {
   const Hardware& h = judge.hardware;
   Span<uint8_t> marks;
@@ -396,7 +397,7 @@ Status LeastByRoom(const Judge& judge, Span<const double> cycles,
     for (uint8_t& mark : marks) mark = 0;
     const double behind = MovedBehind(judge, of, uses, marks) - room;
     if (behind <= 0) continue;
-    const double before = CyclesBefore(judge, of, cycles, marks);
+    const double before = CyclesBefore(judge, of, of_layers, marks);
     *least = Max(*least, first + Up(before, nodes) + Port(h, behind, 0));
   }
   return Status::kOk;
@@ -436,67 +437,77 @@ double Alone(const Hardware& h, const Movers& movers, double bytes, double const
                       Min(static_cast<double>(queue.descriptor_cycles), movers.wait);
 }
 
-double LeastCycles(const Judge& judge, const VerifiedCounts& counts, double compute,
-                   const Moved& moved) {
+}  // namespace
+
+LeastTimes TimesOf(const Judge& judge, const LeastOfLayer& all, double hold) {
   const Hardware& h = judge.hardware;
   const Movers load = MoversOf(h, SLUICE_DOES_LOAD);
   const Movers store = MoversOf(h, SLUICE_DOES_STORE);
-  const double hold = static_cast<double>(counts.host_hold);
-  const double bytes = moved.read + moved.written;
-  double port = hold + Port(h, bytes, moved.constants);
-  if (bytes != 0 && hold == 0) port += Min(load.wait, store.wait);
-  port = Max(port, Max(Alone(h, load, moved.read, moved.constants),
-                       Alone(h, store, moved.written, 0)));
+  const double read = all.loaded + all.constants, bytes = read + all.stored;
+  LeastTimes least = {0, hold + Port(h, bytes, all.constants)};
+  if (bytes != 0 && hold == 0) least.port += Min(load.wait, store.wait);
+  least.port = Max(least.port, Max(Alone(h, load, read, all.constants),
+                                   Alone(h, store, all.stored, 0)));
   // A single queue runs the latency of a load and that of a store one after the other.
   const bool one = h.queues.size() <= 1 && load.engines == 1 && store.engines == 1;
-  if (one && moved.read != 0 && moved.written != 0) {
-    port = Max(port, Port(h, bytes, moved.constants) + 2 * load.wait);
+  if (one && read != 0 && all.stored != 0) {
+    least.port = Max(least.port, Port(h, bytes, all.constants) + 2 * load.wait);
   }
-  double least = Max(port, static_cast<double>(counts.host_cycles) + hold);
-  if (compute != 0) {
+  if (all.cycles != 0) {
     const double nodes = Max(1.0, static_cast<double>(h.node_cols) * h.node_rows);
     // The first operand is loaded before the first tile; the last result is stored
     // after the last tile.
-    least = Max(least, Up(compute, nodes) + load.wait + 1 + store.wait + 1);
+    least.compute = Up(all.cycles, nodes) + load.wait + 1 + store.wait + 1;
   }
   return least;
 }
 
-}  // namespace
+double EnergyOf(const Judge& judge, const LeastOfLayer& all) {
+  const Hardware& h = judge.hardware;
+  const MemoryLevel other = Cheapest(h);
+  const double constants = h.HomeOf(SLUICE_REGION_CONST).read_pj_per_bit;
+  return all.energy +
+         kBits *
+             (all.constants * constants + all.loaded * other.read_pj_per_bit +
+              (all.constants + all.loaded) * h.scratchpad().write_pj_per_bit +
+              all.stored * (other.write_pj_per_bit + h.scratchpad().read_pj_per_bit));
+}
+
+void Add(const LeastOfLayer& layer, LeastOfLayer* all) {
+  all->cycles += layer.cycles;
+  all->energy += layer.energy;
+  all->constants += layer.constants;
+  all->loaded += layer.loaded;
+  all->stored += layer.stored;
+}
 
 Status FindLeastCosts(const Judge& judge, const VerifiedCounts& counts,
                       LeastCosts* least) {
+  const size_t tensors = judge.graph.tensors.size();
+  Span<LeastOfLayer> layers;
+  SLUICE_TRY(judge.arena->Allocate(judge.graph.layers.size(), &layers));
+  least->layers = layers;
   ArenaScope scope(judge.arena);
-  Span<uint8_t> uses;
-  SLUICE_TRY(judge.arena->Allocate(judge.graph.tensors.size(), &uses));
-  FindUses(judge, uses);
-  const Moved moved = LeastMoved(judge, uses);
-  Costs all;
-  Span<double> cycles_of;
-  SLUICE_TRY(judge.arena->Allocate(judge.graph.layers.size(), &cycles_of));
-  for (size_t l = 0; l < cycles_of.size(); ++l) {
-    const Costs costs = OfLayer(judge, judge.graph.layers[l]);
-    cycles_of[l] = costs.cycles;
-    all.cycles += costs.cycles;
-    all.energy += costs.energy;
+  Users users;
+  SLUICE_TRY(judge.arena->Allocate(tensors, &users.uses));
+  SLUICE_TRY(judge.arena->Allocate(tensors, &users.first));
+  FindUses(judge, users);
+  LeastOfLayer all;
+  for (size_t l = 0; l < layers.size(); ++l) {
+    layers[l] = OfLayer(judge, judge.graph.layers[l]);
   }
-  const Hardware& h = judge.hardware;
+  FindMoved(judge, users, layers);
+  for (const LeastOfLayer& layer : layers) Add(layer, &all);
   double cycles = 0;
-  SLUICE_TRY(LeastByRoom(judge, cycles_of, uses, MoversOf(h, SLUICE_DOES_LOAD).wait + 1,
-                         &cycles));
-  cycles = Max(cycles, LeastCycles(judge, counts, all.cycles, moved));
+  SLUICE_TRY(LeastByRoom(judge, layers, users.uses,
+                         MoversOf(judge.hardware, SLUICE_DOES_LOAD).wait + 1, &cycles));
+  const double hold = static_cast<double>(counts.host_hold);
+  const LeastTimes times = TimesOf(judge, all, hold);
+  cycles = Max(Max(cycles, times.compute),
+               Max(times.port, static_cast<double>(counts.host_cycles) + hold));
   least->cycles = static_cast<uint64_t>(Min(cycles, kMost));
-  double again = 0;
-  SLUICE_TRY(FindReuse(judge, &again));
-  const MemoryLevel other = Cheapest(h);
-  const double constants = h.HomeOf(SLUICE_REGION_CONST).read_pj_per_bit;
-  least->energy_pj =
-      all.energy + again +
-      kBits *
-          (moved.constants * constants +
-           (moved.read - moved.constants) * other.read_pj_per_bit +
-           moved.read * h.scratchpad().write_pj_per_bit +
-           moved.written * (other.write_pj_per_bit + h.scratchpad().read_pj_per_bit));
+  SLUICE_TRY(FindReuse(judge, &least->again_pj));
+  least->energy_pj = EnergyOf(judge, all) + least->again_pj;
   return Status::kOk;
 }
 

@@ -13,7 +13,7 @@
 //          every plan calls every layer of the host.
 // Output   cycles and pJ.
 // Errors   kOutOfMemory, kStopped.
-// Cost     layers and tensors, 24 times at most; two bytes per tensor, eight per layer.
+// Cost     layers and tensors, 24 times at most; six bytes per tensor, forty per layer.
 // Source   hardware.fbs, stream.h ("Timing"), ops.h; shares no code with model/bounds.
 #ifndef SLUICE_VERIFY_BOUND_H_
 #define SLUICE_VERIFY_BOUND_H_
@@ -24,9 +24,30 @@
 namespace sluice {
 namespace judge {
 
+// Of one layer or of several together.
+struct LeastOfLayer {
+  double cycles = 0;                             // of tiles
+  double energy = 0;                             // of tiles, pJ
+  double constants = 0, loaded = 0, stored = 0;  // bytes off chip
+};
+
+void Add(const LeastOfLayer& layer, LeastOfLayer* all);
+
+// Cycles of all tiles, with a load before and a store behind them, and of the port if HOST
+// calls hold it for `hold` cycles.
+struct LeastTimes {
+  double compute, port;
+};
+LeastTimes TimesOf(const Judge& judge, const LeastOfLayer& all, double hold);
+
+// pJ of all tiles and transfers.
+double EnergyOf(const Judge& judge, const LeastOfLayer& all);
+
 struct LeastCosts {
   uint64_t cycles;
   double energy_pj;  // without leakage and the host's energy
+  double again_pj;   // of this, what reuse.h says
+  Span<const LeastOfLayer> layers;
 };
 
 Status FindLeastCosts(const Judge& judge, const VerifiedCounts& counts,

@@ -153,35 +153,21 @@ void Follower::CountTile(const sluice_tile_t& tile, uint8_t flags,
 }
 
 void Follower::CountHost(const sluice_host_call_t& call, uint32_t index) {
-  const Graph& graph = judge_->graph;
-  const Layer& layer = graph.layers[index];
-  const Hardware& hardware = judge_->hardware;
+  const Layer& layer = judge_->graph.layers[index];
+  const HostCost cost = CostOnHost(*judge_, layer);
   CountLayer(index, true);
-  uint64_t read = 0, written = 0;
-  for (const uint32_t t : layer.inputs) {
-    if (t != kNone) read += static_cast<uint64_t>(graph.tensors[t].bytes);
-  }
-  for (const uint32_t t : layer.outputs) {
-    written += static_cast<uint64_t>(graph.tensors[t].bytes);
-  }
-  counts_->host_read_bytes += read;
-  counts_->host_write_bytes += written;
+  counts_->host_read_bytes += cost.read;
+  counts_->host_write_bytes += cost.written;
   const uint64_t cycles = Join(call.cycles_lo, call.cycles_hi);
   counts_->host_cycles += cycles;
   counts_->host_macs += MacsOnHost(*judge_, layer);
-  const Rational bandwidth = hardware.dram().bandwidth;
-  const int64_t hold =
-      hardware.host.uses_port
-          ? Min(TransferCycles(static_cast<int64_t>(read + written),
-                               bandwidth.numerator, bandwidth.denominator),
-                kMostHostCycles)
-          : -1;
-  counts_->host_hold += static_cast<uint64_t>(Max<int64_t>(hold, 0));
+  const uint64_t hold = static_cast<uint64_t>(Max<int64_t>(cost.hold, 0));
+  counts_->host_hold += hold;
   if (LayerCounts* l = CountsOf(index)) {
     l->host_cycles += cycles;
-    l->port_cycles += static_cast<uint64_t>(Max<int64_t>(hold, 0));
+    l->port_cycles += hold;
   }
-  TakeTime(static_cast<int64_t>(Min<uint64_t>(cycles, INT64_MAX)), hold);
+  TakeTime(static_cast<int64_t>(Min<uint64_t>(cycles, INT64_MAX)), cost.hold);
 }
 
 }  // namespace judge

@@ -2,7 +2,7 @@
 #include "verify/report.h"
 
 #include "base/checked.h"
-#include "verify/bound.h"
+#include "verify/certificate.h"
 
 namespace sluice {
 namespace judge {
@@ -137,6 +137,12 @@ Fail Wrong(const Judge& judge, const char* rule, const char* field) {
   return Reject(judge, rule).Text("the report's ").Text(field);
 }
 
+// Bounds prove a plan to be the best where it costs as little: in cycles, energy or both.
+bool MayBeProved(const sluice_report_t& r) {
+  return r.latency_cycles <= r.bound_latency_cycles ||
+         r.energy_pj <= r.bound_energy_pj * (1 + 2e-9);
+}
+
 Status CheckCounts(const Judge& judge, const VerifiedCounts& c) {
   const sluice_report_t& r = judge.plan.report;
   const auto word = [](int64_t count) { return static_cast<uint64_t>(count); };
@@ -163,7 +169,10 @@ Status CheckCounts(const Judge& judge, const VerifiedCounts& c) {
         .Text(", the stream's ")
         .Number(static_cast<int64_t>(count.counted));
   }
-  if (r.stop_reason > SLUICE_STOP_PROVED) return Wrong(judge, "report", "stop_reason");
+  if (r.stop_reason > SLUICE_STOP_PROVED ||
+      (r.stop_reason == SLUICE_STOP_PROVED && !MayBeProved(r))) {
+    return Wrong(judge, "report", "stop_reason");
+  }
   if (r.groups > r.layers) return Wrong(judge, "report", "groups");
   return Status::kOk;
 }
@@ -240,7 +249,7 @@ Status CheckBounds(const Judge& judge, const VerifiedCounts& counts) {
   const double energy = least.energy_pj + leakage + r.energy_host_pj;
   if (AtMost(0, r.bound_energy_pj) && AtMost(r.bound_energy_pj, energy) &&
       AtMost(r.bound_energy_pj, r.energy_pj)) {
-    return Status::kOk;
+    return CheckCertificate(judge, least);
   }
   return Wrong(judge, "report", "bound_energy_pj")
       .Text(" is outside what bytes and work allow");

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
+#include <string>
 
 #include "io/read.h"
 #include "io/write.h"
@@ -26,6 +27,7 @@ struct Written {
   PlanLoop loop[2] = {{1, 7}, {4, 3}};
   uint32_t leave[3] = {0, 64, 0};
   PlanLayerHash layer_hash[2] = {{1, 2}, {3, 4}};
+  sluice_layer_least_t least[2] = {{7, 1, 2, 3, 0.5}, {8, 4, 5, 6, 0.25}};
   Plan plan = {};
   Memory memory;
   Arena arena{&memory};
@@ -49,6 +51,11 @@ struct Written {
                      {leave, 0},
                      0};
     plan.layer_hash = {layer_hash, 2};
+    plan.certificate.count = 2;
+    plan.certificate.layers = least;
+    plan.certificate.all = {15, 5, 7, 9, 0.75};
+    plan.certificate.port_cycles = 44;
+    plan.certificate.again_pj = 1.5;
     plan.report.latency_cycles = 1000;
     plan.report.energy_pj = 2.5;
     plan.report.stop_reason = SLUICE_STOP_DEADLINE;
@@ -100,11 +107,35 @@ TEST_CASE("write plan: the generated verifier takes it, the reader reads it back
   CHECK(memcmp(n.buffer.data(), w.buffer, sizeof w.buffer) == 0);
   REQUIRE(back.layer_hash.size() == 2);
   CHECK(back.layer_hash[1] == w.layer_hash[1]);
+  const sluice_certificate_t& certificate = back.certificate;
+  REQUIRE(certificate.count == 2);
+  CHECK(reinterpret_cast<uintptr_t>(certificate.layers) % 8 == 0);
+  CHECK(memcmp(certificate.layers, w.least, sizeof w.least) == 0);
+  CHECK(certificate.all.stored_bytes == 9);
+  CHECK(certificate.all.energy_pj == 0.75);
+  CHECK(certificate.port_cycles == 44);
+  CHECK(certificate.again_pj == 1.5);
   CHECK(back.report.latency_cycles == 1000);
   CHECK(back.report.energy_pj == 2.5);
   CHECK(back.report.iterations == 3);
   CHECK(back.report.groups == 4);
   CHECK(back.report.energy_noc_pj == 0.125);
+}
+
+TEST_CASE("write plan: layers of a certificate off 8 bytes are refused by name") {
+  Written w;
+  w.least[0].cycles = 1;  // read as the length of a vector that begins 4 bytes later
+  REQUIRE(w.Write(16) == Status::kOk);
+  const wire::Certificate* certificate = wire::GetPlan(w.out.all.data())->certificate();
+  const auto* table = reinterpret_cast<const flatbuffers::Table*>(certificate);
+  uint8_t* field =
+      const_cast<uint8_t*>(table->GetAddressOf(wire::Certificate::VT_LAYER));
+  flatbuffers::WriteScalar(field, flatbuffers::ReadScalar<uint32_t>(field) + 4);
+  Plan back = {};
+  CHECK(ReadPlan(w.out.all.data(), w.out.all.size(), &w.arena, &back, &w.diagnostic) ==
+        Status::kBadInput);
+  CHECK(std::string(w.diagnostic.message) ==
+        "the certificate's layers are not 8-byte aligned");
 }
 
 TEST_CASE("write plan: segments are read back, with cuts they are refused") {

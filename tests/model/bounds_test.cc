@@ -235,17 +235,19 @@ TEST_CASE("bounds: one convolution by hand") {
   CHECK(bound.traffic.written == out);
   // 16 pixels by nine taps use half of the array's 32 channels; before them comes a
   // first load, behind them a last store.
-  CHECK(bound.compute_cycles == 16 * 9 + 2 * (10 + 1));
+  CHECK(bound.certificate.compute_cycles == 16 * 9 + 2 * (10 + 1));
   // All bytes pass one queue, in at least two transfers.
-  CHECK(bound.port_cycles == (in + weights + parameters + out) / 4 + 2 * 10);
-  CHECK(bound.cycles == bound.port_cycles);
+  CHECK(bound.certificate.port_cycles ==
+        (in + weights + parameters + out) / 4 + 2 * 10);
+  CHECK(bound.cycles == bound.certificate.port_cycles);
   const double moved = static_cast<double>(in + weights + parameters + out);
   const double energy = 16 * 9 * 16 * 8 * 0.5 + moved * 8 * 0.25 +  // the tile
                         moved * 8 * (10 + 0.25) + 2 * static_cast<double>(bound.cycles);
   CHECK(bound.energy_pj <= energy);
   CHECK(bound.energy_pj >= energy * (1 - 1e-8));
   // A caller's tile costs may be as low as the work at the peak rate, without energy.
-  CHECK(one.Bound(PricedBy::kCaller).compute_cycles == 16 * 9 * 16 / 32 + 2 * (10 + 1));
+  CHECK(one.Bound(PricedBy::kCaller).certificate.compute_cycles ==
+        16 * 9 * 16 / 32 + 2 * (10 + 1));
 }
 
 }  // namespace

@@ -19,14 +19,21 @@ constexpr uint8_t kMade = 0, kIn = 1, kOut = 2, kState = 4;
 struct Needed {
   explicit Needed(const GraphSpec& spec) : n(spec), needs(&n.arena) {
     REQUIRE(FindNeeds(n.graph, &n.arena, &needs) == Status::kOk);
-    traffic = CompulsoryTraffic(n.graph, needs);
+    Span<uint8_t> taken;
+    REQUIRE(n.arena.Allocate(n.graph.tensors.size(), &taken) == Status::kOk);
+    for (const Layer& layer : n.graph.layers) {
+      const Traffic one = TrafficOfLayer(n.graph, needs, layer, taken);
+      traffic.read += one.read;
+      traffic.written += one.written;
+      traffic.constants += one.constants;
+    }
     bytes = traffic.read + traffic.written;
   }
   Parts PartsOf(uint32_t t) const { return PartsOnChip(n.graph, needs, t); }
   int64_t ElementsOf(uint32_t t) const { return PartsOf(t).elements(); }
   sluice_test::Nouns n;
   Needs needs;
-  Traffic traffic;
+  Traffic traffic = {0, 0, 0};
   int64_t bytes = 0;
 };
 

@@ -146,11 +146,25 @@ class AllPlans {
     return made != 0;
   }
 
+  // Whether any plan costs less in this than that report's.
+  bool HasBetter(const sluice_report_t& than, bool by_energy, bool by_cycles) const {
+    return std::any_of(costs_.begin(), costs_.end(), [&](const Cost& cost) {
+      const double of_energy = by_energy ? cost.energy / than.energy_pj : 1;
+      const double of_cycles =
+          by_cycles ? cost.cycles / static_cast<double>(than.latency_cycles) : 1;
+      return of_energy * of_cycles < 1 - 1e-8;
+    });
+  }
+
   uint64_t made = 0, below = 0;
   double cycles = 0, energy = 0;  // the least, over the bound
   bool differ = false;            // the bounds of two plans
 
  private:
+  struct Cost {
+    double energy, cycles;
+  };
+
   void Divide(size_t left) {
     if (left == 0) {
       loops_.assign(layers_.size(), 0);
@@ -223,6 +237,7 @@ class AllPlans {
                      static_cast<double>(std::max<uint64_t>(1, r.bound_latency_cycles));
     const double e = r.energy_pj / r.bound_energy_pj;
     below += c < 1 || e < 1 ? 1 : 0;
+    costs_.push_back({r.energy_pj, static_cast<double>(r.latency_cycles)});
     cycles = made == 1 ? c : std::min(c, cycles);
     energy = made == 1 ? e : std::min(e, energy);
   }
@@ -237,6 +252,33 @@ class AllPlans {
   std::vector<std::vector<wire::Loop>> choices_;
   std::vector<size_t> loops_;  // by segment: its choice
   size_t single_ = 0;          // choices with one loop at most
+  std::vector<Cost> costs_;    // of all plans
+};
+
+// Plans for latency, energy and both: how many are said to be proved, and how many of those
+// although one of all plans is better.
+struct Proofs {
+  int said = 0, wrong = 0;
+
+  void Take(Library* library, const GraphPtr& graph, const HardwarePtr& hardware,
+            uint64_t room, const AllPlans& all) {
+    for (const uint32_t objective : {1u, 2u, 3u}) {
+      sluice_schedule_options_t options = {};
+      options.struct_size = sizeof options;
+      options.scratchpad_bytes = room;
+      options.energy_exponent = objective & 1;
+      options.delay_exponent = objective >> 1;
+      sluice_plan_t* raw = nullptr;
+      (void)sluice_schedule(library->context.get(), graph.get(), hardware.get(),
+                            &options, &raw, &library->diagnostic);
+      const PlanPtr plan(raw);
+      if (plan == nullptr) continue;
+      const sluice_report_t report = ReportOf(plan);
+      if (report.stop_reason != SLUICE_STOP_PROVED) continue;
+      ++said;
+      wrong += all.HasBetter(report, (objective & 1) != 0, objective >> 1 != 0) ? 1 : 0;
+    }
+  }
 };
 
 // How many of the numbers are at most so large.
@@ -259,6 +301,7 @@ TEST_CASE("bounds: the best of all plans of a tiny graph is not below them") {
   const char* presets[] = {"soma-edge", "mcu-256k", "gemmini-16x16", "ethos-u55-like"};
   std::vector<double> cycles, energy;
   uint64_t plans = 0;
+  Proofs proofs;
   for (uint64_t seed = Setting("SLUICE_BOUNDS_SEED", 1); cycles.size() < cases;
        ++seed) {
     CAPTURE(seed);
@@ -279,17 +322,21 @@ TEST_CASE("bounds: the best of all plans of a tiny graph is not below them") {
         library.Hardware(sluice::presets::LoadPreset(presets[seed % 4]));
     REQUIRE(graph != nullptr);
     REQUIRE(hardware != nullptr);
-    AllPlans all(&library, graph, hardware,
-                 std::max<uint64_t>(256, elements * (2 + seed / 4 % 10) / 10));
+    const uint64_t room = std::max<uint64_t>(256, elements * (2 + seed / 4 % 10) / 10);
+    AllPlans all(&library, graph, hardware, room);
     if (!all.Make() || all.made < 20) continue;
     CHECK(all.below == 0);
     CHECK_FALSE(all.differ);
+    proofs.Take(&library, graph, hardware, room, all);
     plans += all.made;
     cycles.push_back(all.cycles);
     energy.push_back(all.energy);
   }
   MESSAGE(cases << " graphs, " << plans << " plans; least cycles over the bound:"
-                << Shares(cycles) << "; least energy:" << Shares(energy));
+                << Shares(cycles) << "; least energy:" << Shares(energy) << "; "
+                << proofs.said << " of three plans each said to be the best, "
+                << proofs.wrong << " wrongly");
+  CHECK(proofs.wrong == 0);
 }
 
 }  // namespace

@@ -37,5 +37,24 @@ TEST_CASE("objective: exponents are the caller's as soon as one of them is given
   CHECK(ExponentsOf(options).delay == 0);
 }
 
+TEST_CASE("objective: a plan is proved where what counts equals its bound") {
+  sluice_report_t report = {};
+  report.latency_cycles = report.bound_latency_cycles = 1000;
+  report.energy_pj = 5;
+  report.bound_energy_pj = 5 * (1 - 1e-9);
+  const auto proved = [&](uint32_t energy, uint32_t delay) {
+    sluice_schedule_options_t options = {};
+    options.energy_exponent = energy;
+    options.delay_exponent = delay;
+    return IsProved(options, report);
+  };
+  CHECK((proved(0, 0) && proved(1, 0) && proved(0, 1) && proved(2, 3)));
+  report.latency_cycles = 1001;
+  CHECK((proved(1, 0) && !proved(0, 1) && !proved(0, 0) && !proved(2, 3)));
+  report.latency_cycles = 1000;
+  report.energy_pj = 5.0000001;
+  CHECK((!proved(1, 0) && proved(0, 1) && !proved(0, 0) && !proved(2, 3)));
+}
+
 }  // namespace
 }  // namespace sluice

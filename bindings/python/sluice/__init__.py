@@ -20,7 +20,7 @@ from .machine import Engine, Machine, MachineFacts, presets
 from .mapping import LayerMapping, map_gemm, map_layers
 from .mesh import SegmentSchedule, segments
 from .placement import Buffer, Placement, place
-from .plan import Plan, Report, TensorPlace
+from .plan import Certificate, LayerLeast, Plan, Report, TensorPlace
 from .planning import Change, CurvePoint, curve, evaluate, memory_bound, reschedule, schedule
 from .simulate import Simulation, reference, simulate
 from .sweep import Sweep, area_of, sweep
@@ -36,9 +36,9 @@ def components() -> "frozenset[str]":
 
 
 __all__ = [
-    "BadArgument", "BadInput", "Buffer", "Cancel", "Change", "Cohort", "CurvePoint",
-    "Diagnostic", "Engine", "Graph", "GraphBuilder", "ImportReport", "Infeasible",
-    "InternalError", "Layer", "LayerMapping", "Machine", "MachineFacts", "Member",
+    "BadArgument", "BadInput", "Buffer", "Cancel", "Certificate", "Change", "Cohort",
+    "CurvePoint", "Diagnostic", "Engine", "Graph", "GraphBuilder", "ImportReport",
+    "Infeasible", "InternalError", "Layer", "LayerLeast", "LayerMapping", "Machine", "MachineFacts", "Member",
     "OutOfMemory", "Parameter", "Placement", "Plan", "PlanCache", "Point", "PoolExecutor",
     "Port", "Rejected", "Report", "SegmentSchedule", "Simulation", "SluiceError",
     "Stopped", "Sweep", "Tensor", "TensorPlace", "Unsupported", "area_of",

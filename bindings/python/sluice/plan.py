@@ -68,6 +68,31 @@ class Report:
 
 
 @dataclasses.dataclass(frozen=True)
+class LayerLeast:
+    """The least that any plan takes of a layer: sluice_layer_least_t."""
+
+    cycles: int
+    constant_bytes: int
+    loaded_bytes: int
+    stored_bytes: int
+    energy_pj: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Certificate:
+    """What the bounds of a report are made of, which verify() counts again:
+    sluice_certificate_t. Without layers for a plan of an earlier version."""
+
+    layers: Tuple[LayerLeast, ...]  # by layer of the graph
+    all: LayerLeast  # their sums
+    host_cycles: int
+    compute_cycles: int
+    port_cycles: int
+    room_cycles: int
+    again_pj: float
+
+
+@dataclasses.dataclass(frozen=True)
 class TensorPlace:
     """Where a tensor lies in DRAM: sluice_tensor_place_t. Region None: it never leaves the
     scratchpad."""
@@ -131,6 +156,14 @@ class Plan:
         found = struct("sluice_report_t")
         check(lib.sluice_plan_report(self._handle, found))
         return record(Report, found, stop_reason=_STOPS.get(found.stop_reason, "unknown"))
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """What the report's bounds are made of."""
+        found = struct("sluice_certificate_t")
+        check(lib.sluice_plan_certificate(self._handle, found))
+        layers = tuple(record(LayerLeast, found.layers[i]) for i in range(found.count))
+        return record(Certificate, found, layers=layers, all=record(LayerLeast, found.all))
 
     def to_bytes(self) -> bytes:
         """plan.fbs bytes."""

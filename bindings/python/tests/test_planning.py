@@ -58,6 +58,11 @@ def test_layers_that_move_rows_are_not_charged_for_what_other_layers_need():
 def test_the_report_and_the_frames_agree(plan):
     report = plan.report
     assert report.stop_reason in ("complete", "proved") and report.gap >= 1
+    certificate = plan.certificate
+    assert certificate.all.cycles == sum(layer.cycles for layer in certificate.layers)
+    assert report.bound_latency_cycles == max(
+        certificate.host_cycles, certificate.compute_cycles, certificate.port_cycles,
+        certificate.room_cycles)
     free = dataclasses.replace(report, bound_energy_pj=0)  # as where the host does everything
     assert free.gap == float("inf") and dataclasses.replace(free, energy_pj=0).gap == 1
     layers = plan.layers

@@ -49,7 +49,10 @@ pub mod sys;
 pub use context::{Context, Graph, Hardware, MemoryStats, Source, Tensor, TensorKind};
 pub use error::{Diagnostic, Error, Result};
 pub use graph_builder::{Dtype, GraphBuilder, TensorId};
-pub use schedule::{CancelToken, Change, Granularity, Place, Plan, Report, ScheduleOptions, Solver, StopReason};
+pub use schedule::{
+    CancelToken, Certificate, Change, Granularity, LayerLeast, Place, Plan, Report, ScheduleOptions, Solver,
+    StopReason,
+};
 pub use stream::{Instruction, Instructions, Operation};
 
 /// "0.1.0"

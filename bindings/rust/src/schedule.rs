@@ -83,6 +83,23 @@ pub enum StopReason {
     Proved,
 }
 
+/// The least that any plan takes of a layer: cycles, bytes off chip, picojoules on chip.
+pub type LayerLeast = sys::sluice_layer_least_t;
+
+/// What the bounds of a report are made of: see sluice_certificate_t of sluice.h.
+#[derive(Debug, Clone, Copy)]
+pub struct Certificate<'a> {
+    /// By layer of the graph; empty for plans of earlier versions.
+    pub layers: &'a [LayerLeast],
+    /// Their sums.
+    pub all: LayerLeast,
+    pub host_cycles: u64,
+    pub compute_cycles: u64,
+    pub port_cycles: u64,
+    pub room_cycles: u64,
+    pub again_pj: f64,
+}
+
 /// What a plan costs. Cycles of the hardware's clock, picojoules, bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Report {
@@ -300,6 +317,32 @@ impl Plan<'_> {
                 sys::SLUICE_STOP_PROVED => StopReason::Proved,
                 _ => StopReason::Complete,
             },
+        }
+    }
+
+    /// What the report's bounds are made of; `verify` counts it again.
+    pub fn certificate(&self) -> Certificate<'_> {
+        let mut c = sys::sluice_certificate_t {
+            struct_size: size_of::<sys::sluice_certificate_t>() as u32,
+            ..Default::default()
+        };
+        // SAFETY: as above; the plan lends `count` layers for as long as it lives.
+        let layers = unsafe {
+            sys::sluice_plan_certificate(self.raw, &mut c);
+            if c.layers.is_null() {
+                &[]
+            } else {
+                std::slice::from_raw_parts(c.layers, c.count as usize)
+            }
+        };
+        Certificate {
+            layers,
+            all: c.all,
+            host_cycles: c.host_cycles,
+            compute_cycles: c.compute_cycles,
+            port_cycles: c.port_cycles,
+            room_cycles: c.room_cycles,
+            again_pj: c.again_pj,
         }
     }
 

@@ -1056,6 +1056,45 @@ extern "C" {
         out_report: *mut sluice_report_t,
     ) -> sluice_status_t;
 }
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct sluice_layer_least {
+    pub cycles: u64,
+    pub constant_bytes: u64,
+    pub loaded_bytes: u64,
+    pub stored_bytes: u64,
+    pub energy_pj: f64,
+}
+pub type sluice_layer_least_t = sluice_layer_least;
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct sluice_certificate {
+    pub struct_size: u32,
+    pub count: u32,
+    pub layers: *const sluice_layer_least_t,
+    pub all: sluice_layer_least_t,
+    pub host_cycles: u64,
+    pub compute_cycles: u64,
+    pub port_cycles: u64,
+    pub room_cycles: u64,
+    pub again_pj: f64,
+}
+impl Default for sluice_certificate {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+pub type sluice_certificate_t = sluice_certificate;
+extern "C" {
+    pub fn sluice_plan_certificate(
+        plan: *const sluice_plan_t,
+        out_certificate: *mut sluice_certificate_t,
+    ) -> sluice_status_t;
+}
 extern "C" {
     pub fn sluice_verify(
         context: *mut sluice_context_t,

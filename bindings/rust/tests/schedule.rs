@@ -36,6 +36,10 @@ fn a_graph_built_here_is_scheduled_and_verified() {
     context.verify(&plan, &graph, &hardware).unwrap();
     let report = plan.report();
     assert!(report.latency_cycles >= report.bound_latency_cycles);
+    let certificate = plan.certificate();
+    assert!(!certificate.layers.is_empty());
+    assert_eq!(certificate.all.cycles, certificate.layers.iter().map(|l| l.cycles).sum::<u64>());
+    assert!(certificate.port_cycles <= report.bound_latency_cycles);
     assert_eq!(plan.instructions().count(), report.instructions as usize);
     assert!(plan.place(0).is_some());
     let again = context.plan(plan.bytes()).unwrap();

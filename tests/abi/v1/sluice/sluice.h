@@ -73,7 +73,8 @@ enum { /* sluice_report_t.stop_reason */
   SLUICE_STOP_DEADLINE = 1,  /* deadline_ns passed */
   SLUICE_STOP_ITERATIONS = 2, /* max_iterations were made */
   SLUICE_STOP_CANCELLED = 3, /* the cancel word or the progress callback said so */
-  SLUICE_STOP_PROVED = 4     /* the cost equals the lower bound: no plan is better */
+  SLUICE_STOP_PROVED = 4     /* the cost equals the lower bound: no plan is better, energies to
+                                a part in 1e9; also where a limit ended the search */
 };
 
 /* In fields that hold an index: there is none. */
@@ -304,7 +305,9 @@ typedef struct sluice_tile_row {
 /* The cost of a tile, from the caller; arguments as in sluice_tile_row_t. Returns 1 with
  * *out filled; 0: not known; below 0: sluice_schedule fails with SLUICE_BAD_ARGUMENT. Equal
  * tiles must have equal costs. It is called during sluice_schedule on its thread (with a
- * runner: see there), at most once per distinct tile, and must not use the context. */
+ * runner: see there), once per distinct tile as long as there is memory to keep the answer
+ * (sluice_schedule_memory_bound counts 128 KiB per layer for that), and must not use the
+ * context. */
 typedef int32_t (*sluice_tile_cost_fn)(void* user, uint32_t layer,
                                        const int32_t extent[4], int32_t channels,
                                        sluice_tile_cost_t* out);
@@ -573,6 +576,42 @@ typedef struct sluice_report {
 /* What a plan costs and how it was found. */
 SLUICE_API sluice_status_t sluice_plan_report(const sluice_plan_t* plan,
                                               sluice_report_t* out_report);
+
+/* The least that any plan of the graph on the machine takes of a layer, with the tile costs
+ * of the call. Bytes off chip belong to the first layer that reads, or to the one that makes
+ * the tensor, also where that is a view. */
+typedef struct sluice_layer_least {
+  uint64_t cycles;         /* of its tiles together, or of its HOST call with its time at
+                              DRAM's port */
+  uint64_t constant_bytes; /* of constants, loaded */
+  uint64_t loaded_bytes;   /* of anything else, loaded */
+  uint64_t stored_bytes;   /* of anything, stored */
+  double energy_pj;        /* of its tiles, on chip */
+} sluice_layer_least_t;
+
+/* What the bounds of a report are made of. sluice_verify counts every field again, in code of
+ * its own, and refuses a plan whose certificate claims too much, does not add up, or does not
+ * give the report's bounds.
+ *
+ * bound_latency_cycles is the largest of host_cycles, compute_cycles, port_cycles and
+ * room_cycles. bound_energy_pj is the energy of all tiles and HOST calls, of the bytes at the
+ * memories that they come from or the cheapest one, again_pj, and leakage for
+ * bound_latency_cycles; a part in 1e9 is taken off for rounding. */
+typedef struct sluice_certificate {
+  uint32_t struct_size;
+  uint32_t count; /* layers of the graph; 0: the plan, made by an earlier version, has none */
+  const sluice_layer_least_t* layers; /* by graph layer; lent by the plan */
+  sluice_layer_least_t all;           /* their sums */
+  uint64_t host_cycles;    /* of HOST calls, part of all.cycles */
+  uint64_t compute_cycles; /* of tiles on all nodes, a load before and a store behind them */
+  uint64_t port_cycles;    /* of transfers, and of HOST calls that hold DRAM's port */
+  uint64_t room_cycles;    /* what scratchpads have no room for is moved later: given where it
+                              exceeds the three above, else 0 */
+  double again_pj; /* of loads that the scratchpad's size makes necessary again */
+} sluice_certificate_t;
+/* What the bounds of a plan's report are made of. */
+SLUICE_API sluice_status_t sluice_plan_certificate(const sluice_plan_t* plan,
+                                                   sluice_certificate_t* out_certificate);
 
 /* Judges a plan for a graph and a machine; shares no code with the scheduler. SLUICE_OK: for
  * every timing that respects the waits, each read sees the bytes the graph means, every

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// The judge takes the certificates of all plans, and none in which any field is changed.
+// Random graphs on random machines and presets, with tile costs of the machine and of a
+// caller; and networks, of whose layers some are changed.
+//
+// Environment: SLUICE_CERTIFICATE_CASES, the number of cases; SLUICE_CERTIFICATE_SEED, the
+// first seed.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "presets/presets.h"
+#include "sluice/plan_generated.h"
+#include "support/library.h"
+#include "support/random_graph.h"
+#include "support/setting.h"
+#include "zoo/zoo.h"
+
+namespace sluice_test {
+namespace {
+
+namespace wire = sluice::wire;
+
+int32_t OneCycle(void*, uint32_t, const int32_t*, int32_t, sluice_tile_cost_t* cost) {
+  cost->cycles = 1;
+  cost->energy_pj = 0;
+  return 1;
+}
+
+// A number in the bytes of a plan.
+struct Place {
+  std::string name;
+  size_t at;
+  bool energy;
+};
+
+void AddRow(const Bytes& plan, const wire::LayerLeast* row,
+            std::vector<Place>* places) {
+  const auto add = [&](const char* name, size_t at, bool energy) {
+    const uint8_t* begin = reinterpret_cast<const uint8_t*>(row);
+    places->push_back({name, static_cast<size_t>(begin - plan.data()) + at, energy});
+  };
+  add("cycles", 0, false);
+  add("constant_bytes", 8, false);
+  add("loaded_bytes", 16, false);
+  add("stored_bytes", 24, false);
+  add("energy_pj", 32, true);
+}
+
+// All numbers of the certificate; of more layers than `most` some.
+std::vector<Place> PlacesOf(const Bytes& plan, uint32_t most) {
+  using Of = wire::Certificate;
+  const Of* certificate = wire::GetPlan(plan.data())->certificate();
+  REQUIRE(certificate != nullptr);
+  const auto* rows = certificate->layer();
+  std::vector<Place> places;
+  const uint32_t step = std::max(1u, rows->size() / most);
+  for (uint32_t r = 0; r < rows->size(); r += step) AddRow(plan, rows->Get(r), &places);
+  AddRow(plan, rows->Get(rows->size() - 1), &places);
+  const auto add = [&](const char* name, uint16_t field, bool energy) {
+    const uint8_t* at =
+        reinterpret_cast<const flatbuffers::Table*>(certificate)->GetAddressOf(field);
+    REQUIRE(at != nullptr);
+    places.push_back({name, static_cast<size_t>(at - plan.data()), energy});
+  };
+  add("host_cycles", Of::VT_HOST_CYCLES, false);
+  add("compute_cycles", Of::VT_COMPUTE_CYCLES, false);
+  add("port_cycles", Of::VT_PORT_CYCLES, false);
+  add("room_cycles", Of::VT_ROOM_CYCLES, false);
+  add("again_pj", Of::VT_AGAIN_PJ, true);
+  return places;
+}
+
+struct Tally {
+  int plans = 0, changes = 0, accepted = 0;
+};
+
+struct Judged {
+  Library* library;
+  const GraphPtr& graph;
+  const HardwarePtr& hardware;
+};
+
+// Sets the number to `value` and judges the plan.
+template <typename T>
+void Refuse(const Judged& of, const Place& place, T value, Bytes bytes, Tally* tally) {
+  std::memcpy(bytes.data() + place.at, &value, sizeof value);
+  const PlanPtr plan = of.library->Plan(bytes);
+  REQUIRE(plan != nullptr);
+  CAPTURE(place.name);
+  CAPTURE(value);
+  const sluice_status_t status = of.library->Verify(of.graph, of.hardware, plan);
+  const std::string rule = of.library->diagnostic.rule;
+  const std::string message = of.library->diagnostic.message;
+  CAPTURE(message);
+  CHECK(status == SLUICE_REJECTED);
+  CHECK(rule == "certificate");
+  CHECK(message.find(place.name) != std::string::npos);
+  ++tally->changes;
+  tally->accepted += status == SLUICE_OK ? 1 : 0;
+}
+
+void RefuseChanges(const Judged& of, const Bytes& plan, uint32_t most, Tally* tally) {
+  const auto* rows = wire::GetPlan(plan.data())->certificate()->layer();
+  const double all = rows->Get(rows->size() - 1)->energy_pj();
+  const double bound = wire::GetPlan(plan.data())->report()->bound_energy_pj();
+  for (const Place& place : PlacesOf(plan, most)) {
+    if (place.energy) {
+      double was = 0;
+      std::memcpy(&was, plan.data() + place.at, sizeof was);
+      // Less than a part in 1e9 of the energies is lost when they are added up.
+      const double whole = place.name == "again_pj" ? bound : all;
+      const double by = std::max({was / 1000, whole * 1e-8, 1e-6});
+      Refuse(of, place, was + by, plan, tally);
+      Refuse(of, place, was - by, plan, tally);
+      Refuse(of, place, 0.0 / 0.0, plan, tally);
+    } else {
+      uint64_t was = 0;
+      std::memcpy(&was, plan.data() + place.at, sizeof was);
+      Refuse(of, place, was + 1, plan, tally);
+      Refuse(of, place, was - 1, plan, tally);
+      if (was > 1) Refuse(of, place, uint64_t{0}, plan, tally);
+    }
+  }
+}
+
+// The certificate of a plan is taken, and it gives the report's bounds.
+bool CheckHonest(const Judged& of, const PlanPtr& plan) {
+  sluice_certificate_t c;
+  std::memset(&c, 0, sizeof c);
+  c.struct_size = sizeof c;
+  CHECK(sluice_plan_certificate(plan.get(), &c) == SLUICE_OK);
+  const bool taken = of.library->Verify(of.graph, of.hardware, plan) == SLUICE_OK;
+  INFO(of.library->diagnostic.message);
+  CHECK(taken);
+  CHECK(c.count != 0);
+  CHECK(ReportOf(plan).bound_latency_cycles ==
+        std::max(std::max(c.host_cycles, c.compute_cycles),
+                 std::max(c.port_cycles, c.room_cycles)));
+  uint64_t cycles = 0, stored = 0;
+  for (uint32_t l = 0; l < c.count; ++l) {
+    cycles += c.layers[l].cycles;
+    stored += c.layers[l].stored_bytes;
+  }
+  CHECK(cycles == c.all.cycles);
+  CHECK(stored == c.all.stored_bytes);
+  return taken;
+}
+
+TEST_CASE("certificates: plans' own are taken, and with any field changed refused") {
+  const uint64_t cases = Setting("SLUICE_CERTIFICATE_CASES", 360);
+  const uint64_t begin = Setting("SLUICE_CERTIFICATE_SEED", 134);
+  const char* presets[] = {"soma-edge",    "mcu-256k",       "gemmini-16x16",
+                           "gemmini-like", "ethos-u55-like", "vta-1x16x16",
+                           "eyeriss-like", "kapla-4x4",      "tpuv1-like"};
+  constexpr uint64_t kPresets = sizeof presets / sizeof *presets;
+  Tally tally;
+  for (uint64_t seed = begin; seed < begin + cases; ++seed) {
+    CAPTURE(seed);
+    RandomGraphLimits limits;
+    limits.opaque = seed % 8 == 0;
+    const uint64_t turn = seed % (2 * kPresets);
+    const Bytes graph_bytes = GraphBytes(MakeRandomGraph(seed, limits));
+    const Bytes machine = turn < kPresets ? sluice::presets::LoadPreset(presets[turn])
+                          : turn % 2 == 0 ? MachineBytes(MakeRandomMachine(seed))
+                                          : MachineBytes(LimitedMachine(seed));
+    Library library;
+    const GraphPtr graph = library.Graph(graph_bytes);
+    const HardwarePtr hardware = library.Hardware(machine);
+    REQUIRE(graph != nullptr);
+    REQUIRE(hardware != nullptr);
+    sluice_schedule_options_t options = {};
+    options.struct_size = sizeof options;
+    options.solver = seed % 3 == 0 ? SLUICE_SOLVER_BASELINE : SLUICE_SOLVER_DEFAULT;
+    if (seed % 5 == 0) options.tile_cost = OneCycle;
+    sluice_plan_t* raw = nullptr;
+    const sluice_status_t status =
+        sluice_schedule(library.context.get(), graph.get(), hardware.get(), &options,
+                        &raw, &library.diagnostic);
+    const PlanPtr plan(raw);
+    INFO(library.diagnostic.message);
+    CHECK((status == SLUICE_OK || status == SLUICE_INFEASIBLE ||
+           status == SLUICE_UNSUPPORTED));
+    if (plan == nullptr) continue;
+    ++tally.plans;
+    const Judged of = {&library, graph, hardware};
+    if (CheckHonest(of, plan)) RefuseChanges(of, BytesOf(plan), 4, &tally);
+  }
+  MESSAGE(tally.plans << " certificates taken; of " << tally.changes
+                      << " changes accepted: " << tally.accepted);
+  CHECK(tally.plans >= static_cast<int>(cases * 5 / 6));
+}
+
+TEST_CASE("certificates: those of networks, with any of some fields changed") {
+  Tally tally;
+  for (const char* name :
+       {"resnet50", "mobilenet_v1", "gpt2_small_decode", "lstm_gnmt"}) {
+    CAPTURE(name);
+    const Bytes network = sluice::zoo::MakeZooGraph(name, {});
+    for (const char* preset : {"soma-edge", "mcu-256k", "gemmini-16x16"}) {
+      CAPTURE(preset);
+      Library library;
+      const GraphPtr graph = library.Graph(network);
+      const HardwarePtr hardware =
+          library.Hardware(sluice::presets::LoadPreset(preset));
+      const PlanPtr plan = library.Schedule(graph, hardware, 0, SLUICE_SOLVER_BASELINE);
+      if (plan == nullptr) continue;
+      ++tally.plans;
+      const Judged of = {&library, graph, hardware};
+      if (CheckHonest(of, plan)) RefuseChanges(of, BytesOf(plan), 2, &tally);
+    }
+  }
+  MESSAGE(tally.plans << " certificates taken; of " << tally.changes
+                      << " changes accepted: " << tally.accepted);
+  CHECK(tally.plans >= 9);
+}
+
+}  // namespace
+}  // namespace sluice_test
