@@ -94,18 +94,23 @@ class TileChooser {
     uint32_t position, whole;
     TileChoices choices;
   };
+  struct Bound {
+    double cost, bytes;
+  };
   struct Facts;
   struct Tile;
   class Moving;
   bool Crosses(const Layer& layer) const;
   bool SameLayer(uint32_t a, uint32_t b) const;
   Facts FactsOf(uint32_t position, uint32_t whole) const;
+  void FindLeast(const TileBoxes& all, Facts* facts) const;
   Tile TileOf(const Facts& facts, const LoopChoice& loops) const;
   double LoadsOf(const Facts& facts, const LoopChoice& loops, int role) const;
   void Fill(uint32_t position, uint32_t whole, TileChoices* out) const;
   void Consider(const Facts& facts, const LoopChoice& loops, TileChoices* out) const;
   bool Reloads(const Facts& facts, const LoopChoice& loops) const;
   static void Insert(const LoopChoice& loops, double cost, TileChoices* out);
+  Bound Least(const Facts& facts, const LoopChoice& loops) const;
   bool Estimate(const Facts& facts, const LoopChoice& loops, double most,
                 double* cost) const;
 
