@@ -44,6 +44,12 @@ class OuterCuts {
             int32_t all_up_to = 4);
   int size() const { return trips_[0].size + trips_[1].size + trips_[2].size; }
   LoopChoice at(int i) const;
+  // The finest cut of the axis that is cut as the first, second or third.
+  int finest(int axis) const {
+    int n = -1;
+    for (int a = 0; a <= axis; ++a) n += trips_[a].size;
+    return n;
+  }
 
  private:
   uint8_t axis_[3] = {0, 1, 2};
