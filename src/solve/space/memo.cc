@@ -32,7 +32,6 @@ Status SegmentMemo::Init(Arena* arena) {
   SLUICE_TRY(arena->Allocate(tensors, &root_));
   SLUICE_TRY(arena->Allocate(n + 1, &layers_));
   SLUICE_TRY(arena->Allocate(n + 1, &power_));
-  SLUICE_TRY(arena->Allocate(n, &repeats_));
   for (uint32_t t = 0; t < tensors; ++t) {
     const SpaceRoot& root = p_.roots[t];
     const Tensor& tensor = p_.graph->tensors[t];
@@ -52,13 +51,10 @@ Status SegmentMemo::Init(Arena* arena) {
     power_[at + 1] = power_[at] * kBase;
     layers_[at + 1] = layers_[at] * kBase + signatures[at];
   }
-  SLUICE_TRY(FindRepeats(signatures, &scratch));
-  size_t repeated = 1;
-  for (const uint8_t repeats : repeats_) repeated += repeats;
   // An entry and its misfits take at most a quarter of the memory that is free.
   constexpr uint64_t kShare = 4 * (sizeof(Entry) + 4 * sizeof(uint64_t));
   const uint64_t fits = arena->memory()->free_bytes() / kShare;
-  size_t entries = PowerOfTwo(Min(repeated * repeated / 8, kMostEntries));
+  size_t entries = PowerOfTwo(Min(n * n / 2, kMostEntries));
   while (entries > 1 && entries > fits) entries /= 2;
   SLUICE_TRY(arena->Allocate(4 * entries, &misfits_));
   return arena->Allocate(entries, &entries_);
@@ -112,24 +108,6 @@ uint64_t SegmentMemo::HashOfOperand(uint32_t position, uint32_t tensor,
              static_cast<uint64_t>(OffsetInRoot(*p_.lowering, tensor, WholeBox(t))));
 }
 
-Status SegmentMemo::FindRepeats(Span<const uint64_t> signatures, Arena* scratch) {
-  const size_t n = repeats_.size();
-  Span<uint32_t> table;  // positions + 1
-  SLUICE_TRY(scratch->Allocate(PowerOfTwo(2 * n + 1), &table));
-  for (uint32_t at = 0; at < n; ++at) {
-    size_t i = signatures[at] & (table.size() - 1);
-    while (table[i] != 0 && signatures[table[i] - 1] != signatures[at]) {
-      i = (i + 1) & (table.size() - 1);
-    }
-    if (table[i] == 0) {
-      table[i] = at + 1;
-    } else {
-      repeats_[at] = repeats_[table[i] - 1] = 1;
-    }
-  }
-  return Status::kOk;
-}
-
 uint64_t SegmentMemo::KeyOf(const SegmentKey& key) const {
   uint64_t hash = layers_[key.last] - layers_[key.first] * power_[key.last - key.first];
   hash = Mix(hash, key.last - key.first);
@@ -147,19 +125,30 @@ uint64_t SegmentMemo::KeyOf(const SegmentKey& key) const {
   return hash | 1;
 }
 
-bool SegmentMemo::Make(const SegmentKey& key) {
-  const bool repeats = repeats_[key.first] != 0;
+bool SegmentMemo::MayFit(const SegmentKey& key) {
+  last_ = 0;
+  return maker_->Fits(key.held, key.first, key.last, key.loops);
+}
+
+bool SegmentMemo::Make(const SegmentKey& key, const SegmentLimit* limit) {
+  excluded_ = false;
   const uint64_t hash = KeyOf(key);
   if (hash == last_) return true;
   bool fits = false;
-  if (repeats && Find(key, hash, &fits)) {
+  if (Find(key, hash, &fits)) {
     ++hits_;
     if (fits) last_ = hash;
     return fits;
   }
-  fits = maker_->Make(key.held, key.first, key.last, key.loops) &&
-         maker_->held().size() <= kMostHeld;
-  if (repeats) Keep(key, hash, fits);
+  fits = maker_->Make(key.held, key.first, key.last, key.loops, limit);
+  if (fits && maker_->is_excluded()) {
+    excluded_ = true;
+    last_ = 0;
+    cost_ = maker_->cost();
+    return true;
+  }
+  fits = fits && maker_->held().size() <= kMostHeld;
+  Keep(key, hash, fits);
   if (!fits) return false;
   last_ = hash;
   cost_ = maker_->cost();

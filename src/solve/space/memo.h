@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Remembers what segments cost. Networks repeat blocks: what was found for a segment
-// holds for every segment of equal layers that are connected alike.
+// Remembers what segments cost. Searches repeat segments, and networks repeat blocks:
+// what was found for a segment holds for every segment of equal layers that are connected
+// alike.
 //
 // A layer's signature says what it computes, how its operands lie in their roots, and
 // how far it is to the next layers that touch those. Segments whose layers have equal
@@ -11,7 +12,7 @@
 // Output   whether the segment fits, its cost, and the roots held after it.
 // Errors   kOutOfMemory by Init. Make passes segments that are not known to the maker.
 // Cost     linear in the roots held; Init linear in layers and tensors. The tables grow
-//          with the number of repeated layers, up to a fixed number of segments.
+//          with the number of layers, up to a fixed number of segments.
 #ifndef SLUICE_SOLVE_SPACE_MEMO_H_
 #define SLUICE_SOLVE_SPACE_MEMO_H_
 
@@ -34,8 +35,13 @@ class SegmentMemo {
       : p_(problem), maker_(maker) {}
   Status Init(Arena* arena);
 
-  // False where the segment does not fit.
-  bool Make(const SegmentKey& key);
+  // False where the segment does not fit. If the limit excludes a segment that may fit,
+  // is_excluded() is true, and cost() is a bound.
+  bool Make(const SegmentKey& key, const SegmentLimit* limit = nullptr);
+  bool is_excluded() const { return excluded_; }
+
+  // False where the segment does not fit. It may be true for one that does not.
+  bool MayFit(const SegmentKey& key);
 
   // Call this before Make continues another plan: what is held may be of other roots.
   void Forget() { last_ = 0; }
@@ -70,19 +76,18 @@ class SegmentMemo {
   bool NameOf(const SegmentKey& key, const Held& held, Name* name) const;
   Status Sign(Span<uint64_t> signatures, Arena* scratch) const;
   uint64_t HashOfOperand(uint32_t position, uint32_t tensor, uint64_t hash) const;
-  Status FindRepeats(Span<const uint64_t> signatures, Arena* scratch);
 
   const SpaceProblem& p_;
   SegmentMaker* maker_;
   SpaceCost cost_;
   Held held_[kMostHeld];
   size_t held_count_ = 0;
+  bool excluded_ = false;
   uint64_t hits_ = 0;
   uint64_t last_ = 0;      // key of the results at hand; 0: none
   Span<uint64_t> root_;    // by root: hash of its kind and shape
   Span<uint64_t> layers_;  // by position: hash of the signatures before it
   Span<uint64_t> power_;
-  Span<uint8_t> repeats_;   // by position: another layer is equal
   Span<uint64_t> misfits_;  // keys of segments that do not fit
   Span<Entry> entries_;     // segments that fit
 };

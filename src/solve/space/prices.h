@@ -15,6 +15,11 @@
 
 namespace sluice {
 
+// SpaceNode::cost and hidden.
+struct PlanCosts {
+  double cost, hidden;
+};
+
 class Prices {
  public:
   Prices(const SpaceProblem& problem, const SpaceGoal& goal)
@@ -125,6 +130,21 @@ class Prices {
     if (ends) cycles = Max(cycles, n->stored);
     n->cost = CostOf(energy, cycles);
     n->hidden = ends ? n->cost : CostOf(energy, loaded);
+  }
+
+  // What Price finds at least for a plan with one more segment, up to the border `end`,
+  // that costs at least `segment`.
+  PlanCosts Least(const SpaceNode& n, uint32_t end, const SpaceCost& segment) const {
+    const int64_t away = Max<int64_t>(live_[end] - p_.capacity, 0);
+    const MemoryLevel& dram = p_.hardware->dram();
+    const MemoryLevel& pad = p_.hardware->scratchpad();
+    const double energy =
+        n.energy_pj + segment.energy_pj +
+        static_cast<double>(away) * 8 * (dram.read_pj_per_bit + pad.write_pj_per_bit);
+    const int64_t loaded = n.dma + p_.DmaCycles(segment.load + segment.store + away, 0);
+    const int64_t cycles = Max(n.compute + segment.cycles, loaded);
+    const double cost = CostOf(energy, cycles);
+    return {cost, end == p_.layer.size() ? cost : CostOf(energy, loaded)};
   }
 
   // What a whole plan costs.

@@ -32,7 +32,8 @@ constexpr int kMostSqueezed = 4;
 // for a second frame.
 constexpr int kMostExposed = 4;
 // Constants that fill more than 1 / kSliceFrom of the scratchpad may come in slices of
-// 1 / kSliceShare of it.
+// 1 / kSliceShare of it; those of more than kFar layers only where iterations can be whole
+// images: they come again in each.
 constexpr int64_t kSliceFrom = 4, kSliceShare = 16;
 // A tensor that is handed on within a segment may come in pieces of 1 / kPieceShare of
 // the scratchpad.
@@ -41,6 +42,7 @@ constexpr int64_t kPieceShare = 8, kWaitShare = 8;
 constexpr int kCutsAtOutput = 6;
 constexpr int kFailures = 3;         // segment ends in a row where no cut fits
 constexpr size_t kPlanBytes = 1024;  // set aside for the plan, for each layer
+constexpr uint64_t kRandomWork = 4;  // of random changes, for each layer that was made
 constexpr int kMisses = 6;           // long segments in a row that are not kept
 
 // Limits how many cuts are tried beside the coarsest one that fits.
@@ -100,6 +102,43 @@ LoopChoice PieceLoops(int64_t capacity, int32_t images) {
   return loops;
 }
 
+// The first of the cuts behind `misfit` that fits; cuts.size() if there is none. Of each
+// axis the finest cut is tried first: if that does not fit, no others along it do.
+template <typename Fits>
+int CoarsestThatFits(const OuterCuts& cuts, int misfit, Fits fits) {
+  for (int axis = 0; axis < 3; ++axis) {
+    int finest = cuts.finest(axis);
+    if (finest <= misfit) continue;
+    if (!fits(finest)) {
+      misfit = finest;
+      continue;
+    }
+    while (finest - misfit > 1) {
+      const int middle = (finest + misfit) / 2;
+      (fits(middle) ? finest : misfit) = middle;
+    }
+    return finest;
+  }
+  return cuts.size();
+}
+
+// Excludes segments that can neither be the best of their run nor begin a state.
+struct RunLimit {
+  const Prices& prices;
+  const States& states;
+  const Tries& tries;
+  const SpaceNode& from;
+  uint32_t end;
+
+  static bool Excludes(const void* of, const SpaceCost& segment) {
+    const RunLimit& run = *static_cast<const RunLimit*>(of);
+    const PlanCosts least = run.prices.Least(run.from, run.end, segment);
+    if (!run.states.Wants(run.end, least.cost)) return true;
+    return run.tries.any && least.cost >= run.tries.best.node.cost &&
+           least.hidden >= run.tries.least.node.hidden;
+  }
+};
+
 // Tries segments that continue a partial plan.
 class Trier {
  public:
@@ -126,7 +165,7 @@ class Trier {
   void BeginSecondPass() { late_ = true; }
   // Begins another run of layers; tries() has the best segments of the run at hand.
   void BeginRun() {
-    tries_.any = false;
+    tries_.any = any_ = false;
     segments_.Forget();
   }
   const Tries& tries() const { return tries_; }
@@ -142,6 +181,8 @@ class Trier {
   uint64_t made() const { return made_; }
   bool is_lean() const { return lean_; }
   uint32_t at(uint32_t from) const { return node(from).last; }
+  // Whether the last segment that fitted costs too much to be of use.
+  bool is_excluded() const { return segments_.is_excluded(); }
   const SpaceCost& cost() const { return segments_.cost(); }  // of the last that fitted
   const Prices& prices() const { return prices_; }
   SegmentMemo* segments() { return &segments_; }
@@ -163,9 +204,15 @@ class Trier {
     // Nothing fits any more when the time is over: the search ends soon after.
     if (loops.Iterations() > most_iterations_ || budget_->Exhausted()) return false;
     const uint64_t hits = segments_.hits();
-    const bool fits = segments_.Make({node.held, node.last, end, loops});
+    const RunLimit run = {prices_, *states_, tries_, node, end};
+    const SegmentLimit limit = {RunLimit::Excludes, &run};
+    const bool limited = tries_.any || end - node.last > 1;
+    const bool fits =
+        segments_.Make({node.held, node.last, end, loops}, limited ? &limit : nullptr);
     made_ += segments_.hits() == hits ? end - node.last : 1;
     if (!fits) return false;
+    any_ = true;
+    if (segments_.is_excluded()) return true;
     SpaceNode next = node;
     prices_.Advance(segments_.cost(), &next);
     next.before = from;
@@ -184,7 +231,7 @@ class Trier {
     const OuterCuts cuts(*p_.graph, p_.at(end - 1), OutputOf(p_, end - 1).extent);
     Patience patience(lean_ ? 1 : StoresSoon(p_, end - 1) ? kCutsAtOutput : kMoreCuts);
     const bool is_short = end - node(from).last <= kShort;
-    bool fitted = false, flat = false;
+    bool fitted = false, flat = false, looked = lean_;
     // A longer segment rarely fits with coarser cuts than a shorter one.
     int* coarsest = &coarsest_[slice != 0];
     for (int i = Max(*coarsest - 1, 0); i < cuts.size() && patience.Lasts(); ++i) {
@@ -192,8 +239,16 @@ class Trier {
       loops.slice = slice;
       if (!Try(from, end, loops)) {
         i += lean_ ? 1 : 0;
+        const auto may_fit = [&](int k) {
+          LoopChoice other = cuts.at(k);
+          other.slice = slice;
+          return segments_.MayFit({node(from).held, node(from).last, end, other});
+        };
+        if (!looked) i = CoarsestThatFits(cuts, i, may_fit) - 1;
+        looked = true;
         continue;
       }
+      looked = true;
       if (!fitted) *coarsest = i;
       fitted = true;
       patience.Spend(segments_.cost(), is_short);
@@ -246,6 +301,9 @@ class Trier {
     return Status::kOk;
   }
 
+  // Whether a segment of this run of layers has fitted.
+  bool any() const { return any_; }
+
  private:
   const SpaceNode& node(uint32_t i) const { return states_->nodes()[i]; }
 
@@ -280,6 +338,7 @@ class Trier {
   int squarest_ = 0;  // the coarsest of SquareCuts
   Tries tries_;
   bool late_ = false;
+  bool any_ = false;
 };
 
 // Tries to make what is handed on in pieces of one image or of several, while weights
@@ -342,6 +401,8 @@ bool TrySumsUnder(const Cuts& cuts, PartsOfLayer* of, uint32_t from, uint32_t en
     of->loops = cuts.at(i);
     if (of->loops.count == kMaxLoops) break;
     if (!TryParts(*of, from, end, &some, trier)) continue;
+    // Finer cuts load the parts more often, but may leave room for other roots.
+    if (trier->is_excluded() && !trier->cost().squeezed) return flat;
     patience.Spend(trier->cost(), true);
     flat = flat || IsFlat(out, of->loops);
   }
@@ -458,8 +519,9 @@ class Search {
     Arena rest(arena_->memory());
     if (SetAside(&rest) != Status::kOk) return Status::kOk;
     maker();
-    return Change({p_, search_, trier_.segments(), trier_.prices(), trier_.made()},
-                  arena_, &states_, best, &found_);
+    return Change(
+        {p_, search_, trier_.segments(), trier_.prices(), kRandomWork * trier_.made()},
+        arena_, &states_, best, &found_);
   }
 
   const Sequence<SpaceNode>& nodes() const { return states_.nodes(); }
@@ -578,7 +640,8 @@ class Search {
       trier_.TryCuts(from, end, 0);
       if (HandsOnMuch(p_, at, end)) TryPieces(p_, from, end, &trier_);
       // Large constants may come in slices, again in each iteration.
-      if (constants > p_.capacity / kSliceFrom && !search_.lean) {
+      const bool may_slice = !is_long || OutputOf(p_, end - 1).extent[0] > 1;
+      if (constants > p_.capacity / kSliceFrom && may_slice && !search_.lean) {
         trier_.TryCuts(from, end, p_.capacity / kSliceShare);
       }
       if (is_short) TryChannels(p_, from, end, &trier_);
@@ -588,7 +651,7 @@ class Search {
       const bool sums = end - at <= kSummed || (!is_long && !windows);
       if (sums && much && !search_.lean) TrySums(p_, from, end, &trier_);
       if (is_short && fresh && !search_.lean) SLUICE_TRY(trier_.TryTilesOf(from, end));
-      if (border) failed = trier_.tries().any ? 0 : failed + 1;
+      if (border) failed = trier_.any() ? 0 : failed + 1;
       if (is_long) missed = states_.Wants(trier_.tries()) ? 0 : missed + 1;
       SLUICE_TRY(states_.Keep(trier_.tries()));
     }

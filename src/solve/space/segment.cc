@@ -41,6 +41,7 @@ __attribute__((cold)) Status SegmentMaker::Init(Arena* arena) {
   SLUICE_TRY(arena->Allocate(tensors + 1, &block_box_));
   SLUICE_TRY(arena->Allocate(kKnownTiles, &tiles_known_));
   SLUICE_TRY(arena->Allocate(n, &like_));
+  SLUICE_TRY(arena->Allocate(n + 1, &least_));
   plan_.layers = layers_;
   plan_.loops = loops_;
   for (uint32_t i = 0; i < n; ++i) {
@@ -48,22 +49,30 @@ __attribute__((cold)) Status SegmentMaker::Init(Arena* arena) {
     layers_[i].alone = p_.alone[i] != 0;
     like_[i] = p_.coster.by_layer ? i + 1 : HashOfLayer(*p_.graph, p_.at(i));
   }
+  SumLeast();
   return boxes_.Init(arena);
 }
 
-bool SegmentMaker::Make(Span<const Held> held, uint32_t first, uint32_t last,
+bool SegmentMaker::Fits(Span<const Held> held, uint32_t first, uint32_t last,
                         const LoopChoice& loops) {
   first_ = first;
   last_ = last;
   if (!Describe(held, loops)) return false;
   // Glance sees only some of the iterations: if their frames do not fit, the segment
   // does not.
-  const bool alone = p_.alone[first_] != 0;
-  if (!alone && !Glance(loops)) return false;
+  if (p_.alone[first_] == 0 && !Glance(loops)) return false;
   ChooseForms();
   if (block_.loop != kNone && tiles_ > 1) LoadOnce(loops);
-  if (!MakeRoom()) return false;
-  if (!alone && !Measure(loops)) return false;
+  return MakeRoom();
+}
+
+bool SegmentMaker::Make(Span<const Held> held, uint32_t first, uint32_t last,
+                        const LoopChoice& loops, const SegmentLimit* limit) {
+  excluded_ = false;
+  if (!Fits(held, first, last, loops)) return false;
+  if (limit != nullptr && Excludes(limit)) return true;
+  if (p_.alone[first_] == 0 && !Measure(loops, limit)) return false;
+  if (excluded_) return true;
   for (uint32_t i = 0; i < use_count_; ++i) {
     uses_[i].slots = loop_count_ != 0 && uses_[i].depends != 0 ? 2 : 1;
   }
@@ -147,7 +156,7 @@ bool SegmentMaker::Glance(const LoopChoice& loops) {
       const Box& need = boxes_.need(use->root);
       use->frame = Max(use->frame, BytesOfBox(need, p_.graph->tensors[use->root]));
       if (k == 0) first_box_[i] = need;
-      if (k > 0 && !(first_box_[i] == need)) use->depends = 1;
+      if (k > 0 && !(first_box_[i] == need)) use->depends = use->travels = true;
       if (use->slices == 0) continue;
       use->frame = SliceBytes(*use);
       use->depends = 1;
@@ -370,26 +379,29 @@ int32_t SegmentMaker::Middle(const LoopChoice& loops, int loop) const {
 }
 
 // Derives the distinct iterations: the first of each loop, those between, the last.
-bool SegmentMaker::Measure(const LoopChoice& loops) {
+bool SegmentMaker::Measure(const LoopChoice& loops, const SegmentLimit* limit) {
   for (uint32_t u = 0; u < use_count_ && outer_ > 1; ++u) {
     uses_[u].depends = uses_[u].inner ? 1 : 0;
   }
-  int32_t which[kMaxLoops] = {}, kinds[kMaxLoops];
+  int32_t kinds[kMaxLoops];
+  int all = 1;
   for (int i = 0; i < outer_; ++i) {
     kinds[i] = AllAlike(loops, i) ? 1 : Min(loops.trips[i], 3);
+    all *= kinds[i];
   }
-  for (bool more = true; more;) {
+  // After the first iteration comes the one that stands for most others: where the
+  // segment costs too much, that is seen soon.
+  for (int n = 0; n < all; ++n) {
+    int which = n == 0 ? 0 : n == 1 ? all - 1 : n - 1;
     int64_t times = 1;
     bool is_first = true, is_last = true;
     uint32_t changed = 0;
-    for (int i = 0; i < outer_; ++i) {
-      if (which[i] != 0) changed |= 1u << i;
-      const int32_t trips = loops.trips[i];
-      const int32_t trip = which[i] == 0   ? 0
-                           : which[i] == 1 ? trips - 1
-                                           : Middle(loops, i);
+    for (int i = outer_; i-- > 0; which /= kinds[i]) {
+      const int32_t kind = which % kinds[i], trips = loops.trips[i];
+      if (kind != 0) changed |= 1u << i;
+      const int32_t trip = kind == 0 ? 0 : kind == 1 ? trips - 1 : Middle(loops, i);
       boxes_.SetTrip(static_cast<uint32_t>(i), trip);
-      if (which[i] == 2) times *= trips - 2;
+      if (kind == 2) times *= trips - 2;
       if (kinds[i] == 1) times *= trips;
       is_first = is_first && trip == 0;
       is_last = is_last && (trip == trips - 1 || kinds[i] == 1);
@@ -398,14 +410,11 @@ bool SegmentMaker::Measure(const LoopChoice& loops) {
     // Where only one loop is not at its first trip, what differs depends on that loop.
     if (outer_ > 1 && (changed & (changed - 1)) == 0) FindDependence(changed);
     AddIteration(times, is_first, is_last);
+    if (n < 2) FindScattered();
     if (budget_ != nullptr && budget_->stop_reason() != SLUICE_STOP_COMPLETE) {
       return false;
     }
-    more = false;
-    for (int i = outer_ - 1; i >= 0 && !more; --i) {
-      more = ++which[i] < kinds[i];
-      if (!more) which[i] = 0;
-    }
+    if (limit != nullptr && Excludes(limit)) return true;
   }
   // Of a loop whose iterations are all alike only the first one was derived.
   for (int i = 0; i < outer_ && outer_ > 1; ++i) {
@@ -437,10 +446,7 @@ bool SegmentMaker::CountMoved(const LoopChoice& loops) {
       use->count = int64_t{use->slices} * tiles_;
       use->depends = 1;
     }
-    if (use->crossed && use->frame < p_.graph->tensors[use->root].bytes &&
-        !IsContiguous(boxes_.roots(), use->root, boxes_.need(use->root))) {
-      return false;
-    }
+    if (use->scattered && use->frame < p_.graph->tensors[use->root].bytes) return false;
   }
   return true;
 }
@@ -457,27 +463,6 @@ void SegmentMaker::FindDependence(uint32_t changed) {
       uses_[u].depends |= changed;
     }
   }
-}
-
-// Adds the box that is needed of a root in `times` iterations.
-void SegmentMaker::AddBox(int64_t times, bool first, Use* use) {
-  const Box& box = boxes_.need(use->root);
-  const int64_t bytes = BytesOfBox(box, p_.graph->tensors[use->root]);
-  use->frame = Max(use->frame, bytes);
-  if (first) use->first_frame = bytes;
-  use->moved += bytes * times;
-  use->lost += p_.LostBytes(box, use->root, false) * times;
-}
-
-void SegmentMaker::AddIteration(int64_t times, bool first, bool last) {
-  for (uint32_t i = 0; i < use_count_; ++i) {
-    Use* use = &uses_[i];
-    if (use->form != Form::kUnused && !use->inner) AddBox(times, first, use);
-  }
-  for (uint32_t p = first_; p < last_ && !Ends(); ++p) {
-    if (!InBlock(p)) AddTile(p, times, first, last);
-  }
-  if (block_.loop != kNone) AddBlock(times, first, last);
 }
 
 // Positions [span[0], span[1]] during which the segment needs the root's bytes.

@@ -55,6 +55,13 @@ struct SpaceCost {
   }
 };
 
+// Says of a segment that costs at least `least` whether it can be of no use. Of `least`
+// count cycles, energy_pj, load and store.
+struct SegmentLimit {
+  bool (*excludes)(const void* of, const SpaceCost& least);
+  const void* of;
+};
+
 class SegmentMaker {
  public:
   explicit SegmentMaker(const SpaceProblem& problem)
@@ -64,8 +71,14 @@ class SegmentMaker {
   // When the budget ends, nothing fits any more.
   void Watch(Budget* budget) { budget_ = budget; }
 
+  // With a limit, may end early: then is_excluded() is true, and of the results only
+  // cost() is there, a lower bound.
   bool Make(Span<const Held> held, uint32_t first, uint32_t last,
+            const LoopChoice& loops, const SegmentLimit* limit = nullptr);
+  // Whether the segment's frames fit as far as its first iterations show.
+  bool Fits(Span<const Held> held, uint32_t first, uint32_t last,
             const LoopChoice& loops);
+  bool is_excluded() const { return excluded_; }
 
   // The results of the last Make that returned true. Loops are numbered from 0, those
   // of the choice first; images that stay beyond the segment end with it.
@@ -94,21 +107,23 @@ class SegmentMaker {
   };
   struct Use {
     uint32_t root;
-    Form form, was;       // was: as found by Describe
-    bool stored;          // kHeld, kUnused: Held::stored
-    bool made;            // by a layer of the segment
-    bool begun;           // made, and earlier segments made other parts of it
-    bool gone;            // it has left the scratchpad
-    bool lives;           // later segments read or make it
-    bool crossed;         // the segment touches a view of it whose axes are not nested
-    bool inner;           // only the block touches it; its box follows the block's loop
-    uint32_t from, to;    // positions of the segment that touch it
-    uint32_t depends;     // bits of loops that change what is needed of it
-    int64_t frame;        // bytes of the largest box needed
-    int64_t part;         // inner: the frame that GlanceBlock found
-    int64_t first_frame;  // bytes of the first iteration's box
-    int64_t moved;        // bytes of all boxes that differ from the one before
-    int64_t made_bytes;   // bytes that its layers make, all iterations
+    Form form, was;     // was: as found by Describe
+    bool stored;        // kHeld, kUnused: Held::stored
+    bool made;          // by a layer of the segment
+    bool begun;         // made, and earlier segments made other parts of it
+    bool gone;          // it has left the scratchpad
+    bool lives;         // later segments read or make it
+    bool crossed;       // the segment touches a view of it whose axes are not nested
+    bool scattered;     // crossed, and a piece of it is not contiguous
+    bool travels;       // the first two iterations of the outer loops need other boxes
+    bool inner;         // only the block touches it; its box follows the block's loop
+    uint32_t from, to;  // positions of the segment that touch it
+    uint32_t depends;   // bits of loops that change what is needed of it
+    int64_t frame;      // bytes of the largest box needed
+    int64_t part;       // inner: the frame that GlanceBlock found
+    int64_t first_frame;      // bytes of the first iteration's box
+    int64_t moved;            // bytes of all boxes that differ from the one before
+    int64_t made_bytes;       // bytes that its layers make, all iterations
     int64_t lost, made_lost;  // SpaceProblem::LostBytes of `moved`, of `made_bytes`
     int64_t count;            // number of the boxes in `moved`
     uint8_t slots = 1;        // frames, used in turn
@@ -155,13 +170,18 @@ class SegmentMaker {
   bool Overflows();
   bool AnyAlike() const;
   int32_t Middle(const LoopChoice& loops, int loop) const;
-  bool Measure(const LoopChoice& loops);
+  bool Measure(const LoopChoice& loops, const SegmentLimit* limit);
+  void SumLeast();
+  void FindScattered();
+  int64_t LeastLoad(uint32_t i) const;
+  bool Excludes(const SegmentLimit* limit);
   bool CountMoved(const LoopChoice& loops);
   bool AllAlike(const LoopChoice& loops, int loop) const;
   void FindDependence(uint32_t changed);
   TileCost CostOfTile(uint32_t position, const TileBoxes& boxes, SumRange range);
   bool Ends() const { return budget_ != nullptr && budget_->Tick(); }
   void AddIteration(int64_t times, bool first, bool last);
+  double EnergyOf(const Layer& layer, const TileBoxes& tile) const;
   void AddTile(uint32_t position, int64_t times, bool first, bool last);
   void AddPart(uint32_t position, const Box& box, int64_t times, bool first, bool last);
   bool MakeRoom();
@@ -213,7 +233,9 @@ class SegmentMaker {
   Span<Box> block_box_;  // by use: what the block's first iteration needs of it
   Span<int64_t> level_;  // by position of the segment: bytes that start or end there
   Span<int64_t> first_cycles_;  // by position: of its tile in the first iteration
+  Span<TileCost> least_;        // by position: of the layers before it, as whole tiles
   SpaceCost cost_;
+  bool excluded_ = false;
   uint32_t first_ = 0, last_ = 0;
   uint32_t use_count_ = 0, image_count_ = 0, held_count_ = 0;
   int outer_ = 0;               // loops around all layers

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "model/off_chip.h"
 #include "model/tile_cycles.h"
 #include "solve/space/segment.h"
 
@@ -55,6 +56,21 @@ void SegmentMaker::AddTile(uint32_t position, int64_t times, bool first, bool la
   }
 }
 
+// The energy of a tile's work and of its operands in the scratchpad.
+double SegmentMaker::EnergyOf(const Layer& layer, const TileBoxes& t) const {
+  const MemoryLevel& pad = p_.hardware->scratchpad();
+  const TileOperands operands = OperandsOf(layer);
+  double energy = static_cast<double>(t.macs) * p_.hardware->mac_pj +
+                  static_cast<double>(t.vector_ops) * p_.hardware->vector_op_pj;
+  for (int r = 0; r < kTileRoles; ++r) {
+    if (operands.tensor[r] == kNone) continue;
+    const Tensor& tensor = p_.graph->tensors[operands.tensor[r]];
+    energy += static_cast<double>(BytesOfBox(t.box[r], tensor)) * 8 *
+              (r == kRoleOutput ? pad.write_pj_per_bit : pad.read_pj_per_bit);
+  }
+  return energy;
+}
+
 // Adds the cost of `times` equal tiles of a layer.
 void SegmentMaker::AddPart(uint32_t position, const Box& box, int64_t times, bool first,
                            bool last) {
@@ -73,18 +89,8 @@ void SegmentMaker::AddPart(uint32_t position, const Box& box, int64_t times, boo
   if (first) first_cycles_[position] += cost.cycles;
   double energy = cost.energy_pj;
   const MemoryLevel& pad = p_.hardware->scratchpad();
-  const TileOperands operands = OperandsOf(layer);
   const Tensor& out = graph.tensors[layer.outputs[0]];
-  if (energy <= 0) {
-    energy = static_cast<double>(t.macs) * p_.hardware->mac_pj +
-             static_cast<double>(t.vector_ops) * p_.hardware->vector_op_pj;
-    for (int r = 0; r < kTileRoles; ++r) {
-      if (operands.tensor[r] == kNone) continue;
-      energy +=
-          static_cast<double>(BytesOfBox(t.box[r], graph.tensors[operands.tensor[r]])) *
-          8 * (r == kRoleOutput ? pad.write_pj_per_bit : pad.read_pj_per_bit);
-    }
-  }
+  if (energy <= 0) energy = EnergyOf(layer, t);
   if (layers_[position].summed) {
     const int64_t bytes = box.elements() * p_.hardware->accumulator_bytes;
     sum_bytes_ = Max(sum_bytes_, p_.Aligned(bytes));
@@ -96,6 +102,112 @@ void SegmentMaker::AddPart(uint32_t position, const Box& box, int64_t times, boo
   if (end != channels) return;
   use->made_bytes += box.elements() * out.element_bytes * times;
   use->made_lost += p_.LostBytes(box, use->root, true) * times;
+}
+
+// Adds the box that is needed of a root in `times` iterations.
+void SegmentMaker::AddBox(int64_t times, bool first, Use* use) {
+  const Box& box = boxes_.need(use->root);
+  const int64_t bytes = BytesOfBox(box, p_.graph->tensors[use->root]);
+  use->frame = Max(use->frame, bytes);
+  if (first) use->first_frame = bytes;
+  use->moved += bytes * times;
+  use->lost += p_.LostBytes(box, use->root, false) * times;
+}
+
+void SegmentMaker::AddIteration(int64_t times, bool first, bool last) {
+  for (uint32_t i = 0; i < use_count_; ++i) {
+    Use* use = &uses_[i];
+    if (use->form != Form::kUnused && !use->inner) AddBox(times, first, use);
+  }
+  for (uint32_t p = first_; p < last_ && !Ends(); ++p) {
+    if (!InBlock(p)) AddTile(p, times, first, last);
+  }
+  if (block_.loop != kNone) AddBlock(times, first, last);
+}
+
+// Marks the roots of which a view whose axes are not nested needs a piece that is not
+// contiguous.
+void SegmentMaker::FindScattered() {
+  for (uint32_t i = 0; i < use_count_; ++i) {
+    Use* use = &uses_[i];
+    use->scattered = use->crossed &&
+                     !IsContiguous(boxes_.roots(), use->root, boxes_.need(use->root));
+  }
+}
+
+// Sums up what each layer costs at least: what it costs as one tile. The parts of a tile
+// take no fewer cycles together, and read and write no fewer bytes.
+void SegmentMaker::SumLeast() {
+  const Graph& graph = *p_.graph;
+  for (uint32_t p = 0; p + 1 < least_.size(); ++p) {
+    least_[p + 1] = least_[p];
+    const Layer& layer = p_.at(p);
+    if (KindOf(layer.op) != LayerKind::kCompute) continue;
+    const int32_t channels = AccumulatedChannels(graph, layer);
+    const TileBoxes t =
+        BoxesOf(graph, layer, WholeBox(graph.tensors[layer.outputs[0]]), 0, channels);
+    // Of tiles that the caller prices, only the least that they may declare is known.
+    TileCost told = {};
+    if (p_.coster.cost != nullptr &&
+        p_.coster.cost(p_.coster.user, p_.layer[p], t.box[kRoleOutput].extent, channels,
+                       &told)) {
+      least_[p + 1].cycles +=
+          LeastTileCycles(*p_.hardware, graph, layer, t, {channels});
+      continue;
+    }
+    least_[p + 1].cycles += TileCycles(*p_.hardware, graph, layer, t, {channels});
+    least_[p + 1].energy_pj += EnergyOf(layer, t);
+  }
+}
+
+// Bytes that the use loads at least, as far as iterations have been derived: all of a
+// constant of which iterations need different pieces.
+int64_t SegmentMaker::LeastLoad(uint32_t i) const {
+  const Use& use = uses_[i];
+  const Tensor& root = p_.graph->tensors[use.root];
+  int64_t bytes = 0;
+  if (use.form == Form::kLoadKeep) {
+    bytes = root.bytes;
+  } else if (use.form != Form::kLoad) {
+    return 0;
+  } else if (use.slices != 0) {
+    bytes = root.bytes * tiles_;
+  } else if (use.inner && !use.travels) {
+    // What a loop inside needs piece by piece comes again in each iteration of the loops
+    // around it, unless these need other pieces of it.
+    bytes = BytesOfBox(first_box_[i], root) * tiles_;
+  } else if (use.travels && p_.roots[use.root].constant) {
+    bytes = root.bytes;
+  } else {
+    bytes = outer_ == 1 && use.depends != 0 ? Max(use.frame, use.moved) : use.frame;
+  }
+  const double share = PortShare(*p_.hardware, root);
+  return share >= 1 ? bytes : static_cast<int64_t>(share * static_cast<double>(bytes));
+}
+
+// Whether the limit excludes what the segment costs at least, as far as that is known.
+// The roots that stay whole by a glance are taken to stay.
+bool SegmentMaker::Excludes(const SegmentLimit* limit) {
+  const MemoryLevel& dram = p_.hardware->dram();
+  const MemoryLevel& pad = p_.hardware->scratchpad();
+  SpaceCost least;
+  least.squeezed = cost_.squeezed;
+  least.cycles = Max(cost_.cycles, least_[last_].cycles - least_[first_].cycles);
+  for (uint32_t i = 0; i < use_count_; ++i) {
+    const Use& use = uses_[i];
+    least.load += LeastLoad(i);
+    if (use.gone && !use.stored) least.store += p_.graph->tensors[use.root].bytes;
+    if (use.form == Form::kMadeOut) least.store += use.made_bytes;
+  }
+  least.energy_pj =
+      Max(cost_.energy_pj, least_[last_].energy_pj - least_[first_].energy_pj) +
+      static_cast<double>(least.load) * 8 *
+          (dram.read_pj_per_bit + pad.write_pj_per_bit) +
+      static_cast<double>(least.store) * 8 *
+          (dram.write_pj_per_bit + pad.read_pj_per_bit);
+  excluded_ = limit->excludes(limit->of, least);
+  if (excluded_) cost_ = least;
+  return excluded_;
 }
 
 void SegmentMaker::AddEarly(int64_t bytes, int64_t room) {

@@ -21,7 +21,11 @@ struct TileChooser::Facts {
   int32_t channels;           // summed over, also where the sum must not be cut
   uint32_t whole;             // bits of roles
   bool depends[kTileRoles][kAxes + 1];
-  int64_t room;  // bytes
+  int64_t room;              // bytes
+  double moved[kTileRoles];  // least bytes, if each is moved once; 0: whole on chip
+  double peak;               // least cycles of the whole layer
+  double per_byte;           // cost of the energy of a byte that moves
+  double dma_per_byte;       // cycles
 };
 
 namespace {
@@ -221,12 +225,42 @@ TileChooser::Facts TileChooser::FactsOf(uint32_t position, uint32_t whole) const
       f.depends[r][kSumCut] = !(one.box[r] == all.box[r]);
     }
   }
+  FindLeast(all, &f);
   f.room = p_.capacity;
   for (int r = 0; r < kTileRoles; ++r) {
     if (f.operands.tensor[r] == kNone || (whole >> r & 1) == 0) continue;
     f.room -= p_.roots[p_.root_of[f.operands.tensor[r]]].bytes;
   }
   return f;
+}
+
+// Finds what all tilings move and compute at least. all: the operands' whole boxes.
+void TileChooser::FindLeast(const TileBoxes& all, Facts* f) const {
+  const auto peak = [](int64_t work, int64_t rate) {
+    return static_cast<double>(work) / static_cast<double>(Max<int64_t>(rate, 1));
+  };
+  f->peak = Max(peak(all.macs, p_.hardware->macs_per_cycle),
+                peak(all.vector_ops, p_.hardware->vector_ops_per_cycle));
+  // Windows that leave out rows or columns read less in parts than as a whole.
+  bool skips = false;
+  for (int a = 1; a < 3; ++a) {
+    const Window w = WindowOf(*p_.graph, *f->layer, a);
+    skips = skips || w.filter < w.stride;
+  }
+  for (int r = 0; r < kTileRoles; ++r) {
+    if (f->operands.tensor[r] == kNone || (f->whole >> r & 1) != 0) continue;
+    if (skips && r != kRoleOutput) continue;
+    f->moved[r] = static_cast<double>(
+        BytesOfBox(all.box[r], p_.graph->tensors[f->operands.tensor[r]]));
+  }
+  const MemoryLevel& dram = p_.hardware->dram();
+  const Rational& b = dram.bandwidth;
+  f->per_byte = 8 *
+                (dram.read_pj_per_bit + p_.hardware->scratchpad().write_pj_per_bit) *
+                goal_.per_pj;
+  f->dma_per_byte = b.numerator == 0 ? 0
+                                     : static_cast<double>(b.denominator) /
+                                           static_cast<double>(b.numerator);
 }
 
 // A tile in the middle, if there is a whole one there: it has its halo on both sides.
@@ -305,11 +339,38 @@ class TileChooser::Moving {
   int count_ = 0;
 };
 
+// Bounds on what Estimate finds: each byte moves as often as loops around those that it
+// depends on repeat it, and the largest box of an operand is no smaller than its boxes
+// are on average.
+TileChooser::Bound TileChooser::Least(const Facts& f, const LoopChoice& loops) const {
+  double moved = 0, bytes = 0;
+  for (int r = 0; r < kTileRoles; ++r) {
+    if (f.moved[r] == 0) continue;
+    double again = 1, outside = 1, parts = 1;
+    for (int i = 0; i < loops.count; ++i) {
+      if (f.depends[r][loops.cut[i]]) {
+        again = outside;
+        parts *= loops.trips[i];
+      } else {
+        outside *= loops.trips[i];
+      }
+    }
+    moved += again * f.moved[r];
+    bytes += f.moved[r] / parts;
+  }
+  return {moved * f.per_byte + Max(moved * f.dma_per_byte, f.peak) * goal_.per_cycle,
+          bytes};
+}
+
 // Estimates the cost of the layer by itself; false if a tile does not fit. If a lower
 // bound on the cost is not below `most`, *cost is that bound, and the coster is not
 // asked.
 bool TileChooser::Estimate(const Facts& f, const LoopChoice& loops, double most,
                            double* cost) const {
+  const Bound bound = Least(f, loops);
+  if (bound.bytes > static_cast<double>(f.room)) return false;
+  *cost = bound.cost;
+  if (bound.cost >= most) return true;
   const Tile t = TileOf(f, loops);
   Moving moving;
   int64_t bytes = 0, pad_bytes = 0;
@@ -335,10 +396,7 @@ bool TileChooser::Estimate(const Facts& f, const LoopChoice& loops, double most,
   const MemoryLevel& dram = p_.hardware->dram();
   const MemoryLevel& pad = p_.hardware->scratchpad();
   double energy = moved * 8 * (dram.read_pj_per_bit + pad.write_pj_per_bit);
-  const Rational& b = dram.bandwidth;
-  const double per_byte = b.numerator == 0 ? 0
-                                           : static_cast<double>(b.denominator) /
-                                                 static_cast<double>(b.numerator);
+  const double per_byte = f.dma_per_byte;
   const double latency = static_cast<double>(p_.hardware->dma_latency_cycles);
   const double dma = moved * per_byte + 3 * t.count * latency;
   const double peak = static_cast<double>(
@@ -385,6 +443,8 @@ void TileChooser::Consider(const Facts& facts, const LoopChoice& loops,
   const auto most = [&] {
     return out->count == TileChoices::kMost ? out->cost[out->count - 1] : DBL_MAX;
   };
+  // Parts of the sum inside of these loops move no fewer bytes.
+  if (loops.count > 0 && Least(facts, loops).cost >= most()) return;
   const bool fits = loops.count > 0 && Estimate(facts, loops, most(), &cost);
   if (fits) Insert(loops, cost, out);
   // A coster's answer takes time and memory for each new shape of tile.

@@ -44,6 +44,12 @@ class OuterCuts {
             int32_t all_up_to = 4);
   int size() const { return trips_[0].size + trips_[1].size + trips_[2].size; }
   LoopChoice at(int i) const;
+  // The finest cut of the axis that is cut as the first, second or third.
+  int finest(int axis) const {
+    int n = -1;
+    for (int a = 0; a <= axis; ++a) n += trips_[a].size;
+    return n;
+  }
 
  private:
   uint8_t axis_[3] = {0, 1, 2};
@@ -94,18 +100,23 @@ class TileChooser {
     uint32_t position, whole;
     TileChoices choices;
   };
+  struct Bound {
+    double cost, bytes;
+  };
   struct Facts;
   struct Tile;
   class Moving;
   bool Crosses(const Layer& layer) const;
   bool SameLayer(uint32_t a, uint32_t b) const;
   Facts FactsOf(uint32_t position, uint32_t whole) const;
+  void FindLeast(const TileBoxes& all, Facts* facts) const;
   Tile TileOf(const Facts& facts, const LoopChoice& loops) const;
   double LoadsOf(const Facts& facts, const LoopChoice& loops, int role) const;
   void Fill(uint32_t position, uint32_t whole, TileChoices* out) const;
   void Consider(const Facts& facts, const LoopChoice& loops, TileChoices* out) const;
   bool Reloads(const Facts& facts, const LoopChoice& loops) const;
   static void Insert(const LoopChoice& loops, double cost, TileChoices* out);
+  Bound Least(const Facts& facts, const LoopChoice& loops) const;
   bool Estimate(const Facts& facts, const LoopChoice& loops, double most,
                 double* cost) const;
 

@@ -53,5 +53,55 @@ TEST_CASE("segment cost: what a later layer loads hides behind the tiles before 
   CHECK(maker.cost().first_wait == std::max(one, both - first_tile));
 }
 
+// The largest cost with which a limit was asked about a segment.
+struct Asked {
+  int64_t cycles = 0, load = 0, store = 0;
+  double energy_pj = 0;
+  int times = 0;
+
+  static bool Note(const void* of, const SpaceCost& least) {
+    Asked* asked = static_cast<Asked*>(const_cast<void*>(of));
+    asked->cycles = std::max(asked->cycles, least.cycles);
+    asked->load = std::max(asked->load, least.load);
+    asked->store = std::max(asked->store, least.store);
+    asked->energy_pj = std::max(asked->energy_pj, least.energy_pj);
+    ++asked->times;
+    return false;
+  }
+  static bool All(const void*, const SpaceCost&) { return true; }
+};
+
+TEST_CASE("segment cost: segments are excluded by what they cost at least") {
+  int asked_at_all = 0;
+  for (const int64_t capacity : {1 << 9, 1 << 10, 1 << 12}) {
+    for (const bool joined : {false, true}) {
+      sluice_test::MakerCase c(
+          joined ? sluice_test::JoinedGraph() : sluice_test::ChainGraph(2), capacity);
+      const uint32_t layers = static_cast<uint32_t>(c.problem.layer.size());
+      for (int way = 0; way < 5 * 5 * 3 * 2; ++way) {
+        LoopChoice loops;
+        loops.Add(0, 1 + way / 2 % 2);
+        loops.Add(way / 4 % 2 == 0 ? 1 : 3, 1 << way / 8 % 3);
+        if (way % 2 != 0) loops.Add(kSumCut, 4);
+        if (way / 32 % 2 != 0) loops.slice = capacity / 16;
+        for (uint32_t last = 1; last <= layers; ++last) {
+          Asked asked;
+          const SegmentLimit limit = {Asked::Note, &asked};
+          if (!c.maker.Make({}, 0, last, loops, &limit)) continue;
+          const SpaceCost& cost = c.maker.cost();
+          asked_at_all += asked.times;
+          CHECK(asked.cycles <= cost.cycles);
+          CHECK(asked.load <= cost.load);
+          CHECK(asked.store <= cost.store);
+          CHECK(asked.energy_pj <= cost.energy_pj * (1 + 1e-12));
+          const SegmentLimit all = {Asked::All, nullptr};
+          CHECK((c.maker.Make({}, 0, last, loops, &all) && c.maker.is_excluded()));
+        }
+      }
+    }
+  }
+  CHECK(asked_at_all > 1000);
+}
+
 }  // namespace
 }  // namespace sluice
