@@ -101,6 +101,20 @@ TEST_CASE("bounds: no plan of any solver is below them") {
   CHECK(tally.plans > static_cast<int>(2 * cases));
 }
 
+// A mesh takes some images at a time, but not of a layer that pads them: such a part lies in
+// padding alone, and a transfer of nothing was divided by.
+TEST_CASE("bounds: a pad of images on a mesh has a plan") {
+  RandomGraphLimits limits;
+  limits.opaque = false;
+  Library library;
+  const GraphPtr graph = library.Graph(GraphBytes(MakeRandomGraph(133, limits)));
+  const HardwarePtr hardware =
+      library.Hardware(sluice::presets::LoadPreset("kapla-4x4"));
+  Tally tally;
+  CheckPlans(&library, graph, hardware, &tally);
+  CHECK(tally.plans > 0);
+}
+
 namespace wire = sluice::wire;
 
 // Makes every plan of a graph with these choices:

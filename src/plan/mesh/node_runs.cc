@@ -151,7 +151,9 @@ Status SetPlaces(State* self) {
     Place* place = &self->places[i];
     const Layer& layer = s.lowering.executed[s.order[i]];
     place->layer = s.order[i];
-    place->computes = KindOf(layer.op) == LayerKind::kCompute;
+    // A run takes some images at a time. A pad of images, for one, cannot be cut there.
+    place->computes =
+        KindOf(layer.op) == LayerKind::kCompute && CutsOf(s.graph, layer).cuttable[0];
     place->after = kNone;
     if (!place->computes) continue;
     place->operands = OperandsOf(layer);

@@ -2,6 +2,7 @@
 #include "plan/mesh/node_together.h"
 
 #include "base/checked.h"
+#include "model/tile_geometry.h"
 #include "plan/mesh/node_fit.h"
 #include "plan/mesh/node_resident.h"
 #include "plan/mesh/node_steps.h"
@@ -173,7 +174,8 @@ Status MakeLayers(NodeSchedule* self, const NodeGroup& group, int32_t slices,
     const uint32_t l = self->order[group.first + i];
     const Layer& layer = self->lowering.executed[l];
     if (KindOf(layer.op) != LayerKind::kCompute ||
-        self->graph.tensors[layer.outputs[0]].extent[0] % slices != 0) {
+        self->graph.tensors[layer.outputs[0]].extent[0] % slices != 0 ||
+        (slices > 1 && !CutsOf(self->graph, layer).cuttable[0])) {
       return Status::kInfeasible;
     }
     const uint32_t lands = LandsOn(layer, Span<NodeLayer*>(layers.data(), i));
