@@ -629,8 +629,12 @@ bool IsStored(const Graph& graph, const Needs& needs, const Layer& maker, uint32
 Traffic TrafficOfLayer(const Graph& graph, const Needs& needs, const Layer& layer,
                        Span<uint8_t> taken) {
   Traffic traffic = {0, 0, 0};
+  // A gather needs rows of its table that are known only when it runs, an append writes rows of
+  // its state: if all of either must be loaded, another layer needs it.
+  const LayerKind kind = KindOf(layer.op);
+  const bool rows = kind == LayerKind::kGather || kind == LayerKind::kAppend;
   for (const uint32_t t : layer.inputs) {
-    if (t == kNone || taken[t] != 0) continue;
+    if (t == kNone || taken[t] != 0 || (rows && t == layer.inputs[0])) continue;
     taken[t] = 1;
     const int64_t bytes = LoadedBytes(graph, needs, t);
     traffic.read += bytes;
@@ -640,10 +644,10 @@ Traffic TrafficOfLayer(const Graph& graph, const Needs& needs, const Layer& laye
     const Tensor& made = graph.tensors[t];
     if (IsStored(graph, needs, layer, t)) traffic.written += made.bytes;
     // Rows of a gather's table come by indexed loads, each into its place of the output.
-    if (KindOf(layer.op) != LayerKind::kGather) continue;
+    if (kind != LayerKind::kGather) continue;
     traffic.read += PartsMade(graph, needs, t).elements() * int64_t{made.element_bytes};
   }
-  if (KindOf(layer.op) == LayerKind::kAppend) {
+  if (kind == LayerKind::kAppend) {
     traffic.written += graph.tensors[layer.inputs[1]].bytes;
   }
   return traffic;

@@ -208,7 +208,7 @@ enum : uint8_t {
   kGoesOut = 8,  // a copy of it is an output of the graph
 };
 
-// Who uses a tensor, and the first layer that does.
+// Who uses a tensor, and the first layer that reads all of it.
 struct Users {
   Span<uint8_t> uses;
   Span<uint32_t> first;
@@ -226,7 +226,10 @@ void FindUses(const Judge& judge, const Users& users) {
     for (size_t i = 0; i < layer.inputs.size(); ++i) {
       const uint32_t t = layer.inputs[i];
       if (t == kNone) continue;
-      users.first[t] = static_cast<uint32_t>(l);
+      // Rows of a table or of a state: all of it is loaded for other readers, if at all.
+      const bool named =
+          !host && (deed == Deed::kGather || deed == Deed::kAppend) && i == 0;
+      if (!named) users.first[t] = static_cast<uint32_t>(l);
       if (host) {
         uses[t] |= kHostReads;
         // A PAD that the engines lack may still be part of a convolution, which then
@@ -240,7 +243,6 @@ void FindUses(const Judge& judge, const Users& users) {
         uses[t] |= uses[out] & (kHostReads | kGoesOut);
         if (graph.tensors[out].kind == TensorKind::kOutput) uses[t] |= kGoesOut;
       }
-      const bool named = (deed == Deed::kGather || deed == Deed::kAppend) && i == 0;
       if (!named) uses[t] |= kLoaded;
     }
   }
