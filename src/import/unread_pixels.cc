@@ -55,6 +55,20 @@ constexpr Steps kAll = {1, 1};
 // The largest stride that the graph's reader takes.
 constexpr int32_t kLargestStride = 65535;
 
+bool IsEightBit(const TensorRow& row) {
+  return row.dtype == SLUICE_DTYPE_INT8 || row.dtype == SLUICE_DTYPE_UINT8;
+}
+
+int32_t OneIfZero(int32_t value) { return value == 0 ? 1 : value; }
+int32_t At(const LayerRow& layer, size_t attribute) {
+  return attribute < layer.attributes.size() ? layer.attributes[attribute] : 0;
+}
+// Where the stride along H lies among the attributes; that along W lies behind it.
+size_t StrideOf(const LayerRow& layer) {
+  if (ReadsOf(layer.op) == Reads::kPool) return SLUICE_POOL_STRIDE_H;
+  return SLUICE_CONV_STRIDE_H;
+}
+
 class Skipper {
  public:
   explicit Skipper(GraphWriter* graph)
@@ -117,20 +131,6 @@ class Skipper {
     const TensorRow& row = graph_.tensors()[tensor];
     return row.kind == Kind::kIntermediate && row.dims.size() == 4 && IsEightBit(row);
   }
-  static bool IsEightBit(const TensorRow& row) {
-    return row.dtype == SLUICE_DTYPE_INT8 || row.dtype == SLUICE_DTYPE_UINT8;
-  }
-
-  static int32_t OneIfZero(int32_t value) { return value == 0 ? 1 : value; }
-  static int32_t At(const LayerRow& layer, size_t attribute) {
-    return attribute < layer.attributes.size() ? layer.attributes[attribute] : 0;
-  }
-  // Where the stride along H lies among the attributes; that along W lies behind it.
-  static size_t StrideOf(const LayerRow& layer) {
-    if (ReadsOf(layer.op) == Reads::kPool) return SLUICE_POOL_STRIDE_H;
-    return SLUICE_CONV_STRIDE_H;
-  }
-
   // Whether the layer reads single pixels on this side (0: H, 1: W). Pads are smaller than
   // windows, so there are none then.
   bool ReadsPoints(const LayerRow& layer, size_t side) const {
