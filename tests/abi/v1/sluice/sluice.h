@@ -579,8 +579,7 @@ SLUICE_API sluice_status_t sluice_plan_report(const sluice_plan_t* plan,
 
 /* The least that any plan of the graph on the machine takes of a layer, with the tile costs
  * of the call. Bytes off chip belong to the first layer that reads, or to the one that makes
- * the tensor, also where that is a view. (A gather reads rows of its table, which are counted as
- * its own; all of a table belongs to another reader.) */
+ * the tensor, also where that is a view. */
 typedef struct sluice_layer_least {
   uint64_t cycles;         /* of its tiles together, or of its HOST call with its time at
                               DRAM's port */
