@@ -119,9 +119,10 @@ NotedSegment SegmentFromJson(const Json& json,
 SegmentNotation SegmentsOfPlan(const Bytes& plan) {
   const wire::Plan& p = Checked(plan);
   if (p.segment() == nullptr || p.segment()->size() == 0) {
-    throw Failure(kBadInput,
-                  "the plan has no segments: only the default solver's plans for one "
-                  "node have");
+    throw Failure(
+        kBadInput,
+        "the plan has no segments: the default solver makes them on one node, "
+        "where they cost less than layers one by one");
   }
   SegmentNotation notation;
   notation.placing = p.placing();
