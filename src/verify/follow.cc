@@ -73,6 +73,8 @@ Status CheckPlace(Judge* judge, uint32_t t) {
         .Number(t)
         .Text(" ends beyond its region");
   }
+  uint64_t* region_end = &judge->stream.region_end[place.region];
+  *region_end = Max(*region_end, end);
   if (aligned) return Status::kOk;
   return Reject(*judge, "alignment")
       .Tensor(t)
@@ -161,6 +163,8 @@ Status Follower::Locate(uint32_t index, Access* access, bool may_move) {
         .Text(" ends beyond region ")
         .Number(binding.region);
   }
+  uint64_t* region_end = &judge_->stream.region_end[binding.region];
+  *region_end = Max(*region_end, end);
   access->base = begin;
   if (!aligned || (access->base & low_bits) != 0) {
     return Reject(*judge_, "alignment")

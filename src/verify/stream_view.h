@@ -70,6 +70,7 @@ struct StreamView {
   uint32_t nodes;
   uint32_t engines;
   uint64_t region_limit[SLUICE_REGION_COUNT];  // bytes that may be addressed
+  uint64_t region_end[SLUICE_REGION_COUNT];    // end of what tensors and operands take
   Span<uint8_t> reaches_dram;                  // per engine: has a LOAD, STORE or HOST
   uint32_t dram_engines;                       // how many do
   Span<StepTime> time;                         // of each instruction, by its number

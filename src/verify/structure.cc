@@ -591,17 +591,7 @@ Status ReadStream(Judge* judge) {
   SLUICE_TRY(CheckPatches(judge));
   SLUICE_TRY(Look(*judge));
   SLUICE_TRY(CheckInstances(judge));
-  SLUICE_TRY(ReadLoops(judge));
-  const Span<const uint32_t> debug = judge->plan.debug_layer;
-  if (debug.size() != 0 && debug.size() != s.stored) {
-    return Reject(*judge, "structure").Text("debug map of another length");
-  }
-  for (const uint32_t layer : debug) {
-    if (layer >= judge->graph.layers.size()) {
-      return Reject(*judge, "structure").Text("debug map of a layer that is none");
-    }
-  }
-  return Status::kOk;
+  return ReadLoops(judge);
 }
 
 }  // namespace judge

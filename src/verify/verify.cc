@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "base/checked.h"
+#include "verify/beside.h"
 #include "verify/follow.h"
 #include "verify/report.h"
 
@@ -79,6 +80,7 @@ Status Run(Judge* judge, VerifiedCounts* counts) {
   SLUICE_TRY(judge::ReadStream(judge));
   const Status status = FollowAll(judge, judge::Preference::kAny, counts);
   if (status != Status::kOk) return NameCause(judge, status, counts);
+  SLUICE_TRY(judge::CheckBeside(*judge));
   return judge::CheckReport(*judge, *counts);
 }
 

@@ -68,6 +68,9 @@ constexpr Scope kScope[] = {
     {"append", "appends rows twice"},
     // A parameter with a single value moves nothing, but verify still checks its step.
     {"patch", "the patch moves differently from this state's rows"},
+    // What is said beside the stream; the simulator needs none of it.
+    {"bounds", "region # is larger than what is used of it"},
+    {"structure", "the debug map names layer #"},
 };
 
 // Gives a field another value; `what` says for the reader which field it was.

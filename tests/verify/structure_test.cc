@@ -185,21 +185,6 @@ TEST_CASE("structure: engines are the machine's, in its order, and move their ro
       "instruction 0 of engine 0: opcode, flags, descriptor or waits out of range");
 }
 
-TEST_CASE("structure: the debug map names a layer of the graph for each instruction") {
-  Case c = ConvCase();
-  c.debug_layer.assign(14, 0);
-  CheckAccepted(c);
-  for (const size_t instruction : {size_t{0}, size_t{13}}) {
-    for (const uint32_t none : {1u, 0xffffffffu}) {  // the graph has one layer
-      Case wrong = c;
-      wrong.debug_layer[instruction] = none;
-      CheckRejected(wrong, "structure", "debug map of a layer that is none");
-    }
-  }
-  c.debug_layer.pop_back();
-  CheckRejected(c, "structure", "debug map of another length");
-}
-
 TEST_CASE("structure: instances have their block, slots and kernels") {
   CheckRecord([](Case* c) { c->stream.instances[0].block = 1; },
               "an instance of no block");

@@ -163,6 +163,9 @@ inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
   REQUIRE(WritePlan(plan, parts.header.size_bytes, parts.debug_layer.size(), &memory,
                     &image, &run.diagnostic) == Status::kOk);
   REQUIRE(WriteStream(parts, image.stream.data()) == Status::kOk);
+  for (size_t i = 0; i < image.debug_layer.size(); ++i) {
+    image.debug_layer[i] = parts.debug_layer[i];
+  }
   run.plan.assign(image.all.begin(), image.all.end());
   sluice::Plan read = {};
   REQUIRE(ReadPlan(run.plan.data(), run.plan.size(), &memory, &read, &run.diagnostic) ==
