@@ -323,13 +323,14 @@ class Context {
     sluice_reschedule_options_t how = {};
     how.struct_size = sizeof how;
     how.minimise_changes = minimise_changes ? 1 : 0;
+    how.previous = previous.get();
     how.schedule = &options;
     sluice_change_t change = {};
     change.struct_size = sizeof change;
+    how.change = &change;
     sluice_plan_t* plan = nullptr;
-    const sluice_status_t status =
-        sluice_reschedule(context_.get(), previous.get(), graph.get(), hardware.get(),
-                          &how, &plan, &change, &why.diagnostic);
+    const sluice_status_t status = sluice_reschedule(
+        context_.get(), graph.get(), hardware.get(), &how, &plan, &why.diagnostic);
     if (status != SLUICE_OK) return std::move(why).With(status);
     return Rescheduled{Plan(context_, plan), change};
   }

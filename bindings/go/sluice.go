@@ -67,8 +67,10 @@ static sluice_status_t schedule(sluice_context_t* c, sluice_plan_t* previous,
   again.struct_size = sizeof again;
   again.minimise_changes = s.minimise_changes;
   again.schedule = &o;
+  again.previous = previous;
+  again.change = change;
   change->struct_size = sizeof *change;
-  return sluice_reschedule(c, previous, g, h, &again, out, change, d);
+  return sluice_reschedule(c, g, h, &again, out, d);
 }
 
 static void clear(sluice_diagnostic_t* d) {

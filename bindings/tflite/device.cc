@@ -256,9 +256,9 @@ bool Device::Make(const Options& options, uint64_t deadline_ns, Model* model,
   if (before != nullptr) {
     sluice_reschedule_options_t again = {};
     again.struct_size = sizeof again;
+    again.previous = before;
     again.schedule = &s;
-    status = sluice_reschedule(context_, before, graph, hardware_, &again, &plan,
-                               nullptr, &d);
+    status = sluice_reschedule(context_, graph, hardware_, &again, &plan, &d);
     if (status == SLUICE_OK) model->source = PlanSource::kRescheduled;
   } else {
     status = sluice_schedule(context_, graph, hardware_, &s, &plan, &d);
@@ -373,11 +373,12 @@ bool Device::PlanTogether(const Options& options, uint64_t deadline_ns,
   o.share = SLUICE_SHARE_PARTITION;
   o.scratchpad_bytes = options.budget;
   o.deadline_ns = deadline_ns * count;
+  o.models = models.data();
+  o.model_count = static_cast<uint32_t>(count);
   sluice_diagnostic_t d = NoDiagnostic();
   sluice_cohort_t* made = nullptr;
   const auto plan_all = [&] {
-    return sluice_coschedule(context_, hardware_, models.data(),
-                             static_cast<uint32_t>(count), &o, &made, &d);
+    return sluice_coschedule(context_, hardware_, &o, &made, &d);
   };
   sluice_status_t status = plan_all();
   if (status == SLUICE_STOPPED) {  // out of time: equal shares, without a deadline

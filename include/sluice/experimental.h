@@ -23,18 +23,17 @@ extern "C" {
 
 /* What a given schedule (schedule.h) costs; nothing is searched. The notation orders layers
  * of the graph by index: any set of layers that compute, without their views. Tensors of
- * other layers go through DRAM. Of the options (may be NULL) scratchpad_bytes and the tile
- * costs count. SLUICE_REJECTED: not a legal schedule; `fault` says why, the diagnostic names
- * layer and tile. SLUICE_SCHEDULE_BUFFER: the diagnostic has the missing bytes, and the
- * numbers hold as if the buffer were larger. A plan made from a schedule has this energy and
- * at most this latency: its waits follow from addresses and may let transfers start earlier.
+ * other layers go through DRAM. SLUICE_REJECTED: not a legal schedule; `fault` says why, the
+ * diagnostic names layer and tile. SLUICE_SCHEDULE_BUFFER: the diagnostic has the missing
+ * bytes, and the numbers hold as if the buffer were larger. A plan made from a schedule has
+ * this energy and at most this latency: its waits follow from addresses and may let transfers
+ * start earlier.
  * Arrays of the evaluation are NULL or as long as schedule.h says; a call without them gives
  * the lengths. */
 SLUICE_API sluice_status_t sluice_evaluate(
     sluice_context_t* context, const sluice_graph_t* graph,
     const sluice_hardware_t* hardware, const sluice_notation_t* notation,
-    const sluice_schedule_options_t* options, sluice_evaluation_t* evaluation,
-    sluice_diagnostic_t* diagnostic);
+    sluice_evaluation_t* evaluation, sluice_diagnostic_t* diagnostic);
 /* The same for a resolved schedule, of any machine. */
 SLUICE_API sluice_status_t sluice_evaluate_timed(
     sluice_context_t* context, const sluice_timed_schedule_t* schedule,
@@ -102,11 +101,16 @@ typedef struct sluice_gemm_mapping {
   int64_t memory_cycles[3]; /* words of one instance / bandwidth; 0: never limits */
 } sluice_gemm_mapping_t;
 
-/* Maps one GEMM of m * n * k MACs, each >= 1. options may be NULL. SLUICE_INFEASIBLE: no
- * split of the axes uses exactly all PEs. */
+/* The extents of a GEMM, each >= 1: m * n * k MACs. */
+typedef struct sluice_gemm {
+  int64_t m, n, k; /* rows of A and P; columns of P, rows of B; the axis summed over */
+} sluice_gemm_t;
+
+/* Maps one GEMM. options may be NULL. SLUICE_INFEASIBLE: no split of the axes uses exactly
+ * all PEs. */
 SLUICE_API sluice_status_t sluice_map_gemm(sluice_context_t* context,
-                                           const sluice_hardware_t* hardware, int64_t m,
-                                           int64_t n, int64_t k,
+                                           const sluice_hardware_t* hardware,
+                                           const sluice_gemm_t* gemm,
                                            const sluice_gemm_options_t* options,
                                            sluice_gemm_mapping_t* out_mapping,
                                            sluice_diagnostic_t* diagnostic);
@@ -165,7 +169,7 @@ typedef struct sluice_placement_options {
   const uint32_t* cancel; /* nonzero stops the call; may be NULL */
 } sluice_placement_options_t;
 
-/* What was found. Flags are 0 or 1. */
+/* What was found. Flags are 0 or 1. Fields marked "in" are the caller's. */
 typedef struct sluice_placement {
   uint32_t struct_size;
   uint32_t placed;      /* offsets hold a placement; unless SLUICE_OK one above capacity */
@@ -176,17 +180,20 @@ typedef struct sluice_placement {
   int64_t peak_bytes;        /* highest byte used */
   int64_t lower_bound_bytes; /* no placement has a lower peak */
   uint64_t nodes;            /* of the exact search, that were visited */
+  int64_t* offsets;   /* in: array to be filled, an entry per buffer: bytes from the start;
+                         NULL only where there are no buffers */
+  uint32_t* conflict; /* in: array to be filled, room for an entry per buffer: indices of
+                         buffers; may be NULL */
 } sluice_placement_t;
 
-/* Places buffers. offsets and conflict have buffer_count entries each; conflict and options
- * may be NULL. SLUICE_STOPPED: offsets and out_placement hold the lowest peak that was found.
- * SLUICE_INFEASIBLE: proved; conflict names buffers that cannot lie together, the
- * diagnostic's tensor is the first of them. SLUICE_BAD_INPUT: tensor is the bad buffer. */
+/* Places buffers. options may be NULL. SLUICE_STOPPED: the placement holds the lowest peak
+ * that was found. SLUICE_INFEASIBLE: proved; conflict names buffers that cannot lie together,
+ * the diagnostic's tensor is the first of them. SLUICE_BAD_INPUT: the diagnostic's tensor is
+ * the bad buffer. */
 SLUICE_API sluice_status_t sluice_place(sluice_context_t* context,
                                         const sluice_placement_problem_t* problem,
                                         const sluice_placement_options_t* options,
-                                        int64_t* offsets, uint32_t* conflict,
-                                        sluice_placement_t* out_placement,
+                                        sluice_placement_t* placement,
                                         sluice_diagnostic_t* diagnostic);
 
 /* Replacement: operators on whole tensors; in which order they run, which tensors leave the
@@ -283,13 +290,21 @@ SLUICE_API sluice_status_t sluice_replacement_plan(
     const sluice_replacement_t* replacement, const uint32_t** out_order,
     const sluice_residence_t** out_residences);
 
+/* An order of operators and the room that it needs. */
+typedef struct sluice_footprint {
+  uint32_t struct_size;
+  uint32_t proved;    /* 1: no order has a lower peak */
+  int64_t peak_bytes; /* the most bytes that are live at a time */
+  uint32_t* order;    /* in: array to be filled, operator_count entries; NULL only where
+                         there are no operators */
+} sluice_footprint_t;
+
 /* The order whose peak of live bytes is lowest when no tensor leaves the scratchpad
- * (addresses may need more). order: operator_count entries, written. out_proved may be NULL.
- * Of the options (may be NULL) deadline_ns and cancel count. */
+ * (addresses may need more). Of the options (may be NULL) deadline_ns and cancel count. */
 SLUICE_API sluice_status_t sluice_minimum_footprint(
     sluice_context_t* context, const sluice_operator_graph_t* operators,
-    const sluice_replacement_options_t* options, uint32_t* order,
-    int64_t* out_peak_bytes, uint32_t* out_proved, sluice_diagnostic_t* diagnostic);
+    const sluice_replacement_options_t* options, sluice_footprint_t* footprint,
+    sluice_diagnostic_t* diagnostic);
 
 /* Layers of a graph on the memories of a descriptor, each by itself, from DRAM down; or a
  * tile of a layer whose operands lie in the scratchpad. Dims are N K C P Q R S G (batch,
@@ -361,24 +376,38 @@ typedef struct sluice_layer_mapping {
   uint32_t element_bytes[3], partial_bytes; /* of each operand; of a partial sum */
 } sluice_layer_mapping_t;
 
-/* Maps `count` layers, by index; equal layers are solved once. mappings: count structs, the
- * first one's struct_size is that of all. With one layer, its failure is the call's. With
+/* Layers to map, and where their mappings go. Both arrays are the caller's, not NULL, and
+ * have `count` entries. */
+typedef struct sluice_mapping_list {
+  uint32_t struct_size;
+  uint32_t count;         /* at least 1 */
+  const uint32_t* layers; /* indices in the graph */
+  sluice_layer_mapping_t* mappings; /* filled; the first one's struct_size is that of all */
+} sluice_mapping_list_t;
+
+/* Maps layers; equal layers are solved once. With one layer, its failure is the call's. With
  * more, a failure stands in the mapping's status and the call goes on, unless memory or the
  * deadline ends. options may be NULL. */
 SLUICE_API sluice_status_t sluice_map_layers(
     sluice_context_t* context, const sluice_graph_t* graph,
-    const sluice_hardware_t* hardware, const uint32_t* layers, size_t count,
-    const sluice_map_options_t* options, sluice_layer_mapping_t* mappings,
-    sluice_diagnostic_t* diagnostic);
+    const sluice_hardware_t* hardware, const sluice_map_options_t* options,
+    const sluice_mapping_list_t* list, sluice_diagnostic_t* diagnostic);
 
-/* A mapping as KAPLA's tensor, stack and update directives: text with a NUL. names: of
- * layer, input, weight, output; NULL: "layer", "in", "w", "out". tile_only: as mapped.
- * *size: in, room in buffer; out, bytes of the text. buffer NULL or too small:
- * SLUICE_BUFFER_TOO_SMALL. */
+/* A mapping as KAPLA's tensor, stack and update directives. */
+typedef struct sluice_directives {
+  uint32_t struct_size;
+  uint32_t tile_only;   /* as the layer was mapped */
+  const char* names[4]; /* of layer, input, weight, output, read during the call; NULL:
+                           "layer", "in", "w", "out" */
+  char* text;           /* array to be filled, with a NUL at the end; or NULL */
+  uint64_t text_bytes;  /* in: room in text; out: what is needed, with the NUL */
+} sluice_directives_t;
+
+/* Writes a mapping as directives. SLUICE_BUFFER_TOO_SMALL: text is NULL or has too little
+ * room for all of it; what it then holds is no directive. */
 SLUICE_API sluice_status_t sluice_mapping_directives(
     sluice_context_t* context, const sluice_hardware_t* hardware,
-    const sluice_layer_mapping_t* mapping, uint32_t tile_only,
-    const char* const names[4], char* buffer, size_t* size,
+    const sluice_layer_mapping_t* mapping, sluice_directives_t* directives,
     sluice_diagnostic_t* diagnostic);
 
 /* A point of a curve: how fast a graph runs in how much scratchpad. */
@@ -390,14 +419,22 @@ typedef struct sluice_curve_point {
   double energy_pj;          /* of that plan */
 } sluice_curve_point_t;
 
-/* Latency over scratchpad. *count: in, the points wanted, 2 to 256; out, those made. They are
- * spread evenly by ratio, from the smallest scratchpad that has a plan up. When the deadline
- * (of the whole call) ends there are fewer. options may be NULL; max_iterations hold for each
- * plan; without exponents latency is minimised. */
+/* The points of a curve. */
+typedef struct sluice_curve_list {
+  uint32_t struct_size;
+  uint32_t count; /* in: the points wanted, 2 to 256; out: those made */
+  sluice_curve_point_t* points; /* in: array to be filled, not NULL, room for the points
+                                   wanted */
+} sluice_curve_list_t;
+
+/* Latency over scratchpad. The points are spread evenly by ratio, from the smallest
+ * scratchpad that has a plan up. When the deadline (of the whole call) ends there are fewer.
+ * options may be NULL; max_iterations hold for each plan; without exponents latency is
+ * minimised. */
 SLUICE_API sluice_status_t sluice_curve(
     sluice_context_t* context, const sluice_graph_t* graph,
     const sluice_hardware_t* hardware, const sluice_schedule_options_t* options,
-    sluice_curve_point_t* points, uint32_t* count, sluice_diagnostic_t* diagnostic);
+    sluice_curve_list_t* curve, sluice_diagnostic_t* diagnostic);
 
 /* Parametric families: plans for one dimension of a graph (KV length, batch, tokens) over a
  * range. The range is cut into buckets; each has one plan, made for its top. At run time a
@@ -455,14 +492,20 @@ typedef struct sluice_preemption_point {
   uint64_t live_bytes;  /* bytes that must be unchanged when the stream goes on */
 } sluice_preemption_point_t;
 
-/* The points of a plan, which is verified first; one node and one queue only. *count: in, room
- * in points (NULL: 0); out, visits + 1. Too little room: SLUICE_BUFFER_TOO_SMALL. A plan made
+/* The points of a plan. */
+typedef struct sluice_preemption_list {
+  uint32_t struct_size;
+  uint32_t count; /* in: room in points; out: visits + 1 */
+  sluice_preemption_point_t* points; /* in: array to be filled; NULL: there is no room */
+} sluice_preemption_list_t;
+
+/* Finds the points of a plan, which is verified first; one node and one queue only.
+ * SLUICE_BUFFER_TOO_SMALL: there is too little room, and count alone is written. A plan made
  * with max_block_cycles has more points. */
 SLUICE_API sluice_status_t sluice_preemption_points(
     sluice_context_t* context, const sluice_graph_t* graph,
     const sluice_hardware_t* hardware, const sluice_plan_t* plan,
-    sluice_preemption_point_t* points, uint32_t* count,
-    sluice_diagnostic_t* diagnostic);
+    sluice_preemption_list_t* list, sluice_diagnostic_t* diagnostic);
 
 /* Several models on one machine of one node and in one scratchpad. Each model has a plan of
  * its own, and regions of its own in DRAM. They take turns: a turn is a run of visits of
@@ -492,7 +535,7 @@ typedef struct sluice_model {
   uint64_t reserved_offset, reserved_bytes;
 } sluice_model_t;
 
-/* How to share. */
+/* Which models share, and how. */
 typedef struct sluice_coschedule_options {
   uint32_t struct_size;
   uint32_t share;            /* SLUICE_SHARE_ */
@@ -505,7 +548,8 @@ typedef struct sluice_coschedule_options {
   uint64_t seed;           /* of each plan's search */
   const uint32_t* cancel;  /* nonzero stops the call; may be NULL */
   uint32_t points; /* of each curve, planned only where they matter; 0: 12 */
-  uint32_t reserved;
+  uint32_t model_count;         /* entries of models: 1 to SLUICE_MODELS_MAX */
+  const sluice_model_t* models; /* read during the call alone; not NULL */
 } sluice_coschedule_options_t;
 
 /* A run of visits of one stream's blocks. */
@@ -549,14 +593,13 @@ typedef struct sluice_cohort_summary {
 typedef struct sluice_cohort sluice_cohort_t;
 
 /* Plans models together. Each plan has passed verify, and all plans and turns have passed
- * sluice_verify_together. options may be NULL; graphs and hardware may go after the call.
+ * sluice_verify_together. options must not be NULL; graphs and hardware may go after the call.
  * SLUICE_INFEASIBLE: no division that was tried holds all models (the diagnostic has model and
  * bytes), or no plan that was made keeps turns within max_turn_cycles: the message has the
  * smallest limit that was seen, below which there is no use in trying again, and which need
  * not be enough. Unlike that of sluice_schedule this answer is no proof. */
 SLUICE_API sluice_status_t sluice_coschedule(
     sluice_context_t* context, const sluice_hardware_t* hardware,
-    const sluice_model_t* models, uint32_t model_count,
     const sluice_coschedule_options_t* options, sluice_cohort_t** out_cohort,
     sluice_diagnostic_t* diagnostic);
 /* Gives its memory back to the context, with all plans. NULL: nothing. */
@@ -575,15 +618,24 @@ SLUICE_API sluice_status_t sluice_cohort_turns(const sluice_cohort_t* cohort,
                                                const sluice_turn_t** out_turns,
                                                uint32_t* out_count);
 
+/* Streams that take turns. The arrays are read during the call alone. */
+typedef struct sluice_turn_list {
+  uint32_t struct_size;
+  uint32_t model_count; /* entries of graphs and of plans: 1 to SLUICE_MODELS_MAX */
+  uint32_t turn_count;  /* entries of turns */
+  uint32_t reserved;
+  const sluice_graph_t* const* graphs; /* of each model; none is NULL */
+  const sluice_plan_t* const* plans;   /* for these graphs, alike */
+  const sluice_turn_t* turns; /* in the order of time; NULL only where there are none */
+} sluice_turn_list_t;
+
 /* Judges streams that take turns; shares no code with the scheduler. Each plan must be valid
  * by itself; turns must cover each stream once and in order; in each turn, every scratchpad
  * byte that is read must have been written last by the same stream. SLUICE_REJECTED: the
  * diagnostic has the model and a rule: "turns", "foreign", or the plan's own. */
 SLUICE_API sluice_status_t sluice_verify_together(
     sluice_context_t* context, const sluice_hardware_t* hardware,
-    const sluice_graph_t* const* graphs, const sluice_plan_t* const* plans,
-    uint32_t model_count, const sluice_turn_t* turns, uint32_t turn_count,
-    sluice_diagnostic_t* diagnostic);
+    const sluice_turn_list_t* list, sluice_diagnostic_t* diagnostic);
 
 /* Layers of a graph on a mesh of nodes (KAPLA): which run together, on which nodes, and what
  * stays on the chip between them. In a spatial segment every stage has nodes of its own and

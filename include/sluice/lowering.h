@@ -80,13 +80,21 @@ typedef struct sluice_token_view {
   const sluice_visit_t* visit;            /* in the order in which all engines make them */
 } sluice_token_view_t;
 
+/* What the engines have to pass tokens by. */
+typedef struct sluice_token_options {
+  uint32_t struct_size;
+  uint32_t channel_count; /* entries of channels: at most SLUICE_TOKEN_CHANNELS_MAX */
+  const sluice_token_channel_t* channels; /* read during the call alone; NULL only where
+                                             there are none */
+} sluice_token_options_t;
+
 /* Derives the tokens of a stream: lists with these pops, pushes and relays, and without the
  * stream's waits, start no instruction before its waits would hold, in any timing, and end.
  * It needs engines that complete their instructions in the order of the list, and channels
  * that count: one that merges two tokens into one deadlocks.
  *   stream     the image of sluice_plan_stream, of a plan that has passed verify; 4-byte
  *              aligned; not kept
- *   channels   may be NULL where there are none
+ *   options    the channels; NULL: there are none
  * Errors: SLUICE_BAD_ARGUMENT: a channel names an engine that the stream does not have, or
  * leads where another leads. SLUICE_BAD_INPUT: the bytes are no stream, or its waits form a
  * cycle. SLUICE_INFEASIBLE, with its reason in `rule`: "path": an instruction (named) waits
@@ -97,8 +105,7 @@ typedef struct sluice_token_view {
  * SLUICE_WITH_TOKENS. Time and memory are linear in instructions times engines. */
 SLUICE_API sluice_status_t sluice_tokens(sluice_context_t* context, const void* stream,
                                          size_t stream_size,
-                                         const sluice_token_channel_t* channels,
-                                         uint32_t channel_count,
+                                         const sluice_token_options_t* options,
                                          sluice_token_lists_t** out_lists,
                                          sluice_diagnostic_t* diagnostic);
 /* Gives the lists' memory back to their context. NULL: nothing. */

@@ -422,28 +422,31 @@ enum { /* sluice_change_t.changed: bits */
   SLUICE_CHANGED_SCRATCHPAD = 4 /* bytes of it that may be used */
 };
 
-/* How to plan again. */
+/* How to plan again. The structs that it points to are read during the call alone. */
 typedef struct sluice_reschedule_options {
   uint32_t struct_size;
   uint32_t minimise_changes; /* 1: keep addresses, orders and blocks wherever they are
                                 valid, also where others would cost less */
+  const sluice_plan_t* previous; /* the plan before; not NULL */
   const sluice_schedule_options_t* schedule; /* as for sluice_schedule; may be NULL */
+  sluice_change_t* change; /* the caller's struct, written with every status but
+                              SLUICE_BAD_ARGUMENT; may be NULL */
 } sluice_reschedule_options_t;
 
-/* Plans again after the graph, the hardware or the scratchpad has changed. `previous` may
- * have been read from bytes. What is still valid of its schedule is kept, the rest is
- * reworked, in a fraction of the time of sluice_schedule; with a deadline or max_iterations
- * the remaining time improves the plan. Where nothing of `previous` can be used the call is
- * sluice_schedule. If `previous` has segments (plan.fbs) but an empty stream, nothing is
- * searched: the plan is made of exactly these segments, or the call is SLUICE_REJECTED. The
- * plan has passed verify. options and out_change may be NULL;
- * out_change is written with every status but SLUICE_BAD_ARGUMENT. Errors: those of
- * sluice_schedule. */
-SLUICE_API sluice_status_t sluice_reschedule(
-    sluice_context_t* context, const sluice_plan_t* previous,
-    const sluice_graph_t* graph, const sluice_hardware_t* hardware,
-    const sluice_reschedule_options_t* options, sluice_plan_t** out_plan,
-    sluice_change_t* out_change, sluice_diagnostic_t* diagnostic);
+/* Plans again after the graph, the hardware or the scratchpad has changed; `graph` and
+ * `hardware` are the new ones. `options.previous` is the plan before; it may have been read
+ * from bytes. What is still valid of its schedule is kept, the rest is reworked, in a fraction
+ * of the time of sluice_schedule; with a deadline or max_iterations the remaining time improves
+ * the plan. Where nothing of the previous plan can be used the call is sluice_schedule. If that
+ * plan has segments (plan.fbs) but an empty stream, nothing is searched: the plan is made of
+ * exactly these segments, or the call is SLUICE_REJECTED. The plan has passed verify. options
+ * must not be NULL. Errors: those of sluice_schedule. */
+SLUICE_API sluice_status_t sluice_reschedule(sluice_context_t* context,
+                                             const sluice_graph_t* graph,
+                                             const sluice_hardware_t* hardware,
+                                             const sluice_reschedule_options_t* options,
+                                             sluice_plan_t** out_plan,
+                                             sluice_diagnostic_t* diagnostic);
 
 /* A run of bytes of a stream image. */
 typedef struct sluice_patch_range {

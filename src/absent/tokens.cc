@@ -6,7 +6,7 @@
 #include "sluice/lowering.h"
 
 sluice_status_t sluice_tokens(sluice_context_t*, const void*, size_t,
-                              const sluice_token_channel_t*, uint32_t,
+                              const sluice_token_options_t*,
                               sluice_token_lists_t** out_lists,
                               sluice_diagnostic_t* diagnostic) {
   sluice::CallReport report(diagnostic);

@@ -46,10 +46,10 @@ Status CreatePlans(sluice_context_t* context, uint32_t n, sluice_cohort_t* out,
 }
 
 Status ScheduleCohort(sluice_context_t* context, const Hardware& hardware,
-                      Span<const sluice_model_t> models,
                       const sluice_coschedule_options_t& options, sluice_cohort_t* out,
                       Diagnostic* diagnostic) {
-  const uint32_t n = static_cast<uint32_t>(models.size());
+  const uint32_t n = options.model_count;
+  const Span<const sluice_model_t> models(options.models, n);
   const Graph* graphs[SLUICE_MODELS_MAX];
   for (uint32_t m = 0; m < n; ++m) graphs[m] = &models[m].graph->graph;
   MemberPlan plans[SLUICE_MODELS_MAX];
@@ -83,26 +83,26 @@ Status ScheduleCohort(sluice_context_t* context, const Hardware& hardware,
 
 sluice_status_t sluice_coschedule(sluice_context_t* context,
                                   const sluice_hardware_t* hardware,
-                                  const sluice_model_t* models, uint32_t model_count,
                                   const sluice_coschedule_options_t* options,
                                   sluice_cohort_t** out_cohort,
                                   sluice_diagnostic_t* diagnostic) {
   sluice::CallReport report(diagnostic);
   sluice_coschedule_options_t own;
   if (out_cohort != nullptr) *out_cohort = nullptr;
-  if (context == nullptr || hardware == nullptr || models == nullptr ||
-      out_cohort == nullptr || model_count < 1 || model_count > SLUICE_MODELS_MAX ||
-      !sluice::HasGraphs(models, model_count) || !sluice::ReadStruct(options, &own) ||
+  if (context == nullptr || hardware == nullptr || out_cohort == nullptr ||
+      !sluice::ReadStruct(options, &own) || own.models == nullptr ||
+      own.model_count < 1 || own.model_count > SLUICE_MODELS_MAX ||
+      !sluice::HasGraphs(own.models, own.model_count) ||
       own.share > SLUICE_SHARE_TIME || own.points > sluice::kMostPoints) {
     return report.BadArgument(
-        "context, hardware, models and their graphs must not be null, models 1 to 8, "
-        "options of a known version, reserved fields 0, points at most 256");
+        "context, hardware, options, models and their graphs must not be null, models "
+        "1 to 8, options of a known version, reserved fields 0, points at most 256");
   }
   const sluice::ContextUse use(context);
   if (!use.entered()) return report.InUse();
   return report.Done(sluice::Make(context, out_cohort, [&](sluice_cohort_t* cohort) {
-    return sluice::ScheduleCohort(context, hardware->hardware, {models, model_count},
-                                  own, cohort, report.get());
+    return sluice::ScheduleCohort(context, hardware->hardware, own, cohort,
+                                  report.get());
   }));
 }
 
@@ -136,48 +136,52 @@ sluice_status_t sluice_preemption_points(sluice_context_t* context,
                                          const sluice_graph_t* graph,
                                          const sluice_hardware_t* hardware,
                                          const sluice_plan_t* plan,
-                                         sluice_preemption_point_t* points,
-                                         uint32_t* count,
+                                         sluice_preemption_list_t* list,
                                          sluice_diagnostic_t* diagnostic) {
   sluice::CallReport report(diagnostic);
+  sluice_preemption_list_t out;
   if (context == nullptr || graph == nullptr || hardware == nullptr ||
-      plan == nullptr || count == nullptr) {
+      plan == nullptr || list == nullptr || !sluice::ReadStruct(list, &out)) {
     return report.BadArgument(
-        "context, graph, hardware, plan and count must not be null");
+        "context, graph, hardware, plan and list must not be null, the list of a known "
+        "version");
   }
   const sluice::ContextUse use(context);
   if (!use.entered()) return report.InUse();
   sluice::Arena scratch(&context->memory);
-  return report.Done(
+  const sluice::Status status =
       sluice::FindPreemptionPoints({graph->graph, hardware->hardware, plan->plan},
-                                   &scratch, points, count, report.get()));
+                                   &scratch, out.points, &out.count, report.get());
+  (void)sluice::WriteStruct(out, list);
+  return report.Done(status);
 }
 
 sluice_status_t sluice_verify_together(sluice_context_t* context,
                                        const sluice_hardware_t* hardware,
-                                       const sluice_graph_t* const* graphs,
-                                       const sluice_plan_t* const* plans,
-                                       uint32_t model_count, const sluice_turn_t* turns,
-                                       uint32_t turn_count,
+                                       const sluice_turn_list_t* list,
                                        sluice_diagnostic_t* diagnostic) {
   sluice::CallReport report(diagnostic);
-  bool good = context != nullptr && hardware != nullptr && graphs != nullptr &&
-              plans != nullptr && model_count >= 1 &&
-              model_count <= SLUICE_MODELS_MAX && (turns != nullptr || turn_count == 0);
+  sluice_turn_list_t in;
+  bool good = context != nullptr && hardware != nullptr &&
+              sluice::ReadStruct(list, &in) && in.graphs != nullptr &&
+              in.plans != nullptr && in.model_count >= 1 &&
+              in.model_count <= SLUICE_MODELS_MAX &&
+              (in.turns != nullptr || in.turn_count == 0);
   sluice::JudgedStream streams[SLUICE_MODELS_MAX];
-  for (uint32_t m = 0; good && m < model_count; ++m) {
-    good = graphs[m] != nullptr && plans[m] != nullptr;
-    if (good) streams[m] = {&graphs[m]->graph, &plans[m]->plan};
+  for (uint32_t m = 0; good && m < in.model_count; ++m) {
+    good = in.graphs[m] != nullptr && in.plans[m] != nullptr;
+    if (good) streams[m] = {&in.graphs[m]->graph, &in.plans[m]->plan};
   }
   if (!good) {
     return report.BadArgument(
-        "context, hardware, graphs, plans and turns must not be null, models 1 to 8");
+        "context, hardware, list, its graphs, plans and turns must not be null, models "
+        "1 to 8, the list of a known version");
   }
   const sluice::ContextUse use(context);
   if (!use.entered()) return report.InUse();
   sluice::Arena scratch(&context->memory);
   return report.Done(sluice::VerifyTogether(
-      sluice::Span<const sluice::JudgedStream>(streams, model_count),
-      hardware->hardware, sluice::Span<const sluice_turn_t>(turns, turn_count),
+      sluice::Span<const sluice::JudgedStream>(streams, in.model_count),
+      hardware->hardware, sluice::Span<const sluice_turn_t>(in.turns, in.turn_count),
       &scratch, report.get()));
 }

@@ -19,11 +19,11 @@ struct CurveCall {
   const sluice_schedule_options_t& options;
 };
 
-// *count: points asked for, then points made.
-Status Curve(const CurveCall& call, Arena* scratch, sluice_curve_point_t* points,
-             uint32_t* count, Diagnostic* diagnostic) {
+// out->count: points asked for, then points made.
+Status Curve(const CurveCall& call, Arena* scratch, sluice_curve_list_t* out,
+             Diagnostic* diagnostic) {
   const sluice_schedule_options_t& options = call.options;
-  CurveRequest request = {options, *count, 0, nullptr, 0};
+  CurveRequest request = {options, out->count, 0, nullptr, 0};
   if (options.resume != nullptr) {
     request.resume = &options.resume->plan;
     request.resume_bytes = options.resume->bytes.size();
@@ -34,13 +34,14 @@ Status Curve(const CurveCall& call, Arena* scratch, sluice_curve_point_t* points
   }
   if (options.energy_exponent == 0) request.options.delay_exponent = 1;
   Vector<CurvePoint> made(scratch);
-  SLUICE_TRY(made.Reserve(*count + 1));
+  SLUICE_TRY(made.Reserve(out->count + 1));
   SLUICE_TRY(MakeCurve(call.graph, call.hardware, request, scratch, &made, diagnostic));
-  *count = static_cast<uint32_t>(made.size());
+  out->count = static_cast<uint32_t>(made.size());
   for (size_t i = 0; i < made.size(); ++i) {
     const CurvePoint& from = made[i];
-    points[i] = {static_cast<uint64_t>(from.bytes), static_cast<uint64_t>(from.need),
-                 static_cast<uint64_t>(from.latency), from.energy_pj};
+    out->points[i] = {static_cast<uint64_t>(from.bytes),
+                      static_cast<uint64_t>(from.need),
+                      static_cast<uint64_t>(from.latency), from.energy_pj};
   }
   return Status::kOk;
 }
@@ -51,20 +52,24 @@ Status Curve(const CurveCall& call, Arena* scratch, sluice_curve_point_t* points
 sluice_status_t sluice_curve(sluice_context_t* context, const sluice_graph_t* graph,
                              const sluice_hardware_t* hardware,
                              const sluice_schedule_options_t* options,
-                             sluice_curve_point_t* points, uint32_t* count,
+                             sluice_curve_list_t* curve,
                              sluice_diagnostic_t* diagnostic) {
   sluice::CallReport report(diagnostic);
   sluice_schedule_options_t own;
+  sluice_curve_list_t out;
   if (context == nullptr || graph == nullptr || hardware == nullptr ||
-      points == nullptr || count == nullptr || *count < 2 ||
-      *count > sluice::kMaxPoints || !sluice::ReadStruct(options, &own)) {
+      curve == nullptr || !sluice::ReadStruct(options, &own) ||
+      !sluice::ReadStruct(curve, &out) || out.points == nullptr || out.count < 2 ||
+      out.count > sluice::kMaxPoints) {
     return report.BadArgument(
-        "context, graph, hardware, points and count must not be null, 2 to 256 points "
-        "be asked for, options be of a known version");
+        "context, graph, hardware, curve and its points must not be null, 2 to 256 "
+        "points be asked for, structs be of a known version");
   }
   const sluice::ContextUse use(context);
   if (!use.entered()) return report.InUse();
   sluice::Arena scratch(&context->memory);
-  return report.Done(sluice::Curve({graph->graph, hardware->hardware, own}, &scratch,
-                                   points, count, report.get()));
+  const sluice::Status status = sluice::Curve({graph->graph, hardware->hardware, own},
+                                              &scratch, &out, report.get());
+  (void)sluice::WriteStruct(out, curve);
+  return report.Done(status);
 }

@@ -9,7 +9,6 @@
 sluice_status_t sluice_evaluate(sluice_context_t* context, const sluice_graph_t* graph,
                                 const sluice_hardware_t* hardware,
                                 const sluice_notation_t* notation,
-                                const sluice_schedule_options_t* options,
                                 sluice_evaluation_t* evaluation,
                                 sluice_diagnostic_t* diagnostic) {
   sluice::CallReport report(diagnostic);
@@ -18,8 +17,8 @@ sluice_status_t sluice_evaluate(sluice_context_t* context, const sluice_graph_t*
   sluice_evaluation_t out;
   if (context == nullptr || graph == nullptr || hardware == nullptr ||
       notation == nullptr || evaluation == nullptr ||
-      !sluice::ReadStruct(notation, &own) || !sluice::ReadStruct(options, &chosen) ||
-      !sluice::ReadStruct(evaluation, &out)) {
+      !sluice::ReadStruct(notation, &own) || !sluice::ReadStruct(evaluation, &out) ||
+      !sluice::ReadStruct(out.options, &chosen)) {
     return report.BadArgument(
         "context, graph, hardware, notation and evaluation must not be null, structs "
         "of a known version");

@@ -44,10 +44,9 @@ Status PlanFromNeighbour(const FamilyCall& call, const sluice_graph_t* graph,
   sluice_reschedule_options_t again = {};
   again.struct_size = sizeof again;
   again.schedule = call.options.schedule;
-  const uint32_t near = Min(at, static_cast<uint32_t>(plans.size() - 1));
-  return static_cast<Status>(sluice_reschedule(call.context, plans[near], graph,
-                                               call.hardware, &again, out, nullptr,
-                                               call.diagnostic));
+  again.previous = plans[Min(at, static_cast<uint32_t>(plans.size() - 1))];
+  return static_cast<Status>(sluice_reschedule(call.context, graph, call.hardware,
+                                               &again, out, call.diagnostic));
 }
 
 // Room for one more plan and its bucket: what is added after this cannot fail.

@@ -60,29 +60,32 @@ sluice_status_t MakeReplacement(sluice_context_t* context,
 sluice_status_t sluice_place(sluice_context_t* context,
                              const sluice_placement_problem_t* problem,
                              const sluice_placement_options_t* options,
-                             int64_t* offsets, uint32_t* conflict,
-                             sluice_placement_t* out_placement,
+                             sluice_placement_t* placement,
                              sluice_diagnostic_t* diagnostic) {
   sluice::CallReport report(diagnostic);
   sluice_placement_problem_t own_problem;
   sluice_placement_options_t own_options;
-  if (context == nullptr || problem == nullptr || out_placement == nullptr ||
-      out_placement->struct_size < sizeof(uint32_t) ||
+  sluice_placement_t arrays;
+  if (context == nullptr || problem == nullptr || placement == nullptr ||
       !sluice::ReadStruct(problem, &own_problem) ||
-      !sluice::ReadStruct(options, &own_options) || !sluice::Readable(own_problem) ||
-      (own_problem.buffer_count != 0 && offsets == nullptr)) {
+      !sluice::ReadStruct(options, &own_options) ||
+      !sluice::ReadStruct(placement, &arrays) || !sluice::Readable(own_problem) ||
+      (own_problem.buffer_count != 0 && arrays.offsets == nullptr)) {
     return report.BadArgument(
         "context, problem, its lists, offsets and placement must not be null, structs "
         "of a known version");
   }
   const sluice::ContextUse use(context);
   if (!use.entered()) return report.InUse();
-  sluice_placement_t placement = {};
-  placement.struct_size = sizeof placement;
+  sluice_placement_t found = {};
+  found.struct_size = sizeof found;
+  found.offsets = arrays.offsets;
+  found.conflict = arrays.conflict;
   sluice::Arena arena(&context->memory);
-  const sluice::Status status = sluice::PlaceBuffers(
-      {own_problem, own_options, offsets, conflict}, &arena, &placement, report.get());
-  (void)sluice::WriteStruct(placement, out_placement);
+  const sluice::Status status =
+      sluice::PlaceBuffers({own_problem, own_options, arrays.offsets, arrays.conflict},
+                           &arena, &found, report.get());
+  (void)sluice::WriteStruct(found, placement);
   return report.Done(status);
 }
 
@@ -145,26 +148,29 @@ sluice_status_t sluice_replacement_plan(const sluice_replacement_t* replacement,
 sluice_status_t sluice_minimum_footprint(sluice_context_t* context,
                                          const sluice_operator_graph_t* operators,
                                          const sluice_replacement_options_t* options,
-                                         uint32_t* order, int64_t* out_peak_bytes,
-                                         uint32_t* out_proved,
+                                         sluice_footprint_t* footprint,
                                          sluice_diagnostic_t* diagnostic) {
   sluice::CallReport report(diagnostic);
   sluice_operator_graph_t in;
   sluice_replacement_options_t own;
-  if (context == nullptr || operators == nullptr || out_peak_bytes == nullptr ||
+  sluice_footprint_t out;
+  if (context == nullptr || operators == nullptr || footprint == nullptr ||
       !sluice::ReadStruct(operators, &in) || !sluice::ReadStruct(options, &own) ||
-      !sluice::Readable(in) || (in.operator_count != 0 && order == nullptr)) {
+      !sluice::ReadStruct(footprint, &out) || !sluice::Readable(in) ||
+      (in.operator_count != 0 && out.order == nullptr)) {
     return report.BadArgument(
-        "context, operators, their lists, order and peak must not be null");
+        "context, operators, their lists, footprint and order must not be null, "
+        "structs of a known version");
   }
   const sluice::ContextUse use(context);
   if (!use.entered()) return report.InUse();
   sluice::Arena scratch(&context->memory);
-  sluice::Footprint footprint = {order, 0, false};
-  const sluice::Status status = sluice::FindMinimumFootprint(
-      in, {own, &scratch, &scratch, report.get()}, &footprint);
+  sluice::Footprint found = {out.order, 0, false};
+  const sluice::Status status =
+      sluice::FindMinimumFootprint(in, {own, &scratch, &scratch, report.get()}, &found);
   if (status != sluice::Status::kOk) return report.Done(status);
-  *out_peak_bytes = footprint.peak_bytes;
-  if (out_proved != nullptr) *out_proved = footprint.proved ? 1 : 0;
+  out.peak_bytes = found.peak_bytes;
+  out.proved = found.proved ? 1 : 0;
+  (void)sluice::WriteStruct(out, footprint);
   return report.Done(status);
 }

@@ -81,33 +81,32 @@ sluice_status_t sluice_schedule(sluice_context_t* context, const sluice_graph_t*
 }
 
 sluice_status_t sluice_reschedule(sluice_context_t* context,
-                                  const sluice_plan_t* previous,
                                   const sluice_graph_t* graph,
                                   const sluice_hardware_t* hardware,
                                   const sluice_reschedule_options_t* options,
-                                  sluice_plan_t** out_plan, sluice_change_t* out_change,
+                                  sluice_plan_t** out_plan,
                                   sluice_diagnostic_t* diagnostic) {
   sluice_reschedule_options_t own;
   sluice_schedule_options_t schedule;
   sluice_change_t change = {};
   change.struct_size = sizeof change;
-  if (previous == nullptr || graph == nullptr || hardware == nullptr ||
-      !sluice::ReadStruct(options, &own) ||
-      !sluice::ReadStruct(own.schedule, &schedule)) {
+  if (graph == nullptr || hardware == nullptr || !sluice::ReadStruct(options, &own) ||
+      own.previous == nullptr || !sluice::ReadStruct(own.schedule, &schedule)) {
     if (out_plan != nullptr) *out_plan = nullptr;
     return sluice::CallReport(diagnostic)
         .BadArgument(
-            "plan, graph and hardware must not be null, options must be of a known "
-            "version");
+            "graph, hardware, options and the previous plan must not be null, options "
+            "must be of a known version");
   }
   const sluice_status_t status = sluice::CreateFrom(
       context, graph, out_plan, diagnostic,
       [&](sluice_plan_t* plan, sluice::Diagnostic* d) {
         const sluice::ScheduleCall call = {
-            *graph, *hardware, schedule, previous, own.minimise_changes != 0, &change};
+            *graph, *hardware, schedule, own.previous, own.minimise_changes != 0,
+            &change};
         return sluice::ScheduleInto(context, call, plan, d);
       });
-  if (out_change != nullptr) (void)sluice::WriteStruct(change, out_change);
+  if (own.change != nullptr) (void)sluice::WriteStruct(change, own.change);
   return status;
 }
 

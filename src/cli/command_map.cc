@@ -174,7 +174,7 @@ bool TakesNests(const MapCommand& command) {
 }  // namespace
 
 void RunMapGemm(const MapCommand& command, const std::array<int64_t, 3>& extent) {
-  const auto [m, n, k] = extent;
+  const sluice_gemm_t gemm = {extent[0], extent[1], extent[2]};
   const Bytes hardware = LoadHardware(command.hardware);
   Session session(0);
   session.LoadHardware(hardware);
@@ -182,7 +182,7 @@ void RunMapGemm(const MapCommand& command, const std::array<int64_t, 3>& extent)
   const auto start = std::chrono::steady_clock::now();
   sluice_gemm_mapping_t mapping;
   try {
-    mapping = session.MapGemm(m, n, k, options);
+    mapping = session.MapGemm(gemm, options);
   } catch (const Failure& failure) {
     // sluice_map_gemm refuses machines with more than three memories or wire costs, and
     // finds no split that uses all PEs of some; a layer's loop nest can.
@@ -199,7 +199,7 @@ void RunMapGemm(const MapCommand& command, const std::array<int64_t, 3>& extent)
                               .count();
   options.certify = 1;
   const bool exact = options.solver == SLUICE_GEMM_EXACT;
-  if (exact && !Interruption::came()) mapping = session.MapGemm(m, n, k, options);
+  if (exact && !Interruption::came()) mapping = session.MapGemm(gemm, options);
   const GemmMemories memories = MemoriesOf(hardware, mapping);
   if (!command.timeloop.empty()) {
     WriteTimeloop(command.timeloop, extent, memories, mapping);

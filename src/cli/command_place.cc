@@ -62,6 +62,8 @@ Answer Solve(const PlaceCommand& command, const PlacementTable& table) {
   answer.offsets.resize(table.buffers.size());
   answer.conflict.resize(table.buffers.size());
   answer.placement.struct_size = sizeof answer.placement;
+  answer.placement.offsets = answer.offsets.data();
+  answer.placement.conflict = answer.conflict.data();
   answer.diagnostic.struct_size = sizeof answer.diagnostic;
   Session session(0);
   const auto start = std::chrono::steady_clock::now();
@@ -69,9 +71,8 @@ Answer Solve(const PlaceCommand& command, const PlacementTable& table) {
     const Interruption interruption;
     options.cancel = interruption.word();
     const Working working(std::to_string(table.buffers.size()) + " buffers placed");
-    answer.status =
-        sluice_place(session.context(), &problem, &options, answer.offsets.data(),
-                     answer.conflict.data(), &answer.placement, &answer.diagnostic);
+    answer.status = sluice_place(session.context(), &problem, &options,
+                                 &answer.placement, &answer.diagnostic);
   }
   answer.solve_us = std::chrono::duration<double, std::micro>(
                         std::chrono::steady_clock::now() - start)

@@ -91,8 +91,11 @@ sluice_change_t Session::Reschedule(const sluice_reschedule_options_t& options) 
   sluice_plan_t* made = nullptr;
   sluice_change_t change = {};
   change.struct_size = sizeof change;
-  Check(sluice_reschedule(context_.get(), plan_.get(), graph_.get(), hardware_.get(),
-                          &options, &made, &change, &diagnostic),
+  sluice_reschedule_options_t how = options;
+  how.previous = plan_.get();
+  how.change = &change;
+  Check(sluice_reschedule(context_.get(), graph_.get(), hardware_.get(), &how, &made,
+                          &diagnostic),
         diagnostic);
   plan_.reset(made);
   return change;
@@ -119,18 +122,20 @@ sluice_evaluation_t Session::Evaluate(const sluice_notation_t& notation,
                                       sluice_evaluation_t evaluation) {
   sluice_diagnostic_t diagnostic = EmptyDiagnostic();
   evaluation.struct_size = sizeof evaluation;
+  evaluation.options = &options;
   Check(sluice_evaluate(context_.get(), graph_.get(), hardware_.get(), &notation,
-                        &options, &evaluation, &diagnostic),
+                        &evaluation, &diagnostic),
         diagnostic);
+  evaluation.options = nullptr;
   return evaluation;
 }
 
-sluice_gemm_mapping_t Session::MapGemm(int64_t m, int64_t n, int64_t k,
+sluice_gemm_mapping_t Session::MapGemm(const sluice_gemm_t& gemm,
                                        const sluice_gemm_options_t& options) {
   sluice_diagnostic_t diagnostic = EmptyDiagnostic();
   sluice_gemm_mapping_t mapping = {};
   mapping.struct_size = sizeof mapping;
-  Check(sluice_map_gemm(context_.get(), hardware_.get(), m, n, k, &options, &mapping,
+  Check(sluice_map_gemm(context_.get(), hardware_.get(), &gemm, &options, &mapping,
                         &diagnostic),
         diagnostic);
   return mapping;
@@ -141,9 +146,13 @@ std::vector<sluice_layer_mapping_t> Session::MapLayers(
   sluice_diagnostic_t diagnostic = EmptyDiagnostic();
   std::vector<sluice_layer_mapping_t> mappings(layers.size());
   mappings[0].struct_size = sizeof mappings[0];
-  const sluice_status_t status =
-      sluice_map_layers(context_.get(), graph_.get(), hardware_.get(), layers.data(),
-                        layers.size(), &options, mappings.data(), &diagnostic);
+  sluice_mapping_list_t list = {};
+  list.struct_size = sizeof list;
+  list.count = static_cast<uint32_t>(layers.size());
+  list.layers = layers.data();
+  list.mappings = mappings.data();
+  const sluice_status_t status = sluice_map_layers(
+      context_.get(), graph_.get(), hardware_.get(), &options, &list, &diagnostic);
   size_t left_out = 0;  // by a limit: not written
   for (size_t i = 0; i < layers.size(); ++i) {
     sluice_layer_mapping_t& m = mappings[i];
@@ -177,18 +186,19 @@ std::vector<sluice_layer_cost_t> Session::Layers() const {
 std::string Session::Directives(const sluice_layer_mapping_t& mapping, bool tile_only,
                                 const std::string& layer) {
   sluice_diagnostic_t diagnostic = EmptyDiagnostic();
-  const char* names[4] = {layer.empty() ? nullptr : layer.c_str(), nullptr, nullptr,
-                          nullptr};
-  size_t size = 0;
-  const auto print = [&](char* buffer) {
+  sluice_directives_t directives = {};
+  directives.struct_size = sizeof directives;
+  directives.tile_only = tile_only ? 1 : 0;
+  directives.names[0] = layer.empty() ? nullptr : layer.c_str();
+  const auto print = [&] {
     return sluice_mapping_directives(context_.get(), hardware_.get(), &mapping,
-                                     tile_only ? 1 : 0, names, buffer, &size,
-                                     &diagnostic);
+                                     &directives, &diagnostic);
   };
-  const sluice_status_t asked = print(nullptr);
+  const sluice_status_t asked = print();
   if (asked != SLUICE_BUFFER_TOO_SMALL) Check(asked, diagnostic);
-  std::string text(size, ' ');
-  Check(print(text.data()), diagnostic);
+  std::string text(directives.text_bytes, ' ');
+  directives.text = text.data();
+  Check(print(), diagnostic);
   text.pop_back();
   return text;
 }
@@ -197,10 +207,14 @@ std::vector<sluice_curve_point_t> Session::Curve(
     const sluice_schedule_options_t& options, uint32_t points) {
   sluice_diagnostic_t diagnostic = EmptyDiagnostic();
   std::vector<sluice_curve_point_t> curve(points);
-  Check(sluice_curve(context_.get(), graph_.get(), hardware_.get(), &options,
-                     curve.data(), &points, &diagnostic),
+  sluice_curve_list_t list = {};
+  list.struct_size = sizeof list;
+  list.count = points;
+  list.points = curve.data();
+  Check(sluice_curve(context_.get(), graph_.get(), hardware_.get(), &options, &list,
+                     &diagnostic),
         diagnostic);
-  curve.resize(points);
+  curve.resize(list.count);
   return curve;
 }
 
@@ -218,9 +232,11 @@ Owned<sluice_cohort_t> Session::Coschedule(std::vector<sluice_model_t> models,
   for (size_t m = 0; m < models.size(); ++m) models[m].graph = models_[m].get();
   sluice_diagnostic_t diagnostic = EmptyDiagnostic();
   sluice_cohort_t* made = nullptr;
-  const sluice_status_t status = sluice_coschedule(
-      context_.get(), hardware_.get(), models.data(),
-      static_cast<uint32_t>(models.size()), &options, &made, &diagnostic);
+  sluice_coschedule_options_t how = options;
+  how.models = models.data();
+  how.model_count = static_cast<uint32_t>(models.size());
+  const sluice_status_t status =
+      sluice_coschedule(context_.get(), hardware_.get(), &how, &made, &diagnostic);
   if (diagnostic.model < model_bytes_.size()) {
     graph_bytes_ = model_bytes_[diagnostic.model];  // has the named layer
   }

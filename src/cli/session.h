@@ -43,7 +43,7 @@ class Session {
   sluice_evaluation_t Evaluate(const sluice_notation_t& notation,
                                const sluice_schedule_options_t& options,
                                sluice_evaluation_t evaluation);
-  sluice_gemm_mapping_t MapGemm(int64_t m, int64_t n, int64_t k,
+  sluice_gemm_mapping_t MapGemm(const sluice_gemm_t& gemm,
                                 const sluice_gemm_options_t& options);
 
   sluice_machine_facts_t Machine() const;

@@ -51,7 +51,7 @@ TEST_CASE("fusion: evaluations are refused") {
   sluice_evaluation_t evaluation = {};
   evaluation.struct_size = sizeof evaluation;
   bare.CheckAbsent(sluice_evaluate(bare.context(), bare.graph.get(), bare.plain.get(),
-                                   &notation, nullptr, &evaluation, bare.why()),
+                                   &notation, &evaluation, bare.why()),
                    kAbsent);
   bare.CheckAbsent(
       sluice_evaluate_timed(bare.context(), &timed, &evaluation, bare.why()), kAbsent);

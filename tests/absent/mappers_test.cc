@@ -14,20 +14,26 @@ TEST_CASE("mappers: products, layers and directives are refused") {
   sluice_gemm_mapping_t gemm = {};
   gemm.struct_size = sizeof gemm;
   gemm.macs = 77;
-  bare.CheckAbsent(sluice_map_gemm(bare.context(), bare.mapped.get(), 8, 8, 8, nullptr,
+  const sluice_gemm_t extents = {8, 8, 8};
+  bare.CheckAbsent(sluice_map_gemm(bare.context(), bare.mapped.get(), &extents, nullptr,
                                    &gemm, bare.why()),
                    kAbsent);
   CHECK(gemm.macs == 77);
   sluice_layer_mapping_t layer = {};
   layer.struct_size = sizeof layer;
   const uint32_t first = 0;
-  bare.CheckAbsent(
-      sluice_map_layers(bare.context(), bare.graph.get(), bare.mapped.get(), &first, 1,
-                        nullptr, &layer, bare.why()),
-      kAbsent);
-  size_t size = 0;
+  sluice_mapping_list_t list = {};
+  list.struct_size = sizeof list;
+  list.count = 1;
+  list.layers = &first;
+  list.mappings = &layer;
+  bare.CheckAbsent(sluice_map_layers(bare.context(), bare.graph.get(),
+                                     bare.mapped.get(), nullptr, &list, bare.why()),
+                   kAbsent);
+  sluice_directives_t directives = {};
+  directives.struct_size = sizeof directives;
   bare.CheckAbsent(sluice_mapping_directives(bare.context(), bare.mapped.get(), &layer,
-                                             0, nullptr, nullptr, &size, bare.why()),
+                                             &directives, bare.why()),
                    kAbsent);
 }
 

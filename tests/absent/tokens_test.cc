@@ -15,7 +15,7 @@ TEST_CASE("tokens: they are refused by name, and the stream is there") {
   REQUIRE(sluice_plan_stream(plan.get(), &stream, &size) == SLUICE_OK);
   sluice_token_lists_t* lists = nullptr;
   bare.CheckAbsent(
-      sluice_tokens(bare.context(), stream, size, nullptr, 0, &lists, bare.why()),
+      sluice_tokens(bare.context(), stream, size, nullptr, &lists, bare.why()),
       "this library was built without tokens in place of waits (CMake option "
       "SLUICE_WITH_TOKENS)");
   CHECK(lists == nullptr);

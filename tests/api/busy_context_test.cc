@@ -70,9 +70,10 @@ void AskObjects(Busy* b) {
     return sluice_schedule(c, b->o->graph, b->o->hardware, nullptr, &plan, &b->why);
   });
   b->Ask("sluice_reschedule", [&] {
+    sluice_reschedule_options_t options = Sized<sluice_reschedule_options_t>();
+    options.previous = b->plan;
     sluice_plan_t* plan = nullptr;
-    return sluice_reschedule(c, b->plan, b->o->graph, b->o->hardware, nullptr, &plan,
-                             nullptr, &b->why);
+    return sluice_reschedule(c, b->o->graph, b->o->hardware, &options, &plan, &b->why);
   });
   b->Ask("sluice_schedule_memory_bound", [&] {
     uint64_t bytes = 0;
@@ -94,7 +95,7 @@ void AskObjects(Busy* b) {
     size_t size = 0;
     REQUIRE(sluice_plan_stream(b->plan, &stream, &size) == SLUICE_OK);
     sluice_token_lists_t* lists = nullptr;
-    return sluice_tokens(c, stream, size, nullptr, 0, &lists, &b->why);
+    return sluice_tokens(c, stream, size, nullptr, &lists, &b->why);
   });
 }
 
@@ -110,8 +111,8 @@ void AskNotations(Busy* b) {
     notation.cuts = &cut;
     notation.tiles = &tiles;
     sluice_evaluation_t evaluation = Sized<sluice_evaluation_t>();
-    return sluice_evaluate(c, b->o->graph, b->o->hardware, &notation, nullptr,
-                           &evaluation, &b->why);
+    return sluice_evaluate(c, b->o->graph, b->o->hardware, &notation, &evaluation,
+                           &b->why);
   });
   b->Ask("sluice_evaluate_timed", [&] {
     const sluice_timed_schedule_t schedule = Sized<sluice_timed_schedule_t>();
@@ -120,18 +121,21 @@ void AskNotations(Busy* b) {
   });
   b->Ask("sluice_map_gemm", [&] {
     sluice_gemm_mapping_t mapping = Sized<sluice_gemm_mapping_t>();
-    return sluice_map_gemm(c, b->o->hardware, 8, 8, 8, nullptr, &mapping, &b->why);
+    const sluice_gemm_t gemm = {8, 8, 8};
+    return sluice_map_gemm(c, b->o->hardware, &gemm, nullptr, &mapping, &b->why);
   });
   sluice_layer_mapping_t mapping = Sized<sluice_layer_mapping_t>();
   b->Ask("sluice_map_layers", [&] {
     const uint32_t layer = 0;
-    return sluice_map_layers(c, b->o->graph, b->o->hardware, &layer, 1, nullptr,
-                             &mapping, &b->why);
+    sluice_mapping_list_t list = Sized<sluice_mapping_list_t>();
+    list.count = 1;
+    list.layers = &layer;
+    list.mappings = &mapping;
+    return sluice_map_layers(c, b->o->graph, b->o->hardware, nullptr, &list, &b->why);
   });
   b->Ask("sluice_mapping_directives", [&] {
-    size_t size = 0;
-    return sluice_mapping_directives(c, b->o->hardware, &mapping, 0, nullptr, nullptr,
-                                     &size, &b->why);
+    sluice_directives_t directives = Sized<sluice_directives_t>();
+    return sluice_mapping_directives(c, b->o->hardware, &mapping, &directives, &b->why);
   });
   b->Ask("sluice_segments", [&] {
     sluice_segment_schedule_t schedule = Sized<sluice_segment_schedule_t>();
@@ -151,7 +155,8 @@ void AskPlacement(Busy* b) {
     problem.capacity_bytes = 8;
     int64_t offset = 0;
     sluice_placement_t placement = Sized<sluice_placement_t>();
-    return sluice_place(c, &problem, nullptr, &offset, nullptr, &placement, &b->why);
+    placement.offsets = &offset;
+    return sluice_place(c, &problem, nullptr, &placement, &b->why);
   });
   sluice_replacement_options_t options = Sized<sluice_replacement_options_t>();
   options.capacity_bytes = 1 << 20;
@@ -165,9 +170,8 @@ void AskPlacement(Busy* b) {
     return sluice_replace_operators(c, &none, &options, &replacement, &b->why);
   });
   b->Ask("sluice_minimum_footprint", [&] {
-    int64_t peak = 0;
-    return sluice_minimum_footprint(c, &none, &options, nullptr, &peak, nullptr,
-                                    &b->why);
+    sluice_footprint_t footprint = Sized<sluice_footprint_t>();
+    return sluice_minimum_footprint(c, &none, &options, &footprint, &b->why);
   });
 }
 
@@ -175,9 +179,10 @@ void AskSeveral(Busy* b) {
   sluice_context_t* c = b->o->context;
   b->Ask("sluice_curve", [&] {
     sluice_curve_point_t points[4] = {};
-    uint32_t count = 2;
-    return sluice_curve(c, b->o->graph, b->o->hardware, nullptr, points, &count,
-                        &b->why);
+    sluice_curve_list_t curve = Sized<sluice_curve_list_t>();
+    curve.count = 2;
+    curve.points = points;
+    return sluice_curve(c, b->o->graph, b->o->hardware, nullptr, &curve, &b->why);
   });
   b->Ask("sluice_family_create", [&] {
     sluice_family_options_t options = Sized<sluice_family_options_t>();
@@ -193,21 +198,27 @@ void AskSeveral(Busy* b) {
     return sluice_family_create(c, b->o->hardware, &options, &family, &b->why);
   });
   b->Ask("sluice_preemption_points", [&] {
-    uint32_t count = 0;
-    return sluice_preemption_points(c, b->o->graph, b->o->hardware, b->plan, nullptr,
-                                    &count, &b->why);
+    sluice_preemption_list_t list = Sized<sluice_preemption_list_t>();
+    return sluice_preemption_points(c, b->o->graph, b->o->hardware, b->plan, &list,
+                                    &b->why);
   });
   b->Ask("sluice_coschedule", [&] {
     sluice_model_t model = {};
     model.graph = b->o->graph;
+    sluice_coschedule_options_t options = Sized<sluice_coschedule_options_t>();
+    options.model_count = 1;
+    options.models = &model;
     sluice_cohort_t* cohort = nullptr;
-    return sluice_coschedule(c, b->o->hardware, &model, 1, nullptr, &cohort, &b->why);
+    return sluice_coschedule(c, b->o->hardware, &options, &cohort, &b->why);
   });
   b->Ask("sluice_verify_together", [&] {
     const sluice_graph_t* graph = b->o->graph;
     const sluice_plan_t* plan = b->plan;
-    return sluice_verify_together(c, b->o->hardware, &graph, &plan, 1, nullptr, 0,
-                                  &b->why);
+    sluice_turn_list_t list = Sized<sluice_turn_list_t>();
+    list.model_count = 1;
+    list.graphs = &graph;
+    list.plans = &plan;
+    return sluice_verify_together(c, b->o->hardware, &list, &b->why);
   });
 }
 

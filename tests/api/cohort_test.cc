@@ -22,9 +22,9 @@ struct Twins : Objects {
   sluice_status_t CoSchedule() {
     sluice_cohort_destroy(cohort);
     cohort = nullptr;
-    return sluice_coschedule(context, hardware, models.data(),
-                             static_cast<uint32_t>(models.size()), &options, &cohort,
-                             &diagnostic);
+    options.models = models.data();
+    options.model_count = static_cast<uint32_t>(models.size());
+    return sluice_coschedule(context, hardware, &options, &cohort, &diagnostic);
   }
   sluice_member_t Member(uint32_t model) const {
     sluice_member_t member = {};
@@ -61,8 +61,8 @@ TEST_CASE("cohort: two models have ranges of their own, and the turns are judged
   const sluice_graph_t* graphs[] = {t.graph, t.graph};
   const sluice_plan_t* plans[] = {a.plan, b.plan};
   const auto judge = [&](uint32_t n) {
-    return sluice_verify_together(t.context, t.hardware, graphs, plans, 2, turns, n,
-                                  &t.diagnostic);
+    const sluice_turn_list_t list = {sizeof list, 2, n, 0, graphs, plans, turns};
+    return sluice_verify_together(t.context, t.hardware, &list, &t.diagnostic);
   };
   CHECK(judge(count) == SLUICE_OK);
   CHECK(judge(count - 1) == SLUICE_REJECTED);
@@ -70,39 +70,47 @@ TEST_CASE("cohort: two models have ranges of their own, and the turns are judged
   graphs[1] = nullptr;
   CHECK(judge(count) == SLUICE_BAD_ARGUMENT);
   CHECK(t.why() ==
-        "context, hardware, graphs, plans and turns must not be null, models 1 to 8");
+        "context, hardware, list, its graphs, plans and turns must not be null, models "
+        "1 to 8, the list of a known version");
 }
 
 TEST_CASE("cohort: points between instances begin and end with nothing alive") {
   Twins t;
   sluice_plan_t* plan = nullptr;
   REQUIRE(t.Schedule(nullptr, &plan) == SLUICE_OK);
-  uint32_t count = 0;
-  const auto ask = [&](sluice_preemption_point_t* points) {
-    return sluice_preemption_points(t.context, t.graph, t.hardware, plan, points,
-                                    &count, &t.diagnostic);
+  sluice_preemption_list_t list = {sizeof list, 0, nullptr};
+  const auto ask = [&](sluice_preemption_list_t* to) {
+    return sluice_preemption_points(t.context, t.graph, t.hardware, plan, to,
+                                    &t.diagnostic);
   };
-  REQUIRE(ask(nullptr) == SLUICE_BUFFER_TOO_SMALL);
-  REQUIRE(count >= 2);
-  std::vector<sluice_preemption_point_t> points(count);
-  REQUIRE(ask(points.data()) == SLUICE_OK);
+  REQUIRE(ask(&list) == SLUICE_BUFFER_TOO_SMALL);
+  REQUIRE(list.count >= 2);
+  std::vector<sluice_preemption_point_t> points(list.count);
+  list.points = points.data();
+  --list.count;
+  REQUIRE(ask(&list) == SLUICE_BUFFER_TOO_SMALL);
+  REQUIRE(list.count == points.size());
+  REQUIRE(ask(&list) == SLUICE_OK);
   CHECK(points.front().cycles == 0);
   for (const auto* end : {&points.front(), &points.back()}) {
     CHECK(end->live_bytes == 0);
     CHECK(end->dead_bytes == 4096);
   }
-  CHECK(sluice_preemption_points(t.context, t.graph, t.hardware, plan, nullptr, nullptr,
-                                 &t.diagnostic) == SLUICE_BAD_ARGUMENT);
+  CHECK(ask(nullptr) == SLUICE_BAD_ARGUMENT);
+  list.struct_size = 0;
+  CHECK(ask(&list) == SLUICE_BAD_ARGUMENT);
   sluice_plan_destroy(plan);
 }
 
 TEST_CASE("cohort: wrong arguments are named") {
   const std::string sentence =
-      "context, hardware, models and their graphs must not be null, models 1 to 8, "
-      "options of a known version, reserved fields 0, points at most 256";
+      "context, hardware, options, models and their graphs must not be null, models "
+      "1 to 8, options of a known version, reserved fields 0, points at most 256";
   Twins t;
   const auto call = [&](const sluice_model_t* models, uint32_t n) {
-    return sluice_coschedule(t.context, t.hardware, models, n, &t.options, &t.cohort,
+    t.options.models = models;
+    t.options.model_count = n;
+    return sluice_coschedule(t.context, t.hardware, &t.options, &t.cohort,
                              &t.diagnostic);
   };
   CHECK(call(nullptr, 2) == SLUICE_BAD_ARGUMENT);

@@ -33,16 +33,17 @@ TEST_CASE("curve: curves never rise, and a smaller plan is a plan for more") {
     const auto graph = library.Graph(RunnableGraph(seed + 30));
     const auto hardware = library.Hardware(MachineBytes(OneQueueMachine(seed)));
     sluice_curve_point_t points[8];
-    uint32_t count = 8;
+    sluice_curve_list_t curve = {sizeof curve, 8, points};
     sluice_schedule_options_t options = {};
     options.struct_size = sizeof options;
     options.max_iterations = 200;
     const auto trace = [&] {
       return sluice_curve(library.context.get(), graph.get(), hardware.get(), &options,
-                          points, &count, &library.diagnostic);
+                          &curve, &library.diagnostic);
     };
     if (trace() != SLUICE_OK) continue;
     ++curves;
+    const uint32_t count = curve.count;
     REQUIRE(count >= 1);
     for (uint32_t i = 0; i < count; ++i) {
       CHECK(points[i].plan_bytes <= points[i].scratchpad_bytes);
@@ -63,7 +64,7 @@ TEST_CASE("curve: curves never rise, and a smaller plan is a plan for more") {
       CHECK(sluice_schedule(library.context.get(), graph.get(), hardware.get(),
                             &options, &plan, &library.diagnostic) != SLUICE_OK);
     }
-    count = 1;
+    curve.count = 1;
     CHECK(trace() == SLUICE_BAD_ARGUMENT);
   }
   CHECK(curves > 5);
@@ -79,10 +80,10 @@ TEST_CASE(
   REQUIRE(o.Schedule(&tight, &plan) == SLUICE_INFEASIBLE);
   const uint64_t least = o.diagnostic.smallest_scratchpad_bytes;
   sluice_curve_point_t points[2];
-  uint32_t count = 2;
-  REQUIRE(sluice_curve(o.context, o.graph, o.hardware, nullptr, points, &count,
+  sluice_curve_list_t curve = {sizeof curve, 2, points};
+  REQUIRE(sluice_curve(o.context, o.graph, o.hardware, nullptr, &curve,
                        &o.diagnostic) == SLUICE_OK);
-  REQUIRE(count == 2);
+  REQUIRE(curve.count == 2);
   CHECK(points[0].scratchpad_bytes >= least);
   CHECK(points[0].scratchpad_bytes < least + 64);
   CHECK(points[1].scratchpad_bytes == 4096);
@@ -93,12 +94,12 @@ TEST_CASE("curve: two to 256 points are made") {
   Objects o;
   sluice_curve_point_t points[2];
   for (uint32_t count : {0u, 1u, 257u}) {
-    CHECK(sluice_curve(o.context, o.graph, o.hardware, nullptr, points, &count,
+    sluice_curve_list_t curve = {sizeof curve, count, points};
+    CHECK(sluice_curve(o.context, o.graph, o.hardware, nullptr, &curve,
                        &o.diagnostic) == SLUICE_BAD_ARGUMENT);
-    CHECK(
-        std::string(o.diagnostic.message) ==
-        "context, graph, hardware, points and count must not be null, 2 to 256 points "
-        "be asked for, options be of a known version");
+    CHECK(std::string(o.diagnostic.message) ==
+          "context, graph, hardware, curve and its points must not be null, 2 to 256 "
+          "points be asked for, structs be of a known version");
   }
 }
 

@@ -24,7 +24,7 @@ TEST_CASE("evaluate: a convolution of four tiles, its work and traffic by hand")
   notation.tiles = tiles;
   sluice_evaluation_t e = {};
   e.struct_size = sizeof e;
-  REQUIRE(sluice_evaluate(o.context, o.graph, o.hardware, &notation, nullptr, &e,
+  REQUIRE(sluice_evaluate(o.context, o.graph, o.hardware, &notation, &e,
                           &o.diagnostic) == SLUICE_OK);
   CHECK(e.groups == 1);
   CHECK(e.tiles == 4);
@@ -36,7 +36,7 @@ TEST_CASE("evaluate: a convolution of four tiles, its work and traffic by hand")
   CHECK(e.compute_pj == doctest::Approx(4 * 2 * 4 * 8 * 72 * 0.2));
   sluice_evaluation_t older = {};
   older.struct_size = offsetof(sluice_evaluation_t, tiles) + sizeof older.tiles;
-  REQUIRE(sluice_evaluate(o.context, o.graph, o.hardware, &notation, nullptr, &older,
+  REQUIRE(sluice_evaluate(o.context, o.graph, o.hardware, &notation, &older,
                           &o.diagnostic) == SLUICE_OK);
   CHECK(older.tiles == 4);
   CHECK(older.latency_cycles == 0);  // beyond the caller's struct_size
@@ -46,8 +46,8 @@ TEST_CASE("evaluate: null pointers and unknown structs are named") {
   Objects o;
   sluice_evaluation_t e = {};
   e.struct_size = sizeof e;
-  CHECK(sluice_evaluate(o.context, o.graph, o.hardware, nullptr, nullptr, &e,
-                        &o.diagnostic) == SLUICE_BAD_ARGUMENT);
+  CHECK(sluice_evaluate(o.context, o.graph, o.hardware, nullptr, &e, &o.diagnostic) ==
+        SLUICE_BAD_ARGUMENT);
   CHECK(std::string(o.diagnostic.message) ==
         "context, graph, hardware, notation and evaluation must not be null, structs "
         "of a "

@@ -56,10 +56,13 @@ TEST_CASE("a plan outlives its graph, its hardware and the plan it was made from
     const HardwarePtr hardware = ConvHardware(&library);
     plan = library.Schedule(graph, hardware);
     REQUIRE(plan != nullptr);
+    sluice_reschedule_options_t options = {};
+    options.struct_size = sizeof options;
+    options.previous = plan.get();
+    options.change = &change;
     sluice_plan_t* made = nullptr;
-    REQUIRE(sluice_reschedule(library.context.get(), plan.get(), graph.get(),
-                              hardware.get(), nullptr, &made, &change,
-                              &library.diagnostic) == SLUICE_OK);
+    REQUIRE(sluice_reschedule(library.context.get(), graph.get(), hardware.get(),
+                              &options, &made, &library.diagnostic) == SLUICE_OK);
     next.reset(made);
   }
   const std::vector<uint8_t> bytes = BytesOf(plan);

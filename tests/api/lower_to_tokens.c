@@ -63,12 +63,13 @@ static sluice_status_t put_tokens(sluice_context_t* context, const sluice_plan_t
                                   sluice_diagnostic_t* why) {
   /* Engine 0 moves, engine 2 computes; queues between them hold 8 tokens. */
   const sluice_token_channel_t channels[] = {{0, 2, 8, 0}, {2, 0, 8, 0}};
+  const sluice_token_options_t options = {sizeof options, 2, channels};
   sluice_token_lists_t* lists = NULL;
   sluice_token_view_t tokens = {.struct_size = sizeof tokens};
   const void* stream;
   size_t size;
   sluice_status_t s = sluice_plan_stream(plan, &stream, &size);
-  if (!s) s = sluice_tokens(context, stream, size, channels, 2, &lists, why);
+  if (!s) s = sluice_tokens(context, stream, size, &options, &lists, why);
   if (!s) s = sluice_token_lists_view(lists, &tokens);
   if (s) return s;
   put_lists((const unsigned char*)stream, &tokens);

@@ -22,16 +22,21 @@ struct Setting {
                        const sluice_gemm_options_t* options,
                        sluice_gemm_mapping_t* mapping) {
     mapping->struct_size = sizeof *mapping;
-    return sluice_map_gemm(library.context.get(), hardware.get(), m, n, k, options,
+    const sluice_gemm_t gemm = {m, n, k};
+    return sluice_map_gemm(library.context.get(), hardware.get(), &gemm, options,
                            mapping, &library.diagnostic);
   }
   sluice_status_t Layers(const std::vector<uint32_t>& layers,
                          std::vector<sluice_layer_mapping_t>* mappings) {
     mappings->assign(layers.size(), sluice_layer_mapping_t{});
     for (auto& m : *mappings) m.struct_size = sizeof m;
+    sluice_mapping_list_t list = {};
+    list.struct_size = sizeof list;
+    list.count = static_cast<uint32_t>(layers.size());
+    list.layers = layers.data();
+    list.mappings = mappings->data();
     return sluice_map_layers(library.context.get(), graph.get(), hardware.get(),
-                             layers.data(), layers.size(), nullptr, mappings->data(),
-                             &library.diagnostic);
+                             nullptr, &list, &library.diagnostic);
   }
   std::string why() const { return library.diagnostic.message; }
 };
@@ -68,10 +73,11 @@ TEST_CASE("map: what is no product is refused") {
   options.solver = 2;
   CHECK(s.Gemm(8, 8, 8, &options, &m) == SLUICE_BAD_ARGUMENT);
   CHECK(s.why() == "unknown solver or objective");
-  CHECK(sluice_map_gemm(s.library.context.get(), nullptr, 8, 8, 8, nullptr, &m,
+  CHECK(sluice_map_gemm(s.library.context.get(), s.hardware.get(), nullptr, nullptr, &m,
                         &s.library.diagnostic) == SLUICE_BAD_ARGUMENT);
   CHECK(s.why() ==
-        "context, hardware and mapping must not be null, structs of a known version");
+        "context, hardware, gemm and mapping must not be null, structs of a known "
+        "version");
   s.hardware =
       s.library.Hardware(HardwareBytes({}));  // no array in front of its memory
   CHECK(s.Gemm(8, 8, 8, nullptr, &m) == SLUICE_UNSUPPORTED);
@@ -97,25 +103,27 @@ TEST_CASE("map: directives are written where there is room for them and their NU
   Setting s;
   std::vector<sluice_layer_mapping_t> made;
   REQUIRE(s.Layers({0}, &made) == SLUICE_OK);
-  const char* const names[4] = {"conv_a", "x", "w", "y"};
-  const auto print = [&](char* to, size_t* size) {
+  sluice_directives_t d = {sizeof d, 0, {"conv_a", "x", "w", "y"}, nullptr, 0};
+  const auto print = [&](sluice_directives_t* to) {
     return sluice_mapping_directives(s.library.context.get(), s.hardware.get(),
-                                     &made[0], 0, names, to, size,
-                                     &s.library.diagnostic);
+                                     &made[0], to, &s.library.diagnostic);
   };
-  size_t size = 0;
-  REQUIRE(print(nullptr, &size) == SLUICE_BUFFER_TOO_SMALL);
+  REQUIRE(print(&d) == SLUICE_BUFFER_TOO_SMALL);
+  const size_t size = d.text_bytes;
   std::vector<char> text(size, '#');
-  size_t less = size - 1;
-  CHECK(print(text.data(), &less) == SLUICE_BUFFER_TOO_SMALL);
-  CHECK(less == size);
-  REQUIRE(print(text.data(), &size) == SLUICE_OK);
-  REQUIRE(size == text.size());
+  d.text = text.data();
+  d.text_bytes = size - 1;
+  CHECK(print(&d) == SLUICE_BUFFER_TOO_SMALL);
+  CHECK(d.text_bytes == size);
+  REQUIRE(print(&d) == SLUICE_OK);
+  REQUIRE(d.text_bytes == size);
   CHECK(text.back() == '\0');
   const std::string printed = text.data();
   CHECK(printed.size() + 1 == size);
   CHECK(printed.find("conv_a") != std::string::npos);
-  CHECK(print(nullptr, nullptr) == SLUICE_BAD_ARGUMENT);
+  CHECK(print(nullptr) == SLUICE_BAD_ARGUMENT);
+  d.struct_size = 0;
+  CHECK(print(&d) == SLUICE_BAD_ARGUMENT);
 }
 
 }  // namespace

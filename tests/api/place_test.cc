@@ -37,8 +37,10 @@ struct Place {
     problem.capacity_bytes = capacity;
     offsets.assign(buffers.size(), -1);
     conflict.assign(buffers.size(), 99);
-    return sluice_place(library.context.get(), &problem, &options, offsets.data(),
-                        conflict.data(), &placement, &diagnostic);
+    placement.offsets = offsets.data();
+    placement.conflict = conflict.data();
+    return sluice_place(library.context.get(), &problem, &options, &placement,
+                        &diagnostic);
   }
 };
 
@@ -188,11 +190,18 @@ TEST_CASE("replacing in C: edges order operators, bad lists are named") {
   CHECK(r.diagnostic.tensor == 0);
   net.role[0] = SLUICE_PLACED_INPUT;
   uint32_t order[3] = {};
-  int64_t peak = 0;
-  uint32_t proved = 0;
-  REQUIRE(sluice_minimum_footprint(r.library.context.get(), &net.graph, nullptr, order,
-                                   &peak, &proved, &r.diagnostic) == SLUICE_OK);
-  CHECK(peak == 60);
-  CHECK(proved == 1);
+  sluice_footprint_t footprint = {};
+  const auto find = [&] {
+    return sluice_minimum_footprint(r.library.context.get(), &net.graph, nullptr,
+                                    &footprint, &r.diagnostic);
+  };
+  CHECK(find() == SLUICE_BAD_ARGUMENT);  // struct_size 0
+  footprint.struct_size = sizeof footprint;
+  CHECK(find() == SLUICE_BAD_ARGUMENT);  // no room for the order
+  footprint.order = order;
+  REQUIRE(find() == SLUICE_OK);
+  CHECK(footprint.peak_bytes == 60);
+  CHECK(footprint.proved == 1);
+  CHECK(footprint.order == order);
   CHECK(order[2] == 2);
 }

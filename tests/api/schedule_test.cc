@@ -111,20 +111,25 @@ TEST_CASE("schedule: planning again for the same graph and machine changes nothi
   sluice_change_t change = {};
   change.struct_size = sizeof change;
   change.patch_bytes = 99;
-  REQUIRE(sluice_reschedule(o.context, plan, o.graph, o.hardware, nullptr, &next,
-                            &change, &o.diagnostic) == SLUICE_OK);
+  sluice_reschedule_options_t options = {};
+  options.struct_size = sizeof options;
+  options.previous = plan;
+  options.change = &change;
+  REQUIRE(sluice_reschedule(o.context, o.graph, o.hardware, &options, &next,
+                            &o.diagnostic) == SLUICE_OK);
   CHECK(change.changed == 0);
   CHECK(change.layers_kept == 1);
   CHECK(change.layers_changed + change.layers_inserted + change.layers_removed == 0);
   CHECK(change.blocks_changed == 0);
   CHECK(change.patch_bytes == 0);
   sluice_plan_destroy(next);
-  CHECK(sluice_reschedule(o.context, nullptr, o.graph, o.hardware, nullptr, &next,
-                          &change, &o.diagnostic) == SLUICE_BAD_ARGUMENT);
+  options.previous = nullptr;
+  CHECK(sluice_reschedule(o.context, o.graph, o.hardware, &options, &next,
+                          &o.diagnostic) == SLUICE_BAD_ARGUMENT);
   CHECK(next == nullptr);
-  CHECK(
-      std::string(o.diagnostic.message) ==
-      "plan, graph and hardware must not be null, options must be of a known version");
+  CHECK(std::string(o.diagnostic.message) ==
+        "graph, hardware, options and the previous plan must not be null, options must "
+        "be of a known version");
   sluice_plan_destroy(plan);
 }
 

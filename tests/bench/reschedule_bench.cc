@@ -209,7 +209,9 @@ Plan Again(Library* library, const PlanPtr& before, const GraphPtr& g,
            bool minimise, sluice_change_t* change) {
   sluice_reschedule_options_t options = {};
   options.struct_size = sizeof options;
+  options.previous = before.get();
   options.schedule = &schedule;
+  options.change = change;
   options.minimise_changes = minimise ? 1 : 0;
   std::vector<double> times;
   Plan out;
@@ -218,9 +220,8 @@ Plan Again(Library* library, const PlanPtr& before, const GraphPtr& g,
     *change = {};
     change->struct_size = sizeof *change;
     const double start = CpuUs();
-    library->status =
-        sluice_reschedule(library->context.get(), before.get(), g.get(), h.get(),
-                          &options, &plan, change, &library->diagnostic);
+    library->status = sluice_reschedule(library->context.get(), g.get(), h.get(),
+                                        &options, &plan, &library->diagnostic);
     times.push_back(CpuUs() - start);
     out.plan.reset(plan);
     if (library->status != SLUICE_OK) break;

@@ -162,9 +162,13 @@ TEST_CASE("map: a plan's tiles declare what mapping them says") {
       map.tile_channels = row.channels;
       sluice_layer_mapping_t m = {};
       m.struct_size = sizeof m;
-      if (sluice_map_layers(library.context.get(), graph.get(), hardware.get(),
-                            &row.layer, 1, &map, &m,
-                            &library.diagnostic) != SLUICE_OK) {
+      sluice_mapping_list_t list = {};
+      list.struct_size = sizeof list;
+      list.count = 1;
+      list.layers = &row.layer;
+      list.mappings = &m;
+      if (sluice_map_layers(library.context.get(), graph.get(), hardware.get(), &map,
+                            &list, &library.diagnostic) != SLUICE_OK) {
         CHECK(library.status == SLUICE_OK);
         continue;  // an op without a loop nest
       }

@@ -381,8 +381,8 @@ TEST_CASE("map: the C function checks its arguments and gives all memory back") 
   const uint64_t before = live();
   sluice_gemm_mapping_t mapping = {};
   const auto map = [&](const sluice_gemm_options_t* options) {
-    return sluice_map_gemm(context, hardware, 512, 512, 512, options, &mapping,
-                           nullptr);
+    const sluice_gemm_t gemm = {512, 512, 512};
+    return sluice_map_gemm(context, hardware, &gemm, options, &mapping, nullptr);
   };
   CHECK(map(nullptr) == SLUICE_BAD_ARGUMENT);  // struct_size 0
   mapping.struct_size = 12;

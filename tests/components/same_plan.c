@@ -33,6 +33,7 @@ int main(int argc, char** argv) {
   hardware_bytes = read_file(argv[2], &hardware_size);
   smaller.scratchpad_bytes = 1 << 18;
   again.schedule = &smaller;
+  again.change = &change;
   s = sluice_context_create(NULL, &context, &why);
   if (!s) s = sluice_graph_create(context, graph_bytes, graph_size, &graph, &why);
   if (!s) {
@@ -42,7 +43,8 @@ int main(int argc, char** argv) {
   if (!s) s = sluice_verify(context, graph, hardware, plan, &why);
   if (!s) print("scheduled", plan);
   if (!s) {
-    s = sluice_reschedule(context, plan, graph, hardware, &again, &next, &change, &why);
+    again.previous = plan;
+    s = sluice_reschedule(context, graph, hardware, &again, &next, &why);
   }
   if (!s) s = sluice_verify(context, graph, hardware, next, &why);
   if (!s) print("rescheduled", next);

@@ -89,16 +89,20 @@ static const way_t kZooWays[] = {
 static void Curve(sluice_context_t* context, const sluice_graph_t* graph,
                   const sluice_hardware_t* hardware, const char* name) {
   sluice_curve_point_t points[4];
-  uint32_t count = 4;
+  sluice_curve_list_t curve;
   sluice_schedule_options_t options;
   sluice_status_t status;
   memset(points, 0, sizeof points);
+  memset(&curve, 0, sizeof curve);
   memset(&options, 0, sizeof options);
+  curve.struct_size = sizeof curve;
+  curve.count = 4;
+  curve.points = points;
   options.struct_size = sizeof options;
   options.max_iterations = 100;
-  status = sluice_curve(context, graph, hardware, &options, points, &count, NULL);
+  status = sluice_curve(context, graph, hardware, &options, &curve, NULL);
   Print(name, "curve", status,
-        status == SLUICE_OK ? Hash(points, count * sizeof points[0]) : 0);
+        status == SLUICE_OK ? Hash(points, curve.count * sizeof points[0]) : 0);
 }
 
 /* Several models in one divided scratchpad, taking turns: hashes of their plans. */
@@ -121,7 +125,9 @@ static void Together(sluice_context_t* context, const sluice_hardware_t* hardwar
   options.max_iterations = 100;
   options.points = 4;
   options.max_turn_cycles = 3000;
-  status = sluice_coschedule(context, hardware, models, count, &options, &cohort, NULL);
+  options.models = models;
+  options.model_count = count;
+  status = sluice_coschedule(context, hardware, &options, &cohort, NULL);
   for (m = 0; status == SLUICE_OK && m < count; ++m) {
     sluice_member_t member;
     memset(&member, 0, sizeof member);
@@ -186,10 +192,10 @@ static void Again(sluice_context_t* context, const sluice_graph_t* graph,
   schedule.scratchpad_bytes = report.peak_buffer_bytes / 4 * 3;
   schedule.energy_exponent = schedule.delay_exponent = 1;
   options.struct_size = sizeof options;
+  options.previous = before;
   options.schedule = &schedule;
   options.minimise_changes = 1;
-  status =
-      sluice_reschedule(context, before, graph, hardware, &options, &plan, NULL, NULL);
+  status = sluice_reschedule(context, graph, hardware, &options, &plan, NULL);
   Print(name, "again", status, PlanHash(plan));
   sluice_plan_destroy(plan);
 }

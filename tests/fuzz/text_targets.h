@@ -73,11 +73,11 @@ inline void PlanSegments(const sluice::cli::SegmentNotation& notation) {
   sluice_reschedule_options_t again;
   std::memset(&again, 0, sizeof again);
   again.struct_size = sizeof again;
+  again.previous = before.get();
   again.schedule = &schedule;
   sluice_plan_t* plan = nullptr;
-  library.status =
-      sluice_reschedule(library.context.get(), before.get(), graph.get(),
-                        hardware.get(), &again, &plan, nullptr, &library.diagnostic);
+  library.status = sluice_reschedule(library.context.get(), graph.get(), hardware.get(),
+                                     &again, &plan, &library.diagnostic);
   if (library.status != SLUICE_REJECTED) {
     RequireAnswer(library.status, library.diagnostic.message);
   }
@@ -94,9 +94,8 @@ inline void EvaluateNotation(const sluice::cli::Notation& notation) {
   sluice_evaluation_t evaluation;
   std::memset(&evaluation, 0, sizeof evaluation);
   evaluation.struct_size = sizeof evaluation;
-  library.status =
-      sluice_evaluate(library.context.get(), graph.get(), hardware.get(), &schedule,
-                      nullptr, &evaluation, &library.diagnostic);
+  library.status = sluice_evaluate(library.context.get(), graph.get(), hardware.get(),
+                                   &schedule, &evaluation, &library.diagnostic);
   // A schedule is an argument: a layer that it names twice is a bad one. Tiles that a group
   // cannot be cut into are rejected.
   if (library.status != SLUICE_BAD_ARGUMENT && library.status != SLUICE_REJECTED) {
@@ -146,9 +145,9 @@ inline void PlaceTable(const sluice::cli::PlacementTable& table) {
   std::memset(&placement, 0, sizeof placement);
   placement.struct_size = sizeof placement;
   std::vector<int64_t> offsets(table.buffers.size());
-  library.status =
-      sluice_place(library.context.get(), &problem, &briefly, offsets.data(), nullptr,
-                   &placement, &library.diagnostic);
+  placement.offsets = offsets.data();
+  library.status = sluice_place(library.context.get(), &problem, &briefly, &placement,
+                                &library.diagnostic);
   RequireAnswer(library.status, library.diagnostic.message);
 }
 

@@ -17,9 +17,11 @@ sluice_status_t StatusOf(Library* library, const Bytes& image) {
   if (!image.empty()) std::memcpy(copy.get(), image.data(), image.size());
   const auto channels = AllPairs(2, 0);
   sluice_token_lists_t* lists = nullptr;
-  const sluice_status_t status = sluice_tokens(
-      library->context.get(), copy.get(), image.size(), channels.data(),
-      static_cast<uint32_t>(channels.size()), &lists, &library->diagnostic);
+  const sluice_token_options_t options = {
+      sizeof options, static_cast<uint32_t>(channels.size()), channels.data()};
+  const sluice_status_t status =
+      sluice_tokens(library->context.get(), copy.get(), image.size(), &options, &lists,
+                    &library->diagnostic);
   CHECK((status == SLUICE_OK) == (lists != nullptr));
   sluice_token_lists_destroy(lists);
   return status;

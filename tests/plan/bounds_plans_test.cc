@@ -17,6 +17,7 @@
 #include "sluice/plan_generated.h"
 #include "support/library.h"
 #include "support/random_graph.h"
+#include "support/seeded_case.h"
 #include "support/setting.h"
 
 namespace sluice_test {
@@ -74,26 +75,11 @@ void CheckPlans(Library* library, const GraphPtr& graph, const HardwarePtr& hard
 TEST_CASE("bounds: no plan of any solver is below them") {
   const uint64_t cases = Setting("SLUICE_BOUNDS_CASES", 120);
   const uint64_t begin = Setting("SLUICE_BOUNDS_SEED", 1);
-  const char* presets[] = {"soma-edge",    "mcu-256k",       "gemmini-16x16",
-                           "gemmini-like", "ethos-u55-like", "vta-1x16x16",
-                           "eyeriss-like", "kapla-4x4",      "tpuv1-like"};
-  constexpr uint64_t kPresets = sizeof presets / sizeof *presets;
   Tally tally;
   for (uint64_t seed = begin; seed < begin + cases; ++seed) {
     CAPTURE(seed);
-    RandomGraphLimits limits;
-    limits.opaque = seed % 8 == 0;
-    const uint64_t turn = seed % (2 * kPresets);
-    const Bytes graph_bytes = GraphBytes(MakeRandomGraph(seed, limits));
-    const Bytes machine = turn < kPresets ? sluice::presets::LoadPreset(presets[turn])
-                          : turn % 2 == 0 ? MachineBytes(MakeRandomMachine(seed))
-                                          : MachineBytes(LimitedMachine(seed));
-    Library library;
-    const GraphPtr graph = library.Graph(graph_bytes);
-    const HardwarePtr hardware = library.Hardware(machine);
-    REQUIRE(graph != nullptr);
-    REQUIRE(hardware != nullptr);
-    CheckPlans(&library, graph, hardware, &tally);
+    SeededCase of(seed);
+    CheckPlans(&of.library, of.graph, of.hardware, &tally);
   }
   MESSAGE(tally.plans << " plans; cycles over the bound on average "
                       << tally.sum / std::max(1, tally.plans) << ", at most 1.1 in "
@@ -233,11 +219,12 @@ class AllPlans {
     schedule.scratchpad_bytes = room_;
     sluice_reschedule_options_t options = {};
     options.struct_size = sizeof options;
+    options.previous = segments.get();
     options.schedule = &schedule;
     sluice_plan_t* raw = nullptr;
-    const sluice_status_t status = sluice_reschedule(
-        library_->context.get(), segments.get(), graph_.get(), hardware_.get(),
-        &options, &raw, nullptr, &library_->diagnostic);
+    const sluice_status_t status =
+        sluice_reschedule(library_->context.get(), graph_.get(), hardware_.get(),
+                          &options, &raw, &library_->diagnostic);
     const PlanPtr plan(raw);
     if (status == SLUICE_OK) Take(ReportOf(plan));
   }

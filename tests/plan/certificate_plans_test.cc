@@ -15,7 +15,7 @@
 #include "presets/presets.h"
 #include "sluice/plan_generated.h"
 #include "support/library.h"
-#include "support/random_graph.h"
+#include "support/seeded_case.h"
 #include "support/setting.h"
 #include "zoo/zoo.h"
 
@@ -153,40 +153,25 @@ bool CheckHonest(const Judged& of, const PlanPtr& plan) {
 TEST_CASE("certificates: plans' own are taken, and with any field changed refused") {
   const uint64_t cases = Setting("SLUICE_CERTIFICATE_CASES", 360);
   const uint64_t begin = Setting("SLUICE_CERTIFICATE_SEED", 1);
-  const char* presets[] = {"soma-edge",    "mcu-256k",       "gemmini-16x16",
-                           "gemmini-like", "ethos-u55-like", "vta-1x16x16",
-                           "eyeriss-like", "kapla-4x4",      "tpuv1-like"};
-  constexpr uint64_t kPresets = sizeof presets / sizeof *presets;
   Tally tally;
   for (uint64_t seed = begin; seed < begin + cases; ++seed) {
     CAPTURE(seed);
-    RandomGraphLimits limits;
-    limits.opaque = seed % 8 == 0;
-    const uint64_t turn = seed % (2 * kPresets);
-    const Bytes graph_bytes = GraphBytes(MakeRandomGraph(seed, limits));
-    const Bytes machine = turn < kPresets ? sluice::presets::LoadPreset(presets[turn])
-                          : turn % 2 == 0 ? MachineBytes(MakeRandomMachine(seed))
-                                          : MachineBytes(LimitedMachine(seed));
-    Library library;
-    const GraphPtr graph = library.Graph(graph_bytes);
-    const HardwarePtr hardware = library.Hardware(machine);
-    REQUIRE(graph != nullptr);
-    REQUIRE(hardware != nullptr);
+    SeededCase c(seed);
     sluice_schedule_options_t options = {};
     options.struct_size = sizeof options;
     options.solver = seed % 3 == 0 ? SLUICE_SOLVER_BASELINE : SLUICE_SOLVER_DEFAULT;
     if (seed % 5 == 0) options.tile_cost = OneCycle;
     sluice_plan_t* raw = nullptr;
     const sluice_status_t status =
-        sluice_schedule(library.context.get(), graph.get(), hardware.get(), &options,
-                        &raw, &library.diagnostic);
+        sluice_schedule(c.library.context.get(), c.graph.get(), c.hardware.get(),
+                        &options, &raw, &c.library.diagnostic);
     const PlanPtr plan(raw);
-    INFO(library.diagnostic.message);
+    INFO(c.library.diagnostic.message);
     CHECK((status == SLUICE_OK || status == SLUICE_INFEASIBLE ||
            status == SLUICE_UNSUPPORTED));
     if (plan == nullptr) continue;
     ++tally.plans;
-    const Judged of = {&library, graph, hardware};
+    const Judged of = {&c.library, c.graph, c.hardware};
     if (CheckHonest(of, plan)) RefuseChanges(of, BytesOf(plan), 4, &tally);
   }
   MESSAGE(tally.plans << " certificates taken; of " << tally.changes

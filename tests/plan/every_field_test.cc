@@ -327,9 +327,10 @@ std::string Outcome(const Json& machine, bool is_chain, Effect effect) {
   if (effect == Effect::kRefusal) {
     sluice_gemm_mapping_t gemm = {};
     gemm.struct_size = sizeof gemm;
+    const sluice_gemm_t extents = {16, 16, 16};
     const sluice_status_t status =
-        sluice_map_gemm(library.context.get(), hardware.get(), 16, 16, 16, nullptr,
-                        &gemm, &library.diagnostic);
+        sluice_map_gemm(library.context.get(), hardware.get(), &extents, nullptr, &gemm,
+                        &library.diagnostic);
     return status == SLUICE_OK ? "" : library.diagnostic.message;
   }
   if (effect == Effect::kMapping) {
@@ -341,8 +342,13 @@ std::string Outcome(const Json& machine, bool is_chain, Effect effect) {
     options.bypass = 1;
     sluice_layer_mapping_t mapping = {};
     mapping.struct_size = sizeof mapping;
-    if (sluice_map_layers(library.context.get(), graph.get(), hardware.get(), &layer, 1,
-                          &options, &mapping, &library.diagnostic) != SLUICE_OK) {
+    sluice_mapping_list_t list = {};
+    list.struct_size = sizeof list;
+    list.count = 1;
+    list.layers = &layer;
+    list.mappings = &mapping;
+    if (sluice_map_layers(library.context.get(), graph.get(), hardware.get(), &options,
+                          &list, &library.diagnostic) != SLUICE_OK) {
       return library.diagnostic.message;
     }
     mapping.evaluated = 0;

@@ -172,12 +172,10 @@ TEST_CASE("host plans: a plan is changed to a machine that does less, and back")
     sluice_reschedule_options_t options;
     std::memset(&options, 0, sizeof options);
     options.struct_size = sizeof options;
-    sluice_change_t change = {};
-    change.struct_size = sizeof change;
+    options.previous = plan.get();
     sluice_plan_t* p = nullptr;
-    library.status =
-        sluice_reschedule(library.context.get(), plan.get(), g.get(), next->get(),
-                          &options, &p, &change, &library.diagnostic);
+    library.status = sluice_reschedule(library.context.get(), g.get(), next->get(),
+                                       &options, &p, &library.diagnostic);
     INFO(library.diagnostic.message);
     REQUIRE(library.status == SLUICE_OK);
     plan.reset(p);

@@ -39,13 +39,6 @@ HardwareSpec Machine(uint64_t scratchpad) {
   return h;
 }
 
-sluice_sim::SimulateResult Run(const Bytes& graph, const Bytes& hardware,
-                               const Bytes& plan) {
-  sluice_sim::SimulateOptions o = SimulationOf(graph, hardware, plan);
-  o.functional = true;
-  return sluice_sim::Simulate(o);
-}
-
 struct Made {
   Bytes graph, hardware, plan;
   sluice_report_t report = {};
@@ -71,7 +64,7 @@ Made Make(const GraphSpec& g, const HardwareSpec& h, uint32_t solver = 0) {
   CHECK(library.Verify(graph, hardware, plan) == SLUICE_OK);
   made.report = ReportOf(plan);
   made.plan = BytesOf(plan);
-  const auto run = Run(made.graph, made.hardware, made.plan);
+  const auto run = Execute(made.graph, made.hardware, made.plan);
   INFO(run.error);
   CHECK(run.ok);
   CHECK(run.mismatches == 0);
@@ -177,7 +170,7 @@ TEST_CASE("off chip: both judges refuse other encoded bytes than the tensor's sh
         const PlanPtr plan = library.Plan(wrong);
         CHECK((plan == nullptr ||
                library.Verify(graph, hardware, plan) == SLUICE_REJECTED));
-        CHECK_FALSE(Run(made.graph, made.hardware, wrong).ok);
+        CHECK_FALSE(Execute(made.graph, made.hardware, wrong).ok);
         std::memcpy(&transfer, made.plan.data() + at, sizeof transfer);
         changed += encoded ? 1 : 0;
       }

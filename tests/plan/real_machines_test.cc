@@ -19,25 +19,15 @@ namespace {
 const char* const kMachines[] = {"gemmini-16x16", "vta-1x16x16", "ethos-u55-like",
                                  "ethos-u65-like"};
 
-// A functional run. order: 0 keeps time, others are seeds of orders that obey nothing but
-// the waits.
-sluice_sim::SimulateResult RunIn(uint64_t order, const Bytes& graph,
-                                 const Bytes& hardware, const Bytes& plan) {
-  sluice_sim::SimulateOptions o = SimulationOf(graph, hardware, plan);
-  o.functional = true;
-  o.interleaving = order;
-  return sluice_sim::Simulate(o);
-}
-
 // The run that keeps time, and others beside it.
 sluice_sim::SimulateResult CheckOrders(const Bytes& graph, const Bytes& hardware,
                                        const Bytes& plan, uint64_t orders) {
-  const auto timed = RunIn(0, graph, hardware, plan);
+  const auto timed = Execute(graph, hardware, plan);
   CHECK_MESSAGE(timed.ok, timed.error);
   CHECK(timed.mismatches == 0);
   CHECK(timed.compared_bytes > 0);
   for (uint64_t order = 1; order <= orders; ++order) {
-    const auto run = RunIn(order, graph, hardware, plan);
+    const auto run = Execute(graph, hardware, plan, order);
     CHECK_MESSAGE(run.ok, run.error);
     CHECK(run.mismatches == 0);
     CHECK(run.output_fnv1a == timed.output_fnv1a);

@@ -35,9 +35,11 @@ class Cohort {
     sluice_cohort_destroy(cohort_);
     members.clear();
     turns.clear();
-    const sluice_status_t status = sluice_coschedule(
-        library.context.get(), hardware_.get(), models.data(),
-        static_cast<uint32_t>(models.size()), &options, &cohort_, &library.diagnostic);
+    options.models = models.data();
+    options.model_count = static_cast<uint32_t>(models.size());
+    const sluice_status_t status =
+        sluice_coschedule(library.context.get(), hardware_.get(), &options, &cohort_,
+                          &library.diagnostic);
     if (status != SLUICE_OK) return status;
     std::memset(&summary, 0, sizeof summary);
     summary.struct_size = sizeof summary;
@@ -88,9 +90,15 @@ class Cohort {
       graphs.push_back(graphs_[m].get());
       plans.push_back(members[m].plan);
     }
-    return sluice_verify_together(library.context.get(), hardware_.get(), graphs.data(),
-                                  plans.data(), static_cast<uint32_t>(models.size()),
-                                  which.data(), static_cast<uint32_t>(which.size()),
+    sluice_turn_list_t list;
+    std::memset(&list, 0, sizeof list);
+    list.struct_size = sizeof list;
+    list.model_count = static_cast<uint32_t>(models.size());
+    list.turn_count = static_cast<uint32_t>(which.size());
+    list.graphs = graphs.data();
+    list.plans = plans.data();
+    list.turns = which.data();
+    return sluice_verify_together(library.context.get(), hardware_.get(), &list,
                                   &library.diagnostic);
   }
   sluice_sim::TogetherResult Run(const std::vector<sluice_turn_t>& which,
@@ -114,15 +122,18 @@ class Cohort {
     return sluice_sim::SimulateTogether(streams, all);
   }
   std::vector<sluice_preemption_point_t> Points(size_t m) {
-    uint32_t count = 0;
-    const auto ask = [&](sluice_preemption_point_t* to) {
+    sluice_preemption_list_t list;
+    std::memset(&list, 0, sizeof list);
+    list.struct_size = sizeof list;
+    const auto ask = [&] {
       return sluice_preemption_points(library.context.get(), graphs_[m].get(),
-                                      hardware_.get(), members[m].plan, to, &count,
+                                      hardware_.get(), members[m].plan, &list,
                                       &library.diagnostic);
     };
-    if (ask(nullptr) != SLUICE_BUFFER_TOO_SMALL) return {};
-    std::vector<sluice_preemption_point_t> points(count);
-    if (ask(points.data()) != SLUICE_OK) points.clear();
+    if (ask() != SLUICE_BUFFER_TOO_SMALL) return {};
+    std::vector<sluice_preemption_point_t> points(list.count);
+    list.points = points.data();
+    if (ask() != SLUICE_OK) points.clear();
     return points;
   }
 

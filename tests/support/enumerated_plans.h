@@ -183,11 +183,12 @@ class EnumeratedPlans {
     schedule.scratchpad_bytes = budget_;
     sluice_reschedule_options_t options = {};
     options.struct_size = sizeof options;
+    options.previous = segments.get();
     options.schedule = &schedule;
     sluice_plan_t* made_plan = nullptr;
-    const sluice_status_t status = sluice_reschedule(
-        library_.context.get(), segments.get(), graph_.get(), hardware_.get(), &options,
-        &made_plan, nullptr, &library_.diagnostic);
+    const sluice_status_t status =
+        sluice_reschedule(library_.context.get(), graph_.get(), hardware_.get(),
+                          &options, &made_plan, &library_.diagnostic);
     const PlanPtr plan(made_plan);
     if (status != SLUICE_OK) return;
     ++made;

@@ -68,6 +68,25 @@ struct SpaceCase {
   sluice::SpaceProblem problem;
 };
 
+// Puts the first `n` layers of a case under `loop` (kNone: under none), whole; the last one's
+// result leaves the chip.
+inline void PutUnder(uint32_t loop, const SpaceCase& c, uint32_t n,
+                     sluice::SpaceLayer* layers) {
+  for (uint32_t i = 0; i < n; ++i) {
+    layers[i].layer = c.problem.layer[i];
+    layers[i].loop = loop;
+    for (auto& cut : layers[i].cut) cut = {sluice::kNone, 0};
+  }
+  layers[n - 1].leaves = true;
+}
+
+// Puts the three layers of JoinedGraph under loop 0, which cuts the last one into pieces of
+// three rows.
+inline void CutRows(const SpaceCase& c, sluice::SpaceLayer layers[3]) {
+  PutUnder(0, c, 3, layers);
+  layers[2].cut[1] = {0, 3};
+}
+
 // A SpaceCase with a SegmentMaker.
 struct MakerCase : SpaceCase {
   explicit MakerCase(const GraphSpec& graph, int64_t bytes = 1 << 16)

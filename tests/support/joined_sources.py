@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which sources of a program one compiler call may take together.
 
-  joined_sources.py ROOT SOURCE...      prints a line "GROUP SOURCE" for each source in a group
+  joined_sources.py ROOT LIST           LIST has a line "TARGET SOURCE" for each source; prints
+                                        "TARGET GROUP SOURCE" for each one in a group
   joined_sources.py --self-test
 
 Most of the time to compile a test goes into headers and into the inline functions that each
@@ -192,9 +193,14 @@ def main():
     if sys.argv[1:] == ["--self-test"]:
         self_test()
         return
-    for number, group in enumerate(groups(sys.argv[1], sys.argv[2:])):
-        for path in group:
-            print(f"joined{number} {path}")
+    targets = {}
+    for line in read(sys.argv[2]).splitlines():
+        target, path = line.split(" ", 1)
+        targets.setdefault(target, []).append(path)
+    for target, sources in targets.items():
+        for number, group in enumerate(groups(sys.argv[1], sources)):
+            for path in group:
+                print(f"{target} joined{number} {path}")
 
 
 main()

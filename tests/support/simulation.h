@@ -25,6 +25,18 @@ inline sluice_sim::SimulateOptions SimulationOf(const std::vector<uint8_t>& grap
   return options;
 }
 
+// A functional run. order: 0 keeps time, others are seeds of orders that obey nothing but
+// the waits.
+inline sluice_sim::SimulateResult Execute(const std::vector<uint8_t>& graph,
+                                          const std::vector<uint8_t>& hardware,
+                                          const std::vector<uint8_t>& plan,
+                                          uint64_t order = 0) {
+  sluice_sim::SimulateOptions o = SimulationOf(graph, hardware, plan);
+  o.functional = true;
+  o.interleaving = order;
+  return sluice_sim::Simulate(o);
+}
+
 }  // namespace sluice_test
 
 #endif  // SLUICE_TESTS_SUPPORT_SIMULATION_H_

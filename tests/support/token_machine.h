@@ -34,9 +34,10 @@ inline bool MakeTokens(Library* library, const std::vector<uint8_t>& image,
                        const std::vector<sluice_token_channel_t>& channels,
                        TokensOfStream* out) {
   sluice_token_lists_t* lists = nullptr;
-  library->status = sluice_tokens(
-      library->context.get(), image.data(), image.size(), channels.data(),
-      static_cast<uint32_t>(channels.size()), &lists, &library->diagnostic);
+  const sluice_token_options_t options = {
+      sizeof options, static_cast<uint32_t>(channels.size()), channels.data()};
+  library->status = sluice_tokens(library->context.get(), image.data(), image.size(),
+                                  &options, &lists, &library->diagnostic);
   if (library->status != SLUICE_OK) return false;
   sluice_token_view_t v;
   std::memset(&v, 0, sizeof v);

@@ -43,9 +43,11 @@ struct Subject {
     sluice_schedule_options_t options = {};
     options.struct_size = sizeof options;
     options.scratchpad_bytes = bytes;
-    return library.status =
-               sluice_evaluate(library.context.get(), graph.get(), hardware.get(),
-                               &notation, &options, &e, &library.diagnostic);
+    e.options = &options;
+    library.status = sluice_evaluate(library.context.get(), graph.get(), hardware.get(),
+                                     &notation, &e, &library.diagnostic);
+    e.options = nullptr;
+    return library.status;
   }
   // The rule in the diagnostic of a refused notation.
   std::string RuleOf(const sluice_notation_t& notation, uint64_t bytes = 0) {
@@ -257,8 +259,8 @@ TEST_CASE("bad arguments are named, nothing is written") {
   g.Add(SLUICE_CUT_DRAM, 1, {0});  // an embedding is a DMA transfer
   refused(g, SLUICE_UNSUPPORTED, "does not compute");
   CHECK(s.library.diagnostic.layer == 0);
-  CHECK(sluice_evaluate(nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
-                        nullptr) == SLUICE_BAD_ARGUMENT);
+  CHECK(sluice_evaluate(nullptr, nullptr, nullptr, nullptr, nullptr, nullptr) ==
+        SLUICE_BAD_ARGUMENT);
   CHECK(sluice_evaluate_timed(s.library.context.get(), nullptr, &s.e, nullptr) ==
         SLUICE_BAD_ARGUMENT);
 }

@@ -32,8 +32,8 @@ def map_gemm(machine: Any, m: int, n: int, k: int, *, solver: str = "exact",
     out, why = struct("sluice_gemm_mapping_t"), diagnostic()
     with interruptible(cancel) as word:
         options.cancel = word
-        status = lib.sluice_map_gemm(context(), machine_of(machine)._handle, m, n, k, options,
-                                     out, why)
+        status = lib.sluice_map_gemm(context(), machine_of(machine)._handle,
+                                     ffi.new("sluice_gemm_t*", (m, n, k)), options, out, why)
     check(status, why)
     return _fields("sluice_gemm_mapping_t", out)
 
@@ -57,11 +57,11 @@ class LayerMapping:
     @property
     def directives(self) -> str:
         """KAPLA's tensor, stack and update directives."""
-        size, why = ffi.new("size_t*"), diagnostic()
-        arguments = (self._machine._handle, self._struct, int(self._tile_only), ffi.NULL)
-        lib.sluice_mapping_directives(context(), *arguments, ffi.NULL, size, why)
-        room = ffi.new("char[]", max(size[0], 1))
-        check(lib.sluice_mapping_directives(context(), *arguments, room, size, why), why)
+        found, why = struct("sluice_directives_t", tile_only=int(self._tile_only)), diagnostic()
+        arguments = (context(), self._machine._handle, self._struct, found, why)
+        lib.sluice_mapping_directives(*arguments)
+        found.text = room = ffi.new("char[]", max(found.text_bytes, 1))
+        check(lib.sluice_mapping_directives(*arguments), why)
         return text(room)
 
     def __repr__(self) -> str:
@@ -99,11 +99,12 @@ def map_layers(graph: Union[Graph, Path], machine: Any, layers: Optional[Sequenc
         return []
     out, why = ffi.new("sluice_layer_mapping_t[]", len(chosen)), diagnostic()
     out[0].struct_size = ffi.sizeof("sluice_layer_mapping_t")
+    indices = ffi.new("uint32_t[]", chosen)
+    asked = struct("sluice_mapping_list_t", count=len(chosen), layers=indices, mappings=out)
     with interruptible(cancel) as word:
         options.cancel = word
-        status = lib.sluice_map_layers(context(), graph._handle, machine._handle,
-                                       ffi.new("uint32_t[]", chosen), len(chosen), options,
-                                       out, why)
+        status = lib.sluice_map_layers(context(), graph._handle, machine._handle, options,
+                                       asked, why)
     check(status, why)
     return [LayerMapping(ffi.addressof(out, i), out, machine, tile_only)
             for i in range(len(chosen))]

@@ -97,12 +97,12 @@ def place(buffers: Sequence[Buffer], capacity_bytes: int, *, smallest: bool = Fa
                      deadline_ns=nanoseconds(deadline), **flags(smallest=smallest, fast=fast))
     offsets = numpy.zeros(len(buffers), "int64")
     conflict = ffi.new("uint32_t[]", max(len(buffers), 1))
-    result, why = struct("sluice_placement_t"), diagnostic()
+    result = struct("sluice_placement_t", conflict=conflict,
+                    offsets=ffi.cast("int64_t*", ffi.from_buffer(offsets)))
+    why = diagnostic()
     with interruptible(cancel) as word:
         options.cancel = word
-        status = lib.sluice_place(context(), problem, options,
-                                  ffi.cast("int64_t*", ffi.from_buffer(offsets)), conflict,
-                                  result, why)
+        status = lib.sluice_place(context(), problem, options, result, why)
     if status != lib.SLUICE_INFEASIBLE:
         check(status, why)
     return Placement(feasible=status == 0, offsets=offsets, peak_bytes=result.peak_bytes,

@@ -228,18 +228,17 @@ class Plan:
     def preemption_points(self) -> List[Dict[str, int]]:
         """Borders between blocks at which another stream may take over the machine."""
         graph, machine = self._made_for()
-        count, why = ffi.new("uint32_t*"), diagnostic()
-        points: Any = ffi.NULL
+        found, why = struct("sluice_preemption_list_t"), diagnostic()
         call = lib.sluice_preemption_points
-        handles = (graph._handle, machine._handle, self._handle)
-        status = call(context(), *handles, points, count, why)
+        arguments = (context(), graph._handle, machine._handle, self._handle, found, why)
+        status = call(*arguments)
         if status == lib.SLUICE_BUFFER_TOO_SMALL:
-            points = ffi.new("sluice_preemption_point_t[]", count[0])
-            status = call(context(), *handles, points, count, why)
+            found.points = points = ffi.new("sluice_preemption_point_t[]", found.count)
+            status = call(*arguments)
         check(status, why)
         return [{name: getattr(points[i], name)
                  for name in ("cycles", "dead_offset", "dead_bytes", "live_bytes")}
-                for i in range(count[0])]
+                for i in range(found.count)]
 
     # ---- tables
 

@@ -327,14 +327,15 @@ def reschedule(previous: Plan, graph: Union[Graph, Path], machine: Any, *,
     expect(previous, Plan, "previous", "the sluice.Plan to start from")
     graph, machine = graph_of(graph), machine_of(machine)
     with Options(**options) as asked:
-        how = struct("sluice_reschedule_options_t", schedule=asked.struct,
+        change = struct("sluice_change_t")
+        how = struct("sluice_reschedule_options_t", previous=previous._handle,
+                     schedule=asked.struct, change=change,
                      **flags(minimise_changes=minimise_changes))
         out, why = ffi.new("sluice_plan_t**"), diagnostic()
-        change = struct("sluice_change_t")
         with interruptible(cancel) as word:
             asked.struct.cancel = word
-            status = asked.call(lib.sluice_reschedule, context(memory_bytes), previous._handle,
-                                graph._handle, machine._handle, how, out, change, why)
+            status = asked.call(lib.sluice_reschedule, context(memory_bytes), graph._handle,
+                                machine._handle, how, out, why)
         return _plan(asked, status, why, out, graph, machine), record(Change, change)
 
 
@@ -367,16 +368,16 @@ def curve(graph: Union[Graph, Path], machine: Any, points: int = 16, *,
     schedule."""
     graph, machine = graph_of(graph), machine_of(machine)
     points = whole(points, "points", 2, 256)
-    array, count, why = ffi.new("sluice_curve_point_t[]", points), ffi.new("uint32_t*"), None
-    count[0], why = points, diagnostic()
+    array, why = ffi.new("sluice_curve_point_t[]", points), diagnostic()
+    found = struct("sluice_curve_list_t", count=points, points=array)
     with Options(objective=objective, **options) as asked:
         with interruptible(cancel) as word:
             asked.struct.cancel = word
             status = asked.call(lib.sluice_curve, context(), graph._handle, machine._handle,
-                                asked.struct, array, count, why)
+                                asked.struct, found, why)
         if asked.raised is None:
             check(status, why)
-    return [record(CurvePoint, array[i]) for i in range(count[0])]
+    return [record(CurvePoint, array[i]) for i in range(found.count)]
 
 
 def evaluate(graph: Union[Graph, Path], machine: Any, order: Sequence[int], tiles: Sequence[int],
@@ -423,4 +424,5 @@ def evaluate(graph: Union[Graph, Path], machine: Any, order: Sequence[int], tile
 
 def _evaluate(handles: Tuple[Any, ...], asked: Options, result: Any) -> None:
     why = diagnostic()
-    check(lib.sluice_evaluate(context(), *handles, asked.struct, result, why), why)
+    result.options = asked.struct
+    check(lib.sluice_evaluate(context(), *handles, result, why), why)

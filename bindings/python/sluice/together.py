@@ -81,12 +81,12 @@ def coschedule(graphs: Sequence[Union[Graph, Path]], machine: Any, *, share: str
     options = struct("sluice_coschedule_options_t", share=choose(share, "SHARE", "share"),
                      scratchpad_bytes=scratchpad_bytes, max_turn_cycles=max_turn_cycles,
                      points=points, max_iterations=max_iterations, seed=seed,
+                     model_count=len(known), models=models,
                      deadline_ns=nanoseconds(deadline))
     out, why = ffi.new("sluice_cohort_t**"), diagnostic()
     with interruptible(cancel) as word:
         options.cancel = word
-        status = lib.sluice_coschedule(context(), machine._handle, models, len(known),
-                                       options, out, why)
+        status = lib.sluice_coschedule(context(), machine._handle, options, out, why)
     check(status, why)
     return _cohort(own("cohort", out[0]), known, machine, pandas.DataFrame)
 
@@ -121,9 +121,9 @@ def verify_together(graphs: Sequence[Graph], cohort: Cohort, machine: Any) -> No
     turns = ffi.new("sluice_turn_t[]", [
         {"model": t.model, "first_visit": t.first_visit, "end_visit": t.end_visit,
          "cycles": t.cycles} for t in cohort.turns.itertuples()])
+    handles = ffi.new("const sluice_graph_t*[]", [graph_of(g)._handle for g in graphs])
+    plans = ffi.new("const sluice_plan_t*[]", [m.plan._handle for m in cohort.members])
+    asked = struct("sluice_turn_list_t", model_count=len(graphs), turn_count=len(turns),
+                   graphs=handles, plans=plans, turns=turns)
     why = diagnostic()
-    check(lib.sluice_verify_together(
-        context(), machine_of(machine)._handle,
-        ffi.new("const sluice_graph_t*[]", [graph_of(g)._handle for g in graphs]),
-        ffi.new("const sluice_plan_t*[]", [m.plan._handle for m in cohort.members]),
-        len(graphs), turns, len(turns), why), why)
+    check(lib.sluice_verify_together(context(), machine_of(machine)._handle, asked, why), why)

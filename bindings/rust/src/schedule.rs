@@ -211,19 +211,22 @@ impl Context {
         minimise_changes: bool,
     ) -> Result<(Plan<'_>, Change)> {
         let schedule = options.to_c();
-        let c = sys::sluice_reschedule_options_t {
-            struct_size: size_of::<sys::sluice_reschedule_options_t>() as u32,
-            minimise_changes: minimise_changes.into(),
-            schedule: &schedule,
-        };
         let mut change = sys::sluice_change_t {
             struct_size: size_of::<sys::sluice_change_t>() as u32,
             ..Default::default()
         };
+        let c = sys::sluice_reschedule_options_t {
+            struct_size: size_of::<sys::sluice_reschedule_options_t>() as u32,
+            minimise_changes: minimise_changes.into(),
+            previous: previous.raw,
+            schedule: &schedule,
+            change: &mut change,
+        };
         let mut raw = ptr::null_mut();
-        // SAFETY: as for schedule; `previous` lives and is not changed.
+        // SAFETY: as for schedule; `previous`, `schedule` and `change` outlive the call, which
+        // changes only `change`.
         call(|d| unsafe {
-            sys::sluice_reschedule(self.raw, previous.raw, graph.raw, hardware.raw, &c, &mut raw, &mut change, d)
+            sys::sluice_reschedule(self.raw, graph.raw, hardware.raw, &c, &mut raw, d)
         })?;
         let plan = Plan { raw, context: PhantomData };
         Ok((

@@ -887,7 +887,9 @@ pub type _bindgen_ty_36 = ::std::os::raw::c_uint;
 pub struct sluice_reschedule_options {
     pub struct_size: u32,
     pub minimise_changes: u32,
+    pub previous: *const sluice_plan_t,
     pub schedule: *const sluice_schedule_options_t,
+    pub change: *mut sluice_change_t,
 }
 impl Default for sluice_reschedule_options {
     fn default() -> Self {
@@ -902,12 +904,10 @@ pub type sluice_reschedule_options_t = sluice_reschedule_options;
 extern "C" {
     pub fn sluice_reschedule(
         context: *mut sluice_context_t,
-        previous: *const sluice_plan_t,
         graph: *const sluice_graph_t,
         hardware: *const sluice_hardware_t,
         options: *const sluice_reschedule_options_t,
         out_plan: *mut *mut sluice_plan_t,
-        out_change: *mut sluice_change_t,
         diagnostic: *mut sluice_diagnostic_t,
     ) -> sluice_status_t;
 }

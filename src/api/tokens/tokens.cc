@@ -14,20 +14,22 @@ struct sluice_token_lists {
 };
 
 sluice_status_t sluice_tokens(sluice_context_t* context, const void* stream,
-                              size_t stream_size,
-                              const sluice_token_channel_t* channels,
-                              uint32_t channel_count, sluice_token_lists_t** out_lists,
+                              size_t stream_size, const sluice_token_options_t* options,
+                              sluice_token_lists_t** out_lists,
                               sluice_diagnostic_t* diagnostic) {
   sluice::CallReport report(diagnostic);
   if (out_lists != nullptr) *out_lists = nullptr;
+  sluice_token_options_t own;
   if (context == nullptr || stream == nullptr || out_lists == nullptr ||
-      (channels == nullptr && channel_count != 0) ||
-      channel_count > SLUICE_TOKEN_CHANNELS_MAX) {
+      !sluice::ReadStruct(options, &own) ||
+      (own.channels == nullptr && own.channel_count != 0) ||
+      own.channel_count > SLUICE_TOKEN_CHANNELS_MAX) {
     return report.BadArgument(
-        "context, stream and output pointer must not be null, channels at most 64");
+        "context, stream and output pointer must not be null, channels at most 64, "
+        "options of a known version");
   }
   const sluice::TokenCall call = {{static_cast<const uint8_t*>(stream), stream_size},
-                                  {channels, channel_count}};
+                                  {own.channels, own.channel_count}};
   const sluice::ContextUse use(context);
   if (!use.entered()) return report.InUse();
   return report.Done(

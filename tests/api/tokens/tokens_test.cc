@@ -18,8 +18,9 @@ TEST_CASE("arguments of sluice_tokens are checked") {
   const Bytes image = ConvCase().stream.Image();
   sluice_token_lists_t* lists = nullptr;
   const auto call = [&](const std::vector<sluice_token_channel_t>& channels) {
-    return sluice_tokens(library.context.get(), image.data(), image.size(),
-                         channels.data(), static_cast<uint32_t>(channels.size()),
+    const sluice_token_options_t options = {
+        sizeof options, static_cast<uint32_t>(channels.size()), channels.data()};
+    return sluice_tokens(library.context.get(), image.data(), image.size(), &options,
                          &lists, &library.diagnostic);
   };
   CHECK(call({{0, 2, 0, 0}, {2, 0, 0, 0}}) == SLUICE_OK);
@@ -42,13 +43,20 @@ TEST_CASE("arguments of sluice_tokens are checked") {
         "channel 1 leads where another one leads");
   CHECK(call({{0, 2, 0, 1}}) == SLUICE_BAD_ARGUMENT);
   CHECK(call(std::vector<sluice_token_channel_t>(65)) == SLUICE_BAD_ARGUMENT);
-  CHECK(sluice_tokens(library.context.get(), nullptr, 0, nullptr, 0, &lists, nullptr) ==
+  CHECK(sluice_tokens(library.context.get(), nullptr, 0, nullptr, &lists, nullptr) ==
         SLUICE_BAD_ARGUMENT);
+  for (const sluice_token_options_t bad :
+       {sluice_token_options_t{0, 0, nullptr},
+        sluice_token_options_t{sizeof(sluice_token_options_t), 1, nullptr}}) {
+    CHECK(sluice_tokens(library.context.get(), image.data(), image.size(), &bad, &lists,
+                        nullptr) == SLUICE_BAD_ARGUMENT);
+  }
 }
 
 TEST_CASE("all memory of sluice_tokens is the context's, and is given back") {
   const Bytes image = ConvCase().stream.Image();
   const sluice_token_channel_t channels[] = {{0, 2, 0, 0}, {2, 0, 0, 0}};
+  const sluice_token_options_t both = {sizeof both, 2, channels};
   sluice_context_options_t options = {};
   options.struct_size = sizeof options;
   bool refused = false;
@@ -62,8 +70,8 @@ TEST_CASE("all memory of sluice_tokens is the context's, and is given back") {
     sluice_context_memory(library.context.get(), &before);
     sluice_token_lists_t* lists = nullptr;
     const sluice_status_t status =
-        sluice_tokens(library.context.get(), image.data(), image.size(), channels, 2,
-                      &lists, &library.diagnostic);
+        sluice_tokens(library.context.get(), image.data(), image.size(), &both, &lists,
+                      &library.diagnostic);
     CHECK((status == SLUICE_OK || status == SLUICE_OUT_OF_MEMORY));
     refused = refused || status == SLUICE_OUT_OF_MEMORY;
     if (cap == 1 << 18) CHECK(status == SLUICE_OK);

@@ -19,11 +19,9 @@ int main(void) {
   problem.buffers = buffers;
   problem.capacity_bytes = 32;
   placement.struct_size = sizeof placement;
+  placement.offsets = offsets;
   if (sluice_context_create(NULL, &context, NULL) != SLUICE_OK) return 1;
-  if (sluice_place(context, &problem, NULL, offsets, NULL, &placement, NULL) !=
-      SLUICE_OK) {
-    return 1;
-  }
+  if (sluice_place(context, &problem, NULL, &placement, NULL) != SLUICE_OK) return 1;
   printf("offsets %d and %d of %d bytes\n", (int)offsets[0], (int)offsets[1],
          (int)placement.peak_bytes);
   sluice_context_destroy(context);

@@ -59,14 +59,15 @@ Result RescheduleWith(Library* library, const PlanPtr& before, const Bytes& grap
   REQUIRE(library->status == SLUICE_OK);
   sluice_reschedule_options_t options = {};
   options.struct_size = sizeof options;
+  options.previous = before.get();
   options.schedule = &schedule;
   options.minimise_changes = minimise ? 1 : 0;
   Result result;
   result.change.struct_size = sizeof result.change;
+  options.change = &result.change;
   sluice_plan_t* plan = nullptr;
-  const sluice_status_t status =
-      sluice_reschedule(library->context.get(), before.get(), g.get(), h.get(),
-                        &options, &plan, &result.change, &library->diagnostic);
+  const sluice_status_t status = sluice_reschedule(
+      library->context.get(), g.get(), h.get(), &options, &plan, &library->diagnostic);
   INFO(library->diagnostic.message);
   REQUIRE(status == SLUICE_OK);
   result.plan.reset(plan);
@@ -228,12 +229,10 @@ TEST_CASE(
     schedule.scratchpad_bytes = 60 << 10;
     sluice_reschedule_options_t options = {};
     options.struct_size = sizeof options;
+    options.previous = before.get();
     options.schedule = &schedule;
-    sluice_change_t change = {};
-    change.struct_size = sizeof change;
     sluice_plan_t* made = nullptr;
-    REQUIRE(sluice_reschedule(library.context.get(), before.get(), g.get(), h.get(),
-                              &options, &made, &change,
+    REQUIRE(sluice_reschedule(library.context.get(), g.get(), h.get(), &options, &made,
                               &library.diagnostic) == SLUICE_OK);
     const PlanPtr remade(made);
     CHECK(library.Verify(g, h, remade) == SLUICE_OK);
@@ -428,8 +427,19 @@ TEST_CASE("arguments are checked") {
   Library library;
   const PlanPtr before = FirstPlan(&library, graph, hardware);
   sluice_plan_t* plan = nullptr;
-  CHECK(sluice_reschedule(library.context.get(), before.get(), nullptr, nullptr,
-                          nullptr, &plan, nullptr, nullptr) == SLUICE_BAD_ARGUMENT);
+  const auto g = library.Graph(graph);
+  const auto h = library.Hardware(hardware);
+  sluice_reschedule_options_t options = {};
+  options.struct_size = sizeof options;
+  const auto call = [&](const sluice_graph_t* net, const sluice_hardware_t* machine,
+                        const sluice_reschedule_options_t* how) {
+    return sluice_reschedule(library.context.get(), net, machine, how, &plan, nullptr);
+  };
+  CHECK(call(g.get(), h.get(), nullptr) == SLUICE_BAD_ARGUMENT);
+  CHECK(call(g.get(), h.get(), &options) == SLUICE_BAD_ARGUMENT);  // no previous plan
+  options.previous = before.get();
+  CHECK(call(nullptr, h.get(), &options) == SLUICE_BAD_ARGUMENT);
+  CHECK(call(g.get(), nullptr, &options) == SLUICE_BAD_ARGUMENT);
   CHECK(plan == nullptr);
 }
 

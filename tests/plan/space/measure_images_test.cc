@@ -11,13 +11,7 @@ namespace {
 TEST_CASE("measure images: a frame has room for the largest iteration") {
   const sluice_test::SpaceCase c(sluice_test::JoinedGraph());
   SpaceLayer layers[3] = {};
-  for (uint32_t i = 0; i < 3; ++i) {
-    layers[i].layer = c.problem.layer[i];
-    layers[i].loop = 0;
-    for (auto& cut : layers[i].cut) cut = {kNone, 0};
-  }
-  layers[2].leaves = true;
-  layers[2].cut[1] = {0, 3};
+  CutRows(c, layers);
   SpaceLoop loops[] = {{kNone, 3}};
   SpaceSegment segments[] = {{0, 3, 0, 0}};
   SpaceImage images[2] = {};

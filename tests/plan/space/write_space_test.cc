@@ -23,12 +23,7 @@ TEST_CASE(
     "write space: joined branches lie in one image, and nothing is stored between") {
   const sluice_test::SpaceCase c(sluice_test::JoinedGraph());
   SpaceLayer layers[3] = {};
-  for (uint32_t i = 0; i < 3; ++i) {
-    layers[i].layer = c.problem.layer[i];
-    layers[i].loop = kNone;
-    for (auto& cut : layers[i].cut) cut = {kNone, 0};
-  }
-  layers[2].leaves = true;
+  sluice_test::PutUnder(kNone, c, 3, layers);
   SpaceImage images[] = {Image(0, 256, 0), Image(3, 512, 256), Image(4, 512, 768)};
   images[0].load = true;
   images[1].whole = true;
@@ -77,13 +72,8 @@ int LoadsOfPooled(bool shares) {
   const sluice_test::SpaceCase c(g);
   SpaceLoop loops[] = {{kNone, 3}};
   SpaceLayer layers[2] = {};
-  for (uint32_t i = 0; i < 2; ++i) {
-    layers[i].layer = c.problem.layer[i];
-    layers[i].loop = 0;
-    for (auto& cut : layers[i].cut) cut = {kNone, 0};
-    layers[i].cut[1] = {0, 4};
-  }
-  layers[1].leaves = true;
+  sluice_test::PutUnder(0, c, 2, layers);
+  for (SpaceLayer& layer : layers) layer.cut[1] = {0, 4};
   SpaceImage images[] = {Image(0, 24, 0), Image(1, 96, 128), Image(2, 96, 256),
                          Image(3, 96, shares ? 128 : 384)};
   images[0].load = images[1].load = true;

@@ -29,9 +29,10 @@ struct Setting {
   }
   sluice_status_t Schedule() {
     sluice_cohort_t* cohort = nullptr;
+    options.models = models.data();
+    options.model_count = static_cast<uint32_t>(models.size());
     const sluice_status_t status = sluice_coschedule(
-        library.context.get(), hardware.get(), models.data(),
-        static_cast<uint32_t>(models.size()), &options, &cohort, &library.diagnostic);
+        library.context.get(), hardware.get(), &options, &cohort, &library.diagnostic);
     CHECK((cohort != nullptr) == (status == SLUICE_OK));
     summary = {};
     summary.struct_size = sizeof summary;

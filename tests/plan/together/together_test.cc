@@ -133,15 +133,18 @@ TEST_CASE(
 // The curve of model m (budget, bytes needed, latency) for scratchpads up to `bytes`.
 std::vector<sluice_curve_point_t> CurveOf(Cohort* c, size_t m, uint64_t bytes) {
   std::vector<sluice_curve_point_t> points(12);
-  uint32_t count = 12;
+  sluice_curve_list_t curve = {};
+  curve.struct_size = sizeof curve;
+  curve.count = 12;
+  curve.points = points.data();
   sluice_schedule_options_t options = {};
   options.struct_size = sizeof options;
   options.scratchpad_bytes = bytes;
   options.delay_exponent = 1;
   const sluice_status_t status =
       sluice_curve(c->library.context.get(), c->models[m].graph, c->hardware(),
-                   &options, points.data(), &count, &c->library.diagnostic);
-  points.resize(status == SLUICE_OK ? count : 0);
+                   &options, &curve, &c->library.diagnostic);
+  points.resize(status == SLUICE_OK ? curve.count : 0);
   return points;
 }
 

@@ -8,18 +8,6 @@
 namespace sluice {
 namespace {
 
-// Puts the graph's three layers under loop 0, which cuts the last layer into pieces of three
-// rows.
-void CutRows(const sluice_test::SpaceCase& c, SpaceLayer layers[3]) {
-  for (uint32_t i = 0; i < 3; ++i) {
-    layers[i].layer = c.problem.layer[i];
-    layers[i].loop = 0;
-    for (auto& cut : layers[i].cut) cut = {kNone, 0};
-  }
-  layers[2].leaves = true;
-  layers[2].cut[1] = {0, 3};
-}
-
 TEST_CASE("space boxes: what readers need, piece by piece of a joined root") {
   const sluice_test::SpaceCase c(sluice_test::JoinedGraph());
   SpaceLayer layers[3] = {};

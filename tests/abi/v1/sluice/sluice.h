@@ -335,9 +335,9 @@ typedef struct sluice_schedule_options {
   uint64_t seed;              /* of the search's random numbers */
   const uint32_t* cancel;     /* polled; nonzero stops. Another thread may write it (one
                                  aligned word, atomically). May be NULL */
-  /* Called on the call's thread for every better plan and about every 2 ms; nonzero stops,
-   * as cancel does. cost: of the best plan so far, energy^n * delay^m in pJ and cycles; 0:
-   * there is none. It must not use the context. May be NULL. */
+  /* Called on the call's thread for every better plan and about every 2 ms, at most a tenth
+   * of the time; nonzero stops, as cancel does. cost: of the best plan so far, energy^n *
+   * delay^m in pJ and cycles; 0: there is none. It must not use the context. May be NULL. */
   int32_t (*progress)(void* user, uint64_t iterations, double cost);
   void* progress_user;        /* handed to progress as it is */
   uint32_t energy_exponent;   /* n of cost = energy^n * delay^m, in pJ and cycles; at
@@ -371,7 +371,10 @@ enum { /* sluice_schedule_options_t.granularity */
   /* Every layer is one instruction on whole tensors in the scratchpad. Tensors that do not
    * fit are spilled and retrieved, in the order that moves the fewest bytes.
    * SLUICE_INFEASIBLE when the operands of one layer do not fit together. */
-  SLUICE_GRANULARITY_OPERATOR = 1
+  SLUICE_GRANULARITY_OPERATOR = 1,
+  /* The same, and a layer may run again, where that takes no more energy and no more cycles
+   * than to store its result and load it back. */
+  SLUICE_GRANULARITY_RECOMPUTE = 2
 };
 
 /* Plans a graph on a machine. options may be NULL. *out_plan has passed verify.
@@ -419,28 +422,31 @@ enum { /* sluice_change_t.changed: bits */
   SLUICE_CHANGED_SCRATCHPAD = 4 /* bytes of it that may be used */
 };
 
-/* How to plan again. */
+/* How to plan again. The structs that it points to are read during the call alone. */
 typedef struct sluice_reschedule_options {
   uint32_t struct_size;
   uint32_t minimise_changes; /* 1: keep addresses, orders and blocks wherever they are
                                 valid, also where others would cost less */
+  const sluice_plan_t* previous; /* the plan before; not NULL */
   const sluice_schedule_options_t* schedule; /* as for sluice_schedule; may be NULL */
+  sluice_change_t* change; /* the caller's struct, written with every status but
+                              SLUICE_BAD_ARGUMENT; may be NULL */
 } sluice_reschedule_options_t;
 
-/* Plans again after the graph, the hardware or the scratchpad has changed. `previous` may
- * have been read from bytes. What is still valid of its schedule is kept, the rest is
- * reworked, in a fraction of the time of sluice_schedule; with a deadline or max_iterations
- * the remaining time improves the plan. Where nothing of `previous` can be used the call is
- * sluice_schedule. If `previous` has segments (plan.fbs) but an empty stream, nothing is
- * searched: the plan is made of exactly these segments, or the call is SLUICE_REJECTED. The
- * plan has passed verify. options and out_change may be NULL;
- * out_change is written with every status but SLUICE_BAD_ARGUMENT. Errors: those of
- * sluice_schedule. */
-SLUICE_API sluice_status_t sluice_reschedule(
-    sluice_context_t* context, const sluice_plan_t* previous,
-    const sluice_graph_t* graph, const sluice_hardware_t* hardware,
-    const sluice_reschedule_options_t* options, sluice_plan_t** out_plan,
-    sluice_change_t* out_change, sluice_diagnostic_t* diagnostic);
+/* Plans again after the graph, the hardware or the scratchpad has changed; `graph` and
+ * `hardware` are the new ones. `options.previous` is the plan before; it may have been read
+ * from bytes. What is still valid of its schedule is kept, the rest is reworked, in a fraction
+ * of the time of sluice_schedule; with a deadline or max_iterations the remaining time improves
+ * the plan. Where nothing of the previous plan can be used the call is sluice_schedule. If that
+ * plan has segments (plan.fbs) but an empty stream, nothing is searched: the plan is made of
+ * exactly these segments, or the call is SLUICE_REJECTED. The plan has passed verify. options
+ * must not be NULL. Errors: those of sluice_schedule. */
+SLUICE_API sluice_status_t sluice_reschedule(sluice_context_t* context,
+                                             const sluice_graph_t* graph,
+                                             const sluice_hardware_t* hardware,
+                                             const sluice_reschedule_options_t* options,
+                                             sluice_plan_t** out_plan,
+                                             sluice_diagnostic_t* diagnostic);
 
 /* A run of bytes of a stream image. */
 typedef struct sluice_patch_range {
@@ -554,7 +560,7 @@ typedef struct sluice_report {
   uint64_t macs, vector_ops;     /* work as ops.h counts it */
   uint64_t iterations;           /* of improvement that were made */
   uint32_t layers;       /* layers that compute or move; views are none */
-  uint32_t groups;       /* layer-fusion groups: runs of layers between DRAM cuts */
+  uint32_t groups;       /* segments, or layer-fusion groups between DRAM cuts */
   uint32_t tiles;        /* computed, over all instances */
   uint32_t instructions; /* of the stream, over all instances */
   /* By SLUICE_PHASE_: the most bytes that were live in the context during the phase,
