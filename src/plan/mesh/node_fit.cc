@@ -25,29 +25,6 @@ struct MostElements {
   int64_t outputs = 0;
 };
 
-// Also marks the roles that are loaded more than once.
-void MeasureBoxes(NodeLayer* self, MostElements* most) {
-  for (NodeRole& role : self->roles) role.many = false;
-  for (uint32_t i = 0; i < self->nodes; ++i) {
-    TileBoxes before = {};
-    bool any = false;
-    const int64_t begin = int64_t{self->shares[i].link} * self->trips[kLoopC];
-    for (int64_t t = begin; t <= begin + self->per_slice; ++t) {
-      NodeTile tile;
-      if (!TileAt(*self, i, t, &tile))
-        continue;  // at the end: it belongs to the next slice
-      const TileBoxes boxes = BoxesAt(*self, tile.box, tile.c_begin, tile.c_end);
-      for (int r = 0; r < kTileRoles; ++r) {
-        if (any && !(before.box[r] == boxes.box[r])) self->roles[r].many = true;
-        most->elements[r] = Max(most->elements[r], boxes.box[r].elements());
-      }
-      most->outputs = Max(most->outputs, tile.box.elements());
-      before = boxes;
-      any = true;
-    }
-  }
-}
-
 // True if the first link of a sum would begin a slice whose landing buffer still holds
 // what the last link reads: neither could go on.
 bool Outruns(const NodeLayer& self, int64_t skew) {
@@ -81,13 +58,10 @@ Status CountTiles(NodeLayer* self) {
   return Status::kOk;
 }
 
-// Buffers of every role, from all tiles of a slice.
-Status Measure(NodeLayer* self, int64_t* bytes) {
-  SLUICE_TRY(CountTiles(self));
-  MostElements most;
-  MeasureBoxes(self, &most);
+// Sets the buffers of every role for the boxes seen so far; returns their bytes.
+int64_t SetBuffers(NodeLayer* self, const MostElements& most) {
   const int64_t alignment = BufferAlignment(*self);
-  *bytes = 0;
+  int64_t bytes = 0;
   for (int r = 0; r < kTileRoles; ++r) {
     NodeRole* role = &self->roles[r];
     if (role->tensor == kNone || role->producer != nullptr) continue;
@@ -95,14 +69,50 @@ Status Measure(NodeLayer* self, int64_t* bytes) {
     role->bytes = RoundUpTo(
         most.elements[r] * self->context->graph.tensors[role->tensor].element_bytes,
         alignment);
-    *bytes += role->bytes * role->count;
+    bytes += role->bytes * role->count;
   }
   self->accumulators = !self->sums                               ? 0
                        : self->links > 1 && self->tiling.doubled ? 2
                                                                  : 1;
   self->accumulator_bytes =
       RoundUpTo(most.outputs * self->context->hardware.accumulator_bytes, alignment);
-  *bytes += self->accumulator_bytes * self->accumulators;
+  return bytes + self->accumulator_bytes * self->accumulators;
+}
+
+// Adds the tiles of a slice of node i, and marks the roles that are loaded more than
+// once. Ends where the buffers take more than the room: they only grow.
+void MeasureNode(NodeLayer* self, uint32_t i, int64_t room, MostElements* most,
+                 int64_t* bytes) {
+  TileBoxes before = {};
+  bool any = false;
+  const int64_t begin = int64_t{self->shares[i].link} * self->trips[kLoopC];
+  for (int64_t t = begin; t <= begin + self->per_slice && *bytes <= room; ++t) {
+    NodeTile tile;
+    if (!TileAt(*self, i, t, &tile)) continue;  // at the end: of the next slice
+    const TileBoxes boxes = BoxesAt(*self, tile.box, tile.c_begin, tile.c_end);
+    bool grows = tile.box.elements() > most->outputs;
+    most->outputs = Max(most->outputs, tile.box.elements());
+    for (int r = 0; r < kTileRoles; ++r) {
+      const bool again = any && !(before.box[r] == boxes.box[r]);
+      const int64_t elements = boxes.box[r].elements();
+      grows = grows || elements > most->elements[r] || (again && !self->roles[r].many);
+      if (again) self->roles[r].many = true;
+      most->elements[r] = Max(most->elements[r], elements);
+    }
+    if (grows) *bytes = SetBuffers(self, *most);
+    before = boxes;
+    any = true;
+  }
+}
+
+// Buffers of every role, from all tiles of a slice. *bytes may be too small where it is
+// above the room.
+Status Measure(NodeLayer* self, int64_t room, int64_t* bytes) {
+  SLUICE_TRY(CountTiles(self));
+  MostElements most;
+  for (NodeRole& role : self->roles) role.many = false;
+  *bytes = SetBuffers(self, most);
+  for (uint32_t i = 0; i < self->nodes; ++i) MeasureNode(self, i, room, &most, bytes);
   return Status::kOk;
 }
 
@@ -194,7 +204,7 @@ Status TakeWholeParts(NodeLayer* self, int64_t room) {
       self->tiling.chunk[3] = cuts[i].k;
       self->tiling.c_chunk = cuts[i].c;
       int64_t bytes = 0;
-      const Status status = Measure(self, &bytes);
+      const Status status = Measure(self, room, &bytes);
       if (status == Status::kOk && bytes <= room) return status;
       if (status != Status::kOk && status != Status::kInfeasible) return status;
     }
@@ -205,7 +215,7 @@ Status TakeWholeParts(NodeLayer* self, int64_t room) {
 Status ShrinkTo(NodeLayer* self, int64_t room, int axes) {
   for (const Tiling begin = self->tiling;;) {
     int64_t bytes = 0;
-    SLUICE_TRY(Measure(self, &bytes));
+    SLUICE_TRY(Measure(self, room, &bytes));
     if (bytes <= room) return Status::kOk;
     if (self->tiling.doubled && axes == kAxes) {
       self->tiling.doubled = false;
@@ -309,7 +319,7 @@ Status MeasureParts(NodeLayer* self) {
   self->tiling.k_outer = false;
   self->tiling.doubled = true;
   int64_t bytes = 0;
-  SLUICE_TRY(Measure(self, &bytes));
+  SLUICE_TRY(Measure(self, INT64_MAX, &bytes));
   StartTurns(self);
   return Status::kOk;
 }
