@@ -47,7 +47,9 @@ void Reserve(const std::string& text, std::vector<sluice_model_t>* models) {
 std::vector<sluice_model_t> ModelsOf(const CoscheduleCommand& command) {
   std::vector<sluice_model_t> models(command.graphs.size());
   if (models.size() > SLUICE_MODELS_MAX) {
-    throw Failure(kUsage, "at most " + std::to_string(SLUICE_MODELS_MAX) + " graphs");
+    throw Failure(kUsage, std::to_string(models.size()) + " graphs; at most " +
+                              std::to_string(SLUICE_MODELS_MAX) +
+                              " are planned together");
   }
   if (!command.weights.empty() && command.weights.size() != models.size()) {
     throw Failure(kUsage, "--weights needs a number for each graph");
@@ -140,6 +142,7 @@ Json AsJson(const Answer& answer, const sluice_sim::TogetherResult* run,
   }
   Json json = {{"share", ShareName(s.share)},
                {"proved", s.proved != 0},
+               {"interrupted", Interruption::came()},
                {"total_cycles", s.total_cycles},
                {"latency_sum", s.latency_sum},
                {"finish_sum", s.finish_sum},

@@ -109,7 +109,9 @@ void Run(const CurveCommand& command) {
                     {"latency_cycles", p.latency_cycles},
                     {"energy_pj", p.energy_pj}});
   }
-  std::cout << JsonText(Json({{"points", rows}}), 1) << "\n";
+  std::cout << JsonText(Json({{"interrupted", Interruption::came()}, {"points", rows}}),
+                        1)
+            << "\n";
 }
 
 }  // namespace sluice::cli

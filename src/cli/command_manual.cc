@@ -31,6 +31,12 @@ A judge said no.
 .TP
 .B 6
 Input, output or memory.
+.SH SIGNALS
+SIGINT and SIGTERM end the searches of schedule, reschedule, map, segments, place, curve,
+coschedule and dse. The command prints and writes the best that it has found until then, says so
+(in JSON: "interrupted"), and ends with 0; with 4 where there is no result yet, and where
+combinations of dse are open, which the same command goes on with. A second signal ends it at
+once, as the first one ends other commands.
 .SH ENVIRONMENT
 .TP
 .B NO_COLOR

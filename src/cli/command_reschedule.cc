@@ -45,6 +45,7 @@ Json AsJson(const sluice_report_t& before, const sluice_report_t& r,
           {"stream_bytes", c.stream_bytes},
           {"patch_bytes", c.patch_bytes},
           {"instructions", r.instructions},
+          {"interrupted", Interruption::came()},
           {"solve_us", solve_us}};
 }
 

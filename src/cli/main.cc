@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstring>
 #include <iostream>
 #include <new>
 
@@ -37,14 +38,17 @@ int Report(const Failure& failure, bool json) {
   return failure.code();
 }
 
-int Main(int argc, char** argv) {
+// Whether --json stands anywhere: also where parsing has failed before it.
+bool WantsJson(int argc, char** argv) {
+  return std::any_of(argv + std::min(argc, 1), argv + argc, [](const char* argument) {
+    return std::strcmp(argument, "--json") == 0;
+  });
+}
+
+int Main(int argc, char** argv, bool json) {
   Commands commands;
   CLI::App app("Schedules quantised neural networks on accelerators.", "sluice");
   Describe(&app, &commands);
-  // --json may stand behind the argument at which parsing failed, so all are searched.
-  const bool json = std::any_of(argv + 1, argv + argc, [](const char* argument) {
-    return std::string(argument) == "--json";
-  });
   if (argc > 1 && argv[1][0] != '-') {
     const std::string unknown = UnknownCommand(app, argv[1]);
     if (!unknown.empty()) return Report(Failure(kUsage, unknown), json);
@@ -60,6 +64,10 @@ int Main(int argc, char** argv) {
     return app.exit(error) == 0 ? kDone : kUsage;
   } catch (const Failure& failure) {
     return Report(failure, commands.json());
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    return Report(Failure(kIo, error.what()), json);
   }
 }
 
@@ -70,13 +78,12 @@ int main(int argc, char** argv) {
   // Ignoring SIGXFSZ lets a write beyond the file size limit fail as on a full disk, so
   // that it is cleaned up.
   std::signal(SIGXFSZ, SIG_IGN);
+  const bool json = WantsJson(argc, argv);
   try {
-    return Main(argc, argv);
+    return Main(argc, argv, json);
   } catch (const std::bad_alloc&) {
-    std::cerr << kOutOfMemory;
-    return kIo;
-  } catch (const std::exception& error) {
-    std::cerr << "sluice: " << error.what() << "\n";
+    (json ? std::cout : std::cerr)
+        << (json ? kOutOfMemoryJson : kOutOfMemory) << std::flush;
     return kIo;
   }
 }

@@ -10,6 +10,9 @@
 namespace sluice::cli {
 
 constexpr char kOutOfMemory[] = "sluice: memory is exhausted\n";
+// The same for --json. Text, since an object would need memory.
+constexpr char kOutOfMemoryJson[] =
+    "{\"ok\": false, \"error\": {\"message\": \"memory is exhausted\"}}\n";
 
 void ThrowWhenOutOfMemory();
 

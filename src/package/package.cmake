@@ -63,6 +63,16 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sluice.pc
               ${CMAKE_CURRENT_BINARY_DIR}/sluice-experimental.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 
+# bindings/tflite, where the headers of TensorFlow Lite are; it stands behind this script.
+if(SLUICE_TFLITE_HEADERS)
+  set(tflite_headers ${SLUICE_TFLITE_HEADERS})
+else()
+  set(tflite_headers ${PROJECT_SOURCE_DIR}/build/tflite/headers)
+endif()
+set(sluice_has_delegate OFF)
+if(SLUICE_BUILD_CLI AND EXISTS ${tflite_headers}/tensorflow/lite/c/common.h)
+  set(sluice_has_delegate ON)
+endif()
 include(${CMAKE_CURRENT_LIST_DIR}/sbom.cmake)
 
 set(CPACK_GENERATOR DEB)
@@ -75,13 +85,7 @@ set(CPACK_COMPONENTS_ALL lib dev tools firmware)
 if(import_targets)
   list(APPEND CPACK_COMPONENTS_ALL import)
 endif()
-# bindings/tflite, where the headers of TensorFlow Lite are; it stands behind this script.
-if(SLUICE_TFLITE_HEADERS)
-  set(tflite_headers ${SLUICE_TFLITE_HEADERS})
-else()
-  set(tflite_headers ${PROJECT_SOURCE_DIR}/build/tflite/headers)
-endif()
-if(SLUICE_BUILD_CLI AND EXISTS ${tflite_headers}/tensorflow/lite/c/common.h)
+if(sluice_has_delegate)
   list(APPEND CPACK_COMPONENTS_ALL delegate)
   set(CPACK_DEBIAN_DELEGATE_PACKAGE_NAME sluice-tflite-delegate)
   set(CPACK_DEBIAN_DELEGATE_PACKAGE_SECTION libs)

@@ -30,24 +30,78 @@ expect(3 import model.png -o ${WORK}/x.slg)
 string(ASCII 255 byte)
 expect(6 schedule ${WORK}/none${byte}.slg --hw soma-edge --json)
 string(JSON ok GET "${out}" ok)
-# A wrong command line is reported as one object, too, wherever --json stands.
-foreach(arguments "schedule;--json" "schedule;g.slg;--hw;soma-edge;--budget;twelve;--json"
-                  "frobnicate;--json")
-  expect(3 ${arguments})
+# expect_object(CODE MESSAGE ARGUMENTS...): with --json the failure is one object with this
+# message, and nothing else is said.
+function(expect_object want message)
+  expect(${want} ${ARGN} --json)
   string(JSON ok GET "${out}" ok)
-  string(JSON message GET "${out}" error message)
-  if(ok OR NOT err STREQUAL "")
-    message(FATAL_ERROR "${arguments}: ${out}${err}")
+  string(JSON told GET "${out}" error message)
+  if(ok OR NOT err STREQUAL "" OR NOT told MATCHES "${message}")
+    message(FATAL_ERROR "${ARGN}: ${out}${err}")
   endif()
+endfunction()
+
+# A wrong command line is reported as one object, too, wherever --json stands; in each command.
+expect_object(3 "twelve" schedule g.slg --hw soma-edge --budget twelve)
+expect_object(3 "no command" frobnicate)
+expect(0 --help)
+string(REGEX MATCHALL "\n  [a-z]+ +[^\n]*" lines "${out}")
+set(commands)
+foreach(line ${lines})
+  string(REGEX MATCH "[a-z]+" command "${line}")
+  list(APPEND commands ${command})
 endforeach()
+list(LENGTH commands count)
+if(count LESS 20)
+  message(FATAL_ERROR "${count} commands: ${out}")
+endif()
+foreach(command ${commands})
+  expect_object(3 "." ${command} --nonsense)
+  expect(3 ${command} --json --nonsense)
+  string(JSON message GET "${out}" error message)
+endforeach()
+
+# An empty file says that it is empty, whatever it should be.
 file(WRITE ${WORK}/nothing.slg "")
-foreach(arguments "schedule;${WORK}/nothing.slg;--hw;soma-edge" "hw;${WORK}/nothing.slg"
-                  "verify;${WORK}/nothing.slg;--graph;${WORK}/nothing.slg;--hw;soma-edge")
+set(empty ${WORK}/nothing.slg)
+foreach(kind tflite onnx json csv slp)
+  file(WRITE ${WORK}/nothing.${kind} "")
+endforeach()
+expect(0 import ${MODEL} -o ${WORK}/small.slg)
+expect(0 schedule ${WORK}/small.slg --hw soma-edge -o ${WORK}/small.slp)
+set(small ${WORK}/small.slg --hw soma-edge)
+foreach(arguments "schedule;${empty};--hw;soma-edge" "hw;${empty}" "hw;${WORK}/nothing.json"
+                  "hw;check;${WORK}/nothing.json" "schedule;${small};--resume;${WORK}/nothing.slp"
+                  "verify;${empty};--graph;${empty};--hw;soma-edge"
+                  "import;${WORK}/nothing.tflite;-o;${WORK}/x.slg"
+                  "import;${WORK}/nothing.onnx;-o;${WORK}/x.slg"
+                  "map;${empty};--hw;soma-edge" "segments;${empty};--hw;soma-edge"
+                  "curve;${empty};--hw;soma-edge"
+                  "coschedule;${WORK}/small.slg;${empty};--hw;soma-edge"
+                  "evaluate;${empty};--hw;soma-edge;--schedule;${WORK}/nothing.json"
+                  "evaluate;${small};--schedule;${WORK}/nothing.json"
+                  "dse;${WORK}/nothing.json;-o;${WORK}/x.csv"
+                  "place;${WORK}/nothing.csv;--capacity;1M"
+                  "reschedule;${WORK}/nothing.slp" "simulate;${WORK}/nothing.slp"
+                  "simulate;${WORK}/small.slp;--functional;--input;${empty}"
+                  "lower;${WORK}/nothing.slp;--target;gemmini"
+                  "plot;${WORK}/nothing.slp;-o;${WORK}/x.svg"
+                  "report;${WORK}/nothing.slp;-o;${WORK}/x.html"
+                  "report;${WORK}/small.slp;--against;${WORK}/nothing.slp;-o;${WORK}/x.html")
   expect(2 ${arguments})
-  if(NOT err MATCHES "nothing.slg is empty")
+  if(NOT err MATCHES "nothing[.][a-z]+ is empty")
     message(FATAL_ERROR "${arguments}: ${err}")
   endif()
+  expect_object(2 "nothing[.][a-z]+ is empty" ${arguments})
 endforeach()
+
+# Too many of something: how many there may be.
+string(REPEAT "${WORK}/small.slg;" 9 nine)
+expect_object(3 "9 graphs; at most 8" coschedule ${nine} --hw soma-edge)
+expect_object(3 "2 files for the 1 inputs" simulate ${WORK}/small.slp --functional
+              --input ${empty} --input ${empty})
+expect_object(3 "2 - 256" curve ${small} --points 257)
+expect_object(3 "1 - 8" segments ${small} --stages 9)
 expect(6 import ${WORK}/none.tflite -o ${WORK}/x.slg)
 expect(2 hw nonesuch)
 file(WRITE ${WORK}/bad.json "{ \"levels\": [ { \"nam\": 1 } ] }")

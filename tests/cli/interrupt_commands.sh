@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# SIGINT and SIGTERM in place, map, segments and dse: each ends soon, prints what it has
-# found until then as one JSON object and says that it was interrupted.
+# SIGINT and SIGTERM in place, map, segments, curve, coschedule, reschedule and dse: each ends
+# soon, prints what it has found until then as one JSON object and says that it was interrupted.
 #   interrupt_commands.sh SLUICE WORK
 set -eu
 sluice=$1
@@ -11,6 +11,7 @@ mkdir -p "$work"
 cd "$work"
 "$sluice" zoo nasnet_a -o nasnet.slg >zoo.txt
 "$sluice" zoo resnet50 -o resnet.slg >>zoo.txt
+"$sluice" schedule resnet.slg --hw soma-edge -o resnet.slp >schedule.txt
 # Buffers whose least peak is not proved in minutes.
 awk 'BEGIN {
   print "id,lower,upper,size"
@@ -75,6 +76,33 @@ for signal in INT TERM; do
   else
     grep -q '"directives"' answer.json || fail "segments has no schedule"
     grep -q "interrupted; this is the best" told.txt || fail "segments does not tell it"
+  fi
+  # Some of the sizes have plans.
+  interrupted $signal "0 4" curve nasnet.slg --hw soma-edge --points 256 -o curve.svg
+  if [ $code -eq 4 ]; then
+    grep -q "cancelled before" answer.json || fail "curve: why not?"
+  else
+    grep -q '"latency_cycles"' answer.json || fail "curve has no point"
+    grep -q "interrupted; this is the best" told.txt || fail "curve does not tell it"
+    [ -s curve.svg ] || fail "curve has no picture"
+  fi
+  # The plans are valid together, as the simulator finds.
+  interrupted $signal "0 4" coschedule nasnet.slg resnet.slg --hw soma-edge --points 256 \
+    --simulate
+  if [ $code -eq 4 ]; then
+    grep -q "cancelled before" answer.json || fail "coschedule: why not?"
+  else
+    grep -q '"simulated_cycles"' answer.json || fail "coschedule has no plans"
+    grep -q "interrupted; this is the best" told.txt || fail "coschedule does not tell it"
+  fi
+  interrupted $signal "0 4" reschedule resnet.slp --budget 256K --iterations 1000000000000 \
+    -o next.slp
+  if [ $code -eq 4 ]; then
+    grep -q "cancelled before" answer.json || fail "reschedule: why not?"
+  else
+    grep -q "interrupted; this is the best" told.txt || fail "reschedule does not tell it"
+    "$sluice" verify next.slp || fail "reschedule has written another plan"
+    rm next.slp
   fi
   # What was found is in the table, and the sweep is not done.
   interrupted $signal 4 dse grid.json -o table.csv

@@ -1,18 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-# Makes the Debian packages, unpacks them beside each other and uses them.
+# Makes the Debian packages, unpacks them beside each other and uses them. Made once more at
+# another time and in another folder they have the same bytes, where $SOURCE_DATE_EPOCH says what
+# time they shall tell.
 #   cmake -DBUILD=... -DSOURCE=... -DWORK=... -DNM=... -DCC=... -DCXX=...
 #         -P debian.cmake
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK}/unpacked)
-step(${CMAKE_CPACK_COMMAND} --config ${BUILD}/CPackConfig.cmake -G DEB -B ${WORK}/packages)
+set(ENV{SOURCE_DATE_EPOCH} 1700000000)
+foreach(folder packages packages_again)
+  step(${CMAKE_CPACK_COMMAND} --config ${BUILD}/CPackConfig.cmake -G DEB -B ${WORK}/${folder})
+  step(${CMAKE_COMMAND} -E sleep 1.1) # times in packages are whole seconds
+endforeach()
+file(GLOB made RELATIVE ${WORK}/packages ${WORK}/packages/*.deb)
+foreach(package ${made})
+  step(${CMAKE_COMMAND} -E compare_files ${WORK}/packages/${package}
+       ${WORK}/packages_again/${package})
+endforeach()
+list(LENGTH made count)
+message("${count} packages have the same bytes when they are made again")
 foreach(name libsluice1 libsluice-import1 libsluice-dev sluice-tools sluice-firmware)
   file(GLOB package ${WORK}/packages/${name}_*.deb)
   if(package STREQUAL "")
     message(FATAL_ERROR "no package ${name}")
   endif()
   step(dpkg-deb --extract ${package} ${WORK}/unpacked)
+  step(dpkg-deb --contents ${package})
+  if(NOT step_output MATCHES "/share/doc/${name}/copyright\n")
+    message(FATAL_ERROR "${name} does not bring its licences along: ${step_output}")
+  endif()
   step(dpkg-deb --field ${package} Depends)
   message("${name}: ${step_output}")
   if(name STREQUAL "libsluice1" AND NOT step_output MATCHES "^libc6[^,]*\n?$")

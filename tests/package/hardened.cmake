@@ -1,27 +1,80 @@
 # SPDX-License-Identifier: Apache-2.0
 # The libraries and the tool as they are installed: relocations are read-only once they are
-# bound, no stack and no segment is both writable and executable, programs lie at random
-# addresses. BINARIES, which read files of users, bind all addresses at the start.
-#   cmake -DREADELF=... "-DBINARIES=..." "-DLIBRARIES=..." -P hardened.cmake
+# bound, no text is relocated, no stack and no segment is both writable and executable, programs
+# lie at random addresses. BINARIES, which read files of users, bind all addresses at the start
+# and check their stacks; every source of theirs is compiled with OPTIONS.
+#   cmake -DREADELF=... "-DBINARIES=..." "-DLIBRARIES=..." "-DOPTIONS=..." -DCOMMANDS=...
+#         -P hardened.cmake
 cmake_minimum_required(VERSION 3.25)
-foreach(binary ${BINARIES} ${LIBRARIES})
-  execute_process(COMMAND ${READELF} -hldW ${binary} OUTPUT_VARIABLE told
-                  COMMAND_ERROR_IS_FATAL ANY)
-  set(wanted "Type: +DYN" "GNU_RELRO")
+
+# fault_of(OUT BINARY TOLD): what is missing or wrong in what readelf told of it; empty: nothing.
+function(fault_of out binary told)
+  set(wanted "Type: +DYN" "GNU_RELRO" "GNU_STACK")
   if(binary IN_LIST BINARIES)
-    list(APPEND wanted "\\(FLAGS(_1)?\\)[^\n]*NOW")
+    list(APPEND wanted "\\(FLAGS\\)[^\n]*BIND_NOW|\\(BIND_NOW\\)" "\\(FLAGS_1\\)[^\n]*NOW"
+         "UND __stack_chk_fail")
+    if(told MATCHES "INTERP")
+      list(APPEND wanted "\\(FLAGS_1\\)[^\n]*PIE")
+    endif()
   endif()
+  set(${out} "" PARENT_SCOPE)
   foreach(want ${wanted})
     if(NOT told MATCHES "${want}")
-      message(FATAL_ERROR "${binary}: no \"${want}\" in\n${told}")
+      set(${out} "no \"${want}\"" PARENT_SCOPE)
+      return()
     endif()
   endforeach()
   foreach(refused "TEXTREL" "GNU_STACK[^\n]*RWE" "LOAD[^\n]*RWE")
     if(told MATCHES "${refused}")
-      message(FATAL_ERROR "${binary}: \"${refused}\" in\n${told}")
+      set(${out} "\"${refused}\"" PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+endfunction()
+
+foreach(binary ${BINARIES} ${LIBRARIES})
+  execute_process(COMMAND ${READELF} -hldW --dyn-syms ${binary} OUTPUT_VARIABLE told
+                  COMMAND_ERROR_IS_FATAL ANY)
+  fault_of(fault "${binary}" "${told}")
+  if(fault)
+    message(FATAL_ERROR "${binary}: ${fault} in\n${told}")
+  endif()
+  # The test notices what it is for: the same file's description without each of these.
+  foreach(part "GNU_RELRO" "GNU_STACK" "BIND_NOW" "__stack_chk_fail" "PIE")
+    if(part MATCHES "GNU" OR binary IN_LIST BINARIES)
+      string(REPLACE "${part}" "nothing" less "${told}")
+      fault_of(fault "${binary}" "${less}")
+      if(NOT fault AND NOT less STREQUAL told)
+        message(FATAL_ERROR "${binary} without ${part} would pass")
+      endif()
+    endif()
+  endforeach()
+  fault_of(fault "${binary}" "${told}\n 0x0 (TEXTREL) 0x0")
+  if(NOT fault)
+    message(FATAL_ERROR "${binary} with relocated text would pass")
+  endif()
+endforeach()
+
+# The commands that made them.
+file(STRINGS ${COMMANDS} commands REGEX "^ *\"command\":")
+set(objects "CMakeFiles/sluice_(cli|cli_parts|importers|onnx|zoo|presets|sim)\\.dir/[^ ]*")
+set(sources 0)
+foreach(command ${commands})
+  if(NOT command MATCHES " -o [^ ]*(${objects}\\.(cc|cxx)\\.o) ")
+    continue()
+  endif()
+  set(object ${CMAKE_MATCH_1})
+  math(EXPR sources "${sources} + 1")
+  foreach(option ${OPTIONS})
+    string(FIND "${command}" " ${option} " at)
+    if(at EQUAL -1)
+      message(FATAL_ERROR "${object} is compiled without ${option}")
     endif()
   endforeach()
 endforeach()
+if(sources LESS 10)
+  message(FATAL_ERROR "${sources} sources of the tool in ${COMMANDS}")
+endif()
 list(LENGTH BINARIES binaries)
 list(LENGTH LIBRARIES libraries)
-message("${binaries} programs and ${libraries} libraries are hardened")
+message("${binaries} programs of ${sources} sources and ${libraries} libraries are hardened")

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The same sources give the same bytes in two folders.
 
-  reproducible.py --build BUILD --root ROOT --work WORK --sample 12
+  reproducible.py --build BUILD --root ROOT --work WORK --sample 8
       objects of the build against objects of the same sources, copied to another folder:
       their code and data. What the linker reads to optimise across sources is left out, since
-      the compiler names it by a random number; libraries do not contain it.
+      the compiler names it by a random number; libraries do not contain it. Then a shared
+      library of each (of the sample and of LINKED, by the options of libsluice, optimised
+      across its sources) and an archive of one object, as libsluice.a is.
   reproducible.py --root ROOT --work WORK --whole
       everything that is installed, built in two folders without a compiler cache; by hand,
       since it compiles all sources twice
 
 A path in an object (an assertion's file, a debugger's folder) or an order that hangs on one
-shows here.
+shows here. --spoil puts the folder's name into one of the second folder's sources, which has to
+be noticed.
 """
 import argparse
 import filecmp
@@ -25,6 +28,9 @@ import sys
 
 PARTS = ("src", "include", "firmware-sim", "bindings", "CMakeLists.txt", "CMakePresets.json",
          "LICENSE", "README.md", "SECURITY.md")
+# Sources that call each other, so that a link of them keeps code: the C functions of tokens and
+# what they need.
+LINKED = ("src/api/tokens/", "src/lower/", "src/base/")
 
 
 def run(command, **more):
@@ -48,13 +54,12 @@ def code_of(objcopy, made, to):
     return to
 
 
-def compile_again(entry, build, root, other, work):
+def compile_again(entry, build, root, other, again):
     """The object of an entry of compile_commands.json, from the copy of the sources."""
     words = shlex.split(entry["command"])
     if "ccache" in words[0]:
         words = words[1:]
     made = pathlib.Path(entry["directory"]) / words[words.index("-o") + 1]
-    again = work / "again.o"
     words[words.index("-o") + 1] = str(again)
     # Generated headers come from the build; all else from the copy.
     words = [w if str(build) in w else w.replace(str(root), str(other)) for w in words]
@@ -63,27 +68,87 @@ def compile_again(entry, build, root, other, work):
     return made, again
 
 
+def link_command(build):
+    """How the build links libsluice, without its objects; None without Ninja."""
+    if shutil.which("ninja") is None or not (build / "build.ninja").exists():
+        return None
+    wanted = sorted((build / "src").glob("libsluice.so.*.*"))
+    if not wanted:
+        return None
+    told = subprocess.run(["ninja", "-C", str(build), "-t", "commands", "-s",
+                           str(wanted[0].relative_to(build))],
+                          capture_output=True, text=True, check=True).stdout
+    words = shlex.split(told.split("&&")[1])
+    words = [w for w in words if not w.endswith(".o") and w != "-Wl,--no-undefined"]
+    at = words.index("-o")
+    return words[:at] + words[at + 2:]
+
+
+def linked(arguments, command, objects, folder, build):
+    """A shared library and an archive of these objects, made in a folder of their own."""
+    folder.mkdir()
+    made = []
+    if command is not None:
+        for word in command:  # the list of exported names, copied to where it is read
+            if word.startswith("-Wl,--version-script="):
+                shutil.copy(word.partition("=")[2], folder / "names.map")
+        words = [f"-Wl,--version-script={folder}/names.map" if w.startswith("-Wl,--version-script=")
+                 else w for w in command]
+        run(words + ["-o", str(folder / "lib.so")] + [str(o) for o in objects], cwd=build)
+        made.append(folder / "lib.so")
+    run(["ld", "-r", "--force-group-allocation", "-o", str(folder / "one.o")]
+        + [str(o) for o in objects])
+    code_of(arguments.objcopy, folder / "one.o", folder / "one.o")
+    run(["ar", "qcD", str(folder / "lib.a"), "one.o"], cwd=folder)
+    return made + [folder / "lib.a"]
+
+
+def entries_of(root, build):
+    """The commands that made objects of the library that are there."""
+    entries = []
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        words = shlex.split(entry["command"])
+        made = pathlib.Path(entry["directory"]) / words[words.index("-o") + 1]
+        if (entry["file"].startswith(f"{root}/src/") and entry["file"].endswith(".cc")
+                and "-fsanitize" not in entry["command"] and made.exists()):
+            entries.append(entry)
+    return entries
+
+
 def sample(arguments, root, build, work):
     other = work / "a-copy-in-a-folder-with-another-name"
     copy(root, other)
-    entries = [e for e in json.loads((build / "compile_commands.json").read_text())
-               if e["file"].startswith(f"{root}/src/") and e["file"].endswith(".cc")
-               and "-fsanitize" not in e["command"]]
-    entries = [e for e in entries
-               if (pathlib.Path(e["directory"]) / shlex.split(e["command"])[
-                   shlex.split(e["command"]).index("-o") + 1]).exists()]
-    chosen = random.Random(1).sample(entries, min(arguments.sample, len(entries)))
-    different = []
-    for entry in chosen:
-        made, again = compile_again(entry, build, root, other, work)
+    entries = entries_of(root, build)
+    together = [e for e in entries if e["file"].startswith(
+        tuple(f"{root}/{folder}" for folder in LINKED))]
+    rest = [e for e in entries if e not in together]
+    chosen = together + random.Random(1).sample(rest, min(arguments.sample, len(rest)))
+    if arguments.spoil:
+        chosen = together = together[:1]
+        spoiled = pathlib.Path(chosen[0]["file"].replace(str(root), str(other)))
+        with spoiled.open("a", encoding="utf-8") as source:
+            source.write(f'\nextern const char folder[];\nconst char folder[] = "{other}";\n')
+    different, objects = [], ([], [])
+    for at, entry in enumerate(chosen):
+        made, again = compile_again(entry, build, root, other, work / f"{at}.o")
         one = code_of(arguments.objcopy, made, work / "made_code.o")
         other_one = code_of(arguments.objcopy, again, work / "again_code.o")
         if not filecmp.cmp(one, other_one, shallow=False):
             different.append(entry["file"])
+        if entry in together:
+            objects[0].append(made)
+            objects[1].append(again)
+    command = link_command(build)
+    pairs = list(zip(linked(arguments, command, objects[0], work / "first", build),
+                     linked(arguments, command, objects[1], work / "second-one", build)))
+    different += [one.name for one, two in pairs if not filecmp.cmp(one, two, shallow=False)]
     print("\n".join(f"other bytes: {name}" for name in different))
-    print(f"{len(chosen)} of {len(entries)} objects compiled in another folder, "
-          f"{len(different)} differ")
-    return 1 if different or not chosen else 0
+    if command is None:
+        print("skipped in part: no shared library is linked without ninja's commands")
+    print(f"{len(chosen)} of {len(entries)} objects compiled in another folder and "
+          + " and ".join(f"{one.name} ({one.stat().st_size} bytes)" for one, _ in pairs)
+          + f" linked, {len(different)} differ")
+    return 1 if different or not together else 0
 
 
 def whole(root, work):
@@ -112,8 +177,9 @@ def main():
     parser.add_argument("--work", required=True)
     parser.add_argument("--build")
     parser.add_argument("--objcopy", default="objcopy")
-    parser.add_argument("--sample", type=int, default=12)
+    parser.add_argument("--sample", type=int, default=8)
     parser.add_argument("--whole", action="store_true")
+    parser.add_argument("--spoil", action="store_true")
     arguments = parser.parse_args()
     root = pathlib.Path(arguments.root).resolve()
     work = pathlib.Path(arguments.work).resolve()

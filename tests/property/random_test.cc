@@ -11,6 +11,7 @@
 
 #include "firmware-sim/sim.h"
 #include "support/library.h"
+#include "support/parameters.h"
 #include "support/random_graph.h"
 #include "support/setting.h"
 #include "support/simulation.h"
@@ -23,13 +24,7 @@ sluice_sim::SimulateResult RunPlan(const Bytes& graph, const Bytes& hardware,
   sluice_sim::SimulateOptions o = SimulationOf(graph, hardware, plan);
   o.functional = functional;
   o.seed = seed;
-  // Gives each parameter a value in its range.
-  const auto* least = sluice::wire::GetGraph(graph.data())->parameter_min();
-  const auto* most = sluice::wire::GetGraph(graph.data())->parameter_max();
-  for (uint32_t i = 0; i < least->size(); ++i) {
-    const uint64_t range = static_cast<uint64_t>(most->Get(i) - least->Get(i)) + 1;
-    o.parameters.push_back(least->Get(i) + static_cast<int32_t>((seed >> i) % range));
-  }
+  o.parameters = ParametersOf(graph, seed);
   return sluice_sim::Simulate(o);
 }
 
