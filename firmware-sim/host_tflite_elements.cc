@@ -39,12 +39,23 @@ std::string Cast(const LiteCall& call) {
   return "";
 }
 
+// Of floats, or of int32 that are rescaled.
 std::string Quantize(const LiteCall& call) {
   if (call.in.size() != 1 || call.in[0].count != call.out[0].count ||
-      !call.in[0].IsFloat() || call.out[0].scale == 0) {
+      call.out[0].scale == 0) {
     return kLiteOperands;
   }
   const LiteTensor &x = call.in[0], &y = call.out[0];
+  if (x.Is(kLiteInt32)) {
+    const LiteFactor factor =
+        LiteFactorOf(static_cast<double>(x.scale) / static_cast<double>(y.scale));
+    for (int64_t i = 0; i < y.count; ++i) {
+      const int32_t scaled = LiteScale(Wrap32(x.Int(i) - int64_t{x.zero}), factor);
+      y.SetInt(i, LiteClamp(y.type, int64_t{scaled} + y.zero));
+    }
+    return "";
+  }
+  if (!x.IsFloat()) return kLiteOperands;
   for (int64_t i = 0; i < y.count; ++i) {
     const float steps = std::round(x.Float(i) / y.scale);
     const int32_t whole = Truncated(steps);

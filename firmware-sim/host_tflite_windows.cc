@@ -255,7 +255,10 @@ std::string BatchMatmul(const LiteCall& call) {
     return kLiteOperands;
   }
   const LiteTensor &x = call.in[0], &z = call.in[1], &y = call.out[0];
-  if (x.type != y.type || z.type != y.type || y.rank() < 2) return kLiteOperands;
+  const bool narrow = y.Is(kLiteInt16) && z.Is(kLiteInt8);
+  if (x.type != y.type || (z.type != y.type && !narrow) || y.rank() < 2) {
+    return kLiteOperands;
+  }
   const bool adj_x = call.Number(0) != 0, adj_z = call.Number(1) != 0;
   const int64_t rows = y.shape[y.rank() - 2], columns = y.shape.back();
   const int64_t depth = x.shape[x.rank() - (adj_x ? 2 : 1)];

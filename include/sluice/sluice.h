@@ -611,8 +611,8 @@ typedef struct sluice_certificate {
   uint64_t host_cycles;    /* of HOST calls, part of all.cycles */
   uint64_t compute_cycles; /* of tiles on all nodes, a load before and a store behind them */
   uint64_t port_cycles;    /* of transfers, and of HOST calls that hold DRAM's port */
-  uint64_t room_cycles;    /* what scratchpads have no room for is moved later: given where it
-                              exceeds the three above, else 0 */
+  uint64_t room_cycles;    /* where it exceeds the three, else 0: what has no room is moved
+                              later or again; loads wait for latencies one by one */
   double again_pj; /* of loads that the scratchpad's size makes necessary again */
 } sluice_certificate_t;
 /* What the bounds of a plan's report are made of. */

@@ -281,7 +281,7 @@ typedef struct {
 
 /* A LOAD, STORE or FORWARD: copies src to dst, element by element; same dtype and extents.
  * It moves product of extents * bytes of an element, once, whatever the rectangle; off chip,
- * moved_bytes where that is not 0. 32 bytes.
+ * moved_bytes where that is not 0. A LOAD takes of one input or constant alone. 32 bytes.
  *   index (LOAD only): an int32 operand in GBUF of dst_node. Row i of axis 2 of dst is row
  *   index[i] of axis 2 of src, whose extent bounds the index. */
 typedef struct {

@@ -157,7 +157,8 @@ struct Asking {
 // Of all layers.
 struct Sums {
   int64_t tiles = 0, host = 0, hold = 0;  // cycles
-  double host_pj = 0;
+  int64_t loads = 0;
+  double macs = 0, host_pj = 0;
 };
 
 // Cycles of a layer's HOST call, with those at DRAM's port; 0 if nothing needs it.
@@ -195,6 +196,8 @@ Status FillLayers(const Asking& asking, Arena* scratch,
     if (KindOf(layer.op) == LayerKind::kHost) {
       cycles = AddHostCall(asking, layer, sums);
     }
+    sums->loads += moved.loads;
+    sums->macs += static_cast<double>(least.macs);
     layers[l] = {word(cycles), word(moved.constants),
                  word(moved.read - moved.constants), word(moved.written),
                  least.energy_pj};
@@ -207,11 +210,25 @@ Status FillLayers(const Asking& asking, Arena* scratch,
   return Status::kOk;
 }
 
+// Engines move one transfer at a time, each with the queue's latency. Something that a
+// store waits for is loaded last.
+int64_t SerialCycles(const Hardware& hardware, const Traffic& traffic) {
+  const Engines engines(hardware);
+  const Queues load = QueuesThat(engines, hardware, SLUICE_DOES_LOAD);
+  const Queues store = QueuesThat(engines, hardware, SLUICE_DOES_STORE);
+  const auto [read, written, constants, loads] = traffic;
+  const bool one = engines.one_queue();
+  const int64_t hold = LeastHold(hardware, one ? read + written : read, constants);
+  const int64_t end = written == 0 ? 0 : store.latency + (one ? 0 : 1);
+  return CeilDivide(Sum(loads * load.latency, hold), Max<int64_t>(load.engines, 1)) +
+         end;
+}
+
 void FillCycles(const Hardware& hardware, const Sums& sums, PlanBound* bound) {
   const Engines engines(hardware);
   const Queues load = QueuesThat(engines, hardware, SLUICE_DOES_LOAD);
   const Queues store = QueuesThat(engines, hardware, SLUICE_DOES_STORE);
-  const auto [read, written, constants] = bound->traffic;
+  const auto [read, written, constants, loads] = bound->traffic;
   const int64_t hold = LeastHold(hardware, read + written, constants);
   const int64_t nodes =
       Max<int64_t>(int64_t{hardware.node_cols} * hardware.node_rows, 1);
@@ -239,6 +256,42 @@ void FillCycles(const Hardware& hardware, const Sums& sums, PlanBound* bound) {
   bound->cycles = Max(Max(compute, port), sums.host);
 }
 
+// The energy of what products load again; and the cycles of means of port and tiles, with
+// what they load or make again.
+Status BoundByReuse(const Asking& asking, const Sums& sums, Arena* scratch,
+                    PlanBound* bound) {
+  constexpr int kMeans = 4;
+  const Hardware& h = asking.hardware;
+  const Rational rate = h.dram().bandwidth;
+  const double byte = rate.numerator == 0 ? 0
+                                          : static_cast<double>(rate.denominator) /
+                                                static_cast<double>(rate.numerator);
+  const double nodes = Max(1.0, static_cast<double>(h.node_cols) * h.node_rows);
+  const double mac = 1 / (nodes * static_cast<double>(h.macs_per_cycle));
+  ReusePrice price[kMeans + 1] = {};
+  double again[kMeans + 1];
+  for (int i = 0; i < kMeans; ++i) {
+    const double tiles = static_cast<double>(i) / kMeans;
+    price[i] = {(1 - tiles) * byte, tiles * mac};
+  }
+  if (asking.prices == PricedBy::kMachine) {
+    const double pj = h.dram().read_pj_per_bit + h.scratchpad().write_pj_per_bit;
+    price[kMeans] = {8 * pj, h.mac_pj};
+  }
+  SLUICE_TRY(
+      FindReuse(asking.graph, h, asking.needs, {price, kMeans + 1}, scratch, again));
+  bound->certificate.again_pj = again[kMeans];
+  const double bytes =
+      static_cast<double>(bound->traffic.read + bound->traffic.written);
+  for (int i = 0; i < kMeans; ++i) {
+    if (again[i] <= 0) continue;
+    const double cycles = price[i].byte * bytes + price[i].mac * sums.macs + again[i];
+    const double least = Min(cycles * (1 - 1e-9), static_cast<double>(kMost));
+    bound->cycles = Max(bound->cycles, static_cast<int64_t>(least));
+  }
+  return Status::kOk;
+}
+
 }  // namespace
 
 LayerBound BoundOfParts(const Graph& graph, const Hardware& hardware,
@@ -246,7 +299,7 @@ LayerBound BoundOfParts(const Graph& graph, const Hardware& hardware,
   const OpTraits& traits = TraitsOf(layer);
   if (traits.kind != LayerKind::kCompute || traits.view != ViewRule::kNever ||
       parts.count == 0) {
-    return {0, 0};
+    return {0, 0, 0};
   }
   const int32_t channels = AccumulatedChannels(graph, layer);
   Asked asked = {graph, hardware, layer, {}, {}, {channels}, 0, 0, 0};
@@ -264,7 +317,7 @@ LayerBound BoundOfParts(const Graph& graph, const Hardware& hardware,
   }
   if (traits.form == Form::kPoolGradient) {
     // The work of a pool gradient counts windows, which parts of the output may share.
-    if (!IsDense(asked.part)) return {0, 0};
+    if (!IsDense(asked.part)) return {0, 0, 0};
     asked.vector_ops = asked.boxes.vector_ops;
   }
   CoreLeast least = {};
@@ -282,13 +335,14 @@ LayerBound BoundOfParts(const Graph& graph, const Hardware& hardware,
     if (traits.form == Form::kMatmul && problem.extent[kDimG] > 1) least.cycles = 0;
   }
   const CoreLeast* on_cores = cores ? &least : nullptr;
-  return {CyclesOf(asked, prices, on_cores), EnergyOf(asked, prices, nest, on_cores)};
+  return {CyclesOf(asked, prices, on_cores), EnergyOf(asked, prices, nest, on_cores),
+          asked.macs};
 }
 
 LayerBound BoundOfLayer(const Graph& graph, const Hardware& hardware,
                         const Needs& needs, uint32_t index, PricedBy prices) {
   const Layer& layer = graph.layers[index];
-  if (KindOf(layer.op) != LayerKind::kCompute) return {0, 0};
+  if (KindOf(layer.op) != LayerKind::kCompute) return {0, 0, 0};
   return BoundOfParts(graph, hardware, layer, PartsMade(graph, needs, layer.outputs[0]),
                       prices);
 }
@@ -310,22 +364,21 @@ Status FindBound(const Graph& graph, const Hardware& hardware, PricedBy prices,
   SLUICE_TRY(FillLayers({graph, hardware, needs, prices}, arena, layers, &sums, all));
   const auto whole = [](uint64_t count) { return static_cast<int64_t>(count); };
   bound->traffic = {whole(all->loaded_bytes + all->constant_bytes),
-                    whole(all->stored_bytes), whole(all->constant_bytes)};
-  // What is loaded again, and what must be moved behind a layer, is counted in bytes that
-  // all cost the same.
-  const bool alike = AllAlike(graph, hardware);
-  if (prices == PricedBy::kMachine && alike) {
-    SLUICE_TRY(EnergyOfReuse(graph, hardware, needs, arena, &certificate->again_pj));
-  }
+                    whole(all->stored_bytes), whole(all->constant_bytes), sums.loads};
   FillCycles(hardware, sums, bound);
   const int64_t first_load =
       QueuesThat(Engines(hardware), hardware, SLUICE_DOES_LOAD).latency + 1;
-  if (alike) {
-    const int64_t before = bound->cycles;
+  const int64_t by_sums = bound->cycles;
+  bound->cycles = Max(by_sums, SerialCycles(hardware, bound->traffic));
+  // What is loaded again, and what must be moved behind a layer, is counted in bytes that
+  // all cost the same.
+  if (AllAlike(graph, hardware)) {
+    SLUICE_TRY(BoundByReuse({graph, hardware, needs, prices}, sums, arena, bound));
     SLUICE_TRY(BoundByRoom({graph, hardware, needs, prices, first_load, sums.tiles},
                            arena, &bound->cycles));
-    if (bound->cycles > before)
-      certificate->room_cycles = static_cast<uint64_t>(bound->cycles);
+  }
+  if (bound->cycles > by_sums) {
+    certificate->room_cycles = static_cast<uint64_t>(bound->cycles);
   }
   double energy = all->energy_pj + certificate->again_pj;
   const MemoryLevel dram = CheapestHome(hardware);

@@ -6,8 +6,10 @@
 // together take at least LayerBound.cycles: passes of the array are counted in whole
 // granules, and tiles that cover a layer fill at least as many granules as the layer
 // does. DRAM's port moves what needs.h says at least once. A load comes before the
-// first tile and a store after the last. The largest of the sums for compute, port,
-// host and room counts.
+// first tile and a store after the last. Each input and constant takes a LOAD of its own,
+// and an engine's transfers wait for their latencies one after the other. What matrix
+// products load again (reuse_bound.h) passes the port, or its MACs are done again. The
+// largest of the sums for compute, port, host, latencies, products and room counts.
 //
 // Energy. Every tile reads its operands from the scratchpad and writes its output
 // there; transfers read and write the scratchpad too. On a core array each operand
@@ -42,6 +44,7 @@ enum class PricedBy : uint8_t {
 struct LayerBound {
   int64_t cycles;
   double energy_pj;  // from the scratchpad down
+  int64_t macs;
 };
 
 struct PlanBound {

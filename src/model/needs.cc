@@ -628,7 +628,7 @@ bool IsStored(const Graph& graph, const Needs& needs, const Layer& maker, uint32
 
 Traffic TrafficOfLayer(const Graph& graph, const Needs& needs, const Layer& layer,
                        Span<uint8_t> taken) {
-  Traffic traffic = {0, 0, 0};
+  Traffic traffic = {0, 0, 0, 0};
   // A gather needs rows of its table that are known only when it runs, an append writes rows of
   // its state: if all of either must be loaded, another layer needs it.
   const LayerKind kind = KindOf(layer.op);
@@ -639,6 +639,7 @@ Traffic TrafficOfLayer(const Graph& graph, const Needs& needs, const Layer& laye
     const int64_t bytes = LoadedBytes(graph, needs, t);
     traffic.read += bytes;
     if (graph.tensors[t].kind == TensorKind::kConstant) traffic.constants += bytes;
+    if (graph.tensors[t].kind != TensorKind::kState && bytes != 0) ++traffic.loads;
   }
   for (const uint32_t t : layer.outputs) {
     const Tensor& made = graph.tensors[t];

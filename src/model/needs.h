@@ -89,6 +89,7 @@ uint32_t GroupsOfReshape(const int32_t* in, const int32_t* out, AxisGroup* group
 struct Traffic {
   int64_t read, written;
   int64_t constants;  // of what is read
+  int64_t loads;      // inputs and constants, each of which takes a LOAD of its own
 };
 // Those of one layer: of tensors that no layer before it has `taken` (by tensor), and of
 // what it makes. To be asked for all layers in order.

@@ -8,8 +8,12 @@ namespace {
 
 // At most the square root, and close to it.
 double RootBelow(double value) {
+  if (value <= 0) return 0;
   double above = Max(value, 1.0);
-  for (int i = 0; i < 64; ++i) above = (above + value / above) / 2;
+  for (double next = (above + value / above) / 2; next < above;) {
+    above = next;
+    next = (above + value / above) / 2;
+  }
   return value / above * (1 - 1e-12);
 }
 
@@ -127,41 +131,120 @@ double EnteringAgain(const double* most, const double* bytes, double macs, doubl
   return Max(entering, 0.0);
 }
 
+// A product, or several that read one root: given any two of an element of A, one of any
+// B and a sum, the MAC is known.
+struct Products {
+  uint32_t shared = kNone;  // the root of A
+  double made[2] = {0, 0};  // MACs that make an element of A or B again; 0: none can
+  double bytes[3] = {0, 0, 0}, width[2] = {0, 0};
+  double macs = 0;
+  bool whole = true;  // all outputs are needed
+};
+
+// Of the square root of a weight: elements may be made again instead of loaded.
+double MostOf(double made, double width, const ReusePrice& price) {
+  const double again = made * price.mac / (price.byte * width);
+  return made == 0 || again >= 1 ? 1 : RootBelow(again);
+}
+
+class Reuse {
+ public:
+  Reuse(const Graph& graph, const Needs& needs, int64_t room)
+      : graph_(graph), needs_(needs), room_(static_cast<double>(room) + 16) {}
+
+  Status Init(Arena* scratch) {
+    SLUICE_TRY(scratch->Allocate(graph_.tensors.size(), &taken_));
+    Span<uint32_t> later;  // by root: the next product of it
+    SLUICE_TRY(scratch->Allocate(graph_.tensors.size(), &later));
+    for (uint32_t& layer : later) layer = kNone;
+    SLUICE_TRY(scratch->Allocate(graph_.layers.size(), &next_));
+    for (uint32_t l = static_cast<uint32_t>(graph_.layers.size()); l-- > 0;) {
+      next_[l] = kNone;
+      if (!IsProduct(graph_, graph_.layers[l])) continue;
+      const uint32_t root = RootOf(graph_, graph_.layers[l].inputs[0]).tensor;
+      if (root == kNone) continue;
+      next_[l] = later[root];
+      later[root] = l;
+    }
+    return Status::kOk;
+  }
+
+  // What enters again for a layer and for later ones of its root.
+  void AddFrom(uint32_t layer, Span<const ReusePrice> prices, double* again) {
+    Products products;
+    for (uint32_t l = layer; l != kNone; l = next_[l]) {
+      Join(graph_.layers[l], &products);
+      if (products.macs == 0) return;
+    }
+    if (!products.whole) return;
+    const double* width = products.width;
+    const double root = RootBelow(width[0] * width[1] / room_);
+    for (size_t i = 0; i < prices.size(); ++i) {
+      if (prices[i].byte <= 0) continue;
+      const double most[3] = {MostOf(products.made[0], width[0], prices[i]),
+                              MostOf(products.made[1], width[1], prices[i]), 1};
+      again[i] += prices[i].byte *
+                  EnteringAgain(most, products.bytes, products.macs, root, room_);
+    }
+  }
+
+ private:
+  void Join(const Layer& layer, Products* all) {
+    if (!IsProduct(graph_, layer)) return;
+    const Root a = RootOf(graph_, layer.inputs[0]), b = RootOf(graph_, layer.inputs[1]);
+    if (a.tensor == kNone || b.tensor == kNone || a.tensor == b.tensor) return;
+    if (taken_[b.tensor] != 0 || (taken_[a.tensor] != 0 && a.tensor != all->shared)) {
+      return;
+    }
+    const bool first = all->macs == 0;
+    if (!first && (b.macs != 0 || a.element_bytes != all->width[0] ||
+                   b.element_bytes != all->width[1])) {
+      return;
+    }
+    taken_[a.tensor] = taken_[b.tensor] = 1;
+    const Tensor& out = graph_.tensors[layer.outputs[0]];
+    const double outputs = static_cast<double>(Elements(out));
+    const double macs = outputs * MacsPerOutput(graph_, layer);
+    // One that adds less than what enters once is left out. The judge compares the same
+    // products of whole numbers, so that rounding cannot make it decide otherwise.
+    const double once = b.bytes + outputs;
+    const double square = 4 * macs * macs * a.element_bytes * b.element_bytes;
+    if (!first && square <= once * once * room_) return;
+    if (first) {
+      *all = {a.tensor,
+              {a.macs, b.macs},
+              {a.bytes, 0, 0},
+              {a.element_bytes, b.element_bytes},
+              0,
+              true};
+    }
+    all->bytes[1] += b.bytes;
+    all->bytes[2] += outputs;
+    all->macs += macs;
+    all->whole = all->whole && PartsMade(graph_, needs_, layer.outputs[0]).elements() ==
+                                   Elements(out);
+  }
+
+  const Graph& graph_;
+  const Needs& needs_;
+  double room_;
+  Span<uint8_t> taken_;  // roots whose loads count for a layer
+  Span<uint32_t> next_;  // by layer: the next product of its root
+};
+
 }  // namespace
 
-Status EnergyOfReuse(const Graph& graph, const Hardware& hardware, const Needs& needs,
-                     Arena* scratch, double* pj) {
-  *pj = 0;
-  const MemoryLevel& pad = hardware.scratchpad();
-  const double load = 8 * (hardware.dram().read_pj_per_bit + pad.write_pj_per_bit);
-  const bool one = int64_t{hardware.node_cols} * hardware.node_rows <= 1;
-  const bool mapped = hardware.scratchpad_level != 0 || hardware.cores.rows > 0;
-  if (!one || mapped || pad.capacity_bytes == 0 || load <= 0) return Status::kOk;
+Status FindReuse(const Graph& graph, const Hardware& hardware, const Needs& needs,
+                 Span<const ReusePrice> prices, Arena* scratch, double* again) {
+  for (size_t i = 0; i < prices.size(); ++i) again[i] = 0;
+  const int64_t nodes =
+      Max<int64_t>(int64_t{hardware.node_cols} * hardware.node_rows, 1);
+  const int64_t room = hardware.scratchpad().capacity_bytes * nodes;
+  if (room == 0) return Status::kOk;
   ArenaScope scope(scratch);
-  Span<uint8_t> taken;  // roots whose loads count for a layer
-  SLUICE_TRY(scratch->Allocate(graph.tensors.size(), &taken));
-  const double room = static_cast<double>(pad.capacity_bytes) + 16;
-  for (const Layer& layer : graph.layers) {
-    if (!IsProduct(graph, layer)) continue;
-    const Root a = RootOf(graph, layer.inputs[0]), b = RootOf(graph, layer.inputs[1]);
-    if (a.tensor == kNone || b.tensor == kNone || a.tensor == b.tensor) continue;
-    if (taken[a.tensor] != 0 || taken[b.tensor] != 0) continue;
-    taken[a.tensor] = taken[b.tensor] = 1;
-    const Tensor& out = graph.tensors[layer.outputs[0]];
-    const double outputs = static_cast<double>(Elements(out));
-    if (PartsMade(graph, needs, layer.outputs[0]).elements() != Elements(out)) continue;
-    double most[3] = {1, 1, 1};
-    for (int i = 0; i < 2; ++i) {
-      const Root& root = i == 0 ? a : b;
-      if (root.macs == 0) continue;
-      const double again = root.macs * hardware.mac_pj / (load * root.element_bytes);
-      if (again < 1) most[i] = RootBelow(again);
-    }
-    const double bytes[3] = {a.bytes, b.bytes, outputs};
-    *pj +=
-        load * EnteringAgain(most, bytes, outputs * MacsPerOutput(graph, layer),
-                             RootBelow(a.element_bytes * b.element_bytes / room), room);
-  }
+  Reuse reuse(graph, needs, room);
+  SLUICE_TRY(reuse.Init(scratch));
+  for (uint32_t l = 0; l < graph.layers.size(); ++l) reuse.AddFrom(l, prices, again);
   return Status::kOk;
 }
 

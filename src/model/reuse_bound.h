@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lower bound on the energy of transfers beyond the compulsory ones, from how often a
-// matrix product can use what its scratchpad holds.
+// A lower bound on what transfers beyond the compulsory ones cost, from how often a matrix
+// product can use what its scratchpad holds.
 //
 // Layers: FULLY_CONNECTED, BATCH_MATMUL and convolutions of 1x1 windows without pads,
-// with operands A and B, P MACs, S bytes of scratchpad (and 16 for an element at a
-// border). Of the tiles of a plan, those count that make each output for the first time.
+// with operands A and B, P MACs, S bytes of scratchpad (of all nodes together, and 16 for
+// an element at a border). Of the tiles of a plan, those count that make each output for the first time.
 // So P MACs count, and each sum is begun once. A MAC needs an element of A, one of B and
 // a sum in the scratchpad, and any two of these name the MAC. By Loomis and Whitney,
 // a, b and c elements allow at most sqrt(a b c) MACs.
@@ -19,8 +19,12 @@
 //
 // Each element enters once without cost here: its compulsory load, its first making, the
 // begin of its sum. Any further time it is loaded, or made again by the MACs of its
-// producer. So a weight is at most the energy of these MACs over that of the load, and
+// producer. So a weight is at most the price of these MACs over that of the load, and
 // making it again does not undercut the bound. Sums that come back are loaded.
+//
+// Prices may be energies. They may be cycles too: no plan is faster than any mean of the
+// cycles of its port and of its tiles, in which a byte that enters again counts with the
+// port's weight and a MAC that makes it again with that of the tiles.
 //
 // An element behind element-wise or row-wise layers, reshapes and transposes is made
 // from one element at least of the tensor in front of them, which was there. So the
@@ -29,11 +33,19 @@
 // way counts for one layer alone; sums count for their own layer. Other roots (gathers,
 // states, slices, joins, resizes) give no bound.
 //
-// Input    a graph fitted to a machine of one node whose tiles work on the scratchpad;
-//          its needs.
-// Output   pJ of loads, or of MACs instead of them.
+// Products whose A has one root (queries, keys and values of an attention) are one: each
+// has a B of its own, so that any two of an element of the root, one of any B and a sum
+// still name the MAC. The root's elements enter for all of them at once.
+//
+// A sum counts as one byte, though partial sums have four: a tile that sums over all
+// channels writes bytes, and a plan may have no other tiles.
+//
+// Input    a graph fitted to its machine; its needs; prices.
+// Output   for each price, that of loads or of MACs instead of them; 0 for a price whose
+//          byte costs nothing.
 // Errors   kOutOfMemory.
-// Cost     layers times the length of ways; scratch a byte per tensor.
+// Cost     layers times the length of ways, and products times prices; scratch five bytes
+//          per tensor, four per layer.
 // Source   J. Hong and H. T. Kung, "I/O complexity: the red-blue pebble game", STOC 1981;
 //          L. H. Loomis and H. Whitney, 1949. Weights and makings: own.
 #ifndef SLUICE_MODEL_REUSE_BOUND_H_
@@ -44,8 +56,13 @@
 
 namespace sluice {
 
-Status EnergyOfReuse(const Graph& graph, const Hardware& hardware, const Needs& needs,
-                     Arena* scratch, double* pj);
+// Of a byte that is loaded again, and of a MAC that makes it again.
+struct ReusePrice {
+  double byte, mac;
+};
+
+Status FindReuse(const Graph& graph, const Hardware& hardware, const Needs& needs,
+                 Span<const ReusePrice> prices, Arena* scratch, double* again);
 
 }  // namespace sluice
 

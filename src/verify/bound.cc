@@ -149,6 +149,7 @@ LeastOfLayer OfTiles(const Judge& judge, const Layer& layer) {
   costs.cycles = Up(work, static_cast<double>(needs.macs ? h.macs_per_cycle
                                                          : h.vector_ops_per_cycle));
   costs.energy = work * (needs.macs ? h.mac_pj : h.vector_op_pj);
+  costs.macs = needs.macs ? work : 0;
   const Rational rate = h.scratchpad().bandwidth;
   if (rate.numerator != 0) {
     costs.cycles =
@@ -277,6 +278,7 @@ void FindMoved(const Judge& judge, const Users& users, Span<LeastOfLayer> layers
         layers[tensor.producer].stored += bytes;
     } else if ((uses[t] & kLoaded) != 0) {
       LeastOfLayer* reader = &layers[first[t]];
+      if (tensor.kind != TensorKind::kState) reader->loads += 1;
       const bool constant = tensor.kind == TensorKind::kConstant;
       (constant ? reader->constants : reader->loaded) +=
           tensor.encoded_bytes == 0 ? bytes : static_cast<double>(tensor.encoded_bytes);
@@ -439,6 +441,50 @@ double Alone(const Hardware& h, const Movers& movers, double bytes, double const
                       Min(static_cast<double>(queue.descriptor_cycles), movers.wait);
 }
 
+// No LOAD brings two given tensors (transfers.cc), and each starts with its engine's
+// latency. What comes last is wanted for a STORE, which starts after it; where one queue
+// does both, all bytes pass it.
+double OneByOne(const Hardware& h, const LeastOfLayer& all) {
+  const Movers load = MoversOf(h, SLUICE_DOES_LOAD);
+  const Movers store = MoversOf(h, SLUICE_DOES_STORE);
+  const bool one = h.queues.size() <= 1 && load.engines == 1 && store.engines == 1;
+  const double read = all.loaded + all.constants;
+  const double cycles =
+      Up(all.loads * load.wait + Port(h, one ? read + all.stored : read, all.constants),
+         Max(load.engines, 1.0));
+  if (all.stored == 0) return cycles;
+  return cycles + store.wait + (one ? 0 : 1);
+}
+
+// Adds what products load again to the energy, and bounds cycles by it: the port and the
+// tiles both take no longer than the plan, so no share of the one with the rest of the
+// other does.
+Status LeastByReuse(const Judge& judge, const LeastOfLayer& all, double* cycles,
+                    double* pj) {
+  const Hardware& h = judge.hardware;
+  constexpr uint32_t kShares = 4;
+  Price prices[kShares + 1];
+  double more[kShares + 1];
+  prices[0].byte = kBits * (h.dram().read_pj_per_bit + h.scratchpad().write_pj_per_bit);
+  prices[0].mac = h.mac_pj;
+  const double nodes = Max(1.0, static_cast<double>(h.node_cols) * h.node_rows);
+  const Rational rate = h.dram().bandwidth;
+  for (uint32_t i = 1; i <= kShares && rate.numerator != 0; ++i) {
+    const double of_port = static_cast<double>(i) / kShares;
+    prices[i].byte = of_port * static_cast<double>(rate.denominator) /
+                     static_cast<double>(rate.numerator);
+    prices[i].mac = (1 - of_port) / (nodes * static_cast<double>(h.macs_per_cycle));
+  }
+  SLUICE_TRY(FindReuse(judge, prices, kShares + 1, more));
+  *pj = more[0];
+  for (uint32_t i = 1; i <= kShares; ++i) {
+    const double once = (all.constants + all.loaded + all.stored) * prices[i].byte +
+                        all.macs * prices[i].mac;
+    if (more[i] > 0) *cycles = Max(*cycles, once + more[i]);
+  }
+  return Status::kOk;
+}
+
 }  // namespace
 
 LeastTimes TimesOf(const Judge& judge, const LeastOfLayer& all, double hold) {
@@ -481,6 +527,8 @@ void Add(const LeastOfLayer& layer, LeastOfLayer* all) {
   all->constants += layer.constants;
   all->loaded += layer.loaded;
   all->stored += layer.stored;
+  all->loads += layer.loads;
+  all->macs += layer.macs;
 }
 
 Status FindLeastCosts(const Judge& judge, const VerifiedCounts& counts,
@@ -505,10 +553,10 @@ Status FindLeastCosts(const Judge& judge, const VerifiedCounts& counts,
                          MoversOf(judge.hardware, SLUICE_DOES_LOAD).wait + 1, &cycles));
   const double hold = static_cast<double>(counts.host_hold);
   const LeastTimes times = TimesOf(judge, all, hold);
-  cycles = Max(Max(cycles, times.compute),
-               Max(times.port, static_cast<double>(counts.host_cycles) + hold));
+  cycles = Max(Max(cycles, OneByOne(judge.hardware, all)), times.compute);
+  cycles = Max(cycles, Max(times.port, static_cast<double>(counts.host_cycles) + hold));
+  SLUICE_TRY(LeastByReuse(judge, all, &cycles, &least->again_pj));
   least->cycles = static_cast<uint64_t>(Min(cycles, kMost));
-  SLUICE_TRY(FindReuse(judge, &least->again_pj));
   least->energy_pj = EnergyOf(judge, all) + least->again_pj;
   return Status::kOk;
 }

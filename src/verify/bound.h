@@ -5,8 +5,8 @@
 // They follow from the graph and the machine alone, with the tile costs that the
 // machine gives, as if every tensor that a layer reads were needed in full. Cycles:
 // each layer as one tile in whole passes of the array; each given byte loaded and each
-// wanted byte stored once; loads of late layers run ahead by at most as many bytes as the
-// scratchpads hold. A report's bound may be lower, as it may leave out parts of tensors that
+// wanted byte stored once, and what products load again; loads one after the other; loads of
+// late layers run ahead by at most as many bytes as the scratchpads hold. A report's bound may be lower, as it may leave out parts of tensors that
 // no layer needs.
 //
 // Input    the judge's graph and machine; of the stream only its HOST calls, because
@@ -26,9 +26,11 @@ namespace judge {
 
 // Of one layer or of several together.
 struct LeastOfLayer {
-  double cycles = 0;                             // of tiles
-  double energy = 0;                             // of tiles, pJ
+  double cycles = 0;  // of tiles
+  double energy = 0;  // of tiles, pJ
+  double macs = 0;
   double constants = 0, loaded = 0, stored = 0;  // bytes off chip
+  double loads = 0;                              // LOADs of given tensors
 };
 
 void Add(const LeastOfLayer& layer, LeastOfLayer* all);

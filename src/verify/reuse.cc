@@ -87,24 +87,68 @@ Source SourceOf(const Judge& judge, uint32_t tensor) {
   return source;
 }
 
+// Products that multiply elements of one source, each with elements of its own.
 struct Product {
-  double limit[3];  // of the square roots of weights
-  double bytes[3];  // that come in once
-  double twice;     // 2 P sqrt(WA WB / S)
+  double depth[2] = {0, 0};     // of its sources
+  double bytes[3] = {0, 0, 0};  // that come in once
+  double macs = 0;
+  double width[2] = {0, 0};
 };
 
-double ComesAgain(const Product& p, double room) {
-  double weight[3] = {p.limit[0], p.limit[1], p.limit[2]};
+// The price of what comes again; `held` is sqrt(WA WB / S).
+double ComesAgain(const Product& p, const Price& price, double held, double room) {
+  const double twice = 2 * p.macs * held;
+  double limit[3] = {1, 1, 1};  // of the square roots of weights
+  for (size_t i = 0; i < 2 && price.byte > 0; ++i) {
+    const double again = p.depth[i] * price.mac / (price.byte * p.width[i]);
+    if (p.depth[i] != 0 && again < 1) limit[i] = SquareRoot(again);
+  }
+  double weight[3] = {limit[0], limit[1], limit[2]};
   // Each weight in turn is the best for the others, from that of the sums on.
   for (int turn = 0; turn < 9; ++turn) {
     const int i = 2 - turn % 3;
     double others = 1;
     for (int j = 0; j < 3; ++j) others *= j == i ? 1 : weight[j];
-    weight[i] = Min(p.limit[i], p.twice * others / (2 * p.bytes[i]));
+    weight[i] = Min(limit[i], twice * others / (2 * p.bytes[i]));
   }
-  double sum = p.twice * weight[0] * weight[1] * weight[2] - 2 * room;
+  double sum = twice * weight[0] * weight[1] * weight[2] - 2 * room;
   for (int i = 0; i < 3; ++i) sum -= weight[i] * weight[i] * p.bytes[i];
-  return sum > 0 ? sum : 0;
+  return sum > 0 ? sum * price.byte : 0;
+}
+
+// Adds a layer to the product of layers before it that share its first source, or begins
+// one. False: it is no part of it.
+bool Adds(const Judge& judge, const Layer& layer, double room, Span<uint8_t> counted,
+          Product* p) {
+  if (!IsMatrixProduct(judge, layer)) return false;
+  const Source source[2] = {SourceOf(judge, layer.inputs[0]),
+                            SourceOf(judge, layer.inputs[1])};
+  const uint32_t a = source[0].tensor, b = source[1].tensor;
+  const bool begins = p->macs <= 0;
+  if (a == kNone || b == kNone || a == b || counted[b] != 0) return false;
+  if (begins ? counted[a] != 0 : source[1].depth != 0) return false;
+  for (size_t i = 0; i < 2 && !begins; ++i) {
+    if (Max(source[i].width, p->width[i]) > Min(source[i].width, p->width[i])) {
+      return false;
+    }
+  }
+  counted[a] = counted[b] = 1;
+  const double outputs = Count(judge.graph.tensors[layer.outputs[0]]);
+  const double macs = outputs * Depth(judge, layer);
+  const double others = Count(judge.graph.tensors[layer.inputs[1]]) * source[1].width;
+  // One whose 2 P sqrt(WA WB / S) is no more than what it brings once is no part of it.
+  const double squares = 4 * macs * macs * source[0].width * source[1].width;
+  const double own = others + outputs;
+  if (!begins && squares <= own * own * room) return false;
+  for (size_t i = 0; i < 2 && begins; ++i) {
+    p->width[i] = source[i].width;
+    p->depth[i] = source[i].depth;
+  }
+  p->bytes[0] = Count(judge.graph.tensors[layer.inputs[0]]) * source[0].width;
+  p->bytes[1] += others;
+  p->bytes[2] += outputs;
+  p->macs += macs;
+  return true;
 }
 
 }  // namespace
@@ -115,40 +159,40 @@ bool AllAlike(const Judge& judge) {
   return alike;
 }
 
-Status FindReuse(const Judge& judge, double* pj) {
-  *pj = 0;
+Status FindReuse(const Judge& judge, const Price* prices, uint32_t count,
+                 double* more) {
+  for (uint32_t i = 0; i < count; ++i) more[i] = 0;
   const Hardware& h = judge.hardware;
-  const double load = 8 * (h.dram().read_pj_per_bit + h.scratchpad().write_pj_per_bit);
-  if (int64_t{h.node_cols} * h.node_rows > 1 || h.scratchpad_level != 0 ||
-      h.cores.rows > 0 || h.scratchpad().capacity_bytes == 0 || !(load > 0) ||
-      !AllAlike(judge)) {
-    return Status::kOk;
-  }
+  if (h.scratchpad().capacity_bytes == 0 || !AllAlike(judge)) return Status::kOk;
+  const Graph& graph = judge.graph;
   ArenaScope scope(judge.arena);
   Span<uint8_t> counted;
-  SLUICE_TRY(judge.arena->Allocate(judge.graph.tensors.size(), &counted));
-  // Phases end behind an element, which may lie over their border.
-  const double room = static_cast<double>(h.scratchpad().capacity_bytes) + 16;
-  for (const Layer& layer : judge.graph.layers) {
-    if (!IsMatrixProduct(judge, layer)) continue;
-    const Source source[2] = {SourceOf(judge, layer.inputs[0]),
-                              SourceOf(judge, layer.inputs[1])};
-    if (source[0].tensor == kNone || source[1].tensor == kNone ||
-        source[0].tensor == source[1].tensor || counted[source[0].tensor] != 0 ||
-        counted[source[1].tensor] != 0) {
-      continue;
+  Span<uint32_t> last,
+      sibling;  // by source: its last layer; by layer: the one after it
+  SLUICE_TRY(judge.arena->Allocate(graph.tensors.size(), &counted));
+  SLUICE_TRY(judge.arena->Allocate(graph.tensors.size(), &last));
+  SLUICE_TRY(judge.arena->Allocate(graph.layers.size(), &sibling));
+  for (uint32_t& layer : last) layer = kNone;
+  for (uint32_t l = 0; l < graph.layers.size(); ++l) {
+    sibling[l] = kNone;
+    if (!IsMatrixProduct(judge, graph.layers[l])) continue;
+    const uint32_t source = SourceOf(judge, graph.layers[l].inputs[0]).tensor;
+    if (source == kNone) continue;
+    if (last[source] != kNone) sibling[last[source]] = l;
+    last[source] = l;
+  }
+  // What all nodes hold. Phases end behind an element, which may lie over their border.
+  const double nodes = Max(1.0, static_cast<double>(h.node_cols) * h.node_rows);
+  const double room = static_cast<double>(h.scratchpad().capacity_bytes) * nodes + 16;
+  for (uint32_t l = 0; l < graph.layers.size(); ++l) {
+    Product p;
+    if (!Adds(judge, graph.layers[l], room, counted, &p)) continue;
+    for (uint32_t next = sibling[l]; next != kNone; next = sibling[next]) {
+      (void)Adds(judge, graph.layers[next], room, counted, &p);
     }
-    const double outputs = Count(judge.graph.tensors[layer.outputs[0]]);
-    Product p = {{1, 1, 1}, {0, 0, outputs}, 0};
-    for (size_t i = 0; i < 2; ++i) {
-      counted[source[i].tensor] = 1;
-      p.bytes[i] = Count(judge.graph.tensors[layer.inputs[i]]) * source[i].width;
-      const double again = source[i].depth * h.mac_pj / (load * source[i].width);
-      if (source[i].depth != 0 && again < 1) p.limit[i] = SquareRoot(again);
-    }
-    p.twice = 2 * outputs * Depth(judge, layer) *
-              SquareRoot(source[0].width * source[1].width / room);
-    *pj += load * ComesAgain(p, room);
+    const double held = SquareRoot(p.width[0] * p.width[1] / room);
+    for (uint32_t i = 0; i < count; ++i)
+      more[i] += ComesAgain(p, prices[i], held, room);
   }
   return Status::kOk;
 }

@@ -2,18 +2,19 @@
 // The judge's own bound on what matrix products load again because the scratchpad does
 // not hold them.
 //
-// A product of P MACs in S bytes, whose operands take BA and BB bytes in elements of WA
+// A product of P MACs in S bytes (of all nodes), whose operands take BA and BB bytes in elements of WA
 // and WB bytes and whose N outputs take one byte each at least, lets in
 // 2 P sqrt(U V W WA WB / S) - 2 S - U BA - V BB - W N weighted bytes beyond those that
 // come in once, for all weights U, V, W of at most 1. An operand that another layer makes
-// could be computed again instead of being loaded: then its weight is at most the energy of
-// computing an element divided by that of loading it. model/reuse_bound.h has the proof.
+// could be computed again instead of being loaded: then its weight is at most the price of
+// computing an element divided by that of loading it. Several products of one operand
+// with others that are given count together. model/reuse_bound.h has the proof.
 //
-// Input    the judge's graph and machine.
-// Output   pJ beyond compulsory traffic and work; 0 for meshes, mapped tiles, machines
-//          that take no energy for loads.
+// Input    the judge's graph and machine; what a byte and a MAC take.
+// Output   what is taken beyond compulsory traffic and work; 0 where bytes take nothing.
 // Errors   kOutOfMemory.
-// Cost     layers times tensors on the way to their operands; a byte per tensor.
+// Cost     layers times tensors on the way to their operands; five bytes per tensor, four
+//          per layer.
 // Source   as model/reuse_bound.h; shares no code with it.
 #ifndef SLUICE_VERIFY_REUSE_H_
 #define SLUICE_VERIFY_REUSE_H_
@@ -26,7 +27,14 @@ namespace judge {
 // Whether all bytes off chip take the same: one memory, nothing encoded.
 bool AllAlike(const Judge& judge);
 
-Status FindReuse(const Judge& judge, double* pj);
+// Of a loaded byte and of a MAC: energies, or cycles of the port and of tiles with weights
+// that add up to 1.
+struct Price {
+  double byte = 0, mac = 0;
+};
+
+// Sets `more` of each of `count` prices.
+Status FindReuse(const Judge& judge, const Price* prices, uint32_t count, double* more);
 
 }  // namespace judge
 }  // namespace sluice

@@ -159,6 +159,12 @@ Status Follower::Transfer(const sluice_instruction_t& instruction) {
   if (dst.patch != kNone) return StoreRows(transfer, src, dst);
   const uint32_t memory = contents_.MemoryOf(src.region, transfer.src_node);
   SLUICE_TRY(contents_.Read(memory, src.BoxWith(dst.base, dst.stride), true, &parts_));
+  const bool given =
+      src.region == SLUICE_REGION_CONST || src.region == SLUICE_REGION_INPUT;
+  for (const Part& part : parts_) {
+    if (!given || part.root == parts_[0].root) continue;
+    return Reject(*judge_, "structure").Text("loads more than one tensor");
+  }
   return CopyTo(transfer, instruction.opcode, dst);
 }
 

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "base/rng.h"
@@ -239,7 +240,9 @@ TEST_CASE("bounds: one convolution by hand") {
   // All bytes pass one queue, in at least two transfers.
   CHECK(bound.certificate.port_cycles ==
         (in + weights + parameters + out) / 4 + 2 * 10);
-  CHECK(bound.cycles == bound.certificate.port_cycles);
+  // Three tensors are loaded and one is stored, each after the queue's latency.
+  CHECK(bound.cycles == bound.certificate.port_cycles + 2 * 10);
+  CHECK(bound.certificate.room_cycles == static_cast<uint64_t>(bound.cycles));
   const double moved = static_cast<double>(in + weights + parameters + out);
   const double energy = 16 * 9 * 16 * 8 * 0.5 + moved * 8 * 0.25 +  // the tile
                         moved * 8 * (10 + 0.25) + 2 * static_cast<double>(bound.cycles);
@@ -248,6 +251,53 @@ TEST_CASE("bounds: one convolution by hand") {
   // A caller's tile costs may be as low as the work at the peak rate, without energy.
   CHECK(one.Bound(PricedBy::kCaller).certificate.compute_cycles ==
         16 * 9 * 16 / 32 + 2 * (10 + 1));
+}
+
+// Two queues load: each has half of the latencies. One of them stores what is made last.
+TEST_CASE("bounds: loads that wait for their latencies on two queues") {
+  OneLayer one;
+  Queue queues[2];
+  queues[0].latency_cycles = queues[1].latency_cycles = 1000;
+  queues[1].does = SLUICE_DOES_LOAD;
+  one.n.hardware.queues = {queues, 2};
+  const PlanBound bound = one.Bound();
+  const int64_t read = (256 + 8 * 9 * 16 + 96) / 4;
+  CHECK(bound.cycles == (3 * 1000 + read) / 2 + 1000 + 1);
+}
+
+// A matrix product that a small scratchpad makes load again, on a machine with many MACs.
+TEST_CASE(
+    "bounds: bytes that come again take the port longer than those that come once") {
+  constexpr int32_t kSide = 256;
+  GraphSpec g;
+  g.tensors = {{{1, 1, kSide, kSide}, SLUICE_DTYPE_INT8, 1},
+               {{kSide, kSide}, SLUICE_DTYPE_INT8, 3, 3, 1},
+               {{kSide, 3}, SLUICE_DTYPE_INT32, 3, 3, 2},
+               {{1, 1, kSide, kSide}, SLUICE_DTYPE_INT8, 2}};
+  g.layers.push_back({SLUICE_OP_FULLY_CONNECTED, {0, 1, 2}, {3}, {}});
+  for (const int64_t macs : {1 << 20, 64}) {
+    sluice_test::HardwareSpec h;
+    h.scratchpad_bytes = 1024;
+    sluice_test::Nouns n(g, h);
+    n.hardware.macs_per_cycle = macs;
+    const double rate = static_cast<double>(n.hardware.dram().bandwidth.numerator) /
+                        static_cast<double>(n.hardware.dram().bandwidth.denominator);
+    PlanBound bound = {};
+    REQUIRE(FindBound(n.graph, n.hardware, PricedBy::kMachine, &n.arena, &bound) ==
+            Status::kOk);
+    const double side = kSide, matrix = side * side, room = 1024 + 16;
+    const double again = 2 * matrix * side / std::sqrt(room) - 2 * room - 3 * matrix;
+    REQUIRE(again > 3 * matrix);
+    const double port = (3 * matrix + 12 * side + again) / rate;
+    const double tiles = matrix * side / static_cast<double>(macs);
+    double most = 0;
+    for (const double share : {0.0, 0.25, 0.5, 0.75}) {
+      most = std::max(most, (1 - share) * port + share * tiles);
+    }
+    // Both operands are given: no MACs make them again.
+    CHECK(static_cast<double>(bound.cycles) >= most - 1);
+    if (macs > 64) CHECK(static_cast<double>(bound.cycles) <= most + 1);
+  }
 }
 
 }  // namespace

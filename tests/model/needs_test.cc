@@ -26,6 +26,7 @@ struct Needed {
       traffic.read += one.read;
       traffic.written += one.written;
       traffic.constants += one.constants;
+      traffic.loads += one.loads;
     }
     bytes = traffic.read + traffic.written;
   }
@@ -33,7 +34,7 @@ struct Needed {
   int64_t ElementsOf(uint32_t t) const { return PartsOf(t).elements(); }
   sluice_test::Nouns n;
   Needs needs;
-  Traffic traffic = {0, 0, 0};
+  Traffic traffic = {0, 0, 0, 0};
   int64_t bytes = 0;
 };
 

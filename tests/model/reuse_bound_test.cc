@@ -34,28 +34,27 @@ GraphSpec Products(uint32_t second_weights) {
 }
 
 // Bytes loaded again. Without `mac_pj` a MAC takes as much energy as loading a byte.
-double ReuseOf(const GraphSpec& spec, int64_t room = kRoom, double mac_pj = -1,
+double ReuseOf(const GraphSpec& spec, int64_t room = kRoom, double mac = 1,
                uint32_t columns = 1) {
   sluice_test::HardwareSpec h;
   h.scratchpad_bytes = static_cast<uint64_t>(room);
   sluice_test::Nouns n(spec, h);
   n.hardware.node_cols = columns;
-  if (mac_pj >= 0) n.hardware.mac_pj = mac_pj;
-  const double load = 8 * (n.hardware.dram().read_pj_per_bit +
-                           n.hardware.scratchpad().write_pj_per_bit);
-  REQUIRE(load > 0);
-  if (mac_pj < 0) n.hardware.mac_pj = load;
   Needs needs(&n.arena);
   REQUIRE(FindNeeds(n.graph, &n.arena, &needs) == Status::kOk);
-  double pj = -1;
+  const ReusePrice prices[] = {{0, 1}, {1, mac}, {3, 3 * mac}};
+  double again[] = {-1, -1, -1};
   const Arena::Mark before = n.arena.mark();
-  REQUIRE(EnergyOfReuse(n.graph, n.hardware, needs, &n.arena, &pj) == Status::kOk);
+  REQUIRE(FindReuse(n.graph, n.hardware, needs, {prices, 3}, &n.arena, again) ==
+          Status::kOk);
   CHECK(n.arena.mark().used == before.used);
-  return pj / load;
+  CHECK(again[0] == 0);
+  CHECK(again[2] == doctest::Approx(3 * again[1]));
+  return again[1];
 }
 
-double ByHand() {
-  const double side = kSide, room = kRoom + 16;
+double ByHand(int64_t pad = kRoom) {
+  const double side = kSide, room = static_cast<double>(pad) + 16;
   return 2 * side * side * side / std::sqrt(room) - 2 * room - 3 * side * side;
 }
 
@@ -66,14 +65,33 @@ TEST_CASE("reuse: two products load again what Loomis and Whitney say") {
   CHECK(ReuseOf(Products(1)) == doctest::Approx(ByHand()));
   // MACs without energy make the second product's rows again for nothing.
   CHECK(ReuseOf(Products(5), kRoom, 0) == doctest::Approx(ByHand()));
-  const double cheap = ReuseOf(Products(5), kRoom, 1);
+  const double cheap = ReuseOf(Products(5), kRoom, 1.0 / 512);
   CHECK(cheap >= ByHand() * (1 - 1e-9));
   CHECK(cheap <= 2 * ByHand());
 }
 
-TEST_CASE("reuse: what fits, meshes and other roots load nothing again") {
+TEST_CASE("reuse: all nodes of a mesh together are one scratchpad") {
+  CHECK(ReuseOf(Products(5), kRoom, 1, 2) == doctest::Approx(2 * ByHand(2 * kRoom)));
+  CHECK(ReuseOf(Products(5), kRoom, 1, 1024) == 0);
+}
+
+// Queries, keys and values: three products of one input.
+TEST_CASE("reuse: products of one input let it in once for all of them") {
+  GraphSpec g = Products(5);
+  const int32_t side = kSide;
+  g.layers.resize(1);
+  g.tensors[3].kind = 2;
+  g.tensors[6] = {{1, 1, side, side}, kI8, 2};
+  g.layers.push_back({SLUICE_OP_FULLY_CONNECTED, {0, 5, 2}, {6}, {}});
+  const double matrix = double{kSide} * kSide, room = kRoom + 16;
+  CHECK(ReuseOf(g) == doctest::Approx(2 * ByHand() + matrix + 2 * room));
+  // The same weights cannot say which of two products a MAC belongs to.
+  g.layers[1].inputs[1] = 1;
+  CHECK(ReuseOf(g) == doctest::Approx(ByHand()));
+}
+
+TEST_CASE("reuse: what fits, and other roots, load nothing again") {
   CHECK(ReuseOf(Products(5), int64_t{1} << 20) == 0);
-  CHECK(ReuseOf(Products(5), kRoom, -1, 2) == 0);
   GraphSpec g = Products(5);
   // A sum of windows in front of the second product is cheap to make.
   g.layers[1] = {SLUICE_OP_MAX_POOL, {3}, {4}, {1, 1, 1, 1}};

@@ -6,18 +6,22 @@ Each .tflite and .onnx file under the given files and folders is imported, sched
 machine, verified and executed on seeded inputs. Outputs are compared with those of its own
 runtime: the interpreter's reference kernels, or onnxruntime without optimisations. A model
 with a state runs --runs times in a row. Models whose numbers are "shapes only" are executed,
-not compared.
+not compared. Dimensions that a model leaves open, and --dim does not give, are 1.
 
-Needs: pip install ai-edge-litert onnx onnxruntime numpy.
+Needs: pip install ai-edge-litert tflite onnx onnxruntime numpy.
 
     every_model.py --sluice build/release/src/cli/sluice FILE_OR_FOLDER... [--seeds 3]
                    [--hw soma-edge,mcu-256k,gemmini-16x16] [--runs 10] [--json FILE]
                    [--least-through PERCENT] [--least-equal PERCENT] [--digits 5]
 
-Prints a line for each model and the shares at the end: end to end means executed on every
-machine with at most 5 % of its MACs on the host.
+Prints a line for each model, then two tables. The first has a row for each front end and kind of
+model (quantised, weights alone in integers, floats). "their runtime runs" leaves out files made
+for one device only, and damaged ones: the shares below are of the others. "go" are executed on
+every machine; "on units" have at most 5 % of their MACs on the host. The second table has what
+stops models: an operator with its reason, or a message, and how many models have it.
 """
 import argparse
+import collections
 import json
 import os
 import re
@@ -37,10 +41,60 @@ PRODUCTS = {"CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV", "CONV_3D", "FULLY_
             "com.microsoft.QGemm", "LSTM", "GRU", "Einsum"}
 
 
+# Operators of an ONNX model that say that it is quantised; QLinear* is another.
+QUANTISED = {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulInteger",
+             "ConvInteger", "QGemm", "QAttention", "MatMulNBits", "MatMulIntegerToFloat",
+             "DynamicQuantizeMatMul", "DynamicQuantizeLSTM", "GatherBlockQuantized"}
+
+
 class Failed(Exception):
-    def __init__(self, step, text):
+    def __init__(self, step, text, why=None):
         super().__init__(f"{step}: {text}")
-        self.step = step
+        self.step, self.why = step, why or {}
+
+
+def kind_of_tflite(content):
+    import tflite
+    model, kind = tflite.Model.GetRootAs(content, 0), "floats"
+    integers = {tflite.TensorType.INT8, tflite.TensorType.UINT8, tflite.TensorType.INT16,
+                tflite.TensorType.INT4}
+    for graph in (model.Subgraphs(i) for i in range(model.SubgraphsLength())):
+        operators = [graph.Operators(i) for i in range(graph.OperatorsLength())]
+        written = {int(o.Outputs(i)) for o in operators for i in range(o.OutputsLength())}
+        for i in range(graph.TensorsLength()):
+            tensor = graph.Tensors(i)
+            scales = tensor.Quantization()
+            if tensor.Type() in integers and scales is not None and scales.ScaleLength():
+                if i in written:
+                    return "quantised"
+                kind = "weights alone"
+    return kind
+
+
+def kind_of_onnx(path):
+    import onnx
+
+    def operators(graph):
+        for node in graph.node:
+            yield node.op_type
+            for attribute in node.attribute:
+                for inner in [attribute.g, *attribute.graphs]:
+                    yield from operators(inner)
+    model = onnx.load(path, load_external_data=False)
+    names = set(operators(model.graph)) | {n.op_type for f in model.functions for n in f.node}
+    if any(name in QUANTISED or name.startswith("QLinear") for name in names):
+        return "quantised"
+    return "floats"
+
+
+def kind_of(path):
+    try:
+        if path.endswith(".onnx"):
+            return kind_of_onnx(path)
+        with open(path, "rb") as file:
+            return kind_of_tflite(file.read())
+    except Exception:  # whatever the parsers throw
+        return "unreadable"
 
 
 def tool(*arguments, seconds=900):
@@ -49,8 +103,14 @@ def tool(*arguments, seconds=900):
     except subprocess.TimeoutExpired:
         raise Failed(arguments[1], f"took more than {seconds} s") from None
     if run.returncode != 0:
-        text = " ".join((run.stderr or run.stdout).split())
-        raise Failed(arguments[1], f"exit {run.returncode}: {text[:400]}")
+        text, why = run.stderr or run.stdout, {}
+        try:
+            why = json.loads(text)["error"]
+            text = why["message"]
+        except (ValueError, KeyError, TypeError):
+            pass  # not a JSON answer
+        raise Failed(arguments[1], f"exit {run.returncode}: {' '.join(text.split())[:400]}",
+                     why)
     return run.stdout
 
 
@@ -215,45 +275,92 @@ def executed(base, hw, options, said, runtime, seed, runs):
     return differ, count, most
 
 
+def imported(path, base, dims, options):
+    """The tool's answer. Dimensions that it asks for are added to dims with extent 1."""
+    for _ in range(2):
+        more = [a for name, extent in dims.items() for a in ("--dim", f"{name}={extent}")]
+        try:
+            return json.loads(tool(options.sluice, "import", path, "-o", base + ".slg",
+                                   "--json", *more))
+        except Failed as failure:
+            if not failure.why.get("open_dims"):
+                raise
+            left = failure
+            dims.update({name: 1 for name in failure.why["open_dims"]})
+    raise left
+
+
+def runtime_of(path, dims, row):
+    """The model's own runtime, or None: row then says why it does not run the model."""
+    def tried():
+        runtime = TfliteRuntime(path) if path.endswith(".tflite") else OnnxRuntime(path, dims)
+        runtime.answers(runtime.feeds(np.random.default_rng(0)), 1)
+        return runtime
+
+    # In a process of its own first: some files end their runtime.
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        try:
+            tried()
+        except Exception as error:  # whatever the runtimes throw
+            os.write(writer, " ".join(str(error).split())[:200].encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, errors="replace") as file:
+        text = file.read()
+    status = os.waitpid(child, 0)[1]
+    if text or status:
+        row["no_runtime"] = text or f"ends by signal {os.WTERMSIG(status)}"
+        return None
+    return tried()
+
+
+def on_machine(base, hw, options, said, runtime, here):
+    plan = json.loads(tool(options.sluice, "schedule", base + ".slg", "--hw", hw, "-o",
+                           base + ".slp", "--json"))
+    here["host_share"] = plan["host"]["share"]["macs"]
+    tool(options.sluice, "verify", base + ".slp", "--graph", base + ".slg", "--hw", hw)
+    if runtime is None:
+        tool(options.sluice, "simulate", base + ".slp", "--graph", base + ".slg",
+             "--hw", hw, "--functional")
+        return
+    totals = [executed(base, hw, options, said, runtime, seed,
+                       options.runs if runtime.has_state else 1)
+              for seed in range(1, options.seeds + 1)]
+    here["differ"] = sum(t[0] for t in totals)
+    here["count"] = sum(t[1] for t in totals)
+    here["most"] = max(t[2] for t in totals)
+
+
 def through(path, base, options):
     """One model: its row of the table."""
-    row = {"machines": {}}
-    dims = dict(d.split("=") for d in options.dim)
-    more = [a for d in options.dim for a in ("--dim", d)] if path.endswith(".onnx") else []
-    said = json.loads(tool(options.sluice, "import", path, "-o", base + ".slg", "--json", *more))
-    row["numbers"] = said["numbers"]
+    row = {"front_end": path.rsplit(".", 1)[1], "kind": kind_of(path), "machines": {}}
+    dims = {}
+    if path.endswith(".onnx"):
+        dims = {n: int(e) for n, e in (d.split("=") for d in options.dim)}
+    try:
+        said = imported(path, base, dims, options)
+    except Failed as failure:
+        row["failed"], row["refused"] = str(failure), failure.why.get("unsupported", [])
+        runtime_of(path, dims, row)
+        return row
+    row["numbers"], row["dims"] = said["numbers"], dims
     row["host"] = [f"{e['count']} {e['op']}" for e in said["opaque"]]
     row["host_products"] = sum(e["count"] for e in said["opaque"] if e["op"] in PRODUCTS)
     row["rounded"] = [f"{e['count']} {e['op']}" for e in said["rounded"]]
     for port, line in zip(said["input_ports"] + said["output_ports"], said["interface"]):
         order = re.search(r"axes in the order([ \d]+)", line)
         port["order"] = [int(a) for a in order[1].split()] if order else None
-    runs, runtime = 1, None
-    if said["numbers"] != "shapes only":
-        try:
-            runtime = (TfliteRuntime(path) if path.endswith(".tflite") else
-                       OnnxRuntime(path, {k: int(v) for k, v in dims.items()}))
-            runtime.answers(runtime.feeds(np.random.default_rng(0)), 1)
-            runs = options.runs if runtime.has_state else 1
-        except Exception as error:  # whatever the runtimes throw
-            row["no_runtime"] = " ".join(str(error).split())[:200]
-            runtime = None
+    runtime = runtime_of(path, dims, row)
+    if said["numbers"] == "shapes only":
+        runtime = None  # nothing to compare
     for hw in options.hw.split(","):
         here = row["machines"][hw] = {}
         try:
-            plan = json.loads(tool(options.sluice, "schedule", base + ".slg", "--hw", hw, "-o",
-                                   base + ".slp", "--json"))
-            here["host_share"] = plan["host"]["share"]["macs"]
-            tool(options.sluice, "verify", base + ".slp", "--graph", base + ".slg", "--hw", hw)
-            if runtime is None:
-                tool(options.sluice, "simulate", base + ".slp", "--graph", base + ".slg",
-                     "--hw", hw, "--functional")
-                continue
-            totals = [executed(base, hw, options, said, runtime, seed, runs)
-                      for seed in range(1, options.seeds + 1)]
-            here["differ"] = sum(t[0] for t in totals)
-            here["count"] = sum(t[1] for t in totals)
-            here["most"] = max(t[2] for t in totals)
+            on_machine(base, hw, options, said, runtime, here)
         except Failed as failure:
             here["failed"] = str(failure)
     return row
@@ -273,7 +380,8 @@ def models_under(paths):
 def verdict(row):
     """Whether the model went end to end, is equal where it is compared, and a line."""
     if "failed" in row:
-        return False, None, row["failed"]
+        runtime = f" (its runtime: {row['no_runtime']})" if "no_runtime" in row else ""
+        return False, None, row["failed"] + runtime
     parts, whole, equal = [], row["host_products"] == 0, None
     for hw, here in row["machines"].items():
         if "failed" in here:
@@ -297,6 +405,44 @@ def verdict(row):
     return whole, equal, f"{head}: " + "; ".join(parts)
 
 
+def is_executed(row):
+    return "failed" not in row and not any("failed" in m for m in row["machines"].values())
+
+
+def blockers(row):
+    """What stops a model: operators with their reasons, or one message without numbers."""
+    if row.get("refused"):
+        return {f"{e['op']}: {e['reason'] or 'unknown'}" for e in row["refused"]}
+    texts = [row["failed"]] if "failed" in row else [
+        m["failed"] for m in row["machines"].values() if "failed" in m]
+    return {re.sub(r"/\S+: ", "", re.sub(r"\d+", "N", text))[:120] for text in texts[:1]}
+
+
+def print_tables(rows):
+    groups = collections.defaultdict(list)
+    for row in rows.values():
+        groups[row["front_end"], row["kind"]].append(row)
+    print("\nmodels  their runtime runs      go        on units  compared  equal   host's MACs")
+    for group, members in sorted(groups.items()):
+        run = [r for r in members if "no_runtime" not in r]
+        go = [r for r in run if is_executed(r)]
+        answers = [verdict(r)[:2] for r in go]
+        units = sum(whole for whole, _ in answers)
+        compared_rows = [equal for _, equal in answers if equal is not None]
+        shares = [m["host_share"] for r in go for m in r["machines"].values()]
+        n = max(len(run), 1)
+        print(f"{len(members):6}  {len(run):18}  {len(go):5} {len(go) / n:4.0%}  {units:8} "
+              f"{units / n:4.0%}  {len(compared_rows):8}  {sum(compared_rows):5}  "
+              f"{sum(shares) / max(len(shares), 1):12.1%}  {group[0]}, {group[1]}")
+    stops = collections.Counter(
+        (row["front_end"], stop) for row in rows.values()
+        if "no_runtime" not in row and not is_executed(row) for stop in blockers(row))
+    if stops:
+        print("\nmodels that it stops")
+    for (front_end, stop), count in stops.most_common():
+        print(f"{count:6}  {front_end}  {stop}")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("models", nargs="+")
@@ -310,28 +456,23 @@ def main():
     parser.add_argument("--least-through", type=float, default=0)
     parser.add_argument("--least-equal", type=float, default=0)
     options = parser.parse_args()
-    rows, whole, planned, compared_models, equal_models = {}, 0, 0, 0, 0
+    rows, whole, compared_models, equal_models = {}, 0, 0, 0
     with tempfile.TemporaryDirectory() as folder:
         for path in models_under(options.models):
-            try:
-                row = through(path, os.path.join(folder, "model"), options)
-            except Failed as failure:
-                row = {"failed": str(failure)}
-            rows[path] = row
+            row = rows[path] = through(path, os.path.join(folder, "model"), options)
             good, equal, text = verdict(row)
             whole += good
-            planned += "failed" not in row and not any(
-                "failed" in m for m in row["machines"].values())
             compared_models += equal is not None
             equal_models += bool(equal)
             print(f"{os.path.basename(path)}: {text}", flush=True)
             if options.json:
                 with open(options.json, "w") as file:
                     json.dump(rows, file, indent=1)
-    n = max(len(rows), 1)
-    print(f"{len(rows)} models: {planned} planned and executed on every machine, {whole} "
-          f"({whole / n:.0%}) with at most 5 % of their MACs on the host; {compared_models} "
-          f"compared with their runtime, {equal_models} equal in every byte")
+    print_tables(rows)
+    n, executed_models = max(len(rows), 1), sum(is_executed(r) for r in rows.values())
+    print(f"{len(rows)} models: {executed_models} planned and executed on every machine, "
+          f"{whole} ({whole / n:.0%}) with at most 5 % of their MACs on the host; "
+          f"{compared_models} compared with their runtime, {equal_models} equal in every byte")
     return (100 * whole < options.least_through * len(rows) or
             100 * equal_models < options.least_equal * compared_models)
 

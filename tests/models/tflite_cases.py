@@ -67,6 +67,24 @@ def quantize(m, operator, variant):
     m.op(operator, [m.x([3, 40], -2, 2)], [m.y([3, 40], -2, 2, kind=variant)])
 
 
+@case("QUANTIZE", ("int8", "int16"), ("from_int32", "to_int32"))
+def quantize_wide(m, operator, variant):
+    wide, out = m.tensor([3, 40], "int32", (np.float32(0.043), 0)), variant == "to_int32"
+    if out:
+        m.outputs.append(wide)
+        return m.op(operator, [m.x([3, 40], -2, 2)], [wide])
+    m.inputs.append(wide)
+    m.op(operator, [wide], [m.y([3, 40], -1.5, 2)])
+
+
+@case("BATCH_MATMUL", ("int16",), ("int8", "int8_adj_y"))
+def batch_matmul_by_bytes(m, operator, variant):
+    adj = variant == "int8_adj_y"
+    z = m.weight([4, 7] if adj else [7, 4], kind="int8")
+    m.op(operator, [m.x([2, 5, 7]), z], [m.y([2, 5, 4], -3, 3)],
+         options="BatchMatMulOptions", adjY=adj)
+
+
 @case("CAST", ("int8", "uint8", "int16", "int32", "int64", "bool", "float"),
       ("int8", "uint8", "int16", "int32", "int64", "bool", "float"))
 def cast(m, operator, variant):
@@ -335,6 +353,13 @@ def join(m, operator, variant):
     else:
         m.op(operator, [x, m.x([2, 3, 6], like=like)], [m.y([2, 7, 6], like=like)],
              options="ConcatenationOptions", axis=1)
+
+
+@case("CONCATENATION", ("uint8",), ("finer", "coarser"))
+def join_rescaled(m, operator, variant):
+    low = -0.4 if variant == "finer" else -2.6
+    m.op(operator, [m.x([2, 400, 6]), m.x([2, 300, 6], low, -low), m.x([2, 9, 6])],
+         [m.y([2, 709, 6])], options="ConcatenationOptions", axis=1)
 
 
 @case(["SPLIT", "SPLIT_V", "UNPACK"], ALL)

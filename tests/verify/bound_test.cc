@@ -28,7 +28,7 @@ TEST_CASE(
                       static_cast<double>(h.dram().bandwidth.denominator);
   const double wait = static_cast<double>(h.dma_latency_cycles);
   const double compute = work / static_cast<double>(h.macs_per_cycle) + 2 * (wait + 1);
-  const double port = bytes / rate + 2 * wait;
+  const double port = bytes / rate + 4 * wait;  // three loads, a store
   const sluice::judge::LeastCosts least = LeastOf(own);
   const double cycles = compute > port ? compute : port;
   CHECK(static_cast<double>(least.cycles) >= cycles);

@@ -36,20 +36,34 @@ double ReuseOf(const GraphSpec& spec, int64_t room, uint32_t columns = 1) {
   const sluice::judge::Judge judge = {
       n.graph, n.hardware,       plan, &n.arena, &n.diagnostic,
       {},      int64_t{1} << 40, {},   false};
-  double pj = -1;
-  REQUIRE(sluice::judge::FindReuse(judge, &pj) == sluice::Status::kOk);
-  return pj / (8 * (n.hardware.dram().read_pj_per_bit +
-                    n.hardware.scratchpad().write_pj_per_bit));
+  const sluice::judge::Price prices[] = {{2, 1}, {0, 1}};
+  double more[] = {-1, -1};
+  REQUIRE(sluice::judge::FindReuse(judge, prices, 2, more) == sluice::Status::kOk);
+  CHECK(more[1] == 0);
+  return more[0] / 2;
+}
+
+double ByHand(double room, double products) {
+  const double side = kSide, matrix = side * side;
+  return products * (2 * matrix * side / std::sqrt(room) - 2 * matrix) - matrix -
+         2 * room;
 }
 
 TEST_CASE("reuse: a 1x1 convolution loads again what a product does") {
-  const double side = kSide, room = 1024 + 16;
-  const double by_hand =
-      2 * side * side * side / std::sqrt(room) - 2 * room - 3 * side * side;
-  CHECK(ReuseOf(Product(0), 1024) == doctest::Approx(by_hand));
+  CHECK(ReuseOf(Product(0), 1024) == doctest::Approx(ByHand(1024 + 16, 1)));
   CHECK(ReuseOf(Product(0), 1 << 20) == 0);
-  CHECK(ReuseOf(Product(0), 1024, 2) == 0);
+  CHECK(ReuseOf(Product(0), 1024, 2) == doctest::Approx(ByHand(2048 + 16, 1)));
   CHECK(ReuseOf(Product(1), 1024) == 0);
+}
+
+TEST_CASE("reuse: convolutions of one input let it in together") {
+  GraphSpec g = Product(0);
+  g.tensors.push_back({{kSide, 1, 1, kSide}, kI8, 3, 3, 3});
+  g.tensors.push_back({{1, 12, 8, kSide}, kI8, 2});
+  g.layers.push_back({SLUICE_OP_CONV, {0, 4, 2}, {5}, {1, 1, 1, 1, 0, 0, 0, 0}});
+  CHECK(ReuseOf(g, 1024) == doctest::Approx(ByHand(1024 + 16, 2)));
+  g.layers[1].inputs[1] = 1;
+  CHECK(ReuseOf(g, 1024) == doctest::Approx(ByHand(1024 + 16, 1)));
 }
 
 }  // namespace

@@ -24,6 +24,15 @@ TEST_CASE("transfers: a wrong slice or stride of DRAM is caught") {
   CheckRejected(c, "content");
 }
 
+TEST_CASE("transfers: a load of two given tensors is caught") {
+  Case c = ConcatCase();
+  BlockBuilder& block = c.stream.blocks[0];
+  const Four both = {2, 4, 4, 8};
+  Transfer(&c, 0).src = block.Dense(2, SLUICE_DTYPE_INT8, both, 0);
+  Transfer(&c, 0).dst = block.Dense(0, SLUICE_DTYPE_INT8, both, 0);
+  CheckRejected(c, "structure");
+}
+
 TEST_CASE("transfers: an index that is not the layer's is caught") {
   Case c = GatherHostCase();
   Transfer(&c, 1).index =

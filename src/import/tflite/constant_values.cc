@@ -106,6 +106,14 @@ double HalfAt(const ConstantValue& in, size_t i) {
   return (bits & 0x8000) != 0 ? -size : size;
 }
 
+// Its operand was made whole when the model was read.
+Values Densified(const ConstantCall& call) {
+  const ConstantValue& in = Input(call, 0);
+  ComputedValue out = Empty(call, in.type, in.shape);
+  std::copy_n(in.data, out.bytes.size(), out.bytes.begin());
+  return {out};
+}
+
 Values Dequantise(const ConstantCall& call) {
   const ConstantValue& in = Input(call, 0);
   ComputedValue out = Empty(call, call.outputs[0].type, in.shape);
@@ -243,6 +251,7 @@ constexpr Row kRows[] = {
     {Op::RANGE, Range},
     {Op::CAST, Cast},
     {Op::DEQUANTIZE, Dequantise},
+    {Op::DENSIFY, Densified},
     {Op::REDUCE_PROD, Product},
     {Op::RESHAPE, ReshapeParts},
     {Op::SQUEEZE, ReshapeParts},

@@ -5,6 +5,7 @@
 
 #include "import/error.h"
 #include "import/tflite/constant_values.h"
+#include "tflite_generated.h"
 
 namespace sluice::import {
 namespace {
@@ -20,6 +21,17 @@ ConstantValue ValueOf(const TfliteTensor& tensor) {
     value.zero_point = tensor.zero_points[0];
   }
   return value;
+}
+
+// 0 if an extent is not known, or there are more elements than a tensor may have.
+uint64_t ElementsIn(const std::vector<int32_t>& shape) {
+  uint64_t elements = 1;
+  for (const int32_t extent : shape) {
+    if (extent < 1) return 0;
+    elements *= static_cast<uint64_t>(extent);
+    if (elements > 0x7fffffff) return 0;
+  }
+  return elements;
 }
 
 bool IsConstant(const TfliteTensor& tensor) {
@@ -83,6 +95,35 @@ void Keep(const TfliteOperator& op, std::vector<ComputedValue> values,
   }
 }
 
+// Gives the output of a RESHAPE to a constant shape the extents that the runtime gives it.
+// Converters declare extents of 1 in place of those that they do not know.
+void FollowShape(TfliteModel* model, const TfliteOperator& op) {
+  if (op.code != static_cast<int>(tflite::BuiltinOperator::RESHAPE) ||
+      op.inputs.size() != 2 || op.outputs.size() != 1 || op.inputs[0] < 0 ||
+      op.inputs[1] < 0) {
+    return;
+  }
+  const TfliteTensor& wanted = model->tensors[static_cast<size_t>(op.inputs[1])];
+  if (!IsConstant(wanted) ||
+      wanted.type != static_cast<int>(tflite::TensorType::INT32)) {
+    return;
+  }
+  std::vector<int32_t> shape(wanted.data_bytes / 4);
+  std::copy_n(wanted.data, wanted.data_bytes, reinterpret_cast<uint8_t*>(shape.data()));
+  const uint64_t all =
+      ElementsIn(model->tensors[static_cast<size_t>(op.inputs[0])].shape);
+  const auto open = std::find(shape.begin(), shape.end(), -1);
+  if (open != shape.end()) {
+    *open = 1;
+    const uint64_t others = ElementsIn(shape);
+    if (others == 0) return;
+    *open = static_cast<int32_t>(all / others);
+  }
+  if (all != 0 && ElementsIn(shape) == all) {
+    model->tensors[static_cast<size_t>(op.outputs[0])].shape = shape;
+  }
+}
+
 }  // namespace
 
 bool FoldOperator(TfliteModel* model, const TfliteOperator& op, uint64_t* room) {
@@ -116,6 +157,7 @@ void FoldConstants(TfliteModel* model, uint64_t most_bytes,
     if (!writes_output && FoldOperator(model, op, &most_bytes)) {
       CountOperator(folded, op.name, kComputedAtImport);
     } else {
+      FollowShape(model, op);
       kept.push_back(std::move(op));
     }
   }

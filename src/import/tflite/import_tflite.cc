@@ -8,6 +8,7 @@
 #include "import/tflite/float_borders.h"
 #include "import/tflite/float_shapes.h"
 #include "import/tflite/fold_constants.h"
+#include "import/tflite/sparse_constants.h"
 #include "import/tflite/tflite_lowering.h"
 #include "import/tflite/tflite_model.h"
 #include "import/tflite/variables.h"
@@ -205,7 +206,8 @@ ImportResult ImportTflite(const uint8_t* bytes, size_t size,
   TfliteModel model = ReadTfliteModel(bytes, size);
   ImportResult result = {};
   result.operators = static_cast<uint32_t>(model.operators.size());
-  const uint64_t most_bytes = std::min(options.max_constant_bytes, kMostFoldedBytes);
+  uint64_t most_bytes = std::min(options.max_constant_bytes, kMostFoldedBytes);
+  FillSparseConstants(&model, &most_bytes);
   FoldConstants(&model, most_bytes, &result.folded);
   try {
     ResolveVariables(bytes, size, most_bytes, &model, &result.folded);

@@ -96,6 +96,10 @@ void CheckOther(const Lowering& to, const TfliteOperator& op, const Numbers&) {
   if (static_cast<Op>(op.code) == Op::QUANTIZE) {
     SmallInteger(to.Out(op));
     AffineOf(to.Out(op));
+    if (!real(to.In(op, 0))) {
+      Require(DtypeOf(to.In(op, 0)) == SLUICE_DTYPE_INT32, kTypes);
+      AffineOf(to.In(op, 0));
+    }
   } else if (static_cast<Op>(op.code) == Op::DEQUANTIZE) {
     AffineOf(to.In(op, 0));
     Require(real(to.Out(op)), kTypes);
@@ -239,7 +243,13 @@ void CheckFully(const Lowering& to, const TfliteOperator& op, const Numbers&) {
 void CheckMatmul(const Lowering& to, const TfliteOperator& op, const Numbers& numbers) {
   Inputs(op, 2, 2);
   SameType(to.In(op, 0), to.Out(op));
-  SameType(to.In(op, 1), to.Out(op));
+  const bool narrow = DtypeOf(to.Out(op)) == SLUICE_DTYPE_INT16 &&
+                      DtypeOf(to.In(op, 1)) == SLUICE_DTYPE_INT8;
+  if (narrow) {
+    AffineOf(to.In(op, 1));
+  } else {
+    SameType(to.In(op, 1), to.Out(op));
+  }
   Shape x = ShapeAt(to, op, 0), z = ShapeAt(to, op, 1);
   Fits(x.size() >= 2 && z.size() >= 2);
   if (numbers[0] != 0) std::swap(x[x.size() - 1], x[x.size() - 2]);

@@ -253,6 +253,8 @@ void LowerMatmul(Lowering* to, const TfliteOperator& op) {
   const TfliteTensor& a = to->In(op, 0);
   const TfliteTensor& b = to->In(op, 1);
   const TfliteTensor& out = to->Out(op);
+  Require(b.scales.size() < 2,
+          "a second operand with several scales, of which the runtime reads none");
   Require(EightBit(a) == SLUICE_DTYPE_INT8 && EightBit(b) == SLUICE_DTYPE_INT8 &&
               EightBit(out) == SLUICE_DTYPE_INT8,
           "operands that are not int8");

@@ -200,7 +200,7 @@ struct KernelRow {
 };
 
 constexpr KernelRow kKernels[] = {
-    {Op::QUANTIZE, 0, kFloat, None, CheckOther},
+    {Op::QUANTIZE, 0, kFloat | kWhole, None, CheckOther},
     {Op::DEQUANTIZE, 0, kQuantised, None, CheckOther},
     {Op::CAST, 0, kAny, None, CheckOther},
     {Op::ABS, 0, kFloat | kQuantised | kWhole, None, CheckSame},

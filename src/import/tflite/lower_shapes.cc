@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that move data without computing, and resizing.
 #include <algorithm>
+#include <cmath>
 
 #include "import/error.h"
 #include "import/permutation.h"
@@ -35,6 +36,20 @@ void AddSlice(Lowering* to, const TfliteOperator& op, size_t from, size_t i,
                        {to->Output(op, i)}, {begin[0], begin[1], begin[2], begin[3]});
 }
 
+// What the kernel of CONCATENATION makes of each byte of an input whose scale or zero point is
+// another one: it rounds once, in float32. int8 has no such kernel.
+std::vector<uint8_t> RescaledBytes(const Affine& in, const Affine& out) {
+  const float scale = in.scale * (1.0f / out.scale);
+  const float bias = static_cast<float>(-in.zero) * scale;
+  std::vector<uint8_t> table(256);
+  for (size_t x = 0; x < table.size(); ++x) {
+    const float steps = std::round(static_cast<float>(x) * scale + bias);
+    const float stored = std::clamp(steps + static_cast<float>(out.zero), 0.0f, 255.0f);
+    table[x] = static_cast<uint8_t>(stored);
+  }
+  return table;
+}
+
 // A concat input in the quantisation of the output.
 uint32_t Requantised(Lowering* to, const TfliteOperator& op, size_t i,
                      uint32_t tensor) {
@@ -43,13 +58,22 @@ uint32_t Requantised(Lowering* to, const TfliteOperator& op, size_t i,
   if (input.scales.empty() && out.scales.empty()) return tensor;
   if (SameAffine(input, out)) return tensor;
   const Affine in = AffineOf(input), o = AffineOf(out);
-  const Range range = DtypeRange(EightBit(out));
-  const Factor factor =
-      QuantiseFactor(static_cast<double>(in.scale) / static_cast<double>(o.scale));
+  const uint8_t dtype = EightBit(out);
+  const Range range = DtypeRange(dtype);
   const uint32_t requantised = to->Temporary(out, ("/part" + std::to_string(i)).c_str(),
                                              to->graph().tensors()[tensor].dims);
+  const std::string name = input.name + "/requantize";
+  if (dtype == SLUICE_DTYPE_UINT8) {
+    const std::vector<uint8_t> table = RescaledBytes(in, o);
+    const uint32_t constant = to->graph().AddConstant(name + "/table", dtype, {256},
+                                                      table.data(), table.size());
+    to->graph().AddLayer(name, SLUICE_OP_LOOKUP, {tensor, constant}, {requantised}, {});
+    return requantised;
+  }
+  const Factor factor =
+      QuantiseFactor(static_cast<double>(in.scale) / static_cast<double>(o.scale));
   to->graph().AddLayer(
-      input.name + "/requantize", SLUICE_OP_REQUANTIZE, {tensor}, {requantised},
+      name, SLUICE_OP_REQUANTIZE, {tensor}, {requantised},
       {in.zero, factor.multiplier, factor.shift, o.zero, range.min, range.max});
   return requantised;
 }

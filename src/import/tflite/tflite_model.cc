@@ -122,7 +122,8 @@ TfliteTensor ReadTensor(const tflite::Model& model, const tflite::Tensor& from,
   tensor.shape = Copy(from.shape());
   tensor.is_variable = from.is_variable();
   FindData(model, from.buffer(), bytes, size, &tensor);
-  CheckConstant(tensor);
+  if (tensor.data != nullptr) tensor.sparsity = from.sparsity();
+  if (tensor.sparsity == nullptr) CheckConstant(tensor);
   ReadQuantisation(from.quantization(), &tensor);
   return tensor;
 }
@@ -249,6 +250,10 @@ TfliteModel ReadTfliteSubgraph(const uint8_t* bytes, size_t size, int64_t index)
     for (uint32_t i = 0; i < graph.tensors()->size(); ++i) {
       model.tensors.push_back(
           ReadTensor(file, *graph.tensors()->Get(i), i, bytes, size));
+      if (index != 0 && model.tensors.back().sparsity != nullptr) {
+        Bad("constant " + model.tensors.back().name + " of subgraph " +
+            std::to_string(index) + " is sparse");
+      }
     }
   }
   if (graph.operators() != nullptr) {

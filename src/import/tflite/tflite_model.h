@@ -3,7 +3,8 @@
 //
 // Input    untrusted bytes, 8-byte aligned, that outlive the model
 // Output   tensors and operators of the one subgraph; every index is in range,
-//          constants have the size their shape says, quantisation is finite and complete
+//          constants that are not sparse have the size their shape says, quantisation is
+//          finite and complete
 // Errors   Error(kBadInput) with what is wrong and where
 // Cost     linear in the file
 #ifndef SLUICE_IMPORT_TFLITE_TFLITE_MODEL_H_
@@ -16,7 +17,8 @@
 
 namespace sluice::tflite {
 struct Operator;
-}
+struct Sparsity;
+}  // namespace sluice::tflite
 
 namespace sluice::import {
 
@@ -27,6 +29,9 @@ struct TfliteTensor {
   const uint8_t* data;         // constants; nullptr otherwise
   size_t data_bytes;
   bool is_variable;
+  // Where the elements of `data` lie, if it holds some of them only; else nullptr.
+  // sparse_constants.h makes such a constant whole.
+  const tflite::Sparsity* sparsity;
   std::vector<float> scales;  // empty, one, or one per slice
   std::vector<int64_t> zero_points;
   int32_t quantised_axis;

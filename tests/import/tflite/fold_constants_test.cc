@@ -27,6 +27,22 @@ struct ShapeChain : FoldedModel {
   }
 };
 
+TEST_CASE("tflite folding: a reshape has the extents of its shape, not declared ones") {
+  for (const int32_t open : {2, -1}) {
+    TinyModel model;
+    const int x = model.AddTensor("x", {1, 2, 4}, TensorType::INT8, 0.5f, 0);
+    const int whole = Int32s(&model, "c", {1, open, 4});
+    const int y = model.AddTensor("y", {1, 1, 1}, TensorType::INT8, 0.5f, 0);
+    const int shape = model.AddTensor("s", {3}, TensorType::INT32, 0, 0);
+    const int z = model.AddTensor("z", {1, 2, 4}, TensorType::INT8, 0.5f, 0);
+    model.AddOperator(BuiltinOperator::RESHAPE, {x, whole}, {y});
+    model.AddOperator(BuiltinOperator::SHAPE, {y}, {shape});
+    model.AddOperator(BuiltinOperator::RESHAPE, {y, shape}, {z});
+    const ImportResult import = Import(model.Finish({x}, {z}));
+    CHECK(OutputFor(import, {1, 2, 3, 4, 5, 6, 7, 8}) == Bytes{1, 2, 3, 4, 5, 6, 7, 8});
+  }
+}
+
 TEST_CASE(
     "tflite folding: a chain of shapes is computed, and only that is taken away") {
   ShapeChain chain;

@@ -1,25 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of TensorFlow Lite that move data.
+#include <cmath>
+
 #include "tests/import/tflite/imported.h"
 
 namespace sluice::import {
 namespace {
 
-TEST_CASE("tflite shapes: concat inputs of another quantisation are requantised") {
+Bytes Counted(size_t n) {
+  Bytes bytes(n);
+  for (size_t i = 0; i < n; ++i) bytes[i] = static_cast<uint8_t>(i);
+  return bytes;
+}
+
+TEST_CASE(
+    "tflite shapes: concat inputs of another scale are rounded once, in float32") {
   TinyModel model;
   const auto uint8 = tflite::TensorType::UINT8;
-  const int x = model.AddTensor("x", {1, 2, 2, 4}, uint8, 0.5f, 10);
-  const int y = model.AddTensor("y", {1, 2, 2, 4}, uint8, 0.25f, 20);
-  const int z = model.AddTensor("z", {1, 2, 2, 8}, uint8, 0.25f, 20);
+  const int x = model.AddTensor("x", {1, 1, 1, 256}, uint8, 0.0314568244f, 138);
+  const int y = model.AddTensor("y", {1, 1, 1, 4}, uint8, 0.0790278763f, 191);
+  const int z = model.AddTensor("z", {1, 1, 1, 260}, uint8, 0.0790278763f, 191);
   const auto options = tflite::CreateConcatenationOptions(model.builder(), -1);
   model.AddOperator(tflite::BuiltinOperator::CONCATENATION, {x, y}, {z},
                     tflite::BuiltinOptions::ConcatenationOptions, options.Union());
   const ImportResult import = Import(model.Finish({x, y}, {z}));
-  const wire::Graph& graph = *wire::GetGraph(import.graph.data());
-  REQUIRE(graph.layer_op()->size() == 2);
-  CHECK(graph.layer_op()->Get(0) == SLUICE_OP_REQUANTIZE);
-  CHECK(graph.layer_op()->Get(1) == SLUICE_OP_CONCAT);
-  CHECK(graph.layer_attributes()->Get(6) == 3);  // the axis; REQUANTIZE has 0 to 5
+  CHECK(OpsOf(import) == std::vector<int>{SLUICE_OP_LOOKUP, SLUICE_OP_CONCAT});
+  Bytes all = Counted(256), four = {7, 0, 255, 9};
+  const std::vector<Bytes> inputs = {all, four};
+  sluice_sim::SimulateOptions run;
+  run.graph = import.graph.data();
+  run.graph_size = import.graph.size();
+  run.inputs = &inputs;
+  const sluice_sim::SimulateResult result = sluice_sim::RunReference(run);
+  REQUIRE(result.ok);
+  const Bytes out = result.outputs.at(0);
+  const auto exact = [](int stored) {
+    const double steps = 0.0314568244f / double{0.0790278763f} * (stored - 138);
+    return static_cast<int>(std::round(steps)) + 191;
+  };
+  for (int i = 0; i < 256; ++i) CHECK(out[static_cast<size_t>(i)] == exact(i));
+  CHECK(Bytes(out.end() - 4, out.end()) == four);
 }
 
 Bytes Resize(tflite::TensorType type, int32_t from, int32_t to) {
@@ -48,12 +68,6 @@ TEST_CASE(
 constexpr auto kInt8 = tflite::TensorType::INT8;
 using tflite::BuiltinOperator;
 using tflite::BuiltinOptions;
-
-Bytes Counted(size_t n) {
-  Bytes bytes(n);
-  for (size_t i = 0; i < n; ++i) bytes[i] = static_cast<uint8_t>(i);
-  return bytes;
-}
 
 TEST_CASE(
     "tflite shapes: a strided slice counts from either end, and may lose an axis") {
