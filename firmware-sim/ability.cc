@@ -74,9 +74,7 @@ uint32_t Lacks(const OpRow& row, const Graph& graph, const Layer& layer) {
       return SLUICE_WHY_ZERO_POINT;
     }
   }
-  const bool slides = op.slide != Slide::kNone && op.slide != Slide::kPads &&
-                      op.slide != Slide::kInterpolation;
-  if (!slides) return 0;
+  if (!HasWindows(op.slide)) return 0;
   const Window w = WindowOf(WholeTile(graph, layer, nullptr));
   for (int i = 0; i < 2; ++i) {
     if (Above(w.size[i], row.max_kernel[i])) return SLUICE_WHY_KERNEL;
@@ -92,10 +90,7 @@ uint32_t Lacks(const OpRow& row, const Graph& graph, const Layer& layer) {
 }  // namespace
 
 uint32_t WhyNot(const Graph& graph, const Hardware& hardware, const Layer& layer) {
-  const Means means = OpOf(layer.op).means;
-  const bool engine =
-      means == Means::kCompute || means == Means::kPad || means == Means::kGather;
-  if (!hardware.limited || !engine) return 0;
+  if (!hardware.limited || !OnEngines(OpOf(layer.op).means)) return 0;
   uint32_t why = SLUICE_WHY_OPERATOR;
   for (const OpRow& row : hardware.ops) {
     if (row.op != layer.op) continue;

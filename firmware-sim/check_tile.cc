@@ -386,11 +386,6 @@ std::string CheckFlags(const Tile& t) {
   return "";
 }
 
-bool Pads(Slide slide) {
-  return slide == Slide::kFilter || slide == Slide::kTaps || slide == Slide::kPool ||
-         slide == Slide::kPads;
-}
-
 }  // namespace
 
 std::string CheckFrame(const Tile& t) {
@@ -402,7 +397,7 @@ std::string CheckFrame(const Tile& t) {
     if (t.origin[a] + out[a] > t.layer.output[a]) {
       return "box: outside the layer's output on axis " + std::to_string(a);
     }
-    if (!Pads(OpOf(t.op).slide) && t.pad[a] != 0) {
+    if (!MayPad(OpOf(t.op).slide) && t.pad[a] != 0) {
       return "window: this op has no padding";
     }
   }

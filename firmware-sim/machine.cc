@@ -421,8 +421,8 @@ Trap Machine::CheckOperands(const Layer& layer, const sluice_tile_t& record,
     if (o.box.dtype != graph_.tensors[o.tensor].dtype) {
       return {"tile", std::string("dtype: ") + o.role + " has another than its tensor"};
     }
-    const bool filter = &o.box == &tile.weight && !op.matrix &&
-                        (op.slide == Slide::kFilter || op.slide == Slide::kScatter);
+    const bool filter =
+        &o.box == &tile.weight && !op.matrix && op.slide != Slide::kNone;
     const Extent& whole = graph_.tensors[o.tensor].extent;
     if (filter && (o.box.extent[1] != whole[1] || o.box.extent[2] != whole[2])) {
       return {"tile", "extents: weight lacks taps of the filter"};

@@ -85,6 +85,55 @@ static_assert(OpsStandAtTheirCodes(), "rows stand in the order of codes");
 
 const Op& OpOf(int code) { return kOps[code > 0 && code < SLUICE_OP_COUNT ? code : 0]; }
 
+bool OnEngines(Means means) {
+  switch (means) {
+    case Means::kCompute:
+    case Means::kPad:
+    case Means::kGather:
+      return true;
+    case Means::kUnknown:
+    case Means::kConcat:
+    case Means::kSlice:
+    case Means::kReshape:
+    case Means::kAppend:
+    case Means::kHost:
+      return false;
+  }
+  return false;
+}
+
+bool HasWindows(Slide slide) {
+  switch (slide) {
+    case Slide::kFilter:
+    case Slide::kScatter:
+    case Slide::kTaps:
+    case Slide::kPool:
+    case Slide::kPoolScatter:
+      return true;
+    case Slide::kNone:
+    case Slide::kPads:
+    case Slide::kInterpolation:
+      return false;
+  }
+  return false;
+}
+
+bool MayPad(Slide slide) {
+  switch (slide) {
+    case Slide::kFilter:
+    case Slide::kTaps:
+    case Slide::kPool:
+    case Slide::kPads:
+      return true;
+    case Slide::kNone:
+    case Slide::kScatter:
+    case Slide::kPoolScatter:
+    case Slide::kInterpolation:
+      return false;
+  }
+  return false;
+}
+
 std::string CheckTile(const Tile& t) {
   if (OpOf(t.op).check == nullptr) {
     return "op: number " + std::to_string(t.op) + " is not computed";

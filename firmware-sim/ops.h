@@ -107,6 +107,9 @@ struct Op {
 };
 
 const Op& OpOf(int code);
+bool OnEngines(Means means);   // of DMA or of compute
+bool HasWindows(Slide slide);  // with sizes, strides and dilations
+bool MayPad(Slide slide);      // tiles may have pads
 
 }  // namespace sluice_sim
 

@@ -17,9 +17,9 @@ struct Question {
   int64_t kernel[2], stride, dilation;
 };
 
-bool IsForEngines(Deed deed) {
-  return deed != Deed::kUnknown && deed != Deed::kConcat && deed != Deed::kSlice &&
-         deed != Deed::kReshape && deed != Deed::kAppend && deed != Deed::kHost;
+bool IsForEngines(const Layer& layer) {
+  const Work work = WorkOf(layer);
+  return work == Work::kTiles || work == Work::kGather;
 }
 
 void AskScale(const Graph& graph, const Layer& layer, Question* ask) {
@@ -38,17 +38,16 @@ void AskScale(const Graph& graph, const Layer& layer, Question* ask) {
 }
 
 void AskWindow(const Graph& graph, const Layer& layer, Question* ask) {
-  const Deed deed = DeedOf(layer);
-  const bool pool = deed == Deed::kPool || deed == Deed::kPoolGradient;
-  const bool filter = deed == Deed::kConvolution || deed == Deed::kScatter;
-  if (!pool && !filter && deed != Deed::kWeightGradient) return;
+  const Windows windows = RuleOf(layer).windows;
+  if (windows == Windows::kNone) return;
   for (size_t side = 0; side < 2; ++side) {
     int64_t stride = layer.attribute(SLUICE_CONV_STRIDE_H + side);
-    if (pool) {
+    if (windows == Windows::kPool) {
       ask->kernel[side] = layer.attribute(SLUICE_POOL_WINDOW_H + side);
       stride = layer.attribute(SLUICE_POOL_STRIDE_H + side);
     } else {
-      const uint32_t taps = filter ? layer.inputs[1] : layer.outputs[0];
+      const bool filters = windows == Windows::kFilters;
+      const uint32_t taps = filters ? layer.inputs[1] : layer.outputs[0];
       ask->kernel[side] = graph.tensors[taps].extent[1 + side];
       ask->dilation =
           Max<int64_t>(ask->dilation, layer.attribute(SLUICE_CONV_DILATION_H + side));
@@ -59,18 +58,14 @@ void AskWindow(const Graph& graph, const Layer& layer, Question* ask) {
 
 Question Ask(const Graph& graph, const Layer& layer) {
   Question ask = {0, 0, 0, {1, 1}, 1, 1};
-  const Deed deed = DeedOf(layer);
   const auto type = [&](uint32_t t) {
     if (t != kNone) ask.types |= 1u << graph.tensors[t].dtype;
   };
   type(layer.inputs[0]);
   type(layer.outputs[0]);
-  if (deed != Deed::kTable && deed != Deed::kSoftmax && deed != Deed::kGather &&
-      deed != Deed::kNorm) {
-    type(layer.input(1));
-  }
+  if (!Has(layer, kPlainSecond)) type(layer.input(1));
   AskWindow(graph, layer, &ask);
-  const bool raw = deed == Deed::kReduce &&
+  const bool raw = DeedOf(layer) == Deed::kReduce &&
                    layer.attribute(SLUICE_REDUCE_KIND) == SLUICE_REDUCE_KIND_MAX;
   if (raw) return ask;
   AskScale(graph, layer, &ask);
@@ -101,7 +96,7 @@ uint32_t Missing(const OpSupport& row, const Question& ask) {
 // Why the machine's compute engines cannot do a layer. 0: they can, or the layer is not
 // for a compute engine.
 uint32_t WhyNot(const Judge& judge, const Layer& layer) {
-  if (judge.hardware.ops.empty() || !IsForEngines(DeedOf(layer))) return 0;
+  if (judge.hardware.ops.empty() || !IsForEngines(layer)) return 0;
   const Question ask = Ask(judge.graph, layer);
   uint32_t why = SLUICE_WHY_OPERATOR;
   for (const OpSupport& row : judge.hardware.ops) {

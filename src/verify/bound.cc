@@ -73,7 +73,7 @@ Shape ShapeOf(const Judge& judge, const Layer& layer, const TileNeeds& needs) {
   s.rows = static_cast<double>(e[0]) * e[1];
   s.columns = e[2];
   s.channels = Max(1.0, static_cast<double>(needs.sum_channels));
-  if (deed == Deed::kConvolution || deed == Deed::kScatter) {
+  if (RuleOf(layer).windows == Windows::kFilters) {
     const Tensor& in = judge.graph.tensors[layer.inputs[0]];
     const Tensor& weight = judge.graph.tensors[layer.inputs[1]];
     s.taps = static_cast<double>(weight.extent[1]) * weight.extent[2];
@@ -157,10 +157,8 @@ LeastOfLayer OfTiles(const Judge& judge, const Layer& layer) {
                              static_cast<double>(rate.numerator)));
   }
   const Deed deed = DeedOf(layer);
-  const bool sums = deed == Deed::kConvolution || deed == Deed::kFullyConnected ||
-                    deed == Deed::kMatmul;
   if (h.cores.rows > 0) {
-    if (sums) {
+    if (Has(layer, kProduct)) {
       Shape s = ShapeOf(judge, layer, needs);
       if (deed == Deed::kMatmul) {
         // Each matrix of the batch is a group: filters of all groups, rows of one.
@@ -191,15 +189,10 @@ LeastOfLayer OfTiles(const Judge& judge, const Layer& layer) {
 }
 
 LeastOfLayer OfLayer(const Judge& judge, const Layer& layer) {
-  const Deed deed = DeedOf(layer);
-  const bool tiles = deed < Deed::kConcat && deed != Deed::kUnknown;
+  if (WorkOf(layer) != Work::kTiles || !IsAble(judge, layer)) return {};
   // A PAD may be folded into the convolution that reads it.
-  if (!tiles || deed == Deed::kPad || !IsAble(judge, layer)) return {};
+  if (DeedOf(layer) == Deed::kPad) return {};
   return OfTiles(judge, layer);
-}
-
-bool IsCopy(Deed deed) {
-  return deed == Deed::kConcat || deed == Deed::kSlice || deed == Deed::kReshape;
 }
 
 enum : uint8_t {
@@ -222,24 +215,24 @@ void FindUses(const Judge& judge, const Users& users) {
   const Graph& graph = judge.graph;
   for (size_t l = graph.layers.size(); l-- > 0;) {
     const Layer& layer = graph.layers[l];
-    const Deed deed = DeedOf(layer);
-    const bool host = deed == Deed::kHost || !IsAble(judge, layer);
+    const Work work = WorkOf(layer);
+    const bool host = work == Work::kHost || !IsAble(judge, layer);
     for (size_t i = 0; i < layer.inputs.size(); ++i) {
       const uint32_t t = layer.inputs[i];
       if (t == kNone) continue;
       // Rows of a table or of a state: all of it is loaded for other readers, if at all.
       const bool named =
-          !host && (deed == Deed::kGather || deed == Deed::kAppend) && i == 0;
+          !host && (work == Work::kGather || work == Work::kAppend) && i == 0;
       if (!named) users.first[t] = static_cast<uint32_t>(l);
       if (host) {
         uses[t] |= kHostReads;
         // A PAD that the engines lack may still be part of a convolution, which then
         // loads the PAD's input. If the host runs it, its output is loaded, which is no
         // smaller.
-        if (deed == Deed::kPad) uses[t] |= uses[layer.outputs[0]] & kLoaded;
+        if (DeedOf(layer) == Deed::kPad) uses[t] |= uses[layer.outputs[0]] & kLoaded;
         continue;
       }
-      if (IsCopy(deed)) {
+      if (work == Work::kView) {
         const uint32_t out = layer.outputs[0];
         uses[t] |= uses[out] & (kHostReads | kGoesOut);
         if (graph.tensors[out].kind == TensorKind::kOutput) uses[t] |= kGoesOut;
@@ -248,10 +241,10 @@ void FindUses(const Judge& judge, const Users& users) {
     }
   }
   for (const Layer& layer : graph.layers) {
-    const Deed deed = DeedOf(layer);
-    bool host = deed == Deed::kHost || !IsAble(judge, layer);
+    const Work work = WorkOf(layer);
+    bool host = work == Work::kHost || !IsAble(judge, layer);
     for (const uint32_t t : layer.inputs) {
-      host = host || (IsCopy(deed) && t != kNone && (uses[t] & kHostMakes) != 0);
+      host = host || (work == Work::kView && t != kNone && (uses[t] & kHostMakes) != 0);
     }
     for (const uint32_t t : layer.outputs) {
       if (host) uses[t] |= kHostMakes;
@@ -269,8 +262,8 @@ void FindMoved(const Judge& judge, const Users& users, Span<LeastOfLayer> layers
     if (tensor.kind == TensorKind::kOutput ||
         tensor.kind == TensorKind::kIntermediate) {
       if (tensor.producer == kNone) continue;
-      const Deed maker = DeedOf(graph.layers[tensor.producer]);
-      const bool by_host = (uses[t] & kHostReads) != 0 && !IsCopy(maker);
+      const bool view = WorkOf(graph.layers[tensor.producer]) == Work::kView;
+      const bool by_host = (uses[t] & kHostReads) != 0 && !view;
       // The copy that goes out may be this tensor's only place.
       const bool counted = (uses[t] & kGoesOut) != 0;
       const bool stored = tensor.kind == TensorKind::kOutput || (by_host && !counted);

@@ -7,41 +7,41 @@ namespace {
 
 // clang-format off
 constexpr OpRule kRules[] = {
-    {0, Deed::kUnknown, 0, false, false, kNoScale, {-1, -1, -1}},
-    {SLUICE_OP_CONV, Deed::kConvolution, 0, false, true, kChannelScales, {SLUICE_CONV_INPUT_ZERO, SLUICE_CONV_WEIGHT_ZERO, SLUICE_CONV_OUTPUT_ZERO}},
-    {SLUICE_OP_DEPTHWISE_CONV, Deed::kConvolution, 0, true, true, kChannelScales, {SLUICE_CONV_INPUT_ZERO, SLUICE_CONV_WEIGHT_ZERO, SLUICE_CONV_OUTPUT_ZERO}},
-    {SLUICE_OP_TRANSPOSED_CONV, Deed::kScatter, 0, false, false, kChannelScales, {SLUICE_CONV_INPUT_ZERO, SLUICE_CONV_WEIGHT_ZERO, SLUICE_CONV_OUTPUT_ZERO}},
-    {SLUICE_OP_FULLY_CONNECTED, Deed::kFullyConnected, 0, false, false, kChannelScales, {SLUICE_CONV_INPUT_ZERO, SLUICE_CONV_WEIGHT_ZERO, SLUICE_CONV_OUTPUT_ZERO}},
-    {SLUICE_OP_BATCH_MATMUL, Deed::kMatmul, 0, false, false, SLUICE_MATMUL_MULTIPLIER, {SLUICE_MATMUL_A_ZERO, SLUICE_MATMUL_B_ZERO, SLUICE_MATMUL_OUTPUT_ZERO}},
-    {SLUICE_OP_MAX_POOL, Deed::kPool, 0, false, false, kNoScale, {-1, -1, -1}},
-    {SLUICE_OP_AVERAGE_POOL, Deed::kPool, 0, false, false, kNoScale, {-1, -1, -1}},
-    {SLUICE_OP_ADD, Deed::kElements, 2, false, false, kManyScales, {SLUICE_BINARY_ZERO0, SLUICE_BINARY_ZERO1, SLUICE_BINARY_OUTPUT_ZERO}},
-    {SLUICE_OP_SUB, Deed::kElements, 2, false, false, kManyScales, {SLUICE_BINARY_ZERO0, SLUICE_BINARY_ZERO1, SLUICE_BINARY_OUTPUT_ZERO}},
-    {SLUICE_OP_MUL, Deed::kElements, 2, false, false, kManyScales, {SLUICE_BINARY_ZERO0, SLUICE_BINARY_ZERO1, SLUICE_BINARY_OUTPUT_ZERO}},
-    {SLUICE_OP_MINIMUM, Deed::kElements, 2, false, false, kNoScale, {-1, -1, -1}},
-    {SLUICE_OP_MAXIMUM, Deed::kElements, 2, false, false, kNoScale, {-1, -1, -1}},
-    {SLUICE_OP_REQUANTIZE, Deed::kElements, 1, false, false, SLUICE_REQUANTIZE_MULTIPLIER, {SLUICE_REQUANTIZE_INPUT_ZERO, -1, SLUICE_REQUANTIZE_OUTPUT_ZERO}},
-    {SLUICE_OP_LOOKUP, Deed::kTable, 0, false, false, kNoScale, {-1, -1, -1}},
-    {SLUICE_OP_SOFTMAX, Deed::kSoftmax, 0, false, false, kNoScale, {-1, -1, -1}},
-    {SLUICE_OP_LAYER_NORM, Deed::kNorm, 0, false, false, kChannelScales, {-1, -1, SLUICE_NORM_OUTPUT_ZERO}},
-    {SLUICE_OP_RMS_NORM, Deed::kNorm, 0, false, false, kChannelScales, {SLUICE_NORM_INPUT_ZERO, -1, SLUICE_NORM_OUTPUT_ZERO}},
-    {SLUICE_OP_REDUCE, Deed::kReduce, 0, false, false, SLUICE_REDUCE_MULTIPLIER, {SLUICE_REDUCE_INPUT_ZERO, -1, SLUICE_REDUCE_OUTPUT_ZERO}},
-    {SLUICE_OP_ARGMAX, Deed::kArgmax, 0, false, false, kNoScale, {-1, -1, -1}},
-    {SLUICE_OP_CONCAT, Deed::kConcat, 0, false, false, kNoScale, {-1, -1, -1}},
-    {SLUICE_OP_SLICE, Deed::kSlice, 0, false, false, kNoScale, {-1, -1, -1}},
-    {SLUICE_OP_PAD, Deed::kPad, 0, false, false, kNoScale, {-1, -1, -1}},
-    {SLUICE_OP_RESHAPE, Deed::kReshape, 0, false, false, kNoScale, {-1, -1, -1}},
-    {SLUICE_OP_TRANSPOSE, Deed::kTranspose, 0, false, false, kNoScale, {-1, -1, -1}},
-    {SLUICE_OP_GATHER, Deed::kGather, 0, false, false, kNoScale, {-1, -1, -1}},
-    {SLUICE_OP_RESIZE_BILINEAR, Deed::kResize, 0, false, false, kNoScale, {-1, -1, -1}},
-    {SLUICE_OP_RESIZE_NEAREST, Deed::kResize, 0, false, false, kNoScale, {-1, -1, -1}},
-    {SLUICE_OP_STATE_APPEND, Deed::kAppend, 0, false, false, kNoScale, {-1, -1, -1}},
-    {SLUICE_OP_OPAQUE, Deed::kHost, 0, false, false, kNoScale, {-1, -1, -1}},
-    {SLUICE_OP_WEIGHT_GRADIENT, Deed::kWeightGradient, 0, false, false, SLUICE_WEIGHT_GRADIENT_MULTIPLIER, {SLUICE_CONV_INPUT_ZERO, SLUICE_CONV_WEIGHT_ZERO, SLUICE_CONV_OUTPUT_ZERO}},
-    {SLUICE_OP_RELU_GRADIENT, Deed::kElements, 2, false, false, kManyScales, {SLUICE_BINARY_ZERO0, SLUICE_BINARY_ZERO1, SLUICE_BINARY_OUTPUT_ZERO}},
-    {SLUICE_OP_MAX_POOL_GRADIENT, Deed::kPoolGradient, 0, false, false, kNoScale, {SLUICE_POOL_ERROR_ZERO, -1, SLUICE_POOL_ERROR_ZERO}},
-    {SLUICE_OP_HARD_SWISH, Deed::kElements, 1, false, false, kManyScales, {SLUICE_HARD_SWISH_INPUT_ZERO, -1, SLUICE_HARD_SWISH_OUTPUT_ZERO}},
-    {SLUICE_OP_PRELU, Deed::kElements, 2, false, false, kManyScales, {SLUICE_PRELU_INPUT_ZERO, SLUICE_PRELU_SLOPE_ZERO, SLUICE_PRELU_OUTPUT_ZERO}},
+    {0, Deed::kUnknown, Work::kUnknown, Windows::kNone, 0, 0, kNoScale, {-1, -1, -1}},
+    {SLUICE_OP_CONV, Deed::kConvolution, Work::kTiles, Windows::kFilters, kTakesPads | kProduct, 0, kChannelScales, {SLUICE_CONV_INPUT_ZERO, SLUICE_CONV_WEIGHT_ZERO, SLUICE_CONV_OUTPUT_ZERO}},
+    {SLUICE_OP_DEPTHWISE_CONV, Deed::kConvolution, Work::kTiles, Windows::kFilters, kTakesPads | kChannelwise | kProduct, 0, kChannelScales, {SLUICE_CONV_INPUT_ZERO, SLUICE_CONV_WEIGHT_ZERO, SLUICE_CONV_OUTPUT_ZERO}},
+    {SLUICE_OP_TRANSPOSED_CONV, Deed::kScatter, Work::kTiles, Windows::kFilters, 0, 0, kChannelScales, {SLUICE_CONV_INPUT_ZERO, SLUICE_CONV_WEIGHT_ZERO, SLUICE_CONV_OUTPUT_ZERO}},
+    {SLUICE_OP_FULLY_CONNECTED, Deed::kFullyConnected, Work::kTiles, Windows::kNone, kProduct, 0, kChannelScales, {SLUICE_CONV_INPUT_ZERO, SLUICE_CONV_WEIGHT_ZERO, SLUICE_CONV_OUTPUT_ZERO}},
+    {SLUICE_OP_BATCH_MATMUL, Deed::kMatmul, Work::kTiles, Windows::kNone, kProduct, 0, SLUICE_MATMUL_MULTIPLIER, {SLUICE_MATMUL_A_ZERO, SLUICE_MATMUL_B_ZERO, SLUICE_MATMUL_OUTPUT_ZERO}},
+    {SLUICE_OP_MAX_POOL, Deed::kPool, Work::kTiles, Windows::kPool, 0, 0, kNoScale, {-1, -1, -1}},
+    {SLUICE_OP_AVERAGE_POOL, Deed::kPool, Work::kTiles, Windows::kPool, 0, 0, kNoScale, {-1, -1, -1}},
+    {SLUICE_OP_ADD, Deed::kElements, Work::kTiles, Windows::kNone, kKeepsPlaces, 2, kManyScales, {SLUICE_BINARY_ZERO0, SLUICE_BINARY_ZERO1, SLUICE_BINARY_OUTPUT_ZERO}},
+    {SLUICE_OP_SUB, Deed::kElements, Work::kTiles, Windows::kNone, kKeepsPlaces, 2, kManyScales, {SLUICE_BINARY_ZERO0, SLUICE_BINARY_ZERO1, SLUICE_BINARY_OUTPUT_ZERO}},
+    {SLUICE_OP_MUL, Deed::kElements, Work::kTiles, Windows::kNone, kKeepsPlaces, 2, kManyScales, {SLUICE_BINARY_ZERO0, SLUICE_BINARY_ZERO1, SLUICE_BINARY_OUTPUT_ZERO}},
+    {SLUICE_OP_MINIMUM, Deed::kElements, Work::kTiles, Windows::kNone, kKeepsPlaces, 2, kNoScale, {-1, -1, -1}},
+    {SLUICE_OP_MAXIMUM, Deed::kElements, Work::kTiles, Windows::kNone, kKeepsPlaces, 2, kNoScale, {-1, -1, -1}},
+    {SLUICE_OP_REQUANTIZE, Deed::kElements, Work::kTiles, Windows::kNone, kKeepsPlaces, 1, SLUICE_REQUANTIZE_MULTIPLIER, {SLUICE_REQUANTIZE_INPUT_ZERO, -1, SLUICE_REQUANTIZE_OUTPUT_ZERO}},
+    {SLUICE_OP_LOOKUP, Deed::kTable, Work::kTiles, Windows::kNone, kKeepsPlaces | kPlainSecond, 0, kNoScale, {-1, -1, -1}},
+    {SLUICE_OP_SOFTMAX, Deed::kSoftmax, Work::kTiles, Windows::kNone, kKeepsPlaces | kPlainSecond, 0, kNoScale, {-1, -1, -1}},
+    {SLUICE_OP_LAYER_NORM, Deed::kNorm, Work::kTiles, Windows::kNone, kKeepsPlaces | kPlainSecond, 0, kChannelScales, {-1, -1, SLUICE_NORM_OUTPUT_ZERO}},
+    {SLUICE_OP_RMS_NORM, Deed::kNorm, Work::kTiles, Windows::kNone, kKeepsPlaces | kPlainSecond, 0, kChannelScales, {SLUICE_NORM_INPUT_ZERO, -1, SLUICE_NORM_OUTPUT_ZERO}},
+    {SLUICE_OP_REDUCE, Deed::kReduce, Work::kTiles, Windows::kNone, 0, 0, SLUICE_REDUCE_MULTIPLIER, {SLUICE_REDUCE_INPUT_ZERO, -1, SLUICE_REDUCE_OUTPUT_ZERO}},
+    {SLUICE_OP_ARGMAX, Deed::kArgmax, Work::kTiles, Windows::kNone, 0, 0, kNoScale, {-1, -1, -1}},
+    {SLUICE_OP_CONCAT, Deed::kConcat, Work::kView, Windows::kNone, 0, 0, kNoScale, {-1, -1, -1}},
+    {SLUICE_OP_SLICE, Deed::kSlice, Work::kView, Windows::kNone, 0, 0, kNoScale, {-1, -1, -1}},
+    {SLUICE_OP_PAD, Deed::kPad, Work::kTiles, Windows::kNone, 0, 0, kNoScale, {-1, -1, -1}},
+    {SLUICE_OP_RESHAPE, Deed::kReshape, Work::kView, Windows::kNone, kKeepsPlaces, 0, kNoScale, {-1, -1, -1}},
+    {SLUICE_OP_TRANSPOSE, Deed::kTranspose, Work::kTiles, Windows::kNone, kKeepsPlaces, 0, kNoScale, {-1, -1, -1}},
+    {SLUICE_OP_GATHER, Deed::kGather, Work::kGather, Windows::kNone, kPlainSecond, 0, kNoScale, {-1, -1, -1}},
+    {SLUICE_OP_RESIZE_BILINEAR, Deed::kResize, Work::kTiles, Windows::kNone, 0, 0, kNoScale, {-1, -1, -1}},
+    {SLUICE_OP_RESIZE_NEAREST, Deed::kResize, Work::kTiles, Windows::kNone, 0, 0, kNoScale, {-1, -1, -1}},
+    {SLUICE_OP_STATE_APPEND, Deed::kAppend, Work::kAppend, Windows::kNone, 0, 0, kNoScale, {-1, -1, -1}},
+    {SLUICE_OP_OPAQUE, Deed::kHost, Work::kHost, Windows::kNone, 0, 0, kNoScale, {-1, -1, -1}},
+    {SLUICE_OP_WEIGHT_GRADIENT, Deed::kWeightGradient, Work::kTiles, Windows::kErrors, 0, 0, SLUICE_WEIGHT_GRADIENT_MULTIPLIER, {SLUICE_CONV_INPUT_ZERO, SLUICE_CONV_WEIGHT_ZERO, SLUICE_CONV_OUTPUT_ZERO}},
+    {SLUICE_OP_RELU_GRADIENT, Deed::kElements, Work::kTiles, Windows::kNone, kKeepsPlaces, 2, kManyScales, {SLUICE_BINARY_ZERO0, SLUICE_BINARY_ZERO1, SLUICE_BINARY_OUTPUT_ZERO}},
+    {SLUICE_OP_MAX_POOL_GRADIENT, Deed::kPoolGradient, Work::kTiles, Windows::kPool, 0, 0, kNoScale, {SLUICE_POOL_ERROR_ZERO, -1, SLUICE_POOL_ERROR_ZERO}},
+    {SLUICE_OP_HARD_SWISH, Deed::kElements, Work::kTiles, Windows::kNone, kKeepsPlaces, 1, kManyScales, {SLUICE_HARD_SWISH_INPUT_ZERO, -1, SLUICE_HARD_SWISH_OUTPUT_ZERO}},
+    {SLUICE_OP_PRELU, Deed::kElements, Work::kTiles, Windows::kNone, kKeepsPlaces, 2, kManyScales, {SLUICE_PRELU_INPUT_ZERO, SLUICE_PRELU_SLOPE_ZERO, SLUICE_PRELU_OUTPUT_ZERO}},
 };
 // clang-format on
 
@@ -59,11 +59,6 @@ static_assert(RulesStandAtTheirCodes(), "rows stand in the order of codes");
 
 const OpRule& RuleOf(const Layer& layer) {
   return kRules[layer.op < SLUICE_OP_COUNT ? layer.op : 0];
-}
-
-bool IsView(const Layer& layer) {
-  const Deed deed = DeedOf(layer);
-  return deed == Deed::kConcat || deed == Deed::kSlice || deed == Deed::kReshape;
 }
 
 }  // namespace judge

@@ -46,12 +46,41 @@ enum class Deed : uint8_t {
   kHost,
 };
 
+// Who does that.
+enum class Work : uint8_t {
+  kUnknown,
+  kTiles,   // engines that compute
+  kView,    // nobody: the output may show bytes of the inputs
+  kGather,  // a LOAD
+  kAppend,  // a STORE
+  kHost,
+};
+
+// What slides over the ifmap.
+enum class Windows : uint8_t {
+  kNone,
+  kFilters,  // input 1, with CONV's attributes
+  kErrors,   // input 1 over each element of the output, with CONV's attributes
+  kPool,     // POOL's attributes
+};
+
+enum : uint8_t {     // OpRule.has
+  kTakesPads = 1,    // may take over the PAD in front of it
+  kChannelwise = 2,  // an output channel reads one channel of the ifmap
+  kProduct = 4,      // each output sums products of elements of inputs 0 and 1
+  // The output has as many elements as input 0; each is made of one of its own there at
+  // least, and of nothing else that was computed but its row.
+  kKeepsPlaces = 8,
+  kPlainSecond = 16,  // input 1 is a mask, table, index or parameter: of one type only
+};
+
 struct OpRule {
   uint16_t op;  // SLUICE_OP_
   Deed deed;
+  Work work;
+  Windows windows;
+  uint8_t has;       // bits
   uint8_t elements;  // Deed::kElements: inputs read
-  bool channelwise;  // an output channel reads one channel of the ifmap
-  bool takes_pads;   // may take over the PAD in front of it
   // Attribute of its multiplier, the shift behind it; kNoScale; kManyScales: several
   // attributes; kChannelScales: a tensor with a row per channel.
   int8_t scale;
@@ -62,9 +91,10 @@ constexpr int8_t kNoScale = -1, kManyScales = -2, kChannelScales = -3;
 
 const OpRule& RuleOf(const Layer& layer);
 inline Deed DeedOf(const Layer& layer) { return RuleOf(layer).deed; }
-
-// True if the output shows bytes of the inputs, so that the layer needs no work.
-bool IsView(const Layer& layer);
+inline Work WorkOf(const Layer& layer) { return RuleOf(layer).work; }
+inline bool Has(const Layer& layer, uint8_t what) {
+  return (RuleOf(layer).has & what) != 0;
+}
 
 }  // namespace judge
 }  // namespace sluice

@@ -25,10 +25,7 @@ double Count(const Tensor& t) {
 
 // MACs of one output; 0 for layers that are no products of an ifmap or a matrix.
 double Depth(const Judge& judge, const Layer& layer) {
-  const Deed deed = DeedOf(layer);
-  const bool product = deed == Deed::kConvolution || deed == Deed::kFullyConnected ||
-                       deed == Deed::kMatmul;
-  if (!product || !IsAble(judge, layer)) return 0;
+  if (!Has(layer, kProduct) || !IsAble(judge, layer)) return 0;
   TileNeeds needs;
   NeedsOfLayer(judge.graph, layer, &needs);
   return static_cast<double>(needs.work) / Count(judge.graph.tensors[layer.outputs[0]]);
@@ -53,11 +50,6 @@ struct Source {
   double depth = 0;  // MACs that sum it again; 0 = given
 };
 
-bool KeepsPlaces(Deed deed) {
-  return deed == Deed::kElements || deed == Deed::kTable || deed == Deed::kSoftmax ||
-         deed == Deed::kNorm || deed == Deed::kTranspose || deed == Deed::kReshape;
-}
-
 Source SourceOf(const Judge& judge, uint32_t tensor) {
   const Graph& graph = judge.graph;
   Source source;
@@ -73,7 +65,7 @@ Source SourceOf(const Judge& judge, uint32_t tensor) {
       const Layer& maker = graph.layers[t.producer];
       source.depth = Depth(judge, maker);
       if (source.depth != 0) source.tensor = at;
-      if (!KeepsPlaces(DeedOf(maker)) || !IsAble(judge, maker)) continue;
+      if (!Has(maker, kKeepsPlaces) || !IsAble(judge, maker)) continue;
       // The last input of this size that is a sum, else the first one.
       for (size_t i = maker.inputs.size(); i-- > 0;) {
         const uint32_t in = maker.inputs[i];

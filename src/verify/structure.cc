@@ -435,7 +435,7 @@ bool SameAttributes(const StreamView& s, const sluice_kernel_t& kernel,
 Status FoldPad(Judge* judge, const Layer& layer, Layer* folded, bool* possible) {
   const Graph& graph = judge->graph;
   *possible = false;
-  if (!RuleOf(layer).takes_pads) return Status::kOk;
+  if (!Has(layer, kTakesPads)) return Status::kOk;
   const uint32_t padded = layer.input(0);
   if (padded == kNone || graph.tensors[padded].producer == kNone) return Status::kOk;
   const Layer& pad = graph.layers[graph.tensors[padded].producer];

@@ -137,7 +137,7 @@ void Convolution(const Query& q) {
   const bool scatter = DeedOf(q.layer) == Deed::kScatter;
   const int32_t layout = scatter ? q.layer.attribute(SLUICE_CONV_WEIGHT_LAYOUT) : 0;
   const bool depthwise =
-      RuleOf(q.layer).channelwise || layout == SLUICE_WEIGHT_LAYOUT_DEPTHWISE;
+      Has(q.layer, kChannelwise) || layout == SLUICE_WEIGHT_LAYOUT_DEPTHWISE;
   const Tensor* in = q.Input(0);
   const Tensor* weight = q.Input(1);
   if (in == nullptr || weight == nullptr) return q.Wrong("the layer lacks an input");

@@ -59,7 +59,7 @@ Status CheckViews(Judge* judge) {
           .Text("a layer of unknown op ")
           .Number(layer.op);
     }
-    if (!IsView(layer) || ShapesFit(graph, layer)) continue;
+    if (WorkOf(layer) != Work::kView || ShapesFit(graph, layer)) continue;
     return Fail(judge->diagnostic, Status::kBadInput, "verify")
         .Layer(static_cast<uint32_t>(i))
         .Text("the shapes of this ")
@@ -83,7 +83,8 @@ bool Views::IsRoot(uint32_t tensor, uint32_t reader) const {
   const uint32_t producer = graph.tensors[tensor].producer;
   if (producer == kNone) return true;
   const Layer& layer = graph.layers[producer];
-  return !IsView(layer) && (DeedOf(layer) != Deed::kAppend || reader <= producer);
+  return WorkOf(layer) != Work::kView &&
+         (DeedOf(layer) != Deed::kAppend || reader <= producer);
 }
 
 uint32_t Views::BehindReshapes(uint32_t tensor) const {
@@ -189,7 +190,7 @@ Status Views::Resolve(uint32_t tensor, const Box& box, uint32_t reader,
     if (producer != kNone && DeedOf(graph.layers[producer]) == Deed::kAppend &&
         leaf.reader > producer) {
       SLUICE_TRY(SplitAppended(leaf, leaves));
-    } else if (producer == kNone || !IsView(graph.layers[producer])) {
+    } else if (producer == kNone || WorkOf(graph.layers[producer]) != Work::kView) {
       SLUICE_TRY(leaves->Push(leaf));
     } else {
       SLUICE_TRY(Through(producer, leaf.box));

@@ -4,8 +4,8 @@
 
   operators.py --root .      lists every switch over operator codes, every comparison by
                              order and every chain of comparisons outside the tables,
-                             and each switch with a default, or chain, over what the
-                             library's rows say; fails when there is one
+                             and each switch with a default, chain or comparison
+                             by order over what rows say; fails when there is one
   operators.py --self-test   shows that each of them is found
 
 Codes are only ever appended, so their order means nothing: "op >= SLUICE_OP_ADD" is
@@ -14,9 +14,10 @@ so does a chain: two or more comparisons with codes in one expression list the o
 that share a property, which is a column of a table. One comparison alone may stand:
 it asks for that very operator.
 
-The columns of the library's rows are enums of src/model/ops/traits.h. A switch over one
-of them names every value and has no default: a new value then does not compile until
-each switch has it. A chain of comparisons with values of Form is a column in disguise.
+The columns of rows are enums of the tables' headers. A switch over one of them names every
+value and has no default: a new value then does not compile until each switch has it. Some
+of them nearly name the operator: a chain of comparisons with their values is a column in
+disguise, and their order means nothing either.
 """
 import argparse
 import pathlib
@@ -27,7 +28,8 @@ from sources import sources, without_noise
 
 # The tables: one for each side that must not share code.
 TABLES = ("src/model/ops/", "src/verify/op_rules", "firmware-sim/ops.")
-COLUMNS = "src/model/ops/traits.h"
+COLUMNS = ("src/model/ops/traits.h", "src/verify/op_rules.h", "firmware-sim/ops.h")
+FINE = ("Form", "Deed", "Means", "Slide")  # columns that nearly name the operator
 CASE = re.compile(r"\bcase\s+SLUICE_OP_(\w+)")
 ORDER = re.compile(r"[<>]=?\s*SLUICE_OP_(?!COUNT)(\w+)|\bSLUICE_OP_(?!COUNT)(\w+)\s*[<>]=?")
 EQUAL = re.compile(
@@ -37,7 +39,9 @@ EXPRESSION = re.compile(r"[^;{}]+")
 ENUM = re.compile(r"\benum class (\w+)[^{]*\{(.*?)\};", re.S)
 SWITCH = re.compile(r"\bswitch\s*\(")
 LABEL = re.compile(r"\bcase\s+(?:\w+::)*?(\w+)::(\w+)\s*:")
-FORM = re.compile(r"[=!]=\s*(?:\w+::)*?Form::(\w+)|\bForm::(\w+)\s*[=!]=")
+VALUE = r"(?:\w+::)*?\b(" + "|".join(FINE) + r")::(\w+)"
+ASKED = re.compile(r"[=!]=\s*" + VALUE + "|" + VALUE + r"\s*[=!]=")
+ABOVE = re.compile(r"[<>]=?\s*" + VALUE + "|" + VALUE + r"\s*[<>]=?")
 
 
 def columns_of(text):
@@ -65,13 +69,22 @@ def open_switches_of(path, text, columns):
             yield f"{path}:{line}: a switch over {', '.join(sorted(asked))} has a default"
 
 
-def form_chains_of(path, text, columns):
+def values_in(pattern, text, columns):
+    """Values of fine columns that the pattern finds, as they are written."""
+    for match in pattern.finditer(text):
+        column, value = (g for g in match.groups() if g)
+        if value in columns.get(column, ()):
+            yield f"{column}::{value}"
+
+
+def column_lists_of(path, text, columns):
     for expression in EXPRESSION.finditer(text):
-        values = [a or b for a, b in FORM.findall(expression.group(0))]
-        values = [v for v in values if v in columns.get("Form", ())]
+        line = text.count("\n", 0, expression.end()) + 1
+        values = list(values_in(ASKED, expression.group(0), columns))
         if len(values) > 1:
-            line = text.count("\n", 0, expression.end()) + 1
-            yield f"{path}:{line}: {', '.join('Form::' + v for v in values)}: a chain"
+            yield f"{path}:{line}: {', '.join(values)}: a chain"
+        for value in values_in(ABOVE, expression.group(0), columns):
+            yield f"{path}:{line}: {value}: a comparison by order"
 
 
 def chains_of(path, text):
@@ -92,7 +105,7 @@ def complaints_of(path, text, columns):
             yield f"{path}:{line}: SLUICE_OP_{name}: {what}"
     yield from chains_of(path, text)
     yield from open_switches_of(path, text, columns)
-    yield from form_chains_of(path, text, columns)
+    yield from column_lists_of(path, text, columns)
 
 
 def self_test():
@@ -113,11 +126,14 @@ def self_test():
         ("switch (n) {\n  case 1: { return 1; }\n  default: return 0;\n}\n", 0),
         ("switch (f) {\n  case Form::kHeld: return 1;\n  default: return 0;\n}\n", 0),
         ("return f == Form::kConv ||\n       Form::kPool == f;\n", 1),
+        ("return f < Form::kPool && g > 1;\n", 1),
+        ("return d == Deed::kPad || d == Deed::kSlice;\n", 1),
         ("return f != model::Form::kConv && g != Form::kHeld;\n", 0),
         ("if (f == Form::kConv) return a;\nif (f == Form::kPool) return b;\n", 0),
     )
-    columns = columns_of("enum class Form : uint8_t {\n  kConv,  // kNot\n  kPool,\n};\n")
-    if columns != {"Form": {"kConv", "kPool"}}:
+    columns = columns_of("enum class Form : uint8_t {\n  kConv,  // kNot\n  kPool,\n};\n"
+                         "enum class Deed { kPad, kSlice };\n")
+    if columns != {"Form": {"kConv", "kPool"}, "Deed": {"kPad", "kSlice"}}:
         sys.exit(f"self-test: the columns are {columns}")
     for text, want in expected:
         found = list(complaints_of("a.cc", text, columns))
@@ -134,12 +150,14 @@ def main():
     if arguments.self_test:
         return self_test()
     root, seen, bad = pathlib.Path(arguments.root), 0, []
-    columns = columns_of((root / COLUMNS).read_text(encoding="utf-8"))
+    columns = {}
+    for header in COLUMNS:
+        columns.update(columns_of((root / header).read_text(encoding="utf-8")))
     for path in sources(root, ("src", "firmware-sim")):
         seen += 1
         if not path.startswith(TABLES):
             bad += complaints_of(path, (root / path).read_text(encoding="utf-8"), columns)
-    if seen < 100 or len(columns.get("Form", ())) < 20 or not all(any(root.glob(t + "*")) for t in TABLES):
+    if seen < 100 or any(len(columns.get(c, ())) < 8 for c in FINE) or not all(any(root.glob(t + "*")) for t in TABLES):
         sys.exit(f"{seen} sources, or a table is not where this rule looks for it")
     print("\n".join(bad + [f"{seen} sources, {len(bad)} complaints"]))
     return 1 if bad else 0

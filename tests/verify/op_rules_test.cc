@@ -11,8 +11,16 @@ namespace {
 
 using sluice::judge::Deed;
 using sluice::judge::DeedOf;
-using sluice::judge::IsView;
+using sluice::judge::Has;
+using sluice::judge::kChannelwise;
+using sluice::judge::kKeepsPlaces;
+using sluice::judge::kPlainSecond;
+using sluice::judge::kProduct;
+using sluice::judge::kTakesPads;
 using sluice::judge::RuleOf;
+using sluice::judge::Windows;
+using sluice::judge::Work;
+using sluice::judge::WorkOf;
 
 sluice::Layer Of(int op) {
   sluice::Layer layer = {};
@@ -39,18 +47,61 @@ TEST_CASE("op rules: every code of ops.h has its own row, others are unknown") {
   }
 }
 
-TEST_CASE("op rules: views, and what the DMA and the host do") {
-  CHECK(Codes(IsView) ==
+std::set<int> CodesOf(Work work) {
+  std::set<int> codes;
+  for (int op = 0; op <= SLUICE_OP_COUNT; ++op) {
+    if (WorkOf(Of(op)) == work) codes.insert(op);
+  }
+  return codes;
+}
+
+TEST_CASE("op rules: views, and what the DMA and the host do; the rest makes tiles") {
+  CHECK(CodesOf(Work::kView) ==
         std::set<int>{SLUICE_OP_CONCAT, SLUICE_OP_SLICE, SLUICE_OP_RESHAPE});
-  CHECK(DeedOf(Of(SLUICE_OP_GATHER)) == Deed::kGather);
-  CHECK(DeedOf(Of(SLUICE_OP_STATE_APPEND)) == Deed::kAppend);
-  CHECK(DeedOf(Of(SLUICE_OP_OPAQUE)) == Deed::kHost);
+  CHECK(CodesOf(Work::kGather) == std::set<int>{SLUICE_OP_GATHER});
+  CHECK(CodesOf(Work::kAppend) == std::set<int>{SLUICE_OP_STATE_APPEND});
+  CHECK(CodesOf(Work::kHost) == std::set<int>{SLUICE_OP_OPAQUE});
+  CHECK(CodesOf(Work::kUnknown) == std::set<int>{0, SLUICE_OP_COUNT});
+  CHECK(CodesOf(Work::kTiles).size() == SLUICE_OP_COUNT - 7);
+}
+
+std::set<int> CodesOf(Windows windows) {
+  std::set<int> codes;
+  for (int op = 0; op <= SLUICE_OP_COUNT; ++op) {
+    if (RuleOf(Of(op)).windows == windows) codes.insert(op);
+  }
+  return codes;
+}
+
+TEST_CASE("op rules: windows of filters, of errors and of pools") {
+  CHECK(CodesOf(Windows::kFilters) == std::set<int>{SLUICE_OP_CONV,
+                                                    SLUICE_OP_DEPTHWISE_CONV,
+                                                    SLUICE_OP_TRANSPOSED_CONV});
+  CHECK(CodesOf(Windows::kErrors) == std::set<int>{SLUICE_OP_WEIGHT_GRADIENT});
+  CHECK(CodesOf(Windows::kPool) == std::set<int>{SLUICE_OP_MAX_POOL,
+                                                 SLUICE_OP_AVERAGE_POOL,
+                                                 SLUICE_OP_MAX_POOL_GRADIENT});
+}
+
+TEST_CASE("op rules: products, layers that keep places, second inputs of one type") {
+  CHECK(Codes([](const sluice::Layer& l) { return Has(l, kProduct); }) ==
+        std::set<int>{SLUICE_OP_CONV, SLUICE_OP_DEPTHWISE_CONV,
+                      SLUICE_OP_FULLY_CONNECTED, SLUICE_OP_BATCH_MATMUL});
+  CHECK(Codes([](const sluice::Layer& l) { return Has(l, kKeepsPlaces); }) ==
+        std::set<int>{SLUICE_OP_ADD, SLUICE_OP_SUB, SLUICE_OP_MUL, SLUICE_OP_MINIMUM,
+                      SLUICE_OP_MAXIMUM, SLUICE_OP_REQUANTIZE, SLUICE_OP_LOOKUP,
+                      SLUICE_OP_SOFTMAX, SLUICE_OP_LAYER_NORM, SLUICE_OP_RMS_NORM,
+                      SLUICE_OP_RESHAPE, SLUICE_OP_TRANSPOSE, SLUICE_OP_RELU_GRADIENT,
+                      SLUICE_OP_HARD_SWISH, SLUICE_OP_PRELU});
+  CHECK(Codes([](const sluice::Layer& l) { return Has(l, kPlainSecond); }) ==
+        std::set<int>{SLUICE_OP_LOOKUP, SLUICE_OP_SOFTMAX, SLUICE_OP_LAYER_NORM,
+                      SLUICE_OP_RMS_NORM, SLUICE_OP_GATHER});
 }
 
 TEST_CASE("op rules: only convolutions take the PAD in front, one of them by channel") {
-  CHECK(Codes([](const sluice::Layer& l) { return RuleOf(l).takes_pads; }) ==
+  CHECK(Codes([](const sluice::Layer& l) { return Has(l, kTakesPads); }) ==
         std::set<int>{SLUICE_OP_CONV, SLUICE_OP_DEPTHWISE_CONV});
-  CHECK(Codes([](const sluice::Layer& l) { return RuleOf(l).channelwise; }) ==
+  CHECK(Codes([](const sluice::Layer& l) { return Has(l, kChannelwise); }) ==
         std::set<int>{SLUICE_OP_DEPTHWISE_CONV});
 }
 
