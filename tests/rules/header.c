@@ -6,6 +6,7 @@
 #include "sluice/layers.h"
 #include "sluice/lowering.h"
 #include "sluice/machine.h"
+#include "sluice/place.h"
 #include "sluice/ops.h"
 #include "sluice/presets.h"
 #include "sluice/schedule.h"
