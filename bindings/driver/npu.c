@@ -259,17 +259,20 @@ static npu_status_t schedule(npu_t* npu, model_t* m, uint64_t deadline_ns,
   memset(&options, 0, sizeof options);
   memset(&diagnostic, 0, sizeof diagnostic);
   again.struct_size = sizeof again;
-  again.previous = m->plan;
-  again.schedule = &options;
   options.struct_size = sizeof options;
   diagnostic.struct_size = sizeof diagnostic;
   options.scratchpad_bytes = npu->share_end - npu->share_begin;
   options.deadline_ns = deadline_ns;
   *plan = NULL;
-  status = m->plan == NULL ? sluice_schedule(npu->context, m->graph, npu->hardware,
-                                             &options, plan, &diagnostic)
-                           : sluice_reschedule(npu->context, m->graph, npu->hardware,
-                                               &again, plan, &diagnostic);
+  if (m->plan == NULL) {
+    status = sluice_schedule(npu->context, m->graph, npu->hardware, &options, plan,
+                             &diagnostic);
+  } else {
+    again.previous = m->plan;
+    again.schedule = &options;
+    status = sluice_reschedule(npu->context, m->graph, npu->hardware, &again, plan,
+                               &diagnostic);
+  }
   return status == SLUICE_OK ? NPU_OK : from_sluice(npu, &diagnostic);
 }
 

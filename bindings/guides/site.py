@@ -34,8 +34,8 @@ SECTIONS = {
     "The project": ["CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"],
 }
 HEADERS = ["include/sluice/" + name for name in (
-    "sluice.h", "schedule.h", "layers.h", "machine.h", "experimental.h", "lowering.h", "build.h",
-    "import.h", "presets.h", "zoo.h")]
+    "sluice.h", "schedule.h", "layers.h", "machine.h", "place.h", "experimental.h", "lowering.h",
+    "build.h", "import.h", "presets.h", "zoo.h")]
 CONF = """project = "sluice"
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 html_theme = "alabaster"

@@ -142,8 +142,8 @@ typedef struct sluice_evaluation {
   int32_t* tile_box;       /* 8 * tiles entries: begin N H W C, end N H W C of the ofmap */
   sluice_dram_tensor_t* dram; /* transfers entries, in DRAM order, with durations */
   int64_t* transfer_bytes; /* transfers entries, in DRAM order: bytes moved */
-  /* In, of notations alone: scratchpad_bytes and the tile costs of these options count.
-   * NULL: the whole scratchpad, the library's tile costs. */
+  /* In: sluice_evaluate takes scratchpad_bytes and the tile costs from here, during the
+   * call. NULL: all of the scratchpad, the library's own tile costs. */
   const struct sluice_schedule_options* options;
 } sluice_evaluation_t;
 

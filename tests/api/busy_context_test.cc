@@ -227,7 +227,7 @@ std::set<std::string> Declared() {
   std::set<std::string> names;
   for (const char* header :
        {"sluice.h", "experimental.h", "schedule.h", "layers.h", "lowering.h",
-        "machine.h", "build.h", "import.h", "presets.h", "zoo.h"}) {
+        "machine.h", "place.h", "build.h", "import.h", "presets.h", "zoo.h"}) {
     std::ifstream file(std::string(SLUICE_HEADERS "/sluice/") + header);
     REQUIRE_MESSAGE(file.good(), header);
     const std::string text((std::istreambuf_iterator<char>(file)), {});

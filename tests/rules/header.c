@@ -7,6 +7,7 @@
 #include "sluice/lowering.h"
 #include "sluice/machine.h"
 #include "sluice/ops.h"
+#include "sluice/place.h"
 #include "sluice/presets.h"
 #include "sluice/schedule.h"
 #include "sluice/sluice.h"

@@ -15,7 +15,7 @@ import sys
 
 HEADERS = ["sluice.h", "import.h", "lowering.h", "presets.h", "zoo.h"]
 # Headers for the wrappers that wrap everything.
-MORE_HEADERS = ["experimental.h", "build.h", "machine.h"]
+MORE_HEADERS = ["experimental.h", "build.h", "machine.h", "place.h"]
 WRAPPERS = {
     "cpp": ["bindings/cpp"],
     "rust": ["bindings/rust/src"],
