@@ -72,13 +72,10 @@ def link_command(build):
     """How the build links libsluice, without its objects; None without Ninja."""
     if shutil.which("ninja") is None or not (build / "build.ninja").exists():
         return None
-    wanted = sorted((build / "src").glob("libsluice.so.*.*"))
-    if not wanted:
-        return None
-    told = subprocess.run(["ninja", "-C", str(build), "-t", "commands", "-s",
-                           str(wanted[0].relative_to(build))],
+    told = subprocess.run(["ninja", "-C", str(build), "-t", "commands", "src/libsluice.so"],
                           capture_output=True, text=True, check=True).stdout
-    words = shlex.split(told.split("&&")[1])
+    link = next(line for line in told.splitlines() if "-soname,libsluice.so" in line)
+    words = shlex.split(link.split("&&")[1])
     words = [w for w in words if not w.endswith(".o") and w != "-Wl,--no-undefined"]
     at = words.index("-o")
     return words[:at] + words[at + 2:]
