@@ -102,7 +102,7 @@ uint64_t PlainBytes(const PlanRequest& request, uint64_t steps) {
 uint64_t SearchBytes(const PlanRequest& request, uint64_t steps, bool quick) {
   const sluice_schedule_options_t& options = request.options;
   const uint64_t layers = request.graph.layers.size();
-  // Plans for many nodes may be as long as the judges accept (mesh/node_steps.cc).
+  // A search on many nodes writes long plans; it is refused more.
   if (NodeCount(request.hardware) > 1) {
     return PlainBytes(request, steps) + (uint64_t{640} << 20);
   }

@@ -29,6 +29,7 @@ struct Piece {
   uint32_t engine;    // column of Order; kNone = content from the start
   uint32_t position;
   bool covered;  // a later write may cover some of it
+  bool recent;   // in RecentPieces
   Piece* next_free;
 };
 
@@ -40,15 +41,18 @@ class RecentPieces {
   size_t size() const { return piece_.size(); }
   void Add(Piece* piece) {
     Forget(piece);
+    if (piece_[size() - 1] != nullptr) piece_[size() - 1]->recent = false;
     for (size_t i = size() - 1; i > 0; --i) piece_[i] = piece_[i - 1];
     piece_[0] = piece;
+    piece->recent = true;
   }
-  void Forget(const Piece* piece) {
-    for (size_t i = 0; i < size(); ++i) {
-      if (piece_[i] != piece) continue;
-      for (size_t j = i; j + 1 < size(); ++j) piece_[j] = piece_[j + 1];
-      piece_[size() - 1] = nullptr;
-    }
+  void Forget(Piece* piece) {
+    if (!piece->recent) return;
+    size_t i = 0;
+    while (piece_[i] != piece) ++i;
+    for (; i + 1 < size(); ++i) piece_[i] = piece_[i + 1];
+    piece_[size() - 1] = nullptr;
+    piece->recent = false;
   }
   Piece* At(size_t i) const { return piece_[i]; }
 

@@ -63,6 +63,7 @@ struct NodeCall {
   // To see what one more slice takes, so many of each run are written and nothing else;
   // 0: all.
   int32_t most_slices = 0;
+  size_t most_steps = kJudgedSteps;  // of the program; longer ones are kUnsupported
 };
 
 // A program that is being written. `context` refers to `lowering`: not to be copied.
@@ -79,7 +80,8 @@ struct NodeSchedule {
                 call.coster,
                 call.budget,
                 program,
-                static_cast<uint32_t>(NodesOf(call.nodes))},
+                static_cast<uint32_t>(NodesOf(call.nodes)),
+                call.most_steps},
         way{true, call.whole, call.nodes},
         ways(call.ways),
         most_slices(call.most_slices),

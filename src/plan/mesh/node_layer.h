@@ -36,6 +36,8 @@ namespace sluice {
 
 constexpr int kLoopC = kAxes;  // of kNodeLoops
 constexpr uint32_t kMostSinks = 8;
+// Steps of a program that are judged in reasonable time and memory.
+constexpr size_t kJudgedSteps = 1 << 21;
 
 struct NodeContext {
   const Graph& graph;
@@ -44,7 +46,8 @@ struct NodeContext {
   const TileCoster& coster;
   Budget* budget;
   Program* program;
-  uint32_t nodes;  // that take part
+  uint32_t nodes;                    // that take part
+  size_t most_steps = kJudgedSteps;  // of the program
 };
 
 // What a node computes in all.

@@ -9,9 +9,6 @@ namespace sluice {
 
 namespace {
 
-// The most steps of a program that the judges accept in reasonable time and memory.
-constexpr uint64_t kMaxSteps = 1 << 21;
-
 bool Intersect(const Box& a, const Box& b, Box* out) {
   for (int x = 0; x < kAxes; ++x) {
     const int32_t begin = Max(a.begin[x], b.begin[x]);
@@ -253,7 +250,8 @@ bool MayStep(const NodeLayer& self) {
 
 Status WriteStep(NodeLayer* self) {
   if (self->context->budget->Exhausted()) return Status::kStopped;
-  if (self->context->program->size() > kMaxSteps) return Status::kUnsupported;
+  if (self->context->program->size() > self->context->most_steps)
+    return Status::kUnsupported;
   if (!self->tiling.doubled) SLUICE_TRY(WritePending(self));
   for (uint32_t i = 0; i < self->nodes; ++i) {
     NodeTurn* turn = &self->turns[i];

@@ -6,7 +6,7 @@
 //
 // Input    a NodeLayer with tiles and addresses
 // Output   steps in an order that is right when executed one by one
-// Errors   kUnsupported beyond 2^21 steps; kStopped
+// Errors   kUnsupported beyond NodeContext::most_steps; kStopped
 // Cost     a few boxes per tile and node
 #ifndef SLUICE_PLAN_MESH_NODE_STEPS_H_
 #define SLUICE_PLAN_MESH_NODE_STEPS_H_

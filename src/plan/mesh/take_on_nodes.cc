@@ -24,9 +24,8 @@ constexpr int kMostInVain = 2;
 constexpr size_t kMuchWork = 1 << 20;  // steps of the plans written so far
 // Slices of runs that are written to see what one takes, and twice as many.
 constexpr int32_t kFewSlices = 2;
-// Steps of a program that is taken: what a program may have (node_steps.cc) with some left
-// for what groups add to each other.
-constexpr size_t kMostSteps = (1 << 21) - (1 << 17);
+// Part of a program's steps that is left for what groups add to each other.
+constexpr size_t kStepsLeft = 16;
 constexpr double kNoCost = 1e300;
 
 double CostOf(const PlanCall& call, double energy_pj, double cycles) {
@@ -34,6 +33,12 @@ double CostOf(const PlanCall& call, double energy_pj, double cycles) {
   report.energy_pj = energy_pj;
   report.latency_cycles = static_cast<uint64_t>(cycles);
   return PlanCost(call.options, report);
+}
+
+// Steps that a program may have: as many as the plan layer by layer on one node, which is
+// written and judged if there is no other.
+size_t MostSteps(const PlanCall& call) {
+  return Max(kJudgedSteps, call.plain.program.size());
 }
 
 bool BeatsBest(const PlanCall& call, double cost) {
@@ -73,7 +78,7 @@ Status WriteDealt(PlanCall* call, const Dealing& dealing, Candidate* found,
   const Status status = ScheduleOnNodes(
       {call->graph, call->hardware, call->plain.lowering, call->capacity,
        dealing.schedule, dealing.nodes, dealing.whole, call->coster, &call->search,
-       &found->places, memory, dealing.ways, dealing.most_slices},
+       &found->places, memory, dealing.ways, dealing.most_slices, MostSteps(*call)},
       &found->program, &on_nodes, &why);
   if (status == Status::kInternal) {
     return Fail(call->diagnostic, status, "nodes")
@@ -237,8 +242,10 @@ Status Mix(Measured* self, Arena* memory, Span<const NodeItem*>* cover, double* 
         items.Push({i, 1, self->least[l], self->steps_of[l], self->alone[l], nullptr}));
   }
   *cost = kNoCost;
+  const size_t most = MostSteps(*self->call);
   const Status found = MixItems(
-      {layers, Span<NodeItem>(items.data(), items.size()), kMostSteps}, memory, cover);
+      {layers, Span<NodeItem>(items.data(), items.size()), most - most / kStepsLeft},
+      memory, cover);
   if (found == Status::kInfeasible) return Status::kOk;
   SLUICE_TRY(found);
   *cost = 0;
