@@ -210,21 +210,9 @@ Status FillLayers(const Asking& asking, Arena* scratch,
   return Status::kOk;
 }
 
-// Engines move one transfer at a time, each with the queue's latency. Something that a
-// store waits for is loaded last.
-int64_t SerialCycles(const Hardware& hardware, const Traffic& traffic) {
-  const Engines engines(hardware);
-  const Queues load = QueuesThat(engines, hardware, SLUICE_DOES_LOAD);
-  const Queues store = QueuesThat(engines, hardware, SLUICE_DOES_STORE);
-  const auto [read, written, constants, loads] = traffic;
-  const bool one = engines.one_queue();
-  const int64_t hold = LeastHold(hardware, one ? read + written : read, constants);
-  const int64_t end = written == 0 ? 0 : store.latency + (one ? 0 : 1);
-  return CeilDivide(Sum(loads * load.latency, hold), Max<int64_t>(load.engines, 1)) +
-         end;
-}
-
-void FillCycles(const Hardware& hardware, const Sums& sums, PlanBound* bound) {
+// Fills the sums. Returns what engines take that move one transfer at a time, each with the
+// queue's latency: something that a store waits for is loaded last.
+int64_t FillCycles(const Hardware& hardware, const Sums& sums, PlanBound* bound) {
   const Engines engines(hardware);
   const Queues load = QueuesThat(engines, hardware, SLUICE_DOES_LOAD);
   const Queues store = QueuesThat(engines, hardware, SLUICE_DOES_STORE);
@@ -246,14 +234,14 @@ void FillCycles(const Hardware& hardware, const Sums& sums, PlanBound* bound) {
     port =
         Max(port, QueueCycles(store.queue, written, LeastHold(hardware, written, 0)));
   }
-  if (engines.one_queue()) {
-    const int64_t transfers = (read != 0 ? 1 : 0) + (written != 0 ? 1 : 0);
-    port = Max(port, Sum(hold, transfers * load.latency));
-  }
   bound->certificate.host_cycles = static_cast<uint64_t>(sums.host);
   bound->certificate.compute_cycles = static_cast<uint64_t>(compute);
   bound->certificate.port_cycles = static_cast<uint64_t>(port);
   bound->cycles = Max(Max(compute, port), sums.host);
+  const bool one = engines.one_queue();
+  const int64_t pass = one ? hold : LeastHold(hardware, read, constants);
+  return CeilDivide(Sum(loads * load.latency, pass), Max<int64_t>(load.engines, 1)) +
+         (written == 0 ? 0 : store.latency + (one ? 0 : 1));
 }
 
 // The energy of what products load again; and the cycles of means of port and tiles, with
@@ -365,11 +353,11 @@ Status FindBound(const Graph& graph, const Hardware& hardware, PricedBy prices,
   const auto whole = [](uint64_t count) { return static_cast<int64_t>(count); };
   bound->traffic = {whole(all->loaded_bytes + all->constant_bytes),
                     whole(all->stored_bytes), whole(all->constant_bytes), sums.loads};
-  FillCycles(hardware, sums, bound);
+  const int64_t serial = FillCycles(hardware, sums, bound);
   const int64_t first_load =
       QueuesThat(Engines(hardware), hardware, SLUICE_DOES_LOAD).latency + 1;
   const int64_t by_sums = bound->cycles;
-  bound->cycles = Max(by_sums, SerialCycles(hardware, bound->traffic));
+  bound->cycles = Max(by_sums, serial);
   // What is loaded again, and what must be moved behind a layer, is counted in bytes that
   // all cost the same.
   if (AllAlike(graph, hardware)) {

@@ -204,12 +204,6 @@ class Reuse {
     taken_[a.tensor] = taken_[b.tensor] = 1;
     const Tensor& out = graph_.tensors[layer.outputs[0]];
     const double outputs = static_cast<double>(Elements(out));
-    const double macs = outputs * MacsPerOutput(graph_, layer);
-    // One that adds less than what enters once is left out. The judge compares the same
-    // products of whole numbers, so that rounding cannot make it decide otherwise.
-    const double once = b.bytes + outputs;
-    const double square = 4 * macs * macs * a.element_bytes * b.element_bytes;
-    if (!first && square <= once * once * room_) return;
     if (first) {
       *all = {a.tensor,
               {a.macs, b.macs},
@@ -220,7 +214,7 @@ class Reuse {
     }
     all->bytes[1] += b.bytes;
     all->bytes[2] += outputs;
-    all->macs += macs;
+    all->macs += outputs * MacsPerOutput(graph_, layer);
     all->whole = all->whole && PartsMade(graph_, needs_, layer.outputs[0]).elements() ==
                                    Elements(out);
   }

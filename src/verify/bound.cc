@@ -434,21 +434,6 @@ double Alone(const Hardware& h, const Movers& movers, double bytes, double const
                       Min(static_cast<double>(queue.descriptor_cycles), movers.wait);
 }
 
-// No LOAD brings two given tensors (transfers.cc), and each starts with its engine's
-// latency. What comes last is wanted for a STORE, which starts after it; where one queue
-// does both, all bytes pass it.
-double OneByOne(const Hardware& h, const LeastOfLayer& all) {
-  const Movers load = MoversOf(h, SLUICE_DOES_LOAD);
-  const Movers store = MoversOf(h, SLUICE_DOES_STORE);
-  const bool one = h.queues.size() <= 1 && load.engines == 1 && store.engines == 1;
-  const double read = all.loaded + all.constants;
-  const double cycles =
-      Up(all.loads * load.wait + Port(h, one ? read + all.stored : read, all.constants),
-         Max(load.engines, 1.0));
-  if (all.stored == 0) return cycles;
-  return cycles + store.wait + (one ? 0 : 1);
-}
-
 // Adds what products load again to the energy, and bounds cycles by it: the port and the
 // tiles both take no longer than the plan, so no share of the one with the rest of the
 // other does.
@@ -485,15 +470,17 @@ LeastTimes TimesOf(const Judge& judge, const LeastOfLayer& all, double hold) {
   const Movers load = MoversOf(h, SLUICE_DOES_LOAD);
   const Movers store = MoversOf(h, SLUICE_DOES_STORE);
   const double read = all.loaded + all.constants, bytes = read + all.stored;
-  LeastTimes least = {0, hold + Port(h, bytes, all.constants)};
+  LeastTimes least = {0, hold + Port(h, bytes, all.constants), 0};
   if (bytes != 0 && hold == 0) least.port += Min(load.wait, store.wait);
   least.port = Max(least.port, Max(Alone(h, load, read, all.constants),
                                    Alone(h, store, all.stored, 0)));
-  // A single queue runs the latency of a load and that of a store one after the other.
   const bool one = h.queues.size() <= 1 && load.engines == 1 && store.engines == 1;
-  if (one && read != 0 && all.stored != 0) {
-    least.port = Max(least.port, Port(h, bytes, all.constants) + 2 * load.wait);
-  }
+  // No LOAD brings two given tensors (transfers.cc), and each starts with its engine's
+  // latency. What comes last is wanted for a STORE, which starts after it; where one queue
+  // does both, all bytes pass it.
+  least.serial = Up(all.loads * load.wait + Port(h, one ? bytes : read, all.constants),
+                    Max(load.engines, 1.0)) +
+                 (all.stored == 0 ? 0 : store.wait + (one ? 0 : 1));
   if (all.cycles != 0) {
     const double nodes = Max(1.0, static_cast<double>(h.node_cols) * h.node_rows);
     // The first operand is loaded before the first tile; the last result is stored
@@ -546,7 +533,7 @@ Status FindLeastCosts(const Judge& judge, const VerifiedCounts& counts,
                          MoversOf(judge.hardware, SLUICE_DOES_LOAD).wait + 1, &cycles));
   const double hold = static_cast<double>(counts.host_hold);
   const LeastTimes times = TimesOf(judge, all, hold);
-  cycles = Max(Max(cycles, OneByOne(judge.hardware, all)), times.compute);
+  cycles = Max(Max(cycles, times.serial), times.compute);
   cycles = Max(cycles, Max(times.port, static_cast<double>(counts.host_cycles) + hold));
   SLUICE_TRY(LeastByReuse(judge, all, &cycles, &least->again_pj));
   least->cycles = static_cast<uint64_t>(Min(cycles, kMost));

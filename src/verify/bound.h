@@ -35,10 +35,10 @@ struct LeastOfLayer {
 
 void Add(const LeastOfLayer& layer, LeastOfLayer* all);
 
-// Cycles of all tiles, with a load before and a store behind them, and of the port if HOST
-// calls hold it for `hold` cycles.
+// Cycles of all tiles, with a load before and a store behind them; of the port if HOST
+// calls hold it for `hold` cycles; of loads one after the other.
 struct LeastTimes {
-  double compute, port;
+  double compute, port, serial;
 };
 LeastTimes TimesOf(const Judge& judge, const LeastOfLayer& all, double hold);
 

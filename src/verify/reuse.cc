@@ -110,8 +110,7 @@ double ComesAgain(const Product& p, const Price& price, double held, double room
 
 // Adds a layer to the product of layers before it that share its first source, or begins
 // one. False: it is no part of it.
-bool Adds(const Judge& judge, const Layer& layer, double room, Span<uint8_t> counted,
-          Product* p) {
+bool Adds(const Judge& judge, const Layer& layer, Span<uint8_t> counted, Product* p) {
   if (!IsMatrixProduct(judge, layer)) return false;
   const Source source[2] = {SourceOf(judge, layer.inputs[0]),
                             SourceOf(judge, layer.inputs[1])};
@@ -126,20 +125,14 @@ bool Adds(const Judge& judge, const Layer& layer, double room, Span<uint8_t> cou
   }
   counted[a] = counted[b] = 1;
   const double outputs = Count(judge.graph.tensors[layer.outputs[0]]);
-  const double macs = outputs * Depth(judge, layer);
-  const double others = Count(judge.graph.tensors[layer.inputs[1]]) * source[1].width;
-  // One whose 2 P sqrt(WA WB / S) is no more than what it brings once is no part of it.
-  const double squares = 4 * macs * macs * source[0].width * source[1].width;
-  const double own = others + outputs;
-  if (!begins && squares <= own * own * room) return false;
   for (size_t i = 0; i < 2 && begins; ++i) {
     p->width[i] = source[i].width;
     p->depth[i] = source[i].depth;
   }
   p->bytes[0] = Count(judge.graph.tensors[layer.inputs[0]]) * source[0].width;
-  p->bytes[1] += others;
+  p->bytes[1] += Count(judge.graph.tensors[layer.inputs[1]]) * source[1].width;
   p->bytes[2] += outputs;
-  p->macs += macs;
+  p->macs += outputs * Depth(judge, layer);
   return true;
 }
 
@@ -178,9 +171,9 @@ Status FindReuse(const Judge& judge, const Price* prices, uint32_t count,
   const double room = static_cast<double>(h.scratchpad().capacity_bytes) * nodes + 16;
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     Product p;
-    if (!Adds(judge, graph.layers[l], room, counted, &p)) continue;
+    if (!Adds(judge, graph.layers[l], counted, &p)) continue;
     for (uint32_t next = sibling[l]; next != kNone; next = sibling[next]) {
-      (void)Adds(judge, graph.layers[next], room, counted, &p);
+      (void)Adds(judge, graph.layers[next], counted, &p);
     }
     const double held = SquareRoot(p.width[0] * p.width[1] / room);
     for (uint32_t i = 0; i < count; ++i)
