@@ -30,11 +30,13 @@ extern "C" {
  * at most this latency: its waits follow from addresses and may let transfers start earlier.
  * Arrays of the evaluation are NULL or as long as schedule.h says; a call without them gives
  * the lengths. */
-SLUICE_API sluice_status_t sluice_evaluate(
-    sluice_context_t* context, const sluice_graph_t* graph,
-    const sluice_hardware_t* hardware, const sluice_notation_t* notation,
-    const sluice_schedule_options_t* options, sluice_evaluation_t* evaluation,
-    sluice_diagnostic_t* diagnostic);
+SLUICE_API sluice_status_t sluice_evaluate(sluice_context_t* context,
+                                           const sluice_graph_t* graph,
+                                           const sluice_hardware_t* hardware,
+                                           const sluice_notation_t* notation,
+                                           const sluice_schedule_options_t* options,
+                                           sluice_evaluation_t* evaluation,
+                                           sluice_diagnostic_t* diagnostic);
 /* The same for a resolved schedule, of any machine. */
 SLUICE_API sluice_status_t sluice_evaluate_timed(
     sluice_context_t* context, const sluice_timed_schedule_t* schedule,
@@ -56,23 +58,23 @@ enum { SLUICE_GEMM_ENERGY = 0, SLUICE_GEMM_EDP = 1, SLUICE_GEMM_LATENCY = 2 };
 /* How to map a GEMM. */
 typedef struct sluice_gemm_options {
   uint32_t struct_size;
-  uint32_t solver;     /* SLUICE_GEMM_EXACT or _COSA */
-  uint32_t objective;  /* EXACT: SLUICE_GEMM_ENERGY, _EDP or _LATENCY */
-  uint32_t at_most;    /* EXACT: 0: use exactly all PEs; 1: at most all */
-  uint32_t paper_form; /* 0: count accesses as a walk through the loops does; 1: by the
+  uint32_t solver;      /* SLUICE_GEMM_EXACT or _COSA */
+  uint32_t objective;   /* EXACT: SLUICE_GEMM_ENERGY, _EDP or _LATENCY */
+  uint32_t at_most;     /* EXACT: 0: use exactly all PEs; 1: at most all */
+  uint32_t paper_form;  /* 0: count accesses as a walk through the loops does; 1: by the
                           published closed form, which misses reuse across loops of one
                           trip */
-  uint32_t certify;    /* EXACT: 1: write a proof too, and check it by separate code */
-  uint64_t deadline_ns;   /* of the call; 0: none */
+  uint32_t certify;     /* EXACT: 1: write a proof too, and check it by separate code */
+  uint64_t deadline_ns; /* of the call; 0: none */
   const uint32_t* cancel; /* nonzero stops the call; may be NULL */
   uint32_t from_level;    /* of the descriptor, where the operands lie; 0: DRAM */
   uint32_t reserved;
 } sluice_gemm_options_t;
 
-enum { /* sluice_gemm_mapping_t.certificate */
-  SLUICE_CERTIFICATE_NONE = 0,     /* not asked for, or not proved */
-  SLUICE_CERTIFICATE_ACCEPTED = 1, /* the separate code found the proof right */
-  SLUICE_CERTIFICATE_REJECTED = 2  /* it found a fault: a defect of this library */
+enum {                                  /* sluice_gemm_mapping_t.certificate */
+       SLUICE_CERTIFICATE_NONE = 0,     /* not asked for, or not proved */
+       SLUICE_CERTIFICATE_ACCEPTED = 1, /* the separate code found the proof right */
+       SLUICE_CERTIFICATE_REJECTED = 2  /* it found a fault: a defect of this library */
 };
 
 /* A loop nest of a GEMM and its cost. */
@@ -80,16 +82,18 @@ typedef struct sluice_gemm_mapping {
   uint32_t struct_size;
   uint32_t proved;      /* 1: objective == bound */
   uint32_t certificate; /* SLUICE_CERTIFICATE_ */
-  uint32_t outer_level, middle_level, inner_level; /* of the descriptor; or SLUICE_NO_INDEX */
-  int64_t middle_tile[3]; /* elements of each axis in the middle memory */
-  int64_t spatial[3];     /* PEs along each axis */
-  int64_t inner_tile[3];  /* elements of each axis in one PE */
+  uint32_t outer_level, middle_level,
+      inner_level;         /* of the descriptor; or SLUICE_NO_INDEX */
+  int64_t middle_tile[3];  /* elements of each axis in the middle memory */
+  int64_t spatial[3];      /* PEs along each axis */
+  int64_t inner_tile[3];   /* elements of each axis in one PE */
   uint8_t outer_order[4];  /* loops over middle tiles, innermost first; [3] is 0 */
   uint8_t middle_order[4]; /* loops over array tiles in a middle tile, alike */
-  uint8_t middle_holds;    /* bit d: the datum of axis d is held there; else it bypasses */
-  uint8_t inner_holds;     /* the same of the inner memory */
+  uint8_t middle_holds; /* bit d: the datum of axis d is held there; else it bypasses */
+  uint8_t inner_holds;  /* the same of the inner memory */
   uint8_t reserved[6];
-  int64_t macs, cycles, pe_used; /* work; the largest of compute_cycles and memory_cycles;
+  int64_t macs, cycles,
+      pe_used; /* work; the largest of compute_cycles and memory_cycles;
                                    PEs at work */
   int64_t reads[3][3], writes[3][3]; /* words; [outer, middle, inner][datum] */
   double memory_pj[3];               /* outer, middle, inner */
@@ -114,17 +118,19 @@ SLUICE_API sluice_status_t sluice_map_gemm(sluice_context_t* context,
 /* Static placement: buffers with known lifetimes -> offsets within a capacity. Times are any
  * steps, in half-open intervals; the caller's arrays are read during the call alone.
  * sluice_buffer_t.flags: bits. */
-enum { SLUICE_BUFFER_FIXED = 1,      /* must lie at fixed_offset */
-       SLUICE_BUFFER_SINGLE_BANK = 2 /* must not straddle a bank border */ };
+enum {
+  SLUICE_BUFFER_FIXED = 1,      /* must lie at fixed_offset */
+  SLUICE_BUFFER_SINGLE_BANK = 2 /* must not straddle a bank border */
+};
 
 /* A buffer to place. */
 typedef struct sluice_buffer {
-  int64_t begin, end;   /* lives during [begin, end) */
-  int64_t bytes;        /* > 0 */
-  int64_t alignment;    /* of its offset; power of two; 0 = 1 */
-  int64_t fixed_offset; /* with SLUICE_BUFFER_FIXED */
-  uint64_t banks;       /* bit i: may touch bank i; 0: any */
-  uint32_t flags;       /* SLUICE_BUFFER_ bits */
+  int64_t begin, end;            /* lives during [begin, end) */
+  int64_t bytes;                 /* > 0 */
+  int64_t alignment;             /* of its offset; power of two; 0 = 1 */
+  int64_t fixed_offset;          /* with SLUICE_BUFFER_FIXED */
+  uint64_t banks;                /* bit i: may touch bank i; 0: any */
+  uint32_t flags;                /* SLUICE_BUFFER_ bits */
   uint32_t gap_begin, gap_count; /* its entries of sluice_placement_problem_t.gaps */
   uint32_t reserved;
 } sluice_buffer_t;
@@ -132,8 +138,9 @@ typedef struct sluice_buffer {
 /* A time in which only a part of a buffer is in use. Gaps of one buffer are sorted and
  * disjoint. */
 typedef struct sluice_buffer_gap {
-  int64_t begin, end;            /* during [begin, end) ... */
-  int64_t first_byte, last_byte; /* ... only [first_byte, last_byte) are, counted from the
+  int64_t begin, end; /* during [begin, end) ... */
+  int64_t first_byte,
+      last_byte; /* ... only [first_byte, last_byte) are, counted from the
                                     buffer's offset; equal: none */
 } sluice_buffer_gap_t;
 
@@ -147,30 +154,31 @@ typedef struct sluice_reserved_region {
 typedef struct sluice_placement_problem {
   uint32_t struct_size;
   uint32_t buffer_count, gap_count, region_count; /* entries of the arrays */
-  const sluice_buffer_t* buffers;          /* NULL where there are none */
-  const sluice_buffer_gap_t* gaps;         /* NULL where there are none */
-  const sluice_reserved_region_t* regions; /* NULL where there are none */
+  const sluice_buffer_t* buffers;                 /* NULL where there are none */
+  const sluice_buffer_gap_t* gaps;                /* NULL where there are none */
+  const sluice_reserved_region_t* regions;        /* NULL where there are none */
   int64_t capacity_bytes; /* offsets are in [0, capacity_bytes) */
-  int64_t bank_bytes;     /* bank i is [i * bank_bytes, (i + 1) * bank_bytes); 0: one bank */
+  int64_t
+      bank_bytes; /* bank i is [i * bank_bytes, (i + 1) * bank_bytes); 0: one bank */
 } sluice_placement_problem_t;
 
 /* How to place. Flags are 0 or 1. */
 typedef struct sluice_placement_options {
   uint32_t struct_size;
-  uint32_t smallest;    /* do not stop at the first fit: minimise the peak */
-  uint32_t fast;        /* heuristics only: no proofs */
-  uint32_t no_conflict; /* do not look for a conflicting set when infeasible */
-  uint64_t max_nodes;   /* of the exact search; 0: no bound */
-  uint64_t deadline_ns; /* of the call; 0: none */
+  uint32_t smallest;      /* do not stop at the first fit: minimise the peak */
+  uint32_t fast;          /* heuristics only: no proofs */
+  uint32_t no_conflict;   /* do not look for a conflicting set when infeasible */
+  uint64_t max_nodes;     /* of the exact search; 0: no bound */
+  uint64_t deadline_ns;   /* of the call; 0: none */
   const uint32_t* cancel; /* nonzero stops the call; may be NULL */
 } sluice_placement_options_t;
 
 /* What was found. Flags are 0 or 1. */
 typedef struct sluice_placement {
   uint32_t struct_size;
-  uint32_t placed;      /* offsets hold a placement; unless SLUICE_OK one above capacity */
-  uint32_t proved;      /* smallest: no lower peak exists; infeasible: always 1 */
-  uint32_t irreducible; /* without any one of the conflicting buffers a fit exists */
+  uint32_t placed; /* offsets hold a placement; unless SLUICE_OK one above capacity */
+  uint32_t proved; /* smallest: no lower peak exists; infeasible: always 1 */
+  uint32_t irreducible;    /* without any one of the conflicting buffers a fit exists */
   uint32_t conflict_count; /* entries written to conflict */
   uint32_t reserved;
   int64_t peak_bytes;        /* highest byte used */
@@ -193,10 +201,15 @@ SLUICE_API sluice_status_t sluice_place(sluice_context_t* context,
  * scratchpad and return, and where everything lies, so that the fewest bytes move off chip.
  *
  * sluice_operator_graph_t.tensor_role: */
-enum { SLUICE_PLACED_INTERMEDIATE = 0, SLUICE_PLACED_INPUT = 1, SLUICE_PLACED_OUTPUT = 2 };
+enum {
+  SLUICE_PLACED_INTERMEDIATE = 0,
+  SLUICE_PLACED_INPUT = 1,
+  SLUICE_PLACED_OUTPUT = 2
+};
 enum { /* sluice_replacement_options_t.charge: what a tensor's first spill costs */
-  SLUICE_CHARGE_HOST = 0, /* a write of an intermediate; inputs and outputs are in DRAM */
-  SLUICE_CHARGE_PAPER = 1 /* a write of every tensor */
+       SLUICE_CHARGE_HOST =
+           0, /* a write of an intermediate; inputs and outputs are in DRAM */
+       SLUICE_CHARGE_PAPER = 1 /* a write of every tensor */
 };
 
 /* Operators in any order. Lists of lists are CSR: begin has operator_count + 1 entries.
@@ -204,43 +217,47 @@ enum { /* sluice_replacement_options_t.charge: what a tensor's first spill costs
 typedef struct sluice_operator_graph {
   uint32_t struct_size;
   uint32_t tensor_count, operator_count; /* how many */
-  uint32_t edge_count;          /* pairs in edges */
-  const int64_t* tensor_bytes;  /* > 0 */
-  const uint8_t* tensor_role;   /* SLUICE_PLACED_ */
+  uint32_t edge_count;                   /* pairs in edges */
+  const int64_t* tensor_bytes;           /* > 0 */
+  const uint8_t* tensor_role;            /* SLUICE_PLACED_ */
   const uint32_t* input_begin;  /* operator o reads inputs[input_begin[o]] to */
   const uint32_t* inputs;       /* inputs[input_begin[o + 1] - 1]: indices of tensors */
   const uint32_t* output_begin; /* operator o writes outputs[output_begin[o]] to */
-  const uint32_t* outputs;      /* outputs[output_begin[o + 1] - 1]: indices of tensors */
+  const uint32_t* outputs; /* outputs[output_begin[o + 1] - 1]: indices of tensors */
   /* Per operator the number of the input whose bytes its first output may take over, or
    * SLUICE_NO_INDEX; NULL: none may. Done when sizes are equal and no operator reads the
    * input later. */
   const uint32_t* in_place;
-  const uint32_t* edges; /* 2 * edge_count operators, one before the other; may be NULL */
+  const uint32_t*
+      edges; /* 2 * edge_count operators, one before the other; may be NULL */
 } sluice_operator_graph_t;
 
 /* What to look for. Flags are 0 or 1. */
 typedef struct sluice_replacement_options {
   uint32_t struct_size;
-  uint32_t charge;        /* SLUICE_CHARGE_ */
-  uint32_t parameters;    /* of a graph: constants take room too, not activations alone */
-  uint32_t in_place;      /* of a graph: elementwise and reshape may take over an operand */
+  uint32_t charge;     /* SLUICE_CHARGE_ */
+  uint32_t parameters; /* of a graph: constants take room too, not activations alone */
+  uint32_t in_place; /* of a graph: elementwise and reshape may take over an operand */
   uint32_t keep_order;    /* do not change the order */
   uint32_t fast;          /* no exact search */
   int64_t capacity_bytes; /* of the scratchpad; > 0 */
   int64_t alignment;      /* of sizes and offsets; power of two; 0: 1 */
-  const uint32_t* order;  /* with keep_order, operator_count entries; NULL: as numbered */
-  uint64_t max_states;    /* of the exact search; 0: 65536 */
-  uint64_t deadline_ns;   /* of the call; 0: none */
+  const uint32_t*
+      order;            /* with keep_order, operator_count entries; NULL: as numbered */
+  uint64_t max_states;  /* of the exact search; 0: 65536 */
+  uint64_t deadline_ns; /* of the call; 0: none */
   const uint32_t* cancel; /* nonzero stops the call; may be NULL */
-  const int64_t* again_bytes; /* per operator, price of another run, in bytes moved; < 0, and
+  const int64_t*
+      again_bytes; /* per operator, price of another run, in bytes moved; < 0, and
                                  with edges or two outputs: none. NULL: all run once */
 } sluice_replacement_options_t;
 
 /* A tensor's stay in the scratchpad during the steps [begin, end). */
 typedef struct sluice_residence {
   uint32_t tensor, begin, end; /* index of the tensor; steps */
-  uint32_t retrieved;  /* 1: begins with a counted read; else it is made, or loaded once */
-  uint32_t spilled;    /* 1: ends with a counted write */
+  uint32_t
+      retrieved;    /* 1: begins with a counted read; else it is made, or loaded once */
+  uint32_t spilled; /* 1: ends with a counted write */
   uint32_t takes_over; /* the residence whose bytes it takes over, or SLUICE_NO_INDEX */
   int64_t offset;      /* bytes, in the scratchpad */
 } sluice_residence_t;
@@ -248,14 +265,16 @@ typedef struct sluice_residence {
 /* What a replacement costs. */
 typedef struct sluice_replacement_summary {
   uint32_t struct_size;
-  uint32_t proved;            /* 1: spill + retrieve bytes are the fewest possible */
+  uint32_t proved; /* 1: spill + retrieve bytes are the fewest possible */
   uint32_t operator_count, residence_count; /* entries of sluice_replacement_plan */
   int64_t spill_bytes, retrieve_bytes;      /* written to and read from DRAM, counted */
-  int64_t lower_bound_bytes;  /* of spill + retrieve: no replacement has fewer */
-  int64_t peak_bytes;         /* highest byte used */
-  int64_t largest_operator_bytes; /* of one operator's tensors: only in place needs less */
+  int64_t lower_bound_bytes; /* of spill + retrieve: no replacement has fewer */
+  int64_t peak_bytes;        /* highest byte used */
+  int64_t
+      largest_operator_bytes; /* of one operator's tensors: only in place needs less */
   uint64_t states;            /* of the searches, that were visited */
-  int64_t again_bytes; /* of operators that ran again; the bound and proved count them */
+  int64_t
+      again_bytes; /* of operators that ran again; the bound and proved count them */
 } sluice_replacement_summary_t;
 
 /* An order and residences; owns its arrays, outlives the graph. */
@@ -298,12 +317,16 @@ SLUICE_API sluice_status_t sluice_minimum_footprint(
  * Convolutions (depthwise, grouped, dilated), fully connected, batched matmul, pooling and
  * elementwise layers have loop nests; others are SLUICE_UNSUPPORTED. */
 enum { /* sluice_map_options_t.solver */
-  SLUICE_MAP_BEST = 0,   /* the best that any of the others finds, improved: never worse */
-  SLUICE_MAP_EXACT = 1,  /* exact search over KAPLA's space, or SLUICE_UNSUPPORTED */
-  SLUICE_MAP_GREEDY = 2, /* KAPLA's cost descending, as published */
-  SLUICE_MAP_COSA = 3,   /* CoSA's assignment of prime factors, by its own objective */
-  SLUICE_MAP_SEARCH = 4, /* local search, any hierarchy */
-  SLUICE_MAP_KAPLA = 5   /* EXACT where that is affordable, else GREEDY or SEARCH; with
+       SLUICE_MAP_BEST =
+           0, /* the best that any of the others finds, improved: never worse */
+       SLUICE_MAP_EXACT =
+           1, /* exact search over KAPLA's space, or SLUICE_UNSUPPORTED */
+       SLUICE_MAP_GREEDY = 2, /* KAPLA's cost descending, as published */
+       SLUICE_MAP_COSA =
+           3, /* CoSA's assignment of prime factors, by its own objective */
+       SLUICE_MAP_SEARCH = 4, /* local search, any hierarchy */
+       SLUICE_MAP_KAPLA =
+           5 /* EXACT where that is affordable, else GREEDY or SEARCH; with
                             tile_only and no exponents, as BEST, what plans declare */
 };
 /* Lengths of arrays: dims; memory levels; array axes below a level. */
@@ -318,18 +341,18 @@ typedef struct sluice_map_options {
   uint32_t energy_exponent; /* n; both 0: energy alone, with tile_only energy * delay */
   uint32_t delay_exponent;  /* m */
   uint32_t bypass;          /* operands may bypass memories that need not hold them */
-  uint32_t wide;            /* EXACT: also arrays that leave usable units idle, as BEST */
-  uint32_t tile_only;       /* one tile from the scratchpad down, as plans declare it */
-  int32_t tile[4];          /* its output extents N H W K; 0: the layer's */
-  int32_t tile_channels;    /* of its input, summed over; 0: all */
-  uint32_t resident;        /* mask of operands that lie whole in the scratchpad and are
+  uint32_t wide;         /* EXACT: also arrays that leave usable units idle, as BEST */
+  uint32_t tile_only;    /* one tile from the scratchpad down, as plans declare it */
+  int32_t tile[4];       /* its output extents N H W K; 0: the layer's */
+  int32_t tile_channels; /* of its input, summed over; 0: all */
+  uint32_t resident;     /* mask of operands that lie whole in the scratchpad and are
                                neither fetched nor stored */
-  int64_t top_tile[8];      /* extents of the scratchpad tile by dim; 0: free */
+  int64_t top_tile[8];   /* extents of the scratchpad tile by dim; 0: free */
   double cosa_utilisation, cosa_compute, cosa_traffic; /* weights; all 0: -0.1, 10, 1 */
-  uint32_t cosa_balance;    /* minimise |traffic - compute|, weighted */
+  uint32_t cosa_balance; /* minimise |traffic - compute|, weighted */
   uint32_t reserved;
-  uint64_t deadline_ns;     /* of the call; 0: none */
-  const uint32_t* cancel;   /* nonzero stops the call; may be NULL */
+  uint64_t deadline_ns;   /* of the call; 0: none */
+  const uint32_t* cancel; /* nonzero stops the call; may be NULL */
 } sluice_map_options_t;
 
 /* A loop nest of a layer and its cost. Level 0 is nearest the MACs. Level l runs `temporal`
@@ -345,19 +368,20 @@ typedef struct sluice_layer_mapping {
   uint32_t vector;        /* 1: vector operations instead of MACs */
   int64_t extent[8];      /* of the layer, by dim */
   int32_t stride[2], dilation[2]; /* along rows and columns */
-  int64_t temporal[6][8];   /* trips by level and dim */
+  int64_t temporal[6][8];         /* trips by level and dim */
   int64_t spatial[6][3][8]; /* units by level, axis (fanout of that level) and dim */
   uint8_t order[6][8];      /* dims by level, innermost loop first */
-  uint8_t hold[8];        /* by level: mask of operands held; the others bypass it */
-  int64_t operations, cycles, compute_cycles; /* work; time; time if memories never limit */
+  uint8_t hold[8];          /* by level: mask of operands held; the others bypass it */
+  int64_t operations, cycles,
+      compute_cycles;      /* work; time; time if memories never limit */
   int64_t level_cycles[6]; /* bytes of one instance / bandwidth; 0 = never limits */
   int64_t reads[6][3], writes[6][3]; /* words, over all instances of one node */
   double operations_pj, level_pj[6], transfer_pj, leakage_pj, energy_pj; /* pJ; the
                                                last is the sum of the others */
   double utilisation; /* operations / (cycles x peak) */
-  double objective;   /* energy^n * delay^m in pJ and cycles; of COSA the formulation's */
-  double bound;       /* no mapping's objective is below */
-  uint64_t evaluated; /* loop nests that the solver looked at */
+  double objective; /* energy^n * delay^m in pJ and cycles; of COSA the formulation's */
+  double bound;     /* no mapping's objective is below */
+  uint64_t evaluated;                       /* loop nests that the solver looked at */
   uint32_t element_bytes[3], partial_bytes; /* of each operand; of a partial sum */
 } sluice_layer_mapping_t;
 
@@ -365,39 +389,43 @@ typedef struct sluice_layer_mapping {
  * first one's struct_size is that of all. With one layer, its failure is the call's. With
  * more, a failure stands in the mapping's status and the call goes on, unless memory or the
  * deadline ends. options may be NULL. */
-SLUICE_API sluice_status_t sluice_map_layers(
-    sluice_context_t* context, const sluice_graph_t* graph,
-    const sluice_hardware_t* hardware, const uint32_t* layers, size_t count,
-    const sluice_map_options_t* options, sluice_layer_mapping_t* mappings,
-    sluice_diagnostic_t* diagnostic);
+SLUICE_API sluice_status_t sluice_map_layers(sluice_context_t* context,
+                                             const sluice_graph_t* graph,
+                                             const sluice_hardware_t* hardware,
+                                             const uint32_t* layers, size_t count,
+                                             const sluice_map_options_t* options,
+                                             sluice_layer_mapping_t* mappings,
+                                             sluice_diagnostic_t* diagnostic);
 
 /* A mapping as KAPLA's tensor, stack and update directives: text with a NUL. names: of
  * layer, input, weight, output; NULL: "layer", "in", "w", "out". tile_only: as mapped.
  * *size: in, room in buffer; out, bytes of the text. buffer NULL or too small:
  * SLUICE_BUFFER_TOO_SMALL. */
-SLUICE_API sluice_status_t sluice_mapping_directives(
-    sluice_context_t* context, const sluice_hardware_t* hardware,
-    const sluice_layer_mapping_t* mapping, uint32_t tile_only,
-    const char* const names[4], char* buffer, size_t* size,
-    sluice_diagnostic_t* diagnostic);
+SLUICE_API sluice_status_t
+sluice_mapping_directives(sluice_context_t* context, const sluice_hardware_t* hardware,
+                          const sluice_layer_mapping_t* mapping, uint32_t tile_only,
+                          const char* const names[4], char* buffer, size_t* size,
+                          sluice_diagnostic_t* diagnostic);
 
 /* A point of a curve: how fast a graph runs in how much scratchpad. */
 typedef struct sluice_curve_point {
   uint64_t scratchpad_bytes; /* ascending; the last is the hardware's capacity, or the
                                 budget of the options */
-  uint64_t plan_bytes;       /* that the best plan for it uses; at most scratchpad_bytes */
-  uint64_t latency_cycles;   /* never above the point before: its plan fits here too */
-  double energy_pj;          /* of that plan */
+  uint64_t plan_bytes; /* that the best plan for it uses; at most scratchpad_bytes */
+  uint64_t latency_cycles; /* never above the point before: its plan fits here too */
+  double energy_pj;        /* of that plan */
 } sluice_curve_point_t;
 
 /* Latency over scratchpad. *count: in, the points wanted, 2 to 256; out, those made. They are
  * spread evenly by ratio, from the smallest scratchpad that has a plan up. When the deadline
  * (of the whole call) ends there are fewer. options may be NULL; max_iterations hold for each
  * plan; without exponents latency is minimised. */
-SLUICE_API sluice_status_t sluice_curve(
-    sluice_context_t* context, const sluice_graph_t* graph,
-    const sluice_hardware_t* hardware, const sluice_schedule_options_t* options,
-    sluice_curve_point_t* points, uint32_t* count, sluice_diagnostic_t* diagnostic);
+SLUICE_API sluice_status_t sluice_curve(sluice_context_t* context,
+                                        const sluice_graph_t* graph,
+                                        const sluice_hardware_t* hardware,
+                                        const sluice_schedule_options_t* options,
+                                        sluice_curve_point_t* points, uint32_t* count,
+                                        sluice_diagnostic_t* diagnostic);
 
 /* Parametric families: plans for one dimension of a graph (KV length, batch, tokens) over a
  * range. The range is cut into buckets; each has one plan, made for its top. At run time a
@@ -409,21 +437,21 @@ typedef struct sluice_family sluice_family_t;
 /* Gives the graph.fbs bytes of the graph for a value; they must live until its next call or
  * the end of sluice_family_create. Nonzero: sluice_family_create fails with
  * SLUICE_BAD_ARGUMENT. */
-typedef int32_t (*sluice_family_graph_fn)(void* user, int64_t value,
-                                          const void** bytes, size_t* size);
+typedef int32_t (*sluice_family_graph_fn)(void* user, int64_t value, const void** bytes,
+                                          size_t* size);
 
 /* What a family is for. */
 typedef struct sluice_family_options {
   uint32_t struct_size;
-  uint32_t tops;            /* entries of `top`; 0: tops are chosen. The bucket whose cost
+  uint32_t tops;       /* entries of `top`; 0: tops are chosen. The bucket whose cost
                                has the largest ratio to its lower neighbour's is halved, as
                                long as that is above tolerance */
-  const int64_t* top;       /* tops of the buckets, ascending; the last one is `last` */
-  int64_t first, last;      /* the range, both ends in it; 0 < first */
-  uint32_t most;            /* buckets, where tops are chosen; 0: 16 */
-  uint32_t tolerance_percent; /* 0: 10 */
-  sluice_family_graph_fn graph; /* not NULL */
-  void* user;               /* handed to graph as it is */
+  const int64_t* top;  /* tops of the buckets, ascending; the last one is `last` */
+  int64_t first, last; /* the range, both ends in it; 0 < first */
+  uint32_t most;       /* buckets, where tops are chosen; 0: 16 */
+  uint32_t tolerance_percent;                /* 0: 10 */
+  sluice_family_graph_fn graph;              /* not NULL */
+  void* user;                                /* handed to graph as it is */
   const sluice_schedule_options_t* schedule; /* of every plan; may be NULL */
 } sluice_family_options_t;
 
@@ -458,25 +486,28 @@ typedef struct sluice_preemption_point {
 /* The points of a plan, which is verified first; one node and one queue only. *count: in, room
  * in points (NULL: 0); out, visits + 1. Too little room: SLUICE_BUFFER_TOO_SMALL. A plan made
  * with max_block_cycles has more points. */
-SLUICE_API sluice_status_t sluice_preemption_points(
-    sluice_context_t* context, const sluice_graph_t* graph,
-    const sluice_hardware_t* hardware, const sluice_plan_t* plan,
-    sluice_preemption_point_t* points, uint32_t* count,
-    sluice_diagnostic_t* diagnostic);
+SLUICE_API sluice_status_t sluice_preemption_points(sluice_context_t* context,
+                                                    const sluice_graph_t* graph,
+                                                    const sluice_hardware_t* hardware,
+                                                    const sluice_plan_t* plan,
+                                                    sluice_preemption_point_t* points,
+                                                    uint32_t* count,
+                                                    sluice_diagnostic_t* diagnostic);
 
 /* Several models on one machine of one node and in one scratchpad. Each model has a plan of
  * its own, and regions of its own in DRAM. They take turns: a turn is a run of visits of
  * one stream's blocks; the next turn starts when all engines have drained. All models
  * are ready at cycle 0 and run once. */
 enum { /* sluice_coschedule_options_t.share */
-  SLUICE_SHARE_AUTO = 0, /* the mode below with the lower weighted sum of finish_cycles */
-  /* Each model has a range of the scratchpad for itself, and turns may end at any block.
+       SLUICE_SHARE_AUTO =
+           0, /* the mode below with the lower weighted sum of finish_cycles */
+       /* Each model has a range of the scratchpad for itself, and turns may end at any block.
    * The ranges are those sizes of the models' curves whose weighted sum of latencies is
    * least. */
-  SLUICE_SHARE_PARTITION = 1,
-  /* Each model has the whole scratchpad, without reserved ranges, during its turns. They end
+       SLUICE_SHARE_PARTITION = 1,
+       /* Each model has the whole scratchpad, without reserved ranges, during its turns. They end
    * only where none of its bytes there is live. */
-  SLUICE_SHARE_TIME = 2
+       SLUICE_SHARE_TIME = 2
 };
 /* The most models of one call. */
 enum { SLUICE_MODELS_MAX = 8 };
@@ -484,7 +515,7 @@ enum { SLUICE_MODELS_MAX = 8 };
 /* One model of several. */
 typedef struct sluice_model {
   const sluice_graph_t* graph; /* read during the call alone */
-  uint32_t weight; /* of its cycles in the sums; 0: 1 */
+  uint32_t weight;             /* of its cycles in the sums; 0: 1 */
   uint32_t reserved;
   /* Bytes [reserved_offset, + reserved_bytes) of the scratchpad are this model's alone, and
    * it uses no others. The offset is a multiple of 64 and of the scratchpad's alignment.
@@ -495,8 +526,9 @@ typedef struct sluice_model {
 /* How to share. */
 typedef struct sluice_coschedule_options {
   uint32_t struct_size;
-  uint32_t share;            /* SLUICE_SHARE_ */
-  uint64_t scratchpad_bytes; /* for all; 0, or more than the hardware has: its capacity */
+  uint32_t share; /* SLUICE_SHARE_ */
+  uint64_t
+      scratchpad_bytes; /* for all; 0, or more than the hardware has: its capacity */
   /* The longest turn while another model waits; blocks are cut to it. 0: no limit, each
    * model runs to its end. */
   uint64_t max_turn_cycles;
@@ -504,13 +536,13 @@ typedef struct sluice_coschedule_options {
   uint64_t max_iterations; /* of each plan; 0: no bound by count */
   uint64_t seed;           /* of each plan's search */
   const uint32_t* cancel;  /* nonzero stops the call; may be NULL */
-  uint32_t points; /* of each curve, planned only where they matter; 0: 12 */
+  uint32_t points;         /* of each curve, planned only where they matter; 0: 12 */
   uint32_t reserved;
 } sluice_coschedule_options_t;
 
 /* A run of visits of one stream's blocks. */
 typedef struct sluice_turn {
-  uint32_t model; /* index */
+  uint32_t model;                  /* index */
   uint32_t first_visit, end_visit; /* [first, end) */
   uint32_t reserved;
   uint64_t cycles; /* from drained to drained */
@@ -524,22 +556,22 @@ typedef struct sluice_member {
   uint64_t offset, bytes;    /* the range of the scratchpad that its stream uses */
   uint64_t latency_cycles;   /* of the plan when it runs alone */
   uint64_t finish_cycles;    /* when its last turn ends */
-  uint64_t equal_cycles;     /* its latency in an equal share; 0: there is no plan for it */
+  uint64_t equal_cycles; /* its latency in an equal share; 0: there is no plan for it */
   uint64_t longest_wait_cycles; /* that it was ready and others ran */
 } sluice_member_t;
 
 /* What the models of a cohort got together. Sums are over the models. */
 typedef struct sluice_cohort_summary {
   uint32_t struct_size;
-  uint32_t share;  /* SLUICE_SHARE_PARTITION or _TIME: the mode that was taken */
+  uint32_t share;         /* SLUICE_SHARE_PARTITION or _TIME: the mode that was taken */
   uint32_t models, turns; /* how many */
   uint32_t proved; /* PARTITION: 1: no other sizes of the curves have a lower sum, if no
                       plan for less scratchpad is faster than one for more */
-  uint32_t stop_reason; /* SLUICE_STOP_ */
-  uint64_t total_cycles;         /* when the last turn ends */
-  uint64_t latency_sum;          /* weight * latency_cycles */
-  uint64_t finish_sum;           /* weight * finish_cycles */
-  uint64_t equal_latency_sum;    /* weight * equal_cycles; 0: one has no plan */
+  uint32_t stop_reason;       /* SLUICE_STOP_ */
+  uint64_t total_cycles;      /* when the last turn ends */
+  uint64_t latency_sum;       /* weight * latency_cycles */
+  uint64_t finish_sum;        /* weight * finish_cycles */
+  uint64_t equal_latency_sum; /* weight * equal_cycles; 0: one has no plan */
   /* finish_sum of the best plans of each mode; 0: the mode is not possible, or was not
    * looked at. */
   uint64_t partition_finish_sum, time_finish_sum;
@@ -554,11 +586,13 @@ typedef struct sluice_cohort sluice_cohort_t;
  * bytes), or no plan that was made keeps turns within max_turn_cycles: the message has the
  * smallest limit that was seen, below which there is no use in trying again, and which need
  * not be enough. Unlike that of sluice_schedule this answer is no proof. */
-SLUICE_API sluice_status_t sluice_coschedule(
-    sluice_context_t* context, const sluice_hardware_t* hardware,
-    const sluice_model_t* models, uint32_t model_count,
-    const sluice_coschedule_options_t* options, sluice_cohort_t** out_cohort,
-    sluice_diagnostic_t* diagnostic);
+SLUICE_API sluice_status_t sluice_coschedule(sluice_context_t* context,
+                                             const sluice_hardware_t* hardware,
+                                             const sluice_model_t* models,
+                                             uint32_t model_count,
+                                             const sluice_coschedule_options_t* options,
+                                             sluice_cohort_t** out_cohort,
+                                             sluice_diagnostic_t* diagnostic);
 /* Gives its memory back to the context, with all plans. NULL: nothing. */
 SLUICE_API void sluice_cohort_destroy(sluice_cohort_t* cohort);
 /* Copies what the models got together: the mode that was taken, how many turns, cycles and
@@ -591,15 +625,17 @@ SLUICE_API sluice_status_t sluice_verify_together(
  * runs on all nodes. Costs are those of the mesh model, with the leakage of the whole chip.
  *
  * sluice_segment_options_t.solver: */
-enum { SLUICE_SEGMENTS_CHAIN = 0, /* the best chain; layers are mapped where that may
+enum {
+  SLUICE_SEGMENTS_CHAIN = 0, /* the best chain; layers are mapped where that may
                                      change it */
-       SLUICE_SEGMENTS_TOP_K = 1, /* as published: the top_k best chains by estimates, and
+  SLUICE_SEGMENTS_TOP_K = 1, /* as published: the top_k best chains by estimates, and
                                      the segments on them solved */
-       SLUICE_SEGMENTS_LAYERS = 2 /* every layer by itself */ };
-enum { /* sluice_segment_t.kind */
-  SLUICE_SEGMENT_SINGLE = 0,  /* one layer */
-  SLUICE_SEGMENT_SPATIAL = 1, /* layers at a time, each on nodes of its own */
-  SLUICE_SEGMENT_TEMPORAL = 2 /* layers in turn on all nodes */
+  SLUICE_SEGMENTS_LAYERS = 2 /* every layer by itself */
+};
+enum {                             /* sluice_segment_t.kind */
+       SLUICE_SEGMENT_SINGLE = 0,  /* one layer */
+       SLUICE_SEGMENT_SPATIAL = 1, /* layers at a time, each on nodes of its own */
+       SLUICE_SEGMENT_TEMPORAL = 2 /* layers in turn on all nodes */
 };
 
 /* What to look for. Flags are 0 or 1. */
@@ -613,10 +649,10 @@ typedef struct sluice_segment_options {
   uint32_t proof;           /* leave nothing out: for small meshes and networks */
   uint32_t word_bytes;      /* of every word; 0: as the tensors' */
   uint32_t no_spatial, no_temporal; /* no segments of this kind */
-  uint64_t max_prices;      /* layers mapped beyond each by itself; 0: 500, or two per
+  uint64_t max_prices;    /* layers mapped beyond each by itself; 0: 500, or two per
                                layer if more; with proof no limit */
-  uint64_t deadline_ns;     /* of the call; 0: none */
-  const uint32_t* cancel;   /* nonzero stops the call; may be NULL */
+  uint64_t deadline_ns;   /* of the call; 0: none */
+  const uint32_t* cancel; /* nonzero stops the call; may be NULL */
 } sluice_segment_options_t;
 
 /* What a segment or a schedule costs, of one run of the graph. */
@@ -640,58 +676,66 @@ typedef struct sluice_segment {
 
 /* A layer of a schedule. */
 typedef struct sluice_segment_layer {
-  uint32_t layer;             /* index in the graph */
-  uint32_t segment, stage;    /* index of its segment; its stage there */
-  uint32_t producer;          /* index in the schedule's layers of the one whose output it
+  uint32_t layer;          /* index in the graph */
+  uint32_t segment, stage; /* index of its segment; its stage there */
+  uint32_t producer;       /* index in the schedule's layers of the one whose output it
                                  takes on the chip, or SLUICE_NO_INDEX */
   uint32_t column, row, columns, rows; /* its rectangle of nodes */
-  uint32_t top_ifm, top_ofm;  /* groups of channels its input and output move in */
-  uint32_t fetches, stores;   /* from and to DRAM; tensors that stay on the chip not
+  uint32_t top_ifm, top_ofm; /* groups of channels its input and output move in */
+  uint32_t fetches, stores;  /* from and to DRAM; tensors that stay on the chip not
                                  counted */
-  uint32_t kept;              /* mask of operands that lie whole in scratchpads */
+  uint32_t kept;             /* mask of operands that lie whole in scratchpads */
   uint32_t reserved;
-  int32_t split[2][8];        /* parts along columns and rows: N K C P Q R S G */
-  double energy_pj;           /* without leakage */
-  uint64_t busy_cycles;       /* of its nodes, DRAM left out */
-  uint64_t scratchpad_bytes;  /* of the fullest node */
+  int32_t split[2][8];       /* parts along columns and rows: N K C P Q R S G */
+  double energy_pj;          /* without leakage */
+  uint64_t busy_cycles;      /* of its nodes, DRAM left out */
+  uint64_t scratchpad_bytes; /* of the fullest node */
 } sluice_segment_layer_t;
 
 /* A schedule on a mesh, and what was looked at. Fields marked "in" are the caller's. */
 typedef struct sluice_segment_schedule {
   uint32_t struct_size;
-  uint32_t proved;     /* 1: no schedule of the space costs less */
-  uint32_t capacity;   /* in: entries of both arrays; the graph's layers are enough */
-  uint32_t segment_count, layer_count; /* of the schedule, also where capacity is less */
-  uint32_t stop_reason;                /* SLUICE_STOP_ */
-  sluice_segment_t* segments;          /* in: array to be filled, or NULL */
-  sluice_segment_layer_t* layers;      /* in: alike */
-  sluice_segment_cost_t cost;          /* of the schedule */
+  uint32_t proved;   /* 1: no schedule of the space costs less */
+  uint32_t capacity; /* in: entries of both arrays; the graph's layers are enough */
+  uint32_t segment_count,
+      layer_count;                   /* of the schedule, also where capacity is less */
+  uint32_t stop_reason;              /* SLUICE_STOP_ */
+  sluice_segment_t* segments;        /* in: array to be filled, or NULL */
+  sluice_segment_layer_t* layers;    /* in: alike */
+  sluice_segment_cost_t cost;        /* of the schedule */
   sluice_segment_cost_t layers_cost; /* of every layer by itself, sums only */
-  double objective, layers_objective;  /* cost of the schedule; of every layer by itself */
-  double bound;        /* no schedule of the space is below */
-  uint64_t vertices;   /* layers with MACs and what follows them */
+  double objective,
+      layers_objective; /* cost of the schedule; of every layer by itself */
+  double bound;         /* no schedule of the space is below */
+  uint64_t vertices;    /* layers with MACs and what follows them */
   uint64_t candidates, spatial_candidates; /* segments; spatial ones */
-  uint64_t schemes;    /* candidates with slices and groups */
-  uint64_t valid;      /* of them that may fit the scratchpads */
-  uint64_t priced;     /* of them solved */
-  uint64_t prices;     /* layers mapped for that */
-  char* text;          /* in: to be filled, or NULL; the schedule as KAPLA's directives
+  uint64_t schemes;                        /* candidates with slices and groups */
+  uint64_t valid;                          /* of them that may fit the scratchpads */
+  uint64_t priced;                         /* of them solved */
+  uint64_t prices;                         /* layers mapped for that */
+  char* text; /* in: to be filled, or NULL; the schedule as KAPLA's directives
                           (same names, same sizes, matched updates), with a NUL */
-  uint64_t text_bytes; /* in: room in text; out: what is needed; if that is more, text is
+  uint64_t
+      text_bytes; /* in: room in text; out: what is needed; if that is more, text is
                           not written */
 } sluice_segment_schedule_t;
 
 /* Plans a graph on a mesh. options may be NULL. SLUICE_UNSUPPORTED: the machine or a layer is
  * not of the mesh model, or the graph has a state. */
-SLUICE_API sluice_status_t sluice_segments(
-    sluice_context_t* context, const sluice_graph_t* graph,
-    const sluice_hardware_t* hardware, const sluice_segment_options_t* options,
-    sluice_segment_schedule_t* schedule, sluice_diagnostic_t* diagnostic);
+SLUICE_API sluice_status_t sluice_segments(sluice_context_t* context,
+                                           const sluice_graph_t* graph,
+                                           const sluice_hardware_t* hardware,
+                                           const sluice_segment_options_t* options,
+                                           sluice_segment_schedule_t* schedule,
+                                           sluice_diagnostic_t* diagnostic);
 
 /* Judges a plan as sluice_verify does, then fills in its layers; see layers.h. */
-SLUICE_API sluice_status_t sluice_plan_layers(
-    sluice_context_t* context, const sluice_graph_t* graph, const sluice_hardware_t* hardware,
-    const sluice_plan_t* plan, sluice_layer_list_t* list, sluice_diagnostic_t* diagnostic);
+SLUICE_API sluice_status_t sluice_plan_layers(sluice_context_t* context,
+                                              const sluice_graph_t* graph,
+                                              const sluice_hardware_t* hardware,
+                                              const sluice_plan_t* plan,
+                                              sluice_layer_list_t* list,
+                                              sluice_diagnostic_t* diagnostic);
 
 #ifdef __cplusplus
 }

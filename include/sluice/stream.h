@@ -73,45 +73,47 @@
 #include <stdint.h>
 
 #define SLUICE_STREAM_MAGIC 0x31534C53u /* "SLS1", the first word of a stream */
-#define SLUICE_STREAM_VERSION 0u /* of this layout; the second word */
-#define SLUICE_NONE 0xffffffffu /* no operand, no index */
+#define SLUICE_STREAM_VERSION 0u        /* of this layout; the second word */
+#define SLUICE_NONE 0xffffffffu         /* no operand, no index */
 
 #define SLUICE_ALL_NODES 0xffffu /* node of an engine: it serves all of them */
-#define SLUICE_NO_QUEUE 0xffffu  /* queue of an engine that is none of the descriptor's */
+#define SLUICE_NO_QUEUE \
+  0xffffu /* queue of an engine that is none of the descriptor's */
 
 enum { /* what an engine does: the opcodes that its list may have */
-  SLUICE_DOES_LOAD = 1,
-  SLUICE_DOES_STORE = 2,
-  SLUICE_DOES_FORWARD = 4,
-  SLUICE_DOES_COMPUTE = 8,
-  SLUICE_DOES_HOST = 16
+       SLUICE_DOES_LOAD = 1,
+       SLUICE_DOES_STORE = 2,
+       SLUICE_DOES_FORWARD = 4,
+       SLUICE_DOES_COMPUTE = 8,
+       SLUICE_DOES_HOST = 16
 };
 
 enum { /* roles: what the moved tensor is for the layer of a transfer's kernel */
-  SLUICE_ROLE_INPUT = 1,       /* an activation that the layer reads */
-  SLUICE_ROLE_WEIGHT = 2,      /* a filter or a table */
-  SLUICE_ROLE_OUTPUT = 4,      /* what the layer writes */
-  SLUICE_ROLE_PARTIAL_SUM = 8, /* an accumulator that is not finished */
-  SLUICE_ROLE_PARAMETERS = 16  /* bias, multiplier and shift per channel */
+       SLUICE_ROLE_INPUT = 1,       /* an activation that the layer reads */
+       SLUICE_ROLE_WEIGHT = 2,      /* a filter or a table */
+       SLUICE_ROLE_OUTPUT = 4,      /* what the layer writes */
+       SLUICE_ROLE_PARTIAL_SUM = 8, /* an accumulator that is not finished */
+       SLUICE_ROLE_PARAMETERS = 16  /* bias, multiplier and shift per channel */
 };
 #define SLUICE_ROLES 31u /* all of them */
 
-enum { /* regions: where a slot may lie */
-  SLUICE_REGION_GBUF = 0,      /* scratchpad of the node that the instruction names */
-  SLUICE_REGION_CONST = 1,     /* weights and parameters, read only */
-  SLUICE_REGION_INPUT = 2,     /* graph inputs, read only */
-  SLUICE_REGION_OUTPUT = 3,    /* graph outputs */
-  SLUICE_REGION_STATE = 4,     /* persists over runs, zero before the first (KV cache) */
-  SLUICE_REGION_WORKSPACE = 5, /* intermediate tensors, spills, partial sums */
-  SLUICE_REGION_COUNT = 6      /* one past the last region */
+enum {                           /* regions: where a slot may lie */
+       SLUICE_REGION_GBUF = 0,   /* scratchpad of the node that the instruction names */
+       SLUICE_REGION_CONST = 1,  /* weights and parameters, read only */
+       SLUICE_REGION_INPUT = 2,  /* graph inputs, read only */
+       SLUICE_REGION_OUTPUT = 3, /* graph outputs */
+       SLUICE_REGION_STATE =
+           4, /* persists over runs, zero before the first (KV cache) */
+       SLUICE_REGION_WORKSPACE = 5, /* intermediate tensors, spills, partial sums */
+       SLUICE_REGION_COUNT = 6      /* one past the last region */
 };
 
-enum { /* opcodes */
-  SLUICE_OPCODE_LOAD = 1,    /* DRAM -> GBUF of a rectangle of nodes */
-  SLUICE_OPCODE_STORE = 2,   /* GBUF of one node -> DRAM */
-  SLUICE_OPCODE_FORWARD = 3, /* GBUF of a node -> GBUF of a rectangle */
-  SLUICE_OPCODE_COMPUTE = 4, /* one tile of one layer */
-  SLUICE_OPCODE_HOST = 5     /* one layer, DRAM to DRAM */
+enum {                            /* opcodes */
+       SLUICE_OPCODE_LOAD = 1,    /* DRAM -> GBUF of a rectangle of nodes */
+       SLUICE_OPCODE_STORE = 2,   /* GBUF of one node -> DRAM */
+       SLUICE_OPCODE_FORWARD = 3, /* GBUF of a node -> GBUF of a rectangle */
+       SLUICE_OPCODE_COMPUTE = 4, /* one tile of one layer */
+       SLUICE_OPCODE_HOST = 5     /* one layer, DRAM to DRAM */
 };
 
 /* Why a layer is a HOST call: what the machine's rows of its operator (OpSupport in
@@ -131,38 +133,40 @@ enum {
 
 /* The first bytes of a stream. 176 bytes. */
 typedef struct {
-  uint32_t magic;            /* SLUICE_STREAM_MAGIC */
-  uint32_t version;          /* SLUICE_STREAM_VERSION */
-  uint32_t size_bytes;       /* of the whole image, multiple of 16 */
-  uint32_t flags;            /* 0 */
-  uint32_t hash_lo, hash_hi; /* of all words after the header */
-  uint32_t node_cols, node_rows; /* the mesh of nodes, each >= 1 */
-  uint32_t block_count, block_offset;         /* the directory: sluice_block_t[] */
-  uint32_t instance_count, instance_offset;   /* sluice_instance_t[], in order of work */
-  uint32_t binding_count, binding_offset;     /* sluice_binding_t[] */
-  uint32_t kernel_count, kernel_offset;       /* sluice_kernel_t[] */
+  uint32_t magic;                           /* SLUICE_STREAM_MAGIC */
+  uint32_t version;                         /* SLUICE_STREAM_VERSION */
+  uint32_t size_bytes;                      /* of the whole image, multiple of 16 */
+  uint32_t flags;                           /* 0 */
+  uint32_t hash_lo, hash_hi;                /* of all words after the header */
+  uint32_t node_cols, node_rows;            /* the mesh of nodes, each >= 1 */
+  uint32_t block_count, block_offset;       /* the directory: sluice_block_t[] */
+  uint32_t instance_count, instance_offset; /* sluice_instance_t[], in order of work */
+  uint32_t binding_count, binding_offset;   /* sluice_binding_t[] */
+  uint32_t kernel_count, kernel_offset;     /* sluice_kernel_t[] */
   uint32_t attribute_count, attribute_offset; /* int32[], of the kernels (ops.h) */
-  uint32_t region_alignment;                  /* of each region's address, in bytes; power
+  uint32_t region_alignment;             /* of each region's address, in bytes; power
                                                  of two */
-  uint32_t gbuf_bytes_lo, gbuf_bytes_hi;      /* capacity of one node's scratchpad that the
+  uint32_t gbuf_bytes_lo, gbuf_bytes_hi; /* capacity of one node's scratchpad that the
                                                  stream was made for */
   uint32_t reserved0;
-  uint32_t region_bytes[SLUICE_REGION_COUNT][2]; /* bytes needed of each, low and high word */
-  uint32_t patch_count, patch_offset;            /* sluice_patch_t[] */
-  uint32_t engine_count, engine_offset;          /* sluice_engine_t[] */
-  uint32_t loop_count, loop_offset;              /* sluice_loop_t[] */
-  uint32_t step_count, step_offset;              /* int32[], of the instances in loops */
+  uint32_t region_bytes[SLUICE_REGION_COUNT]
+                       [2];             /* bytes needed of each, low and high word */
+  uint32_t patch_count, patch_offset;   /* sluice_patch_t[] */
+  uint32_t engine_count, engine_offset; /* sluice_engine_t[] */
+  uint32_t loop_count, loop_offset;     /* sluice_loop_t[] */
+  uint32_t step_count, step_offset;     /* int32[], of the instances in loops */
   uint32_t reserved[2];
 } sluice_stream_header_t;
 
 /* One engine. 8 bytes. */
 typedef struct {
-  uint16_t does;    /* SLUICE_DOES_ bits, at least one */
-  uint16_t node;    /* whose instructions it runs: row * node_cols + column, or
+  uint16_t does;  /* SLUICE_DOES_ bits, at least one */
+  uint16_t node;  /* whose instructions it runs: row * node_cols + column, or
                        SLUICE_ALL_NODES */
-  uint16_t queue;   /* index in the descriptor's queues (the simplest machine's one queue
+  uint16_t queue; /* index in the descriptor's queues (the simplest machine's one queue
                        is 0), or SLUICE_NO_QUEUE */
-  uint8_t roles;    /* SLUICE_ROLE_ bits that its LOADs and STOREs may have; 0 without them */
+  uint8_t
+      roles; /* SLUICE_ROLE_ bits that its LOADs and STOREs may have; 0 without them */
   uint8_t reserved;
 } sluice_engine_t;
 
@@ -172,9 +176,10 @@ typedef struct {
   uint32_t hash_lo, hash_hi;        /* of the body's words */
   uint32_t slot_count;              /* bindings per instance */
   uint32_t kernel_count;            /* kernels per instance */
-  uint32_t list_offset; /* uint32[engine_count + 1]: engine e runs instructions list[e] up
+  uint32_t
+      list_offset; /* uint32[engine_count + 1]: engine e runs instructions list[e] up
                            to, not including, list[e + 1] */
-  uint32_t flags;       /* 0 */
+  uint32_t flags;  /* 0 */
   uint32_t instruction_count, instruction_offset; /* sluice_instruction_t[] */
   uint32_t wait_count, wait_offset;               /* sluice_wait_t[] */
   uint32_t tile_count, tile_offset;               /* sluice_tile_t[] */
@@ -190,7 +195,7 @@ typedef struct {
   uint32_t block;         /* index in the directory */
   uint32_t first_binding; /* slot s is binding[first_binding + s] */
   uint32_t first_kernel;  /* tile.kernel k is kernel[first_kernel + k] */
-  uint32_t first_step;    /* index in the table of steps; SLUICE_NONE outside of loops */
+  uint32_t first_step; /* index in the table of steps; SLUICE_NONE outside of loops */
 } sluice_instance_t;
 
 #define SLUICE_MAX_LOOPS 3u /* around an instance */
@@ -247,9 +252,9 @@ typedef struct {
   uint32_t reserved;
 } sluice_instruction_t;
 
-enum { /* flags of COMPUTE */
-  SLUICE_FLAG_FIRST = 1, /* clears the accumulator before it adds */
-  SLUICE_FLAG_LAST = 2   /* adds bias, requantises and writes the output */
+enum {                        /* flags of COMPUTE */
+       SLUICE_FLAG_FIRST = 1, /* clears the accumulator before it adds */
+       SLUICE_FLAG_LAST = 2   /* adds bias, requantises and writes the output */
 };
 
 /* What must hold before an instruction starts. 8 bytes.
@@ -258,9 +263,9 @@ enum { /* flags of COMPUTE */
  *   before == 1: of the engine's instructions in all visits before this one, at most
  *     `count` have not completed. */
 typedef struct {
-  uint16_t engine;  /* index in the table of engines */
-  uint16_t before;  /* 0 or 1 */
-  uint32_t count;   /* of instructions */
+  uint16_t engine; /* index in the table of engines */
+  uint16_t before; /* 0 or 1 */
+  uint32_t count;  /* of instructions */
 } sluice_wait_t;
 
 /* A box of four axes, outermost first. 32 bytes. */
@@ -272,10 +277,10 @@ typedef struct {
 /* A box in memory: element i lies at base of slot + offset + sum of i[a] * stride[a].
  * 16 bytes. */
 typedef struct {
-  uint16_t slot;  /* of the block; its binding is the instance's */
-  uint8_t dtype;  /* SLUICE_DTYPE_ of ops.h */
+  uint16_t slot; /* of the block; its binding is the instance's */
+  uint8_t dtype; /* SLUICE_DTYPE_ of ops.h */
   uint8_t reserved;
-  uint32_t shape; /* index of a shape */
+  uint32_t shape;                /* index of a shape */
   uint32_t offset_lo, offset_hi; /* bytes */
 } sluice_operand_t;
 
@@ -285,17 +290,18 @@ typedef struct {
  *   index (LOAD only): an int32 operand in GBUF of dst_node. Row i of axis 2 of dst is row
  *   index[i] of axis 2 of src, whose extent bounds the index. */
 typedef struct {
-  uint32_t src, dst; /* indices of operands */
-  uint32_t index;    /* index of an operand, or SLUICE_NONE */
-  uint16_t src_node; /* STORE, FORWARD: row * node_cols + column */
-  uint16_t dst_node; /* LOAD, FORWARD: the rectangle's top left node, alike */
+  uint32_t src, dst;           /* indices of operands */
+  uint32_t index;              /* index of an operand, or SLUICE_NONE */
+  uint16_t src_node;           /* STORE, FORWARD: row * node_cols + column */
+  uint16_t dst_node;           /* LOAD, FORWARD: the rectangle's top left node, alike */
   uint16_t dst_cols, dst_rows; /* LOAD, FORWARD: nodes of the rectangle, each >= 1 */
-  uint32_t kernel;     /* relative to the instance's first_kernel: its layer needs this */
-  uint8_t role;        /* SLUICE_ROLE_: what the moved tensor is for that layer */
+  uint32_t kernel; /* relative to the instance's first_kernel: its layer needs this */
+  uint8_t role;    /* SLUICE_ROLE_: what the moved tensor is for that layer */
   uint8_t reserved0;
   uint16_t descriptors; /* LOAD, STORE: that the queue takes for it, >= 1; see Queue in
                            hardware.fbs. FORWARD: 0 */
-  uint32_t moved_bytes; /* LOAD of an encoded tensor: bytes that leave its memory, fewer than
+  uint32_t
+      moved_bytes; /* LOAD of an encoded tensor: bytes that leave its memory, fewer than
                            land or as many; else 0. See tensor_encoded_bytes in graph.fbs */
 } sluice_transfer_t;
 
@@ -339,25 +345,28 @@ typedef struct {
  * accumulator: int32 [n, p, q, k]; SLUICE_NONE when both FIRST and LAST. Ops without a
  *   sum over C have both flags. */
 typedef struct {
-  uint32_t kernel;    /* relative to the instance's first_kernel */
-  uint32_t cycles;    /* that the tile takes, >= 1 */
-  uint32_t input0, input1, weight, parameters, accumulator, output; /* indices of operands,
+  uint32_t kernel; /* relative to the instance's first_kernel */
+  uint32_t cycles; /* that the tile takes, >= 1 */
+  uint32_t input0, input1, weight, parameters, accumulator,
+      output;         /* indices of operands,
                                                        or SLUICE_NONE */
   uint32_t origin[4]; /* N H W K of the box's first element in the layer's output */
-  uint32_t c_begin, c_end; /* input channels summed over: [c_begin, c_end); both 0 for ops
+  uint32_t c_begin,
+      c_end;       /* input channels summed over: [c_begin, c_end); both 0 for ops
                               without a sum over C */
-  uint16_t pad[4];    /* padding rows and columns of this tile: top, left, bottom, right */
+  uint16_t pad[4]; /* padding rows and columns of this tile: top, left, bottom, right */
 } sluice_tile_t;
 
 /* One layer, on whole tensors: operands [first_operand, + inputs) are read, the next `outputs`
  * written. Its inputs that are absent have no operand. 32 bytes. */
 typedef struct {
-  uint32_t kernel;        /* relative to the instance's first_kernel */
-  uint32_t first_operand; /* index of an operand */
+  uint32_t kernel;          /* relative to the instance's first_kernel */
+  uint32_t first_operand;   /* index of an operand */
   uint32_t inputs, outputs; /* how many */
-  uint32_t cycles_lo, cycles_hi; /* that the host takes: as an OPAQUE layer declares, else
+  uint32_t cycles_lo,
+      cycles_hi; /* that the host takes: as an OPAQUE layer declares, else
                                     by Host in hardware.fbs */
-  uint32_t why;           /* SLUICE_WHY_ */
+  uint32_t why;  /* SLUICE_WHY_ */
   uint32_t reserved;
 } sluice_host_call_t;
 

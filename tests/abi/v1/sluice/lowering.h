@@ -45,17 +45,19 @@ typedef struct sluice_token_relay {
 
 /* How a stream uses a channel. */
 typedef struct sluice_token_use {
-  uint64_t tokens;      /* that go through it in one run */
-  uint32_t outstanding; /* the most that may be in it, in any timing, where no channel is
+  uint64_t tokens; /* that go through it in one run */
+  uint32_t
+      outstanding; /* the most that may be in it, in any timing, where no channel is
                            ever full: a counter must be able to count up to this, and a
                            channel of this depth never makes anything wait */
-  uint32_t least_depth; /* the least with which the stream ends while the other channels are
+  uint32_t
+      least_depth; /* the least with which the stream ends while the other channels are
                            as given; 0: it is not used */
 } sluice_token_use_t;
 
 /* One visit of an instance of the stream. */
 typedef struct sluice_visit {
-  uint32_t instance; /* index in the stream's table */
+  uint32_t instance;                /* index in the stream's table */
   uint32_t index[SLUICE_MAX_LOOPS]; /* iterations of the loops around it, the outermost
                                        first; 0 where there are fewer loops */
 } sluice_visit_t;
@@ -71,13 +73,14 @@ typedef struct sluice_token_view {
   uint32_t instructions; /* entries of `instruction`: of all visits */
   uint32_t relays;       /* entries of `relay` */
   uint32_t channels;     /* entries of `channel`, as given */
-  uint32_t common_depth; /* the least with which the stream ends when all channels have it;
+  uint32_t
+      common_depth; /* the least with which the stream ends when all channels have it;
                             0: no channel is used */
-  uint32_t visits;       /* entries of `visit` */
+  uint32_t visits;  /* entries of `visit` */
   const sluice_token_step_t* instruction; /* by number */
-  const sluice_token_relay_t* relay;      /* engine by engine, in the order of their lists */
-  const sluice_token_use_t* channel;      /* by index of the channel */
-  const sluice_visit_t* visit;            /* in the order in which all engines make them */
+  const sluice_token_relay_t* relay; /* engine by engine, in the order of their lists */
+  const sluice_token_use_t* channel; /* by index of the channel */
+  const sluice_visit_t* visit;       /* in the order in which all engines make them */
 } sluice_token_view_t;
 
 /* Derives the tokens of a stream: lists with these pops, pushes and relays, and without the

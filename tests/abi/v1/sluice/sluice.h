@@ -55,25 +55,27 @@ extern "C" {
 
 /* What a call came to. */
 typedef int32_t sluice_status_t;
-enum { /* sluice_status_t */
-  SLUICE_OK = 0,                /* what was asked for is done */
-  SLUICE_INFEASIBLE = 1,        /* proved: no legal plan exists; numbers in diagnostic */
-  SLUICE_STOPPED = 2,           /* a limit was reached before any legal plan existed */
-  SLUICE_REJECTED = 3,          /* a judge found the plan wrong; rule in diagnostic */
-  SLUICE_BAD_ARGUMENT = -1,     /* a null pointer, a value out of range, a bad struct_size */
-  SLUICE_BAD_INPUT = -2,        /* bytes are no valid graph, hardware or plan */
-  SLUICE_UNSUPPORTED = -3,      /* valid, but this library cannot do it; named */
-  SLUICE_OUT_OF_MEMORY = -4,    /* allocator refused or max_bytes would be exceeded */
-  SLUICE_BUFFER_TOO_SMALL = -5, /* the required size is in *size (or *count) */
-  SLUICE_INTERNAL = -6          /* a defect of this library: its plan failed verify */
+enum {                        /* sluice_status_t */
+       SLUICE_OK = 0,         /* what was asked for is done */
+       SLUICE_INFEASIBLE = 1, /* proved: no legal plan exists; numbers in diagnostic */
+       SLUICE_STOPPED = 2,    /* a limit was reached before any legal plan existed */
+       SLUICE_REJECTED = 3,   /* a judge found the plan wrong; rule in diagnostic */
+       SLUICE_BAD_ARGUMENT =
+           -1, /* a null pointer, a value out of range, a bad struct_size */
+       SLUICE_BAD_INPUT = -2,     /* bytes are no valid graph, hardware or plan */
+       SLUICE_UNSUPPORTED = -3,   /* valid, but this library cannot do it; named */
+       SLUICE_OUT_OF_MEMORY = -4, /* allocator refused or max_bytes would be exceeded */
+       SLUICE_BUFFER_TOO_SMALL = -5, /* the required size is in *size (or *count) */
+       SLUICE_INTERNAL = -6 /* a defect of this library: its plan failed verify */
 };
 
-enum { /* sluice_report_t.stop_reason */
-  SLUICE_STOP_COMPLETE = 0,  /* the search ended by itself */
-  SLUICE_STOP_DEADLINE = 1,  /* deadline_ns passed */
-  SLUICE_STOP_ITERATIONS = 2, /* max_iterations were made */
-  SLUICE_STOP_CANCELLED = 3, /* the cancel word or the progress callback said so */
-  SLUICE_STOP_PROVED = 4     /* the cost equals the lower bound: no plan is better, energies to
+enum {                             /* sluice_report_t.stop_reason */
+       SLUICE_STOP_COMPLETE = 0,   /* the search ended by itself */
+       SLUICE_STOP_DEADLINE = 1,   /* deadline_ns passed */
+       SLUICE_STOP_ITERATIONS = 2, /* max_iterations were made */
+       SLUICE_STOP_CANCELLED = 3, /* the cancel word or the progress callback said so */
+       SLUICE_STOP_PROVED =
+           4 /* the cost equals the lower bound: no plan is better, energies to
                                 a part in 1e9; also where a limit ended the search */
 };
 
@@ -90,11 +92,12 @@ typedef struct sluice_diagnostic {
   uint32_t model;           /* index among several (experimental.h); else 0 */
   uint64_t required_bytes;  /* what would do; 0: the failure is not about memory */
   uint64_t available_bytes; /* what there is; 0: the failure is not about memory */
-  uint64_t smallest_scratchpad_bytes; /* with SLUICE_INFEASIBLE: so much has a plan; 0: not
+  uint64_t
+      smallest_scratchpad_bytes; /* with SLUICE_INFEASIBLE: so much has a plan; 0: not
                                          known */
-  char stage[16];           /* "graph", "hardware", "options", "lowering", "verify", ... */
-  char rule[32];            /* of a rejected stream: "order", "bounds", ... */
-  char message[256];        /* one English sentence, NUL-terminated, cut where too long */
+  char stage[16];    /* "graph", "hardware", "options", "lowering", "verify", ... */
+  char rule[32];     /* of a rejected stream: "order", "bounds", ... */
+  char message[256]; /* one English sentence, NUL-terminated, cut where too long */
 } sluice_diagnostic_t;
 
 /* Where a context takes its memory from. The struct is copied; `user` and the functions must
@@ -114,7 +117,7 @@ typedef struct sluice_context_options {
   uint32_t struct_size;
   uint32_t reserved;
   const sluice_allocator_t* allocator; /* may be NULL */
-  void* block;          /* all memory lies in here, the context too; may be NULL. It must
+  void* block; /* all memory lies in here, the context too; may be NULL. It must
                            live until the context and all objects are destroyed */
   uint64_t block_bytes; /* of block */
   uint64_t max_bytes;   /* cap on live bytes; 0: none but the block's size */
@@ -142,15 +145,15 @@ SLUICE_API const char* sluice_version(void);
 /* Parts of the library that a build may leave out (CMake: SLUICE_WITH_MESH and so on). A
  * function whose part is missing returns SLUICE_UNSUPPORTED, and its message names the
  * part and the CMake option. */
-enum { /* sluice_components: bits */
-  SLUICE_COMPONENT_MESH = 1,      /* plans for several nodes; sluice_segments */
-  SLUICE_COMPONENT_MAPPERS = 2,   /* loop nests of tiles and layers: exact GEMM and
+enum {                                 /* sluice_components: bits */
+       SLUICE_COMPONENT_MESH = 1,      /* plans for several nodes; sluice_segments */
+       SLUICE_COMPONENT_MAPPERS = 2,   /* loop nests of tiles and layers: exact GEMM and
                                      convolution, CoSA, KAPLA */
-  SLUICE_COMPONENT_OPERATORS = 4, /* SLUICE_GRANULARITY_OPERATOR; sluice_replace */
-  SLUICE_COMPONENT_COSCHEDULE = 8, /* sluice_curve, sluice_coschedule,
+       SLUICE_COMPONENT_OPERATORS = 4, /* SLUICE_GRANULARITY_OPERATOR; sluice_replace */
+       SLUICE_COMPONENT_COSCHEDULE = 8, /* sluice_curve, sluice_coschedule,
                                       sluice_preemption_points */
-  SLUICE_COMPONENT_TOKENS = 16,   /* sluice_tokens (lowering.h) */
-  SLUICE_COMPONENT_FUSION = 32    /* SLUICE_SOLVER_FUSION, _COCCO and _SOMA;
+       SLUICE_COMPONENT_TOKENS = 16,    /* sluice_tokens (lowering.h) */
+       SLUICE_COMPONENT_FUSION = 32     /* SLUICE_SOLVER_FUSION, _COCCO and _SOMA;
                                      sluice_evaluate */
 };
 /* The SLUICE_COMPONENT_ bits of this build. Any thread may call it at any time. */
@@ -160,9 +163,9 @@ SLUICE_API const char* sluice_status_name(sluice_status_t status);
 
 /* Makes a context. options may be NULL: malloc, free and no cap. SLUICE_OUT_OF_MEMORY: the
  * allocator refused, or the block is too small to hold a context. */
-SLUICE_API sluice_status_t sluice_context_create(const sluice_context_options_t* options,
-                                                 sluice_context_t** out_context,
-                                                 sluice_diagnostic_t* diagnostic);
+SLUICE_API sluice_status_t
+sluice_context_create(const sluice_context_options_t* options,
+                      sluice_context_t** out_context, sluice_diagnostic_t* diagnostic);
 /* Gives the context back; no call may use it any more. Objects made from it may live on and
  * be read; its memory is given back when the last of them is destroyed. NULL: nothing. */
 SLUICE_API void sluice_context_destroy(sluice_context_t* context);
@@ -171,9 +174,9 @@ SLUICE_API void sluice_context_destroy(sluice_context_t* context);
 typedef struct sluice_memory_stats {
   uint32_t struct_size;
   uint32_t reserved;
-  uint64_t live_bytes;  /* taken and not given back. Includes memory that a call past its
+  uint64_t live_bytes; /* taken and not given back. Includes memory that a call past its
                            deadline left for the next call to free */
-  uint64_t peak_bytes;  /* the most that was live since the context was made */
+  uint64_t peak_bytes; /* the most that was live since the context was made */
   uint64_t allocations; /* calls of the allocator since then */
 } sluice_memory_stats_t;
 /* Counts as they are between two calls. */
@@ -197,20 +200,21 @@ SLUICE_API sluice_status_t sluice_hardware_create(sluice_context_t* context,
 /* Gives the hardware's memory back to its context. NULL: nothing. */
 SLUICE_API void sluice_hardware_destroy(sluice_hardware_t* hardware);
 
-enum { /* sluice_tensor_info_t.kind */
-  SLUICE_TENSOR_INTERMEDIATE = 0, /* one layer writes it, others read it */
-  SLUICE_TENSOR_INPUT = 1,    /* each run gives it */
-  SLUICE_TENSOR_OUTPUT = 2,   /* each run makes it */
-  SLUICE_TENSOR_CONSTANT = 3, /* weights, parameters, tables */
-  SLUICE_TENSOR_STATE = 4     /* persists over runs, zero at first (KV cache),
+enum {                                 /* sluice_tensor_info_t.kind */
+       SLUICE_TENSOR_INTERMEDIATE = 0, /* one layer writes it, others read it */
+       SLUICE_TENSOR_INPUT = 1,        /* each run gives it */
+       SLUICE_TENSOR_OUTPUT = 2,       /* each run makes it */
+       SLUICE_TENSOR_CONSTANT = 3,     /* weights, parameters, tables */
+       SLUICE_TENSOR_STATE = 4         /* persists over runs, zero at first (KV cache),
                                  or what its source says */
 };
 enum { /* sluice_tensor_info_t.source: where the bytes of a constant, or of a
          state before the first run, come from */
-  SLUICE_SOURCE_NONE = 0,     /* neither; a state: zeros */
-  SLUICE_SOURCE_INLINE = 1,   /* source_offset: byte of the buffer the graph was made from */
-  SLUICE_SOURCE_EXTERNAL = 2, /* source_offset: byte of `file` */
-  SLUICE_SOURCE_SEEDED = 3    /* source_offset: the seed (ops.h) */
+       SLUICE_SOURCE_NONE = 0, /* neither; a state: zeros */
+       SLUICE_SOURCE_INLINE =
+           1, /* source_offset: byte of the buffer the graph was made from */
+       SLUICE_SOURCE_EXTERNAL = 2, /* source_offset: byte of `file` */
+       SLUICE_SOURCE_SEEDED = 3    /* source_offset: the seed (ops.h) */
 };
 
 /* What a graph holds; indices go from 0 to one less. */
@@ -243,11 +247,11 @@ typedef struct sluice_layer_info {
   uint32_t output_count;    /* entries of outputs */
   uint32_t attribute_count; /* entries of attributes; those behind them are zero */
   uint32_t name_size;       /* bytes of name */
-  const uint32_t* inputs;   /* tensors in the order of ops.h; SLUICE_NO_INDEX: an optional
+  const uint32_t* inputs; /* tensors in the order of ops.h; SLUICE_NO_INDEX: an optional
                                one that is absent */
-  const uint32_t* outputs;  /* tensors */
+  const uint32_t* outputs;   /* tensors */
   const int32_t* attributes; /* in the order of ops.h */
-  const char* name;         /* UTF-8, without a NUL; NULL: none */
+  const char* name;          /* UTF-8, without a NUL; NULL: none */
 } sluice_layer_info_t;
 
 /* A value that each run gives: min <= value <= max (the position in a KV cache). */
@@ -260,44 +264,51 @@ typedef struct sluice_parameter_info {
 
 /* How many tensors, layers and parameters a graph has. */
 SLUICE_API sluice_status_t sluice_graph_count(const sluice_graph_t* graph,
-                                             sluice_graph_counts_t* out_counts);
+                                              sluice_graph_counts_t* out_counts);
 /* Tensor `index`. SLUICE_BAD_ARGUMENT: there is no such tensor. */
 SLUICE_API sluice_status_t sluice_graph_tensor(const sluice_graph_t* graph,
                                                uint32_t index,
                                                sluice_tensor_info_t* out_tensor);
 /* Layer `index`. SLUICE_BAD_ARGUMENT: there is no such layer. */
-SLUICE_API sluice_status_t sluice_graph_layer(const sluice_graph_t* graph, uint32_t index,
+SLUICE_API sluice_status_t sluice_graph_layer(const sluice_graph_t* graph,
+                                              uint32_t index,
                                               sluice_layer_info_t* out_layer);
 /* Parameter `index`. SLUICE_BAD_ARGUMENT: there is no such parameter. */
-SLUICE_API sluice_status_t sluice_graph_parameter(
-    const sluice_graph_t* graph, uint32_t index, sluice_parameter_info_t* out_parameter);
+SLUICE_API sluice_status_t
+sluice_graph_parameter(const sluice_graph_t* graph, uint32_t index,
+                       sluice_parameter_info_t* out_parameter);
 
 enum { /* sluice_schedule_options_t.solver */
-  SLUICE_SOLVER_DEFAULT = 0,  /* first plans of segments: layers that share loops, tensors
+       SLUICE_SOLVER_DEFAULT =
+           0, /* first plans of segments: layers that share loops, tensors
                                  that stay on chip between them. FUSION (if the library has
                                  it) follows when there is a deadline or max_iterations, or
                                  when no segments fit; under a short deadline it may come
                                  first. When limits leave no time for either, or neither
                                  costs less, the BASELINE plan is returned */
-  SLUICE_SOLVER_BASELINE = 1, /* every layer by itself: the plain plan, in milliseconds */
-  SLUICE_SOLVER_FUSION = 2,   /* layers fused where that costs less, else as BASELINE */
-  SLUICE_SOLVER_COCCO = 3,    /* as published: order and DRAM cuts, double buffering */
-  SLUICE_SOLVER_SOMA = 4      /* as published: fusion, then DRAM order and durations */
+       SLUICE_SOLVER_BASELINE =
+           1, /* every layer by itself: the plain plan, in milliseconds */
+       SLUICE_SOLVER_FUSION =
+           2, /* layers fused where that costs less, else as BASELINE */
+       SLUICE_SOLVER_COCCO =
+           3,                 /* as published: order and DRAM cuts, double buffering */
+       SLUICE_SOLVER_SOMA = 4 /* as published: fusion, then DRAM order and durations */
 };
 
 /* What it costs to compute one tile whose operands lie in the scratchpad. */
 typedef struct sluice_tile_cost {
-  int64_t cycles;       /* 1 to 2^32 - 1; raised where lower than work / peak (ops.h), or
+  int64_t cycles;   /* 1 to 2^32 - 1; raised where lower than work / peak (ops.h), or
                            than the tile's bytes over the scratchpad's bandwidth */
-  double energy_pj;     /* without leakage; 0: not known, counted from bytes and work */
+  double energy_pj; /* without leakage; 0: not known, counted from bytes and work */
   double scratchpad_pj; /* the part of energy_pj that the scratchpad takes */
 } sluice_tile_cost_t;
 
 /* The cost of one tile of one layer. */
 typedef struct sluice_tile_row {
-  uint32_t layer;    /* index in the graph */
-  int32_t extent[4]; /* of the output box, N H W K: as the output tensor, ones in front */
-  int32_t channels;  /* input channels summed over: all of the layer's, fewer where it is
+  uint32_t layer; /* index in the graph */
+  int32_t
+      extent[4]; /* of the output box, N H W K: as the output tensor, ones in front */
+  int32_t channels; /* input channels summed over: all of the layer's, fewer where it is
                         accumulated in parts, 0 where it sums over none */
   sluice_tile_cost_t cost; /* what the tile costs */
 } sluice_tile_row_t;
@@ -327,22 +338,22 @@ typedef struct sluice_runner {
 /* What to plan for and when to stop. All pointers are read during the call alone. */
 typedef struct sluice_schedule_options {
   uint32_t struct_size;
-  uint32_t solver;            /* SLUICE_SOLVER_ */
-  uint64_t scratchpad_bytes;  /* the most to use per node; 0, or more than the hardware
+  uint32_t solver;           /* SLUICE_SOLVER_ */
+  uint64_t scratchpad_bytes; /* the most to use per node; 0, or more than the hardware
                                  has: its capacity */
-  uint64_t deadline_ns;       /* from the start of the call; 0: none */
-  uint64_t max_iterations;    /* of improvement; 0: no bound by count */
-  uint64_t seed;              /* of the search's random numbers */
-  const uint32_t* cancel;     /* polled; nonzero stops. Another thread may write it (one
+  uint64_t deadline_ns;      /* from the start of the call; 0: none */
+  uint64_t max_iterations;   /* of improvement; 0: no bound by count */
+  uint64_t seed;             /* of the search's random numbers */
+  const uint32_t* cancel;    /* polled; nonzero stops. Another thread may write it (one
                                  aligned word, atomically). May be NULL */
   /* Called on the call's thread for every better plan and about every 2 ms; nonzero stops,
    * as cancel does. cost: of the best plan so far, energy^n * delay^m in pJ and cycles; 0:
    * there is none. It must not use the context. May be NULL. */
   int32_t (*progress)(void* user, uint64_t iterations, double cost);
-  void* progress_user;        /* handed to progress as it is */
-  uint32_t energy_exponent;   /* n of cost = energy^n * delay^m, in pJ and cycles; at
+  void* progress_user;      /* handed to progress as it is */
+  uint32_t energy_exponent; /* n of cost = energy^n * delay^m, in pJ and cycles; at
                                  most 16 */
-  uint32_t delay_exponent;    /* m; at most 16. Both 0: 1 and 1 */
+  uint32_t delay_exponent;  /* m; at most 16. Both 0: 1 and 1 */
   /* Costs of tiles come from the first of these that knows the tile: tile_rows, tile_cost,
    * the library's own loop nests (as sluice_map_layers), the passes of the machine's array,
    * peak rates. */
@@ -350,7 +361,7 @@ typedef struct sluice_schedule_options {
   uint64_t tile_row_count;            /* entries of tile_rows */
   sluice_tile_cost_fn tile_cost;      /* may be NULL */
   void* tile_cost_user;               /* handed to tile_cost as it is */
-  uint32_t granularity; /* SLUICE_GRANULARITY_ */
+  uint32_t granularity;               /* SLUICE_GRANULARITY_ */
   uint32_t reserved;
   /* Blocks of the stream are cut so that each takes at most this many cycles by itself
    * (longer single instructions excepted). Between two blocks another stream may have the
@@ -366,12 +377,12 @@ typedef struct sluice_schedule_options {
   const sluice_runner_t* runner;
 } sluice_schedule_options_t;
 
-enum { /* sluice_schedule_options_t.granularity */
-  SLUICE_GRANULARITY_TILE = 0, /* layers are cut into tiles */
-  /* Every layer is one instruction on whole tensors in the scratchpad. Tensors that do not
+enum {                              /* sluice_schedule_options_t.granularity */
+       SLUICE_GRANULARITY_TILE = 0, /* layers are cut into tiles */
+       /* Every layer is one instruction on whole tensors in the scratchpad. Tensors that do not
    * fit are spilled and retrieved, in the order that moves the fewest bytes.
    * SLUICE_INFEASIBLE when the operands of one layer do not fit together. */
-  SLUICE_GRANULARITY_OPERATOR = 1
+       SLUICE_GRANULARITY_OPERATOR = 1
 };
 
 /* Plans a graph on a machine. options may be NULL. *out_plan has passed verify.
@@ -400,9 +411,9 @@ SLUICE_API sluice_status_t sluice_schedule(sluice_context_t* context,
 /* What a new plan has kept of the one before. */
 typedef struct sluice_change {
   uint32_t struct_size;
-  uint32_t changed;      /* SLUICE_CHANGED_ bits */
-  uint32_t from_scratch; /* 1: nothing of the plan before could be used */
-  uint32_t layers_kept;  /* layers of the new graph that are as in the old one */
+  uint32_t changed;         /* SLUICE_CHANGED_ bits */
+  uint32_t from_scratch;    /* 1: nothing of the plan before could be used */
+  uint32_t layers_kept;     /* layers of the new graph that are as in the old one */
   uint32_t layers_changed;  /* that have other shapes or attributes */
   uint32_t layers_inserted; /* that the old graph does not have */
   uint32_t layers_removed;  /* layers of the old graph that are gone */
@@ -413,10 +424,10 @@ typedef struct sluice_change {
   uint64_t patch_bytes;  /* of these, bytes that differ from the old stream's */
 } sluice_change_t;
 
-enum { /* sluice_change_t.changed: bits */
-  SLUICE_CHANGED_GRAPH = 1,     /* the bytes of the graph */
-  SLUICE_CHANGED_HARDWARE = 2,  /* the bytes of the descriptor */
-  SLUICE_CHANGED_SCRATCHPAD = 4 /* bytes of it that may be used */
+enum {                               /* sluice_change_t.changed: bits */
+       SLUICE_CHANGED_GRAPH = 1,     /* the bytes of the graph */
+       SLUICE_CHANGED_HARDWARE = 2,  /* the bytes of the descriptor */
+       SLUICE_CHANGED_SCRATCHPAD = 4 /* bytes of it that may be used */
 };
 
 /* How to plan again. */
@@ -436,11 +447,11 @@ typedef struct sluice_reschedule_options {
  * plan has passed verify. options and out_change may be NULL;
  * out_change is written with every status but SLUICE_BAD_ARGUMENT. Errors: those of
  * sluice_schedule. */
-SLUICE_API sluice_status_t sluice_reschedule(
-    sluice_context_t* context, const sluice_plan_t* previous,
-    const sluice_graph_t* graph, const sluice_hardware_t* hardware,
-    const sluice_reschedule_options_t* options, sluice_plan_t** out_plan,
-    sluice_change_t* out_change, sluice_diagnostic_t* diagnostic);
+SLUICE_API sluice_status_t
+sluice_reschedule(sluice_context_t* context, const sluice_plan_t* previous,
+                  const sluice_graph_t* graph, const sluice_hardware_t* hardware,
+                  const sluice_reschedule_options_t* options, sluice_plan_t** out_plan,
+                  sluice_change_t* out_change, sluice_diagnostic_t* diagnostic);
 
 /* A run of bytes of a stream image. */
 typedef struct sluice_patch_range {
@@ -502,7 +513,8 @@ SLUICE_API sluice_status_t sluice_plan_bytes(const sluice_plan_t* plan,
                                              const void** out_bytes, size_t* out_size);
 /* The stream image of stream.h, borrowed; 4-byte aligned. It lies inside the plan's bytes. */
 SLUICE_API sluice_status_t sluice_plan_stream(const sluice_plan_t* plan,
-                                              const void** out_stream, size_t* out_size);
+                                              const void** out_stream,
+                                              size_t* out_size);
 /* Copies the plan.fbs bytes. *size: in, room in buffer; out, the plan's size. buffer NULL or
  * too small: SLUICE_BUFFER_TOO_SMALL and nothing is copied. */
 SLUICE_API sluice_status_t sluice_plan_write(const sluice_plan_t* plan, void* buffer,
@@ -512,8 +524,8 @@ SLUICE_API sluice_status_t sluice_plan_write(const sluice_plan_t* plan, void* bu
  * + h * stride[1] + w * stride[2] + c * stride[3] of the region. */
 typedef struct sluice_tensor_place {
   uint32_t struct_size;
-  uint32_t region;    /* SLUICE_REGION_ of stream.h; 255: it never leaves the scratchpad */
-  uint64_t offset;    /* bytes from the region's start */
+  uint32_t region; /* SLUICE_REGION_ of stream.h; 255: it never leaves the scratchpad */
+  uint64_t offset; /* bytes from the region's start */
   uint32_t stride[4]; /* bytes along N H W C */
 } sluice_tensor_place_t;
 /* Tensor `index` of the plan's graph. SLUICE_BAD_ARGUMENT: there is no such tensor. */
@@ -534,16 +546,17 @@ enum {
 /* What a plan costs and how it was found. Energies are in pJ, of one run of the graph. */
 typedef struct sluice_report {
   uint32_t struct_size;
-  uint32_t stop_reason;    /* SLUICE_STOP_ */
-  uint64_t latency_cycles; /* of one run; the simulator takes exactly as many */
-  double energy_pj;        /* sum of the parts below, energy_noc_pj and
+  uint32_t stop_reason;        /* SLUICE_STOP_ */
+  uint64_t latency_cycles;     /* of one run; the simulator takes exactly as many */
+  double energy_pj;            /* sum of the parts below, energy_noc_pj and
                               energy_host_pj */
   double energy_dram_pj;       /* DRAM reads and writes */
   double energy_scratchpad_pj; /* scratchpad reads and writes */
-  double energy_compute_pj;    /* MACs, vector operations, memories below the scratchpad */
-  double energy_leakage_pj;    /* latency * leakage per cycle */
+  double energy_compute_pj; /* MACs, vector operations, memories below the scratchpad */
+  double energy_leakage_pj; /* latency * leakage per cycle */
   uint64_t dram_read_bytes, dram_write_bytes; /* moved by all transfers */
-  uint64_t spill_bytes; /* written of tensors that are neither outputs nor states; part of
+  uint64_t
+      spill_bytes; /* written of tensors that are neither outputs nor states; part of
                            dram_write_bytes */
   uint64_t peak_buffer_bytes; /* highest scratchpad byte in use + 1, of any node */
   /* No plan of this graph on this machine is faster or takes less energy. Tiles cost what
@@ -553,7 +566,7 @@ typedef struct sluice_report {
   double bound_energy_pj;        /* of all parts above */
   uint64_t macs, vector_ops;     /* work as ops.h counts it */
   uint64_t iterations;           /* of improvement that were made */
-  uint32_t layers;       /* layers that compute or move; views are none */
+  uint32_t layers;               /* layers that compute or move; views are none */
   uint32_t groups;       /* layer-fusion groups: runs of layers between DRAM cuts */
   uint32_t tiles;        /* computed, over all instances */
   uint32_t instructions; /* of the stream, over all instances */
@@ -567,10 +580,12 @@ typedef struct sluice_report {
    * describes one, else its peak rates. Not part of the plan's bytes: 0 for a plan that was
    * read from bytes. */
   uint32_t missing_components;
-  uint32_t host_layers;  /* of `layers`, that HOST calls execute */
-  uint64_t host_macs;    /* of those whose operator the machine lacks; not in macs */
-  uint64_t host_bytes;   /* that HOST calls read and write in DRAM; not in dram_..._bytes */
-  double energy_host_pj; /* HOST calls, with DRAM's for host_bytes where they use its port;
+  uint32_t host_layers; /* of `layers`, that HOST calls execute */
+  uint64_t host_macs;   /* of those whose operator the machine lacks; not in macs */
+  uint64_t
+      host_bytes; /* that HOST calls read and write in DRAM; not in dram_..._bytes */
+  double
+      energy_host_pj; /* HOST calls, with DRAM's for host_bytes where they use its port;
                             part of energy_pj */
 } sluice_report_t;
 /* What a plan costs and how it was found. */
@@ -581,7 +596,7 @@ SLUICE_API sluice_status_t sluice_plan_report(const sluice_plan_t* plan,
  * of the call. Bytes off chip belong to the first layer that reads, or to the one that makes
  * the tensor, also where that is a view. */
 typedef struct sluice_layer_least {
-  uint64_t cycles;         /* of its tiles together, or of its HOST call with its time at
+  uint64_t cycles; /* of its tiles together, or of its HOST call with its time at
                               DRAM's port */
   uint64_t constant_bytes; /* of constants, loaded */
   uint64_t loaded_bytes;   /* of anything else, loaded */
@@ -599,19 +614,22 @@ typedef struct sluice_layer_least {
  * bound_latency_cycles; a part in 1e9 is taken off for rounding. */
 typedef struct sluice_certificate {
   uint32_t struct_size;
-  uint32_t count; /* layers of the graph; 0: the plan, made by an earlier version, has none */
+  uint32_t
+      count; /* layers of the graph; 0: the plan, made by an earlier version, has none */
   const sluice_layer_least_t* layers; /* by graph layer; lent by the plan */
   sluice_layer_least_t all;           /* their sums */
-  uint64_t host_cycles;    /* of HOST calls, part of all.cycles */
-  uint64_t compute_cycles; /* of tiles on all nodes, a load before and a store behind them */
-  uint64_t port_cycles;    /* of transfers, and of HOST calls that hold DRAM's port */
-  uint64_t room_cycles;    /* what scratchpads have no room for is moved later: given where it
+  uint64_t host_cycles;               /* of HOST calls, part of all.cycles */
+  uint64_t
+      compute_cycles; /* of tiles on all nodes, a load before and a store behind them */
+  uint64_t port_cycles; /* of transfers, and of HOST calls that hold DRAM's port */
+  uint64_t
+      room_cycles; /* what scratchpads have no room for is moved later: given where it
                               exceeds the three above, else 0 */
   double again_pj; /* of loads that the scratchpad's size makes necessary again */
 } sluice_certificate_t;
 /* What the bounds of a plan's report are made of. */
-SLUICE_API sluice_status_t sluice_plan_certificate(const sluice_plan_t* plan,
-                                                   sluice_certificate_t* out_certificate);
+SLUICE_API sluice_status_t sluice_plan_certificate(
+    const sluice_plan_t* plan, sluice_certificate_t* out_certificate);
 
 /* Judges a plan for a graph and a machine; shares no code with the scheduler. SLUICE_OK: for
  * every timing that respects the waits, each read sees the bytes the graph means, every
