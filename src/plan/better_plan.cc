@@ -10,15 +10,17 @@
 
 namespace sluice {
 
+double LeastCost(const PlanCall& call) {
+  return call.has_plan() ? call.best_cost : PlanCost(call.options, call.plain.report);
+}
+
 bool IsBetter(PlanCall* call, Candidate* c, Arena* scratch) {
   if (CompleteCandidate({call->graph, call->hardware, call->bound}, scratch, c) !=
       Status::kOk) {
     return false;
   }
   if (!call->has_plan() && call->lacks_plain) return true;
-  const double cost =
-      call->has_plan() ? call->best_cost : PlanCost(call->options, call->plain.report);
-  return PlanCost(call->options, c->report) < cost;
+  return PlanCost(call->options, c->report) < LeastCost(*call);
 }
 
 Status TakeFound(PlanCall* call, bool better, Candidate* found) {
@@ -42,7 +44,10 @@ Status TakeBetter(PlanCall* call) {
   const uint64_t live = call->scratch->memory()->live_bytes();
   SLUICE_TRY(TakeFromSpace(call));
   // A caller that limits time or iterations expects the search to use them up.
-  if (call->spaced && !call->has_limits()) return Status::kOk;
+  // Otherwise fused plans are tried only for a small graph, in the memory of the search.
+  if (call->spaced && !call->has_limits()) {
+    return call->wants_fused ? TakeFused(call) : Status::kOk;
+  }
   SLUICE_TRY(TakeFusedWithin(call, live));
   if (call->wants_iterations) call->search.Spend(call->options.max_iterations);
   return Status::kOk;

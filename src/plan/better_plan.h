@@ -17,6 +17,9 @@ namespace sluice {
 
 Status TakeBetter(PlanCall* call);
 
+// What the best plan so far costs, or the plain one while there is none.
+double LeastCost(const PlanCall& call);
+
 // Adds waits and report to a written program; true when it beats the best plan.
 bool IsBetter(PlanCall* call, Candidate* candidate, Arena* scratch);
 

@@ -20,6 +20,9 @@ constexpr uint32_t kQuickLength = 8;
 constexpr uint64_t kLeastWork = 16, kWorkOfLayer = 16;
 constexpr uint64_t kMostWorkOfLayer = 1 << 15;  // of the last round
 constexpr double kNear = 129.0 / 128;  // of the bound's cost: too near to be refined
+// Plans of so few layers, and so few steps layer by layer, are looked for in more ways:
+// these cost little time.
+constexpr size_t kFewLayers = 48, kFewSteps = 4096;
 
 // True if an engine works nearly all the time: other offsets of the images, which only
 // let loads begin earlier or later, change nothing then.
@@ -183,17 +186,33 @@ class SpaceTaker {
     return Status::kOk;
   }
 
+  // Plans of few layers: also looks for one that leaves half of the scratchpad empty. A
+  // search with less room tries finer loops, whose first loads are shorter.
+  Status TakeSmaller() {
+    if (!IsSmall() || IsNearBound()) return Status::kOk;
+    call_->wants_fused = true;
+    KnownPlan smaller;
+    {
+      SpaceCall of = CallOf(search_);
+      of.scratchpad_bytes /= 2;
+      of.search.budget = &call_->search;
+      Arena memory(call_->scratch->memory());
+      Diagnostic ignored = {};
+      SpaceSchedule space(of, &memory);
+      if (space.Find(&ignored) != Status::kOk) return Status::kOk;
+      SLUICE_TRY(space.Note(&call_->notes, &smaller));
+    }
+    for (int64_t& leave : smaller.leave) leave += call_->capacity / 2;
+    return TakeExactly(smaller);
+  }
+
   // Plans of few layers: changes them, priced exactly.
   Status Refine() {
-    if (best_->segment.empty() || IsNearBound()) return Status::kOk;
-    KnownPlan refined = *best_;
-    SLUICE_TRY(RefinePlan({call_, CallOf(search_)}, &call_->notes, &refined));
-    if (refined.segment.data() == best_->segment.data()) return Status::kOk;
-    SpaceCall of = CallOf(search_);
-    of.search.improving = 0;
-    of.known = &refined;
-    of.exactly = true;
-    return Take(of);
+    if (IsNearBound()) return Status::kOk;
+    KnownPlan refined = best_->segment.empty() ? last_ : *best_;
+    bool better = false;
+    SLUICE_TRY(RefinePlan({call_, CallOf(search_)}, &call_->notes, &refined, &better));
+    return better ? TakeExactly(refined) : Status::kOk;
   }
 
   // Keeps the valid segments of an earlier plan. If fewer than half are valid, a plan
@@ -232,11 +251,24 @@ class SpaceTaker {
             call_->coster, search,          &call_->search};
   }
 
+  Status TakeExactly(const KnownPlan& known) {
+    SpaceCall of = CallOf(search_);
+    of.search.improving = 0;
+    of.known = &known;
+    of.exactly = true;
+    return Take(of);
+  }
+
+  bool IsSmall() const {
+    return call_->graph.layers.size() <= kFewLayers &&
+           call_->plain.program.size() <= kFewSteps;
+  }
+
   bool IsNearBound() const {
     sluice_report_t least = {};
     least.energy_pj = search_.least_pj;
     least.latency_cycles = static_cast<uint64_t>(search_.least_cycles);
-    return call_->best_cost <= PlanCost(call_->options, least) * kNear;
+    return LeastCost(*call_) <= PlanCost(call_->options, least) * kNear;
   }
 
   Status Take(const SpaceSearch& search, const KnownPlan* known) {
@@ -288,6 +320,7 @@ class SpaceTaker {
     }
     SLUICE_TRY(TakeOrders(call_, space, memory));
     if (call_->scratch->memory()->refusals() != refusals) call_->too_large = true;
+    if (noted) last_ = plan;
     if (noted && call_->best_cost != before) *best_ = plan;
     return Status::kOk;
   }
@@ -295,6 +328,7 @@ class SpaceTaker {
   PlanCall* call_;
   SpaceSearch search_;
   KnownPlan* const best_;     // of the call
+  KnownPlan last_;            // the last that was written, better or not
   KnownPlan found_;           // those before changes
   PlanTotal unchanged_ = {};  // predicted for them
   int64_t iterations_ = 0;    // of a segment's loops, in the last plan
@@ -317,6 +351,7 @@ Status TakeFromSpace(PlanCall* call) {
   if (call->options.deadline_ns != 0 && !call->soon) SLUICE_TRY(taker.TakeQuick());
   if (call->options.deadline_ns != 0) SLUICE_TRY(taker.ImproveQuick());
   SLUICE_TRY(taker.TakeThorough());
+  if (!call->has_limits()) SLUICE_TRY(taker.TakeSmaller());
   SLUICE_TRY(taker.Refine());
   return call->has_limits() ? taker.GoOn() : Status::kOk;
 }
