@@ -117,7 +117,7 @@ typedef struct sluice_fanout {
   uint32_t struct_size;
   uint32_t level;        /* whose one instance feeds `extent` units */
   const char* name;      /* copied; NULL: none */
-  uint32_t extent;       /* 0: 1 */
+  uint32_t extent;       /* units below one instance of the level; 0: 1 */
   uint32_t may_unroll;   /* dims that may be dealt to its units, the sum of 1 N, 2 K,
                             4 C, 8 P, 16 Q, 32 R, 64 S; 0: all seven */
   uint32_t no_multicast; /* 0: one read serves all units that need the same word */
@@ -133,7 +133,8 @@ typedef struct sluice_fanout {
  * and fanouts below the scratchpad. */
 typedef struct sluice_core_array {
   uint32_t struct_size;
-  uint32_t rows, columns, vector, lane;            /* 0: 1 */
+  uint32_t rows, columns; /* of cores; 0: 1 */
+  uint32_t vector, lane;  /* input, output channels that a core takes per cycle; 0: 1 */
   uint32_t input_level, weight_level, output_level; /* the cores' buffers */
   /* energy of the part of the scratchpad that outputs pass on their way */
   double slice_read_pj_per_bit, slice_write_pj_per_bit;
@@ -210,8 +211,9 @@ typedef struct sluice_op_support {
   uint32_t op;           /* SLUICE_OP_ of an operator that tiles compute, or GATHER */
   uint32_t dtypes;       /* of operands, bits 1 << SLUICE_DTYPE_; 0: all */
   uint32_t requantise;   /* SLUICE_REQUANTISE_; 0: all */
-  uint32_t arithmetic;   /* bits 1 exactly as ops.h, 2 float, 4 shifts; 0: 1. Without 1 no
-                            layer is the row's */
+  uint32_t arithmetic;   /* results are as in ops.h (bit 1), as in float (2), rounded by shifts
+                            (4); 0: 1. A row without bit 1 does no layer: results must be
+                            those of ops.h */
   uint32_t symmetric;    /* whose zero point must be 0: bits 1 input 0, 2 input 1, 4 output */
   uint32_t max_kernel_h, max_kernel_w; /* of the window; 0: any */
   uint32_t max_stride, max_dilation;   /* along either axis; 0: any */
@@ -242,7 +244,7 @@ typedef struct sluice_machine {
   uint64_t dma_latency_cycles;   /* of each transfer; 0 where queues are added */
   uint32_t dram_granule_bytes;   /* views start and step at multiples of it; 0: 1 */
   uint32_t accumulator_bytes;    /* of one partial sum in the scratchpad; 0: 4 */
-  uint32_t node_cols, node_rows; /* 0: 1 */
+  uint32_t node_cols, node_rows; /* nodes of the mesh along each axis; 0: 1 */
   double hop_pj_per_bit;         /* of a link between neighbouring nodes */
   uint64_t hop_latency_cycles;   /* 0: 1 */
   uint64_t link_bytes_per_cycle_numerator;   /* needed with more than one node */

@@ -531,12 +531,15 @@ typedef struct sluice_segment_schedule {
   sluice_segment_cost_t layers_cost; /* of every layer by itself, sums only */
   double objective, layers_objective;  /* cost of the schedule; of every layer by itself */
   double bound;        /* no schedule of the space is below */
-  uint64_t vertices;   /* layers with MACs and what follows them */
-  uint64_t candidates, spatial_candidates; /* segments; spatial ones */
-  uint64_t schemes;    /* candidates with slices and groups */
-  uint64_t valid;      /* of them that may fit the scratchpads */
-  uint64_t priced;     /* of them solved */
-  uint64_t prices;     /* layers mapped for that */
+  /* What the search did. */
+  uint64_t vertices;   /* units that segments are made of: a layer with MACs and the layers
+                          without that follow it */
+  uint64_t candidates; /* runs of vertices that were considered as segments */
+  uint64_t spatial_candidates; /* candidates whose layers run side by side on nodes */
+  uint64_t schemes;    /* candidates, each with every slicing and grouping of its batch */
+  uint64_t valid;      /* schemes whose data may fit the scratchpads */
+  uint64_t priced;     /* valid schemes whose layers were all mapped and priced */
+  uint64_t prices;     /* mappings of single layers that this took */
   char* text;          /* in: to be filled, or NULL; the schedule as KAPLA's directives
                           (same names, same sizes, matched updates), with a NUL */
   uint64_t text_bytes; /* in: room in text; out: what is needed; if that is more, text is

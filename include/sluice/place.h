@@ -68,7 +68,8 @@ typedef struct sluice_placement_options {
 /* What was found. Flags are 0 or 1. Fields marked "in" are the caller's. */
 typedef struct sluice_placement {
   uint32_t struct_size;
-  uint32_t placed;      /* offsets hold a placement; unless SLUICE_OK one above capacity */
+  uint32_t placed;      /* offsets hold a placement; with SLUICE_OK it fits, with other
+                           statuses its peak is above the capacity */
   uint32_t proved;      /* smallest: no lower peak exists; infeasible: always 1 */
   uint32_t irreducible; /* without any one of the conflicting buffers a fit exists */
   uint32_t conflict_count; /* entries written to conflict */

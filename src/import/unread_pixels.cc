@@ -2,6 +2,7 @@
 #include "import/unread_pixels.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 
@@ -10,7 +11,7 @@ namespace {
 
 // How an operator reads rows and columns of its input 0, or of all operands.
 enum class Reads : uint8_t {
-  kNothing,  // whole, or in a way that is not followed here
+  kNothing,  // whole, or by rows and columns that this file does not follow
   kFilter,   // a window as large as the weight, input 1
   kPool,     // a window that the attributes give
   kSame,     // output pixel p, q reads pixel p, q of every operand
@@ -21,21 +22,54 @@ struct ReadsRow {
   Reads reads;
 };
 constexpr ReadsRow kRows[] = {
-    {SLUICE_OP_CONV, Reads::kFilter},   {SLUICE_OP_DEPTHWISE_CONV, Reads::kFilter},
-    {SLUICE_OP_MAX_POOL, Reads::kPool}, {SLUICE_OP_AVERAGE_POOL, Reads::kPool},
-    {SLUICE_OP_ADD, Reads::kSame},      {SLUICE_OP_SUB, Reads::kSame},
-    {SLUICE_OP_MUL, Reads::kSame},      {SLUICE_OP_MINIMUM, Reads::kSame},
-    {SLUICE_OP_MAXIMUM, Reads::kSame},  {SLUICE_OP_REQUANTIZE, Reads::kSame},
-    {SLUICE_OP_LOOKUP, Reads::kSame},   {SLUICE_OP_HARD_SWISH, Reads::kSame},
+    {0, Reads::kNothing},
+    {SLUICE_OP_CONV, Reads::kFilter},
+    {SLUICE_OP_DEPTHWISE_CONV, Reads::kFilter},
+    {SLUICE_OP_TRANSPOSED_CONV, Reads::kNothing},
+    {SLUICE_OP_FULLY_CONNECTED, Reads::kNothing},
+    {SLUICE_OP_BATCH_MATMUL, Reads::kNothing},
+    {SLUICE_OP_MAX_POOL, Reads::kPool},
+    {SLUICE_OP_AVERAGE_POOL, Reads::kPool},
+    {SLUICE_OP_ADD, Reads::kSame},
+    {SLUICE_OP_SUB, Reads::kSame},
+    {SLUICE_OP_MUL, Reads::kSame},
+    {SLUICE_OP_MINIMUM, Reads::kSame},
+    {SLUICE_OP_MAXIMUM, Reads::kSame},
+    {SLUICE_OP_REQUANTIZE, Reads::kSame},
+    {SLUICE_OP_LOOKUP, Reads::kSame},
+    {SLUICE_OP_SOFTMAX, Reads::kNothing},
+    {SLUICE_OP_LAYER_NORM, Reads::kNothing},
+    {SLUICE_OP_RMS_NORM, Reads::kNothing},
+    {SLUICE_OP_REDUCE, Reads::kNothing},
+    {SLUICE_OP_ARGMAX, Reads::kNothing},
+    {SLUICE_OP_CONCAT, Reads::kNothing},
+    {SLUICE_OP_SLICE, Reads::kNothing},
+    {SLUICE_OP_PAD, Reads::kNothing},
+    {SLUICE_OP_RESHAPE, Reads::kNothing},
+    {SLUICE_OP_TRANSPOSE, Reads::kNothing},
+    {SLUICE_OP_GATHER, Reads::kNothing},
+    {SLUICE_OP_RESIZE_BILINEAR, Reads::kNothing},
+    {SLUICE_OP_RESIZE_NEAREST, Reads::kNothing},
+    {SLUICE_OP_STATE_APPEND, Reads::kNothing},
+    {SLUICE_OP_OPAQUE, Reads::kNothing},
+    {SLUICE_OP_WEIGHT_GRADIENT, Reads::kNothing},
+    {SLUICE_OP_RELU_GRADIENT, Reads::kNothing},
+    {SLUICE_OP_MAX_POOL_GRADIENT, Reads::kNothing},
+    {SLUICE_OP_HARD_SWISH, Reads::kSame},
     {SLUICE_OP_PRELU, Reads::kSame},
 };
 
-Reads ReadsOf(uint16_t op) {
-  for (const ReadsRow& row : kRows) {
-    if (row.op == op) return row.reads;
+constexpr bool RowsStandAtTheirCodes() {
+  for (size_t i = 0; i < std::size(kRows); ++i) {
+    if (kRows[i].op != i) return false;
   }
-  return Reads::kNothing;
+  return true;
 }
+static_assert(std::size(kRows) == SLUICE_OP_COUNT,
+              "each operator of ops.h has one row");
+static_assert(RowsStandAtTheirCodes(), "rows stand in the order of codes");
+
+Reads ReadsOf(uint16_t op) { return kRows[op < SLUICE_OP_COUNT ? op : 0].reads; }
 
 constexpr char kUnread[] = "rows and columns that no layer reads are not computed";
 

@@ -43,7 +43,7 @@ Status CheckMachine(const Hardware& hardware, Diagnostic* diagnostic) {
       .Text((hardware.scratchpad().may_hold & 1) == 0   ? "inputs"
             : (hardware.scratchpad().may_hold & 2) == 0 ? "weights"
                                                         : "outputs")
-      .Text(": such a machine can be mapped on (sluice_map_layer), not scheduled");
+      .Text(": such a machine can be mapped on (sluice_map_layers), not scheduled");
 }
 
 uint32_t MissingComponents(const Hardware& hardware) {

@@ -285,7 +285,7 @@ Status CheckGemmCertificate(const ClaimedGemm& claim, Arena* arena, Budget* budg
   }));
   if (budget->Tick()) {
     return Fail(diagnostic, Status::kStopped, "verify")
-        .Text("the budget ended before the certificate was checked");
+        .Text("a limit or a cancel ended the call before the certificate was checked");
   }
   if (line != claim.branches.size() || k.next_split != claim.splits.size() ||
       k.next_tile != claim.tiles.size()) {

@@ -283,7 +283,7 @@ Status CheckGemmRates(const ClaimedGemm& claim, const ClaimedRates& rates, Arena
   if (beaten) return Reject(diagnostic, "better", "another mapping is better");
   if (!budget->Exhausted()) return Status::kOk;
   return Fail(diagnostic, Status::kStopped, "verify")
-      .Text("the budget ended before all mappings were ruled out");
+      .Text("a limit or a cancel ended the call before all mappings were ruled out");
 }
 
 }  // namespace sluice

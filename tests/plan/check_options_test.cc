@@ -60,7 +60,7 @@ TEST_CASE("check options: a scratchpad that may not hold an operand is named wit
     return diagnostic.message;
   };
   const std::string tail =
-      ": such a machine can be mapped on (sluice_map_layer), not scheduled";
+      ": such a machine can be mapped on (sluice_map_layers), not scheduled";
   CHECK(said(7) == "");
   CHECK(said(6) == "the scratchpad may not hold inputs" + tail);
   CHECK(said(5) == "the scratchpad may not hold weights" + tail);

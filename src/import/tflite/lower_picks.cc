@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that select or repeat elements along each axis: TILE, BROADCAST_TO,
 // MIRROR_PAD, REVERSE_V2, STRIDED_SLICE with strides, GATHER by constant indices, and
-// RESIZE_NEAREST_NEIGHBOR where the layer would select others. Each axis becomes a CONCAT of SLICEs, one SLICE for each run of elements that is
-// contiguous in input and output. GATHER by computed indices becomes a GATHER layer.
+// RESIZE_NEAREST_NEIGHBOR where the layer would select others. Each axis becomes a CONCAT
+// of SLICEs, one SLICE for each run of elements that is contiguous in input and output.
+// GATHER by computed indices becomes a GATHER layer.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

@@ -4,7 +4,8 @@
 // Input    a plan whose call carries an earlier schedule.
 // Output   sections decided: unchanged ones as before, touched ones reworked, and those
 //          that are no longer legal decided again from the start.
-// Errors   kOutOfMemory; kStopped when the budget ended before all had a decision.
+// Errors   kOutOfMemory; kStopped when the limit ended before all had a
+//          decision.
 // Cost     linear where nothing has changed; else a rework, or a new search, of the
 //          sections that were touched.
 #ifndef SLUICE_PLAN_FUSED_ADOPT_SECTIONS_H_

@@ -122,6 +122,18 @@ Status TakeOrders(PlanCall* call, SpaceSchedule* space, Arena* memory) {
   return Status::kOk;
 }
 
+bool IsSmall(const PlanCall& call) {
+  return call.graph.layers.size() <= kFewLayers &&
+         call.plain.program.size() <= kFewSteps;
+}
+
+bool IsNearBound(const PlanCall& call) {
+  sluice_report_t least = {};
+  least.energy_pj = call.bound.energy_pj;
+  least.latency_cycles = static_cast<uint64_t>(call.bound.cycles);
+  return LeastCost(call) <= PlanCost(call.options, least) * kNear;
+}
+
 // Finds plans of the space, one after the other, and takes those that are better.
 class SpaceTaker {
  public:
@@ -189,7 +201,7 @@ class SpaceTaker {
   // Plans of few layers: also looks for one that leaves half of the scratchpad empty. A
   // search with less room tries finer loops, whose first loads are shorter.
   Status TakeSmaller() {
-    if (!IsSmall() || IsNearBound()) return Status::kOk;
+    if (!IsSmall(*call_) || IsNearBound(*call_)) return Status::kOk;
     call_->wants_fused = true;
     KnownPlan smaller;
     {
@@ -208,7 +220,7 @@ class SpaceTaker {
 
   // Plans of few layers: changes them, priced exactly.
   Status Refine() {
-    if (IsNearBound()) return Status::kOk;
+    if (IsNearBound(*call_)) return Status::kOk;
     KnownPlan refined = best_->segment.empty() ? last_ : *best_;
     bool better = false;
     SLUICE_TRY(RefinePlan({call_, CallOf(search_)}, &call_->notes, &refined, &better));
@@ -257,18 +269,6 @@ class SpaceTaker {
     of.known = &known;
     of.exactly = true;
     return Take(of);
-  }
-
-  bool IsSmall() const {
-    return call_->graph.layers.size() <= kFewLayers &&
-           call_->plain.program.size() <= kFewSteps;
-  }
-
-  bool IsNearBound() const {
-    sluice_report_t least = {};
-    least.energy_pj = search_.least_pj;
-    least.latency_cycles = static_cast<uint64_t>(search_.least_cycles);
-    return LeastCost(*call_) <= PlanCost(call_->options, least) * kNear;
   }
 
   Status Take(const SpaceSearch& search, const KnownPlan* known) {

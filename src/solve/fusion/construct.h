@@ -3,7 +3,7 @@
 //
 // Input    Scheme over a problem; how many evaluations to spend on improving.
 // Output   the scheme, within the buffer, saved as best.
-// Errors   kInfeasible with the smallest buffer met; kStopped when the budget ended
+// Errors   kInfeasible with the smallest buffer met; kStopped when the call's limit ended
 //          before anything fitted.
 // Cost     fitting: O(windows x tiling numbers) parses per step; improving: as asked.
 // Source   own: start with one fusion group that stays on chip; while it does not fit,

@@ -349,7 +349,7 @@ Status SearchNest(const MappingProblem& problem, const Hardware& hardware,
   if (best.nest.levels == 0) {
     if (budget->Exhausted()) {
       return Fail(diagnostic, Status::kStopped, "mapping")
-          .Text("the budget ended before any nest was found");
+          .Text("a limit or a cancel ended the call before any nest was found");
     }
     if (search.failure == Status::kOk) {
       return Fail(diagnostic, Status::kInfeasible, "mapping")

@@ -3,7 +3,7 @@
 // its own, the least weighted sum of latencies.
 //
 // Input    per model its curve, bytes ascending and latencies falling; the free ranges.
-// Output   the point and the offset of each model; proved unless the budget ended.
+// Output   the point and the offset of each model; proved unless a limit or a cancel ended it.
 // Errors   kInfeasible when even the smallest points find no room.
 // Cost     depth-first over models, points and ranges with a lower bound: exact, at
 //          most (points * ranges)^models steps, far fewer with the bound.

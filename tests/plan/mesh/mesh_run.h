@@ -91,6 +91,13 @@ inline void Execute(const GraphSpec& spec, const HardwareSpec& machine, MeshRun*
   run->sim = sluice_sim::Simulate(o);
 }
 
+inline void WriteParts(const sluice::StreamParts& parts, sluice::PlanBytes* image) {
+  REQUIRE(WriteStream(parts, image->stream.data()) == sluice::Status::kOk);
+  for (size_t i = 0; i < image->debug_layer.size(); ++i) {
+    image->debug_layer[i] = parts.debug_layer[i];
+  }
+}
+
 // Segments name layers in the graph's order; without segments the plan is layer by layer, but
 // for runs, of a graph without views.
 inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
@@ -162,10 +169,7 @@ inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
   sluice::PlanBytes image = {};
   REQUIRE(WritePlan(plan, parts.header.size_bytes, parts.debug_layer.size(), &memory,
                     &image, &run.diagnostic) == Status::kOk);
-  REQUIRE(WriteStream(parts, image.stream.data()) == Status::kOk);
-  for (size_t i = 0; i < image.debug_layer.size(); ++i) {
-    image.debug_layer[i] = parts.debug_layer[i];
-  }
+  WriteParts(parts, &image);
   run.plan.assign(image.all.begin(), image.all.end());
   sluice::Plan read = {};
   REQUIRE(ReadPlan(run.plan.data(), run.plan.size(), &memory, &read, &run.diagnostic) ==

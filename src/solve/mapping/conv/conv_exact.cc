@@ -334,7 +334,7 @@ Status FailWithoutNest(bool limited, Diagnostic* diagnostic) {
         .Text("no nest is below the objective given");
   }
   return Fail(diagnostic, Status::kStopped, "mapping")
-      .Text("the budget ended before any nest was found");
+      .Text("a limit or a cancel ended the call before any nest was found");
 }
 
 }  // namespace

@@ -358,7 +358,8 @@ Status SolveFactorAssign(const FactorRequest& request, Arena* arena, Budget* bud
   if (driver.best == kInfinity) {
     if (driver.stopped) {
       return Fail(diagnostic, Status::kStopped, kStage)
-          .Text("the budget ended before the first factor assignment");
+          .Text(
+              "a limit or a cancel ended the call before the first factor assignment");
     }
     // All factors in DRAM always fit.
     return Fail(diagnostic, Status::kInternal, kStage).Text("no assignment found");

@@ -60,7 +60,7 @@ void TuneMultipliers(const FactorCase& problem, double target,
 
 struct FactorPick {
   bool found;    // a solution below `beat`; the optimum unless `width` cut labels off
-  bool stopped;  // the budget ended the search
+  bool stopped;  // a limit or a cancel ended the search
   double cost;
   Span<uint8_t> choices;  // per factor; caller's room
   int64_t labels;         // added to

@@ -101,7 +101,7 @@ Status RunSearch(GemmSpace* space, Arena* arena, Budget* budget, GemmSolution* s
   if (search.value == kInfinity) {
     if (search.stopped) {
       return Fail(diagnostic, Status::kStopped, "mapping")
-          .Text("the budget ended before the first GEMM mapping");
+          .Text("a limit or a cancel ended the call before the first GEMM mapping");
     }
     // All-bypass mappings fit any machine.
     return Fail(diagnostic, Status::kInternal, "mapping").Text("no GEMM mapping found");
@@ -127,7 +127,7 @@ Status SolveGemmExact(const GemmRequest& request, Arena* arena, Budget* budget,
   const Status built = BuildGemmSpace(request, arena, budget, &space, diagnostic);
   if (built == Status::kStopped) {
     return Fail(diagnostic, built, "mapping")
-        .Text("the budget ended before the first GEMM mapping");
+        .Text("a limit or a cancel ended the call before the first GEMM mapping");
   }
   SLUICE_TRY(built);
   return RunSearch(&space, arena, budget, solution, diagnostic);
@@ -223,7 +223,8 @@ Status CertifyGemm(const GemmRequest& request, const GemmSolution& solution,
   for (const GemmBranch& branch : space.branches) {
     if (budget->Exhausted()) {
       return Fail(diagnostic, Status::kStopped, "mapping")
-          .Text("the budget ended before the certificate was complete");
+          .Text(
+              "a limit or a cancel ended the call before the certificate was complete");
     }
     SLUICE_TRY(ListBranch(&space, branch, &proof));
   }

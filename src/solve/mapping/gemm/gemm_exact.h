@@ -42,7 +42,7 @@ struct GemmSolution {
   GemmCost cost;
   double objective;    // pJ per MAC; for kEnergyDelay divided by the PEs used
   double lower_bound;  // same unit; equals objective when proved
-  bool proved;         // false only when the budget ended the search
+  bool proved;         // false only when a limit or a cancel ended the search
   int64_t nodes;       // (branch, split) pairs looked into
 };
 

@@ -80,7 +80,9 @@ Status MapLayers(const LayersRequest& request, Budget* budget, Arena* arena,
       const Status status =
           budget->Exhausted()
               ? Fail(diagnostic, Status::kStopped, "mapping")
-                    .Text("the budget ended before this layer was mapped")
+                    .Text(
+                        "a limit or a cancel ended the call before this layer was "
+                        "mapped")
               : MapKapla({layers[i], request.hardware, request.options}, budget, arena,
                          &table->nests[entries], diagnostic);
       if (status != Status::kOk) {

@@ -417,7 +417,7 @@ Status MapKaplaGreedy(const KaplaRequest& request, Budget* budget, MappedNest* m
   if (least < 0) {
     if (budget->Exhausted()) {
       return Fail(diagnostic, Status::kStopped, "mapping")
-          .Text("the budget ended before any nest was found");
+          .Text("a limit or a cancel ended the call before any nest was found");
     }
     return Fail(diagnostic, Status::kInfeasible, "mapping")
         .Text("none of ")

@@ -163,7 +163,7 @@ Status SolveAll(Search* search, Budget* budget, Arena* arena, Diagnostic* diagno
   if (search->best > 0) return Status::kOk;
   if (budget->Exhausted()) {
     return Fail(diagnostic, Status::kStopped, "mesh")
-        .Text("the budget ended before any split was solved");
+        .Text("a limit or a cancel ended the call before any split was solved");
   }
   *diagnostic = why;
   if (search->parts.size() > 0) return Status::kInfeasible;
