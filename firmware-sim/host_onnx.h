@@ -14,6 +14,8 @@
 //   onnx.QuantizeLinear, onnx.DequantizeLinear    x; scales; zero points int32; {channels,
 //       inner}: element i has scale i / inner % channels
 //   onnx.DynamicQuantizeLinear    x; {}. Outputs: uint8; scale; zero point uint8
+//   onnx.CastToInt32    x; {}: without its fraction; the least int32 for what has none
+//   onnx.AddInt32    a; b, int32; the options of onnx.Add. Sums wrap
 //   onnx.RoundToSteps    x; {scale, least, most}: the nearest number of steps, ties to even
 //   onnx.Pick    one or several operands of one type; {for each element of the output its
 //       place in the operands, one behind the other, or -1; what stands for -1}
@@ -104,6 +106,11 @@ class OnnxOptions {
   int64_t at_ = 0, count_ = 0;
   bool bad_ = false;
 };
+
+// 1 / (1 + e^-x), the hyperbolic tangent and the error function.
+float OnnxLogistic(float x);
+float OnnxTanh(float x);
+float OnnxErf(float x);
 
 // Whether operand i is int32 with `count` elements (floats are stored as their bits).
 bool IsFloats(const HostOperands& operands, size_t i, int64_t count);

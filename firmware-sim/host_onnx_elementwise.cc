@@ -59,7 +59,7 @@ bool Broadcasts(const Shape& operand, const Shape& out) {
   return true;
 }
 
-template <typename F>
+template <typename T, typename F>
 HostFunction Binary(F f) {
   return [f](const HostOperands& in, const HostOperands& out) -> std::string {
     OnnxOptions options(in);
@@ -72,11 +72,24 @@ HostFunction Binary(F f) {
     }
     const std::vector<int64_t> first = Places(shape, a), second = Places(shape, b);
     for (size_t i = 0; i < first.size(); ++i) {
-      ResultOf<float>(out[0])[i] =
-          f(ElementsOf<float>(in[0])[first[i]], ElementsOf<float>(in[1])[second[i]]);
+      ResultOf<T>(out[0])[i] =
+          f(ElementsOf<T>(in[0])[first[i]], ElementsOf<T>(in[1])[second[i]]);
     }
     return "";
   };
+}
+
+std::string CastToInt32(const HostOperands& in, const HostOperands& out) {
+  if (in.size() != 2 || out.size() != 1 || !IsFloats(in, 0, CountOf(out[0])) ||
+      out[0].dtype != SLUICE_DTYPE_INT32) {
+    return kOnnxOperands;
+  }
+  for (int64_t i = 0; i < CountOf(out[0]); ++i) {
+    const float x = ElementsOf<float>(in[0])[i];
+    const bool has_one = x >= -2147483648.0f && x < 2147483648.0f;
+    ResultOf<int32_t>(out[0])[i] = has_one ? static_cast<int32_t>(x) : INT32_MIN;
+  }
+  return "";
 }
 
 std::string Where(const HostOperands& in, const HostOperands& out) {
@@ -257,8 +270,6 @@ std::string Pick(const HostOperands& in, const HostOperands& out) {
   return "";
 }
 
-float Logistic(float x) { return 1 / (1 + std::exp(-x)); }
-
 void AddCurves(OnnxRows* rows) {
   using P = const Parameters&;
   OnnxRows& r = *rows;
@@ -272,19 +283,19 @@ void AddCurves(OnnxRows* rows) {
   r["onnx.Log"] = Unary([](float x, P) { return std::log(x); });
   r["onnx.Sqrt"] = Unary([](float x, P) { return std::sqrt(x); });
   r["onnx.Reciprocal"] = Unary([](float x, P) { return 1 / x; });
-  r["onnx.Erf"] = Unary([](float x, P) { return std::erf(x); });
+  r["onnx.Erf"] = Unary([](float x, P) { return OnnxErf(x); });
   r["onnx.Sin"] = Unary([](float x, P) { return std::sin(x); });
   r["onnx.Cos"] = Unary([](float x, P) { return std::cos(x); });
-  r["onnx.Tanh"] = Unary([](float x, P) { return std::tanh(x); });
-  r["onnx.Sigmoid"] = Unary([](float x, P) { return Logistic(x); });
+  r["onnx.Tanh"] = Unary([](float x, P) { return OnnxTanh(x); });
+  r["onnx.Sigmoid"] = Unary([](float x, P) { return OnnxLogistic(x); });
   r["onnx.Softsign"] = Unary([](float x, P) { return x / (1 + std::fabs(x)); });
   r["onnx.Softplus"] = Unary([](float x, P) {
     return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
   });
   r["onnx.Mish"] =
-      Unary([](float x, P) { return x * std::tanh(std::log1p(std::exp(x))); });
+      Unary([](float x, P) { return x * OnnxTanh(std::log1p(std::exp(x))); });
   r["onnx.Gelu"] =
-      Unary([](float x, P) { return x * 0.5f * (1 + std::erf(x * 0.70710678f)); });
+      Unary([](float x, P) { return x * 0.5f * (1 + OnnxErf(x * 0.70710678f)); });
   r["onnx.Relu"] = Unary([](float x, P) { return std::max(x, 0.0f); });
   r["onnx.LeakyRelu"] = Unary([](float x, P p) { return x < 0 ? p.alpha * x : x; });
   r["onnx.Elu"] =
@@ -314,10 +325,10 @@ void AddMoreCurves(OnnxRows* rows) {
   r["onnx.Celu"] =
       Unary([](float x, P p) { return x < 0 ? p.alpha * std::expm1(x / p.alpha) : x; });
   r["onnx.ThresholdedRelu"] = Unary([](float x, P p) { return x > p.alpha ? x : 0; });
-  r["onnx.Swish"] = Unary([](float x, P p) { return x * Logistic(p.alpha * x); });
+  r["onnx.Swish"] = Unary([](float x, P p) { return x * OnnxLogistic(p.alpha * x); });
   r["onnx.QuickGelu"] = r["onnx.Swish"];
   r["onnx.FastGelu"] = Unary([](float x, P) {
-    return x * 0.5f * (1 + std::tanh(0.79788456f * (x + 0.044715f * x * x * x)));
+    return x * 0.5f * (1 + OnnxTanh(0.79788456f * (x + 0.044715f * x * x * x)));
   });
   r["onnx.Shrink"] = Unary([](float x, P p) {
     return x < -p.beta ? x + p.alpha : x > p.beta ? x - p.alpha : 0;
@@ -330,14 +341,18 @@ void AddOnnxElementwise(OnnxRows* rows) {
   AddCurves(rows);
   AddMoreCurves(rows);
   OnnxRows& r = *rows;
-  r["onnx.Add"] = Binary([](float x, float y) { return x + y; });
-  r["onnx.Sub"] = Binary([](float x, float y) { return x - y; });
-  r["onnx.Mul"] = Binary([](float x, float y) { return x * y; });
-  r["onnx.Div"] = Binary([](float x, float y) { return x / y; });
-  r["onnx.Pow"] = Binary([](float x, float y) { return std::pow(x, y); });
-  r["onnx.Min"] = Binary([](float x, float y) { return std::min(x, y); });
-  r["onnx.Max"] = Binary([](float x, float y) { return std::max(x, y); });
-  r["onnx.PRelu"] = Binary([](float x, float y) { return x < 0 ? x * y : x; });
+  r["onnx.Add"] = Binary<float>([](float x, float y) { return x + y; });
+  r["onnx.Sub"] = Binary<float>([](float x, float y) { return x - y; });
+  r["onnx.Mul"] = Binary<float>([](float x, float y) { return x * y; });
+  r["onnx.Div"] = Binary<float>([](float x, float y) { return x / y; });
+  r["onnx.Pow"] = Binary<float>([](float x, float y) { return std::pow(x, y); });
+  r["onnx.Min"] = Binary<float>([](float x, float y) { return std::min(x, y); });
+  r["onnx.Max"] = Binary<float>([](float x, float y) { return std::max(x, y); });
+  r["onnx.PRelu"] = Binary<float>([](float x, float y) { return x < 0 ? x * y : x; });
+  r["onnx.AddInt32"] = Binary<int32_t>([](int32_t x, int32_t y) {
+    return static_cast<int32_t>(static_cast<uint32_t>(x) + static_cast<uint32_t>(y));
+  });
+  r["onnx.CastToInt32"] = CastToInt32;
   r["onnx.Where"] = Where;
   r["onnx.Pick"] = Pick;
   r["onnx.RoundToSteps"] = RoundToSteps;

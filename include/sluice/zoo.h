@@ -35,6 +35,10 @@ typedef struct sluice_zoo_options {
    * them out (SLUICE_IMPORT_SKIPPED). 0: as it was published. Not of training steps. */
   uint32_t skip_unread;
   uint32_t reserved;
+  /* NULL: not wanted. Else *out_report becomes what import.h reports of a model, and the caller
+   * destroys it; NULL when the call fails. Its list SLUICE_IMPORT_SKIPPED says what skip_unread
+   * left out. */
+  sluice_import_report_t** out_report;
 } sluice_zoo_options_t;
 
 /* The graph of a network. options: NULL means defaults. Same name and options: same

@@ -160,8 +160,9 @@ class Sweep {
         options.seq = grid_.seq;
         options.context = grid_.context;
         options.blocks = grid_.blocks;
-        graph = FileExtension(point.network).empty() ? ZooGraph(point.network, options)
-                                                     : ReadGraph(point.network, "dse");
+        graph = FileExtension(point.network).empty()
+                    ? ZooGraph(point.network, options).graph
+                    : ReadGraph(point.network, "dse");
         session.LoadGraph(graph, point.network);
       }
       if (!checked.insert(point.hardware).second) continue;

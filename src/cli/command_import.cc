@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <iostream>
 
 #include "cli/commands.h"
@@ -11,16 +10,6 @@
 
 namespace sluice::cli {
 namespace {
-
-Json Listed(const std::vector<ImportEntry>& list) {
-  Json rows = Json::array();
-  for (const ImportEntry& entry : list) {
-    Json row = {{"op", entry.name}, {"count", entry.count}};
-    if (!entry.reason.empty()) row["reason"] = entry.reason;
-    rows.push_back(row);
-  }
-  return rows;
-}
 
 const char* NumbersText(uint32_t numbers) {
   return numbers == SLUICE_NUMBERS_EXACT     ? "exact"
@@ -80,30 +69,6 @@ Json Summary(const Imported& import) {
           {"interface", import.interface},
           {"input_ports", Ports(import.graph, sluice_graph_input)},
           {"output_ports", Ports(import.graph, sluice_graph_output)}};
-}
-
-// "2 Reshape, 1 Identity", of the entries with this reason.
-std::string Counted(const std::vector<ImportEntry>& list, const std::string& reason) {
-  std::string text;
-  for (const ImportEntry& entry : list) {
-    if (entry.reason != reason) continue;
-    if (!text.empty()) text += ", ";
-    text += std::to_string(entry.count) + " " + entry.name;
-  }
-  return text;
-}
-
-// A line for each reason, in the order of first appearance.
-void ListByReason(const std::string& title, const std::vector<ImportEntry>& list,
-                  Report* report) {
-  std::vector<std::string> told;
-  for (const ImportEntry& entry : list) {
-    if (std::find(told.begin(), told.end(), entry.reason) != told.end()) continue;
-    std::string text = Counted(list, entry.reason);
-    if (!entry.reason.empty()) text += ": " + entry.reason;
-    report->Line(told.empty() ? title : "", text);
-    told.push_back(entry.reason);
-  }
 }
 
 void Print(const ImportCommand& command, const Imported& import) {

@@ -33,6 +33,12 @@ void Run(const ZooCommand& command) {
   if (command.name.empty() || command.output.empty()) {
     throw Failure(kUsage, "name a network and an output file (-o), or use --list");
   }
+  if (command.training && command.skip_unread) {
+    throw Failure(
+        kUsage,
+        "--skip-unread: a training step reads all pixels; leave --training or "
+        "--skip-unread out");
+  }
   sluice_zoo_options_t options = {};
   options.struct_size = sizeof options;
   options.batch = command.batch;
@@ -45,7 +51,9 @@ void Run(const ZooCommand& command) {
     throw Failure(kUsage,
                   "no network is called " + command.name + "; zoo --list names them");
   }
-  const Bytes graph = ZooGraph(command.name, options);
+  const Imported made = ZooGraph(command.name, options);
+  const Bytes& graph = made.graph;
+  const std::vector<ImportEntry>& skipped = made.lists[SLUICE_IMPORT_SKIPPED];
   // Lets the library check the graph, so that no unreadable file is written.
   Session session(0);
   session.LoadGraph(graph);
@@ -57,7 +65,8 @@ void Run(const ZooCommand& command) {
     std::cout << JsonText(Json({{"ok", true},
                                 {"layers", layers},
                                 {"tensors", tensors},
-                                {"graph_bytes", graph.size()}}),
+                                {"graph_bytes", graph.size()},
+                                {"skipped", Listed(skipped)}}),
                           1)
               << "\n";
     return;
@@ -66,6 +75,10 @@ void Run(const ZooCommand& command) {
   report.Line("layers", Grouped(layers));
   report.Line("tensors", Grouped(tensors));
   report.Line("graph file", BytesText(graph.size()));
+  if (command.skip_unread && skipped.empty()) {
+    report.Line("fewer pixels", "none: layers read every pixel that another one makes");
+  }
+  ListByReason("fewer pixels", skipped, &report);
   std::cout << report.Text();
 }
 

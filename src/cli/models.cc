@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/models.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -16,7 +17,7 @@ using Path = std::filesystem::path;
 struct DestroyReport {
   void operator()(sluice_import_report_t* r) const { sluice_import_report_destroy(r); }
 };
-using Report = std::unique_ptr<sluice_import_report_t, DestroyReport>;
+using OwnedReport = std::unique_ptr<sluice_import_report_t, DestroyReport>;
 
 int32_t SizeOf(void* folder, const char* file, uint64_t* bytes) {
   std::error_code error;
@@ -48,6 +49,17 @@ void ReadReport(const sluice_import_report_t* report, Imported* imported) {
   for (uint32_t i = 0; i < imported->summary.interface_lines; ++i) {
     imported->interface.push_back(sluice_import_report_interface(report, i));
   }
+}
+
+// "2 Reshape, 1 Identity", of the entries with this reason.
+std::string Counted(const std::vector<ImportEntry>& list, const std::string& reason) {
+  std::string text;
+  for (const ImportEntry& entry : list) {
+    if (entry.reason != reason) continue;
+    if (!text.empty()) text += ", ";
+    text += std::to_string(entry.count) + " " + entry.name;
+  }
+  return text;
 }
 
 // Fails with the library's message, followed by the tool's options that may help.
@@ -110,12 +122,34 @@ Imported ImportModel(const ImportRequest& request) {
   sluice_diagnostic_t why = EmptyDiagnostic();
   const sluice_status_t status =
       sluice_import_model(model.data(), model.size(), &options, &graph, &report, &why);
-  const Report owned(report);
+  const OwnedReport owned(report);
   if (status != SLUICE_OK) FailImport(status, why, report);
   Imported imported = {};
   imported.graph = Taken(graph);
   ReadReport(report, &imported);
   return imported;
+}
+
+Json Listed(const std::vector<ImportEntry>& list) {
+  Json rows = Json::array();
+  for (const ImportEntry& entry : list) {
+    Json row = {{"op", entry.name}, {"count", entry.count}};
+    if (!entry.reason.empty()) row["reason"] = entry.reason;
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+void ListByReason(const std::string& title, const std::vector<ImportEntry>& list,
+                  Report* report) {
+  std::vector<std::string> told;
+  for (const ImportEntry& entry : list) {
+    if (std::find(told.begin(), told.end(), entry.reason) != told.end()) continue;
+    std::string text = Counted(list, entry.reason);
+    if (!entry.reason.empty()) text += ": " + entry.reason;
+    report->Line(told.empty() ? title : "", text);
+    told.push_back(entry.reason);
+  }
 }
 
 bool IsZooName(const std::string& name) {
@@ -125,11 +159,17 @@ bool IsZooName(const std::string& name) {
   return false;
 }
 
-Bytes ZooGraph(const std::string& name, const sluice_zoo_options_t& options) {
+Imported ZooGraph(const std::string& name, sluice_zoo_options_t options) {
   sluice_bytes_t graph = {};
+  sluice_import_report_t* report = nullptr;
+  options.out_report = &report;
   sluice_diagnostic_t why = EmptyDiagnostic();
   MustBeDone(sluice_zoo_graph(name.c_str(), &options, &graph, &why), why);
-  return Taken(graph);
+  const OwnedReport owned(report);
+  Imported made = {};
+  made.graph = Taken(graph);
+  ReadReport(report, &made);
+  return made;
 }
 
 }  // namespace sluice::cli

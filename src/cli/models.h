@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "cli/files.h"
+#include "cli/json_text.h"
+#include "cli/report.h"
 #include "sluice/import.h"
 #include "sluice/zoo.h"
 
@@ -41,9 +43,15 @@ struct Imported {
 
 Imported ImportModel(const ImportRequest& request);
 
+// A list as JSON, and as lines for people: one for each reason, in the order of first
+// appearance, the first one behind the title.
+Json Listed(const std::vector<ImportEntry>& list);
+void ListByReason(const std::string& title, const std::vector<ImportEntry>& list,
+                  Report* report);
+
 bool IsZooName(const std::string& name);
-// options.allocator stays NULL.
-Bytes ZooGraph(const std::string& name, const sluice_zoo_options_t& options);
+// options.allocator and out_report stay NULL.
+Imported ZooGraph(const std::string& name, sluice_zoo_options_t options);
 
 // Copies the library's bytes and releases them.
 Bytes Taken(sluice_bytes_t bytes);

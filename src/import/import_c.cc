@@ -102,7 +102,7 @@ ImportResult ImportOnnxBytes(const sluice_import_options_t& given, const uint8_t
   return ImportOnnx(bytes, size, options);
 }
 
-// Counts again after another graph (a training step) has replaced the imported one.
+// Counts what is in the graph: it has replaced an imported one, or was made without a model.
 void Recount(ImportResult* import) {
   const GraphWriter graph(import->graph);
   import->layers = static_cast<uint32_t>(graph.layers().size());
@@ -155,6 +155,14 @@ void Import(const uint8_t* bytes, size_t size, const sluice_import_options_t* gi
 }
 
 }  // namespace
+
+sluice_import_report* NewReport(ImportResult* made) {
+  Recount(made);
+  auto report = std::make_unique<sluice_import_report>();
+  Fill(*made, report.get());
+  return report.release();
+}
+
 }  // namespace sluice::import
 
 using sluice::import::Guarded;

@@ -14,6 +14,8 @@
 #include "import/bytes.h"
 #include "import/error.h"
 
+struct sluice_import_report;  // of import.h
+
 namespace sluice::import {
 
 struct UnsupportedOperator {
@@ -48,6 +50,10 @@ constexpr char kPartOfNeighbour[] = "part of another layer, or the same bytes";
 constexpr char kComputedAtImport[] = "computed at import";
 constexpr char kByHostFunction[] = "by a host function";
 constexpr char kNotNeeded[] = "no output needs it";
+
+// The report of a graph that was made without a model, with the figures of that graph. The
+// caller gives it to sluice_import_report_destroy.
+sluice_import_report* NewReport(ImportResult* made);
 
 // Adds one operator to the list. Equal entries become one with a count.
 void CountOperator(std::vector<UnsupportedOperator>* list, const std::string& name,

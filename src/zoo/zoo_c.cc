@@ -33,18 +33,21 @@ sluice_status_t sluice_zoo_graph(const char* name, const sluice_zoo_options_t* o
     sizes.seq = known.seq;
     sizes.context = known.context;
     sizes.blocks = known.blocks;
-    Bytes graph = sluice::zoo::MakeZooGraph(name, sizes);
+    if (known.out_report != nullptr) *known.out_report = nullptr;
+    ImportResult made = {};
+    made.graph = sluice::zoo::MakeZooGraph(name, sizes);
     if (known.training != 0 && known.skip_unread != 0) {
       throw Error(
           Fault::kBadArgument,
           "skip_unread: a training step reads all pixels; leave one of the two out");
     }
-    if (known.training != 0) graph = MakeTrainingGraph(graph);
+    if (known.training != 0) made.graph = MakeTrainingGraph(made.graph);
     if (known.skip_unread != 0) {
-      GraphWriter writer(graph);
-      SkipUnreadPixels(&writer);
-      graph = writer.Finish();
+      GraphWriter writer(made.graph);
+      made.skipped = SkipUnreadPixels(&writer);
+      made.graph = writer.Finish();
     }
-    HandOver(graph, known.allocator, out_graph);
+    HandOver(made.graph, known.allocator, out_graph);
+    if (known.out_report != nullptr) *known.out_report = NewReport(&made);
   });
 }

@@ -228,6 +228,23 @@ TEST_CASE("messages: sizes that a network does not have are refused") {
         "sluice: resnet50 takes no blocks: those are of a transformer");
 }
 
+TEST_CASE("messages: zoo says what --skip-unread leaves out") {
+  const Folder folder;
+  const std::string to = " --skip-unread -o " + folder.At("z.slg");
+  std::string text;
+  CHECK(RunTool("zoo resnet50" + to, kWithComplaints, &text) == kDone);
+  CHECK(text.find("fewer pixels  6 conv, 3 add: rows and") != std::string::npos);
+  CHECK(RunTool("zoo mlp_l" + to, kWithComplaints, &text) == kDone);
+  CHECK(text.find("fewer pixels  none") != std::string::npos);
+  CHECK(RunTool("zoo resnet50 --json" + to, kWithComplaints, &text) == kDone);
+  const nlohmann::json skipped = nlohmann::json::parse(text)["skipped"];
+  REQUIRE(skipped.size() == 2);
+  CHECK(skipped[0]["count"] == 6);
+  CHECK(Said("zoo resnet50 --training" + to, kUsage) ==
+        "sluice: --skip-unread: a training step reads all pixels; leave --training or "
+        "--skip-unread out");
+}
+
 TEST_CASE("messages: segments say what a machine of one node lacks") {
   const Folder folder;
   CHECK(Said("segments " + folder.At("m.slg") + " --hw mcu-256k", kBadInput) ==

@@ -62,6 +62,24 @@ TEST_CASE("host onnx: functions of one and two elements") {
   CHECK(Answer("PRelu", {{-2, 3}, {0.5f, 2}}, shapes, 4) == Floats{-1, -4, 3, 3});
 }
 
+TEST_CASE("host onnx: sums of int32 wrap, and floats lose their fraction") {
+  HostCase sum;
+  AddInts(&sum, {INT32_MAX, 5});
+  AddInts(&sum, {2});
+  sum.Options({1, 2, 1, 2, 1, 1});
+  WantFloats(&sum, 2);
+  CHECK(sum.Run("onnx.AddInt32") == "");
+  CHECK(sum.Result<int32_t>() == Ints{INT32_MIN + 1, 7});
+  HostCase cast;
+  AddFloats(&cast, {-1.75f, 1.75f, 3e9f, NAN});
+  cast.Options({0});
+  WantFloats(&cast, 4);
+  CHECK(cast.Run("onnx.CastToInt32") == "");
+  CHECK(cast.Result<int32_t>() == Ints{-1, 1, INT32_MIN, INT32_MIN});
+  cast.out[0].extent[3] = 3;
+  CHECK(cast.Run("onnx.CastToInt32") == kOnnxOperands);
+}
+
 TEST_CASE("host onnx: reductions, softmax and norms") {
   const Floats x = {1, 2, 3, 4, 5, 12};
   CHECK(Answer("ReduceMean", {x}, {2, 2, 3, 2}, 2) == Floats{2, 7});

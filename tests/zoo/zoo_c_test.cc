@@ -81,6 +81,37 @@ TEST_CASE("zoo in C: sizes reach the network, zero is what was published") {
   CHECK(Ask("resnet50", &options).graph != Ask("resnet50", nullptr).graph);
 }
 
+TEST_CASE("zoo in C: the report says what skip_unread left out") {
+  sluice_import_report_t* report = nullptr;
+  sluice_zoo_options_t options = Options();
+  options.out_report = &report;
+  for (const uint32_t skip : {0u, 1u}) {
+    options.skip_unread = skip;
+    const Answer answer = Ask("resnet50", &options);
+    REQUIRE(report != nullptr);
+    sluice_import_summary_t summary = {};
+    summary.struct_size = sizeof summary;
+    REQUIRE(sluice_import_report_summary(report, &summary) == SLUICE_OK);
+    CHECK(summary.graph_bytes == answer.graph.size());
+    CHECK(summary.inputs == 1);
+    CHECK(summary.outputs == 1);
+    // Three stages begin with a stride: their last sums, and two convolutions before each.
+    REQUIRE(summary.lists[SLUICE_IMPORT_SKIPPED] == 2 * skip);
+    for (uint32_t i = 0; i < summary.lists[SLUICE_IMPORT_SKIPPED]; ++i) {
+      sluice_import_entry_t entry = {};
+      entry.struct_size = sizeof entry;
+      REQUIRE(sluice_import_report_entry(report, SLUICE_IMPORT_SKIPPED, i, &entry) ==
+              SLUICE_OK);
+      CHECK(entry.name == std::string(i == 0 ? "conv" : "add"));
+      CHECK(entry.count == (i == 0 ? 6 : 3));
+    }
+    sluice_import_report_destroy(report);
+  }
+  options.training = 1;  // refused, which clears the report
+  CHECK(Ask("resnet50", &options).status == SLUICE_BAD_ARGUMENT);
+  CHECK(report == nullptr);
+}
+
 TEST_CASE("zoo in C: what there is not is refused with a sentence") {
   CHECK(Ask("nonesuch", nullptr).status == SLUICE_BAD_ARGUMENT);
   CHECK(Ask("nonesuch", nullptr).why == "no network is called nonesuch");

@@ -71,12 +71,13 @@ float ConstantAt(OnnxLowering* to, const OnnxNode& node, size_t i, float otherwi
 // in the last bit.
 bool RoundsAlike(const std::string& function) {
   static const char* const kExact[] = {
-      "Abs",       "Neg",      "Ceil",       "Floor",
-      "Round",     "Sqrt",     "Reciprocal", "Relu",
-      "Add",       "Sub",      "Mul",        "Div",
-      "Min",       "Max",      "Sign",       "ThresholdedRelu",
-      "PRelu",     "Where",    "Clip",       "LeakyRelu",
-      "ReduceMax", "ReduceMin"};
+      "Abs",       "Neg",       "Ceil",       "Floor",
+      "Round",     "Sqrt",      "Reciprocal", "Relu",
+      "Add",       "Sub",       "Mul",        "Div",
+      "Min",       "Max",       "Sign",       "ThresholdedRelu",
+      "PRelu",     "Where",     "Clip",       "LeakyRelu",
+      "ReduceMax", "ReduceMin", "Sigmoid",    "Tanh",
+      "Erf",       "Gelu",      "HardSigmoid"};
   return std::any_of(std::begin(kExact), std::end(kExact),
                      [&](const char* name) { return function == name; });
 }
@@ -107,6 +108,19 @@ void Curve(OnnxLowering* to, const OnnxNode& node) {
       {out}, 0);
 }
 
+bool IsInt32(OnnxLowering* to, int value) {
+  const Numbers& numbers = to->Place(value).numbers;
+  return !numbers.floats && numbers.dtype == SLUICE_DTYPE_INT32;
+}
+
+uint32_t NewInt32s(OnnxLowering* to, const OnnxNode& node) {
+  Numbers numbers;
+  numbers.dtype = SLUICE_DTYPE_INT32;
+  const Shape& shape = ShapeOf(to->Out(node));
+  const AxisOrder order = Straight(shape.size());
+  return to->NewOutput(node, 0, order, DimsIn(shape, order), numbers);
+}
+
 void Binary(OnnxLowering* to, const OnnxNode& node) {
   if (node.inputs.size() == 1) return LowerOnnxSame(to, node);
   if (node.inputs.size() > 2) return LowerOnnxComposed(to, node);
@@ -122,6 +136,13 @@ void Binary(OnnxLowering* to, const OnnxNode& node) {
               "extents that do not broadcast");
     }
     AppendShape(shape, out.size(), &options);
+  }
+  if (node.op == "Add" && to->Out(node).type == kOnnxInt32) {
+    Require(IsInt32(to, a) && IsInt32(to, b), "a sum of integers that are not int32");
+    const uint32_t first = to->Plain(a), second = to->Plain(b);
+    to->AddHost(node.name, "AddInt32", {first, second}, options, {NewInt32s(to, node)},
+                0);
+    return;
   }
   const uint32_t first = to->FloatsOf(a), second = to->FloatsOf(b);
   const std::string function = node.op == "Sum" ? "Add" : node.op;
@@ -244,11 +265,20 @@ void Lrn(OnnxLowering* to, const OnnxNode& node) {
 
 // ---- products
 
-// Shapes of the output and both operands of a product, padded with leading ones.
-Options MatrixOptions(const Shape& out, const Shape& a, const Shape& b) {
+// Shapes of the output and both operands of a product, padded with leading ones. A vector in
+// front is a row, one behind a column; the output then has an axis of 1 in its place.
+Options MatrixOptions(Shape out, Shape a, Shape b) {
+  if (b.size() == 1) {
+    b.push_back(1);
+    out.push_back(1);
+  }
+  if (a.size() == 1) {
+    a.insert(a.begin(), 1);
+    if (!out.empty()) out.insert(out.end() - 1, 1);
+  }
   Require(a.size() >= 2 && b.size() >= 2 && out.size() >= 2 && a.size() <= out.size() &&
               b.size() <= out.size(),
-          "a product with vectors");
+          "extents that do not fit a product");
   const auto at = [&](const Shape& shape, size_t axis) {  // ones in front
     const size_t missing = out.size() - shape.size();
     return axis < missing ? 1 : shape[axis - missing];
@@ -458,7 +488,7 @@ void IntegerProduct(OnnxLowering* to, const OnnxNode& node) {
               &out = ShapeOf(to->Out(node));
   const bool conv = node.op == "ConvInteger";
   const Options options = conv ? WindowOptions(to, node) : MatrixOptions(out, sa, sb);
-  const int64_t zeros = conv ? sb[0] : sb.back();
+  const int64_t zeros = conv ? sb[0] : sb.size() == 1 ? 1 : sb.back();
   const bool one = HasElements(to, node, 3, 1);
   Agree(HasElements(to, node, 2, 1) && (one || HasElements(to, node, 3, zeros)), node);
   for (const int operand : {a, b}) {
@@ -492,13 +522,17 @@ void DynamicQuantise(OnnxLowering* to, const OnnxNode& node) {
   to->AddHost(node.name, node.op, {in}, {0}, {quantised, scale, zero}, 0);
 }
 
-// Cast of integers to floats.
+// Cast of int32 to floats, and back: the fraction is cut off.
 void Cast(OnnxLowering* to, const OnnxNode& node) {
   const int input = to->InputIndex(node, 0);
-  Require(to->Out(node).type == kOnnxFloat && !to->Place(input).numbers.floats &&
-              to->Place(input).numbers.dtype == SLUICE_DTYPE_INT32,
-          "floats that become integers");
   KeepsShape(to, node);
+  if (to->Out(node).type == kOnnxInt32 && to->Value(input).type == kOnnxFloat) {
+    const uint32_t floats = to->FloatsOf(input);
+    to->AddHost(node.name, "CastToInt32", {floats}, {0}, {NewInt32s(to, node)}, 0);
+    return;
+  }
+  Require(to->Out(node).type == kOnnxFloat && IsInt32(to, input),
+          "floats that become integers of another type than int32");
   const uint32_t in = to->Plain(input);
   const std::string& name = to->Out(node).name;
   to->AddHost(node.name, "DequantizeLinear",

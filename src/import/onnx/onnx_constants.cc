@@ -38,7 +38,7 @@ class FloatFolder {
       if (out.has_data || !out.has_shape) continue;
       if (out.has_integers && out.type != kOnnxFloat) continue;  // shapes
       const int64_t elements = ElementsOf(out.dims);
-      if (elements > kMostFolded) continue;
+      if (elements > kMostFolded || Quantise(node, &out)) continue;
       Floats result;
       if (!Compute(node, out, &result)) continue;
       if (static_cast<int64_t>(result.size()) != elements) continue;
@@ -50,6 +50,36 @@ class FloatFolder {
   }
 
  private:
+  // A constant that is quantised as a whole to 8 bits: x / scale, ties to even. False: it is
+  // none, and `out` stays.
+  bool Quantise(const OnnxNode& node, OnnxValue* out) const {
+    const OnnxValue *x = m_.In(node, 0), *scale = m_.In(node, 1),
+                    *zero = m_.In(node, 2);
+    if (node.op != "QuantizeLinear" || x == nullptr || scale == nullptr ||
+        !IsFloats(*x) || !IsFloats(*scale) || scale->data.size() != 4 ||
+        x->dims != out->dims) {
+      return false;
+    }
+    const int type = zero == nullptr ? kOnnxUint8 : zero->type;
+    if (type != kOnnxUint8 && type != kOnnxInt8) return false;
+    if (zero != nullptr && (!zero->has_data || zero->data.size() != 1)) return false;
+    const bool with_sign = type == kOnnxInt8;
+    const uint8_t byte = zero == nullptr ? 0 : zero->data[0];
+    const float shift =
+        with_sign ? static_cast<float>(static_cast<int8_t>(byte)) : byte;
+    const float least = with_sign ? -128 : 0, step = FloatsIn(*scale)[0];
+    Bytes bytes;
+    for (const float real : FloatsIn(*x)) {
+      const float steps = std::nearbyint(real / step) + shift;
+      if (!std::isfinite(steps)) return false;
+      const float stored = std::clamp(steps, least, least + 255);
+      bytes.push_back(static_cast<uint8_t>(static_cast<int>(stored)));
+    }
+    out->type = type;
+    out->data = std::move(bytes);
+    return out->has_data = out->constant = true;
+  }
+
   bool Compute(const OnnxNode& node, const OnnxValue& out, Floats* result) const {
     const OnnxValue* first = m_.In(node, 0);
     if (first == nullptr) return false;

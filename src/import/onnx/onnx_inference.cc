@@ -9,6 +9,7 @@
 #include <limits>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -94,6 +95,18 @@ class Constants {
   std::unordered_map<std::string, std::vector<int64_t>> dims_;
 };
 
+// Names of the values of a graph whose type is known: those of the graphs around it, too.
+using Names = std::unordered_set<std::string>;
+
+void AddTyped(const onnx::GraphProto& graph, Names* names) {
+  for (const auto& tensor : graph.initializer()) names->insert(tensor.name());
+  for (const auto* list : {&graph.input(), &graph.value_info(), &graph.output()}) {
+    for (const auto& info : *list) {
+      if (info.has_type()) names->insert(info.name());
+    }
+  }
+}
+
 // Hides nodes from the inference for the lifetime of this object.
 class Hider {
  public:
@@ -102,7 +115,7 @@ class Hider {
     onnx::OperatorSetIdProto* opset = model->add_opset_import();
     opset->set_domain(kHidden);
     opset->set_version(1);
-    Hide(model->mutable_graph());
+    Hide(model->mutable_graph(), {});
   }
   ~Hider() {
     for (auto& [node, domain] : hidden_) node->set_domain(domain);
@@ -113,20 +126,29 @@ class Hider {
   Hider& operator=(const Hider&) = delete;
 
  private:
-  void Hide(onnx::GraphProto* graph) {
+  // ONNX 1.12 ends the program at the Shape of a value without type. The importer computes
+  // such shapes itself as soon as the value's extents are known.
+  static bool IsShapeOfUnknown(const onnx::NodeProto& node, const Names& typed) {
+    return node.op_type() == "Shape" &&
+           (node.input_size() < 1 || typed.count(node.input(0)) == 0);
+  }
+
+  void Hide(onnx::GraphProto* graph, Names typed) {
+    AddTyped(*graph, &typed);
     for (auto& node : *graph->mutable_node()) {
       const int at = node.op_type() == "ConstantOfShape" ? 0
                      : node.op_type() == "Expand"        ? 1
                                                          : -1;
-      const bool blind = NeedsWindow(node) && !GiveWindow(&node);
+      const bool blind =
+          (NeedsWindow(node) && !GiveWindow(&node)) || IsShapeOfUnknown(node, typed);
       if (blind || (at >= 0 &&
                     (node.input_size() <= at || !constants_.IsShort(node.input(at))))) {
         hidden_.emplace_back(&node, node.domain());
         node.set_domain(kHidden);
       }
       for (auto& attribute : *node.mutable_attribute()) {
-        if (attribute.has_g()) Hide(attribute.mutable_g());
-        for (auto& part : *attribute.mutable_graphs()) Hide(&part);
+        if (attribute.has_g()) Hide(attribute.mutable_g(), typed);
+        for (auto& part : *attribute.mutable_graphs()) Hide(&part, typed);
       }
     }
   }
@@ -273,18 +295,43 @@ class EinsumShapes {
   std::unordered_map<std::string, std::vector<int64_t>> dims_;
 };
 
+void Infer(onnx::ModelProto* model) {
+  const StandIns stand_ins(model);
+  const Hider hider(model);
+  do {
+    onnx::shape_inference::InferShapes(*model, onnx::OpSchemaRegistry::Instance(),
+                                       onnx::ShapeInferenceOptions(false, 0, true));
+  } while (EinsumShapes(model->mutable_graph()).Add());
+}
+
+// What the file says about values between the inputs and the outputs. Tools that change a graph
+// leave shapes of the graph before; the runtime trusts the operators, not these.
+void ForgetDeclared(onnx::GraphProto* graph) {
+  graph->clear_value_info();
+  for (auto& info : *graph->mutable_output()) {
+    if (info.type().has_tensor_type()) {
+      info.mutable_type()->mutable_tensor_type()->clear_shape();
+    }
+  }
+}
+
 }  // namespace
 
 void InferOnnxShapes(onnx::ModelProto* model) {
   model->clear_functions();  // local functions are no operators of this importer
   CheckAttributes(model->graph());
-  const StandIns stand_ins(model);
-  const Hider hider(model);
+  // In older versions constants have no type unless they are inputs, too.
+  if (model->ir_version() < 4) model->set_ir_version(4);
   try {
-    do {
-      onnx::shape_inference::InferShapes(*model, onnx::OpSchemaRegistry::Instance(),
-                                         onnx::ShapeInferenceOptions(false, 0, true));
-    } while (EinsumShapes(model->mutable_graph()).Add());
+    Infer(model);
+    return;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception&) {
+    ForgetDeclared(model->mutable_graph());
+  }
+  try {
+    Infer(model);
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {

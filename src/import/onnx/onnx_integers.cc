@@ -34,6 +34,14 @@ void FromData(OnnxValue* value) {
   }
 }
 
+// Bytes of a computed value that a layer may read: one for each element.
+void StoreBytes(OnnxValue* value) {
+  if (value->type != kOnnxInt8 && value->type != kOnnxUint8) return;
+  for (const int64_t x : value->integers)
+    value->data.push_back(static_cast<uint8_t>(x));
+  value->has_data = true;
+}
+
 class Folder {
  public:
   explicit Folder(OnnxModel* model) : m_(*model) {}
@@ -49,6 +57,7 @@ class Folder {
       if (!Compute(node, &result) || result.size() > kMost) continue;
       out.integers = std::move(result);
       out.has_integers = out.constant = true;
+      StoreBytes(&out);
     }
   }
 

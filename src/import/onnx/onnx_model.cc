@@ -265,7 +265,7 @@ OnnxValue& ValueAt(Reading* reading, int value) {
 void ForgetSymbols(onnx::GraphProto* graph) {
   const auto symbolic = [](const onnx::ValueInfoProto& info) {
     for (const auto& dim : info.type().tensor_type().shape().dim()) {
-      if (!dim.has_dim_value()) return true;
+      if (!dim.has_dim_value() || dim.dim_value() < 0) return true;
     }
     return false;
   };
@@ -446,6 +446,12 @@ void TakeNode(Reading* reading, int n) {
 void NameDomains(onnx::ModelProto* proto) {
   std::set<std::string> known;
   for (const auto& opset : proto->opset_import()) known.insert(opset.domain());
+  // A model of onnxruntime's operators alone need not name ONNX's version, which the inference
+  // of their shapes asks for. 13 has all operators that stand in for them (stand_ins.cc).
+  // A file that names no version at all is cut off.
+  if (!known.empty() && known.count("ai.onnx") == 0 && known.insert("").second) {
+    proto->add_opset_import()->set_version(13);
+  }
   for (const auto& node : proto->graph().node()) {
     if (node.domain() == "ai.onnx" || !known.insert(node.domain()).second) continue;
     onnx::OperatorSetIdProto* opset = proto->add_opset_import();

@@ -117,5 +117,48 @@ TEST_CASE("onnx floats: what no function computes is named") {
   CHECK(Says(Complaint(model.Finish()), "1 x Hardmax (unknown)"));
 }
 
+// As older versions of onnxruntime's quantiser write a bias: as int32, by the scales.
+TEST_CASE("onnx floats: a bias that is quantised at run time is added to int32 sums") {
+  TinyOnnx model;
+  model.Input("a", {1, 2}, onnx::TensorProto::INT8);
+  model.Input("s", {}, onnx::TensorProto::FLOAT);
+  model.Int8s("b", {2, 1}, {10, -20});
+  model.Reals("c", {1}, {7.75f});
+  model.Node("MatMulInteger", {"a", "b"}, {"m"});
+  model.Node("Div", {"c", "s"}, {"steps"});
+  TinyOnnx::Int(model.Node("Cast", {"steps"}, {"whole"}), "to",
+                onnx::TensorProto::INT32);
+  model.Node("Add", {"m", "whole"}, {"y"});
+  model.Output("y", {}, onnx::TensorProto::INT32);
+  const ImportResult import = Import(model.Finish());
+  // (5, 7) x (10, -20) = -90, and 7.75 / 0.5 = 15.5 without its fraction
+  const std::vector<Bytes> inputs = {{5, 7}, {0, 0, 0, 63}};
+  sluice_sim::SimulateOptions run;
+  run.graph = import.graph.data();
+  run.graph_size = import.graph.size();
+  run.inputs = &inputs;
+  const auto result = sluice_sim::RunReference(run);
+  INFO(result.error);
+  REQUIRE(result.ok);
+  CHECK(result.outputs.at(0) == Bytes{181, 255, 255, 255});  // -75
+}
+
+TEST_CASE(
+    "onnx floats: a vector is a row in front of a product and a column behind it") {
+  const auto of = [](std::vector<int64_t> a, std::vector<int64_t> b,
+                     const std::vector<int8_t>& weight, const Bytes& input) {
+    TinyOnnx model;
+    model.Input("a", a, onnx::TensorProto::INT8);
+    model.Int8s("b", b, weight);
+    model.Node("MatMulInteger", {"a", "b"}, {"y"});
+    model.Output("y", {}, onnx::TensorProto::INT32);
+    return OutputFor(Import(model.Finish()), input);
+  };
+  const Bytes row = {23, 0, 0, 0, 34, 0, 0, 0};  // (1, 2) x ((3, 4), (10, 15))
+  CHECK(of({2}, {2, 2}, {3, 4, 10, 15}, {1, 2}) == row);
+  CHECK(of({2, 2}, {2}, {1, 2}, {3, 10, 4, 15}) == row);
+  CHECK(of({2}, {2}, {3, 10}, {1, 2}) == Bytes{23, 0, 0, 0});
+}
+
 }  // namespace
 }  // namespace sluice_test

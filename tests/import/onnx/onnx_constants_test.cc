@@ -71,6 +71,41 @@ TEST_CASE("onnx constants: what depends on an input or broadcasts is left") {
   CHECK(Folded(&broadcast).empty());
 }
 
+TEST_CASE(
+    "onnx constants: floats that are quantised at run time are stored quantised") {
+  for (const bool is_signed : {true, false}) {
+    TinyOnnx model;
+    model.Input("x", {1, 4});
+    model.Quantised("x", "xq", 1, 0);
+    model.Reals("c", {4}, {0.25f, 0.75f, -1.5f, 1000});
+    model.Reals("s", {}, {0.5f});
+    if (is_signed) model.Int8s("z", {}, {1});
+    std::vector<std::string> operands = {"c", "s"};
+    if (is_signed) operands.push_back("z");
+    model.Node("QuantizeLinear", operands, {"cs"});
+    operands[0] = "cs";
+    model.Node("DequantizeLinear", operands, {"w"});
+    model.Node("Mul", {"xq", "w"}, {"m"});
+    model.Quantised("m", "y", 0.5f, 0);
+    model.Output("y");
+    // 0.5 and 1.5 steps are rounded to even; -3 is below what uint8 stores.
+    const Bytes want = is_signed ? Bytes{0, 2, 253, 126} : Bytes{0, 2, 0, 127};
+    CHECK(OutputFor(Import(model.Finish()), {1, 1, 1, 1}) == want);
+  }
+}
+
+TEST_CASE("onnx constants: a zero point that a Cast makes of an int32 is its byte") {
+  TinyOnnx model;
+  model.Input("a", {1, 2}, onnx::TensorProto::UINT8);
+  model.Integers("c", {3});
+  TinyOnnx::Int(model.Node("Cast", {"c"}, {"za"}), "to", onnx::TensorProto::UINT8);
+  model.Int8s("b", {2, 1}, {10, -20});
+  model.Node("MatMulInteger", {"a", "b", "za"}, {"y"});
+  model.Output("y", {}, onnx::TensorProto::INT32);
+  // (5 - 3) x 10 + (7 - 3) x -20 = -60
+  CHECK(OutputFor(Import(model.Finish()), {5, 7}) == Bytes{196, 255, 255, 255});
+}
+
 TEST_CASE("onnx constants: two 4-bit numbers lie in each byte, signed or not") {
   for (const bool is_signed : {true, false}) {
     TinyOnnx model(21);

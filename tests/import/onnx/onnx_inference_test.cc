@@ -7,6 +7,7 @@
 
 #include "import/onnx/import_onnx.h"
 #include "tests/import/onnx/hostile.h"
+#include "tests/import/onnx/imported.h"
 #include "tests/import/onnx/tiny_onnx.h"
 
 namespace sluice_test {
@@ -115,6 +116,68 @@ TEST_CASE("onnx inference: the extents of Einsum follow from its equation") {
     const std::vector<uint8_t> bytes = other.Finish();
     CHECK_THROWS(sluice::import::ImportOnnx(bytes.data(), bytes.size(), {}));
   }
+}
+
+// A model whose file says something about its values that its operators contradict.
+TinyOnnx Pooled() {
+  TinyOnnx model;
+  model.Input("x", {1, 1, 4, 4});
+  model.Quantised("x", "xq", 1, 0);
+  TinyOnnx::Ints(model.Node("MaxPool", {"xq"}, {"p"}), "kernel_shape", {4, 4});
+  model.Quantised("p", "y", 1, 0);
+  return model;
+}
+
+TEST_CASE("onnx inference: shapes that a file declares do not stop its operators") {
+  Bytes pixels(16, 1);
+  pixels[5] = 9;
+  for (const int64_t extent : {-1, 1, 7}) {
+    TinyOnnx model = Pooled();
+    model.Output("y", {1, 1, extent, 1});
+    onnx::ValueInfoProto* info = model.graph->add_value_info();
+    *info = model.graph->output(0);
+    info->set_name("p");
+    info->mutable_type()
+        ->mutable_tensor_type()
+        ->mutable_shape()
+        ->mutable_dim(2)
+        ->set_dim_value(extent);
+    CHECK(OutputFor(Import(model.Finish()), pixels) == Bytes{9});
+  }
+}
+
+TEST_CASE("onnx inference: constants need not be inputs in old files") {
+  TinyOnnx model = Pooled();
+  model.proto.set_ir_version(3);
+  model.Output("y");
+  Bytes pixels(16, 1);
+  pixels[5] = 9;
+  CHECK(OutputFor(Import(model.Finish()), pixels) == Bytes{9});
+}
+
+TEST_CASE("onnx inference: the shape of a value without type is refused, not read") {
+  TinyOnnx model;
+  model.Input("x", {1, 4});
+  model.Node("Nonesuch", {"x"}, {"u"})->set_domain("nowhere");
+  model.Node("Shape", {"u"}, {"s"});
+  model.Node("Reshape", {"x", "s"}, {"y"});
+  model.Output("y");
+  CHECK(Says(Complaint(model.Finish()), "nowhere.Nonesuch"));
+}
+
+TEST_CASE(
+    "onnx inference: a model of onnxruntime's operators alone names no other version") {
+  TinyOnnx model;
+  model.proto.mutable_opset_import(0)->set_domain("com.microsoft");
+  model.proto.mutable_opset_import(0)->set_version(1);
+  model.Input("a", {3}, onnx::TensorProto::INT8);
+  model.Reals("s", {}, {1});
+  model.Int8s("z", {}, {0});
+  model.Int8s("b", {3}, {1, 2, 3});
+  model.Node("QLinearAdd", {"a", "s", "z", "b", "s", "z", "s", "z"}, {"y"})
+      ->set_domain("com.microsoft");
+  model.Output("y", {3}, onnx::TensorProto::INT8);
+  CHECK(OutputFor(Import(model.Finish()), {10, 20, 30}) == Bytes{11, 22, 33});
 }
 
 }  // namespace

@@ -168,9 +168,57 @@ void ChangeBorder(onnx::GraphProto* graph, Rng* rng) {
   }
 }
 
+// Lists of the graph: nodes in another order, twice, of another model or gone; a constant that
+// is gone, or also an input; a value as a further output, or said to have another's shape.
+void ChangeLists(onnx::GraphProto* graph, const onnx::GraphProto& other, Rng* rng) {
+  const int node = Any(graph->node(), rng);
+  switch (rng->Below(7)) {
+    case 0:
+      graph->mutable_node()->SwapElements(node, Any(graph->node(), rng));
+      return;
+    case 1: {
+      const onnx::NodeProto twice = graph->node(node);
+      *graph->add_node() = twice;
+      if (rng->Below(2) == 0) return;
+      for (auto& name :
+           *graph->mutable_node(graph->node_size() - 1)->mutable_output()) {
+        name += "_again";
+      }
+      return;
+    }
+    case 2:
+      *graph->mutable_node(node) = other.node(Any(other.node(), rng));
+      return;
+    case 3:
+      if (graph->node_size() > 1) graph->mutable_node()->DeleteSubrange(node, 1);
+      return;
+    case 4: {
+      if (graph->initializer_size() == 0) return;
+      const int gone = Any(graph->initializer(), rng);
+      if (rng->Below(2) == 0) {
+        graph->add_input()->set_name(graph->initializer(gone).name());
+      } else {
+        graph->mutable_initializer()->DeleteSubrange(gone, 1);
+      }
+      return;
+    }
+    case 5:
+      graph->add_output()->set_name(AnyTensor(*graph, rng));
+      return;
+    default: {
+      onnx::ValueInfoProto* info = graph->add_value_info();
+      *info = other.input(Any(other.input(), rng));
+      info->set_name(AnyTensor(*graph, rng));
+    }
+  }
+}
+
 void Change(onnx::ModelProto* model, const onnx::ModelProto& other, Rng* rng) {
   onnx::GraphProto* graph = model->mutable_graph();
-  switch (rng->Below(8)) {
+  switch (rng->Below(10)) {
+    case 8:
+    case 9:
+      return ChangeLists(graph, other.graph(), rng);
     case 0:
     case 1:
     case 2:

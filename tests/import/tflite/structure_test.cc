@@ -116,6 +116,62 @@ void ChangeTensor(const tflite::SubGraph& graph, Rng* rng) {
   }
 }
 
+// A list without its last element, or with another tensor in it.
+void ChangeList(const flatbuffers::Vector<int32_t>* list, uint32_t tensors, Rng* rng) {
+  int32_t* element = AnyOf(list, rng);
+  if (element == nullptr) return;
+  if (rng->Below(2) == 0) {
+    *element = static_cast<int32_t>(rng->Below(tensors));
+  } else {
+    reinterpret_cast<flatbuffers::uoffset_t*>(Writable(list))[0] -= 1;
+  }
+}
+
+// Another constant for a tensor, a constant where there was none, another axis of scales, and
+// shorter lists: of extents, scales, operands, inputs or outputs.
+void ChangeEdges(const tflite::Model& model, const tflite::SubGraph& graph, Rng* rng) {
+  const uint32_t tensors = graph.tensors()->size();
+  const tflite::Tensor* tensor = graph.tensors()->Get(rng->Below(tensors));
+  const auto set = [](const auto* of, flatbuffers::voffset_t field, uint32_t number) {
+    const auto* table = reinterpret_cast<const flatbuffers::Table*>(of);
+    const auto at = table->GetOptionalFieldOffset(field);
+    if (at == 0) return;
+    std::copy_n(reinterpret_cast<const uint8_t*>(&number), 4,
+                const_cast<uint8_t*>(reinterpret_cast<const uint8_t*>(of)) + at);
+  };
+  const auto* quantisation = tensor->quantization();
+  switch (rng->Below(7)) {
+    case 0:
+      return set(tensor, tflite::Tensor::VT_BUFFER,
+                 rng->Below(model.buffers()->size()));
+    case 1:
+      if (quantisation == nullptr) return;
+      return set(quantisation, tflite::Quantization::VT_QUANTIZED_DIMENSION,
+                 static_cast<uint32_t>(Number(rng)));
+    case 2:
+      return ChangeList(graph.inputs(), tensors, rng);
+    case 3:
+      return ChangeList(graph.outputs(), tensors, rng);
+    case 4:
+      if (tensor->shape() == nullptr || tensor->shape()->size() == 0) return;
+      reinterpret_cast<flatbuffers::uoffset_t*>(Writable(tensor->shape()))[0] -= 1;
+      return;
+    case 5:
+      if (quantisation == nullptr || AnyOf(quantisation->scale(), rng) == nullptr)
+        return;
+      reinterpret_cast<flatbuffers::uoffset_t*>(Writable(quantisation->scale()))[0] -=
+          1;
+      return;
+    default: {
+      if (graph.operators() == nullptr || graph.operators()->size() == 0) return;
+      const tflite::Operator* op =
+          graph.operators()->Get(rng->Below(graph.operators()->size()));
+      return ChangeList(rng->Below(3) == 0 ? op->outputs() : op->inputs(), tensors,
+                        rng);
+    }
+  }
+}
+
 void ChangeConstant(const tflite::Model& model, Rng* rng) {
   const tflite::Buffer* buffer =
       model.buffers()->Get(rng->Below(model.buffers()->size()));
@@ -142,7 +198,10 @@ void ChangeCode(const tflite::Model& model, const tflite::Model& other, Rng* rng
 void Change(Bytes* bytes, const Bytes& other, Rng* rng) {
   const tflite::Model& model = *tflite::GetModel(bytes->data());
   const tflite::SubGraph& graph = *model.subgraphs()->Get(0);
-  switch (rng->Below(9)) {
+  switch (rng->Below(11)) {
+    case 9:
+    case 10:
+      return ChangeEdges(model, graph, rng);
     case 0:
     case 1:
     case 2:
