@@ -6,8 +6,9 @@
  * remember the first thing that was wrong. Finishing reports that, or has the finished
  * bytes read by the scheduler's reader and reports what it says. A builder can be
  * finished more than once, and more may be added in between.
- * When memory is exhausted while something is added, its index is SLUICE_NO_INDEX and
- * finishing returns SLUICE_OUT_OF_MEMORY. */
+ * When memory is exhausted while something is added, or an argument is wrong, its index is
+ * SLUICE_NO_INDEX, and finishing returns SLUICE_OUT_OF_MEMORY or says what is wrong. Calls
+ * with a builder that is NULL add nothing; finishing it fails. */
 #ifndef SLUICE_BUILD_H_
 #define SLUICE_BUILD_H_
 
@@ -86,7 +87,9 @@ SLUICE_API sluice_status_t sluice_graph_builder_finish(
     const sluice_graph_builder_t* builder, const sluice_allocator_t* allocator,
     sluice_bytes_t* out_graph, sluice_diagnostic_t* diagnostic);
 
-/* ---- machines: the fields of hardware.fbs, whose comments hold here, too. Energies in
+/* ---- machines: the fields of hardware.fbs, whose comments hold here, too. Fields whose
+ * default there is 1 stand here for the opposite, so that a zeroed struct is the default:
+ * no_multicast, no_reduction, symmetric (of zero_points), cuts_rows. Energies in
  * picojoules, bandwidths as fractions in bytes per cycle. Where a comment says "0: x", a
  * zero stands for x. */
 

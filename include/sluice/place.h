@@ -136,8 +136,9 @@ typedef struct sluice_replacement_options {
   uint64_t max_states;    /* of the exact search; 0: 65536 */
   uint64_t deadline_ns;   /* of the call; 0: none */
   const uint32_t* cancel; /* nonzero stops the call; may be NULL */
-  const int64_t* again_bytes; /* per operator, price of another run, in bytes moved; < 0, and
-                                 with edges or two outputs: none. NULL: all run once */
+  const int64_t* again_bytes; /* per operator, what one more run of it costs, in bytes moved;
+                                 < 0: it runs once, as do operators with two outputs and
+                                 those that edges name. NULL: all run once */
 } sluice_replacement_options_t;
 
 /* A tensor's stay in the scratchpad during the steps [begin, end). */

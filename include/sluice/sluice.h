@@ -88,10 +88,10 @@ typedef struct sluice_diagnostic {
   uint32_t tensor;          /* index in the graph, or SLUICE_NO_INDEX */
   uint32_t instruction;     /* of a rejected stream, or SLUICE_NO_INDEX */
   uint32_t model;           /* index among several (experimental.h); else 0 */
-  uint64_t required_bytes;  /* what would do; 0: the failure is not about memory */
+  uint64_t required_bytes;  /* that would be enough; 0: the failure is not about memory */
   uint64_t available_bytes; /* what there is; 0: the failure is not about memory */
-  uint64_t smallest_scratchpad_bytes; /* with SLUICE_INFEASIBLE: so much has a plan; 0: not
-                                         known */
+  uint64_t smallest_scratchpad_bytes; /* with SLUICE_INFEASIBLE: there is a plan for so many;
+                                         0: not known */
   char stage[16];           /* "graph", "hardware", "options", "lowering", "verify", ... */
   char rule[32];            /* of a rejected stream: "order", "bounds", ... */
   char message[256];        /* one English sentence, NUL-terminated, cut where too long */
@@ -500,7 +500,8 @@ SLUICE_API sluice_status_t sluice_plan_create(sluice_context_t* context,
                                               const void* bytes, size_t size,
                                               sluice_plan_t** out_plan,
                                               sluice_diagnostic_t* diagnostic);
-/* Gives the plan's memory back to its context, and with it all it has lent. NULL: nothing. */
+/* Gives the plan's memory back to its context: pointers that the plan returned become
+ * invalid. NULL: nothing. */
 SLUICE_API void sluice_plan_destroy(sluice_plan_t* plan);
 
 /* The plan.fbs bytes, borrowed; 8-byte aligned. */
@@ -584,8 +585,8 @@ SLUICE_API sluice_status_t sluice_plan_report(const sluice_plan_t* plan,
                                               sluice_report_t* out_report);
 
 /* The least that any plan of the graph on the machine takes of a layer, with the tile costs
- * of the call. Bytes off chip belong to the first layer that reads, or to the one that makes
- * the tensor, also where that is a view. */
+ * of the call. Loaded bytes are charged to the first layer that reads the tensor, stored ones
+ * to the layer that makes it, even if that layer is a view. */
 typedef struct sluice_layer_least {
   uint64_t cycles;         /* of its tiles together, or of its HOST call with its time at
                               DRAM's port */

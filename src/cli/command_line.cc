@@ -100,9 +100,10 @@ void AddMadeFor(CLI::App* sub, std::string* graph, std::string* hardware) {
 }
 
 void AddPlanOnly(CLI::App* sub, bool* plan_only) {
-  sub->add_flag("--plan-only", *plan_only,
-                "write the plan alone, without the graph and the machine that other "
-                "commands would then need --graph and --hw for");
+  sub->add_flag(
+      "--plan-only", *plan_only,
+      "leave graph and machine out of the plan file; other commands then need "
+      "--graph and --hw");
 }
 
 void AddHw(CLI::App* sub, std::string* hardware) {

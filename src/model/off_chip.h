@@ -32,8 +32,8 @@ MemoryLevel CheapestHome(const Hardware& hardware);
 // Least cycles of the port for so many bytes, some of them constants'.
 int64_t LeastHold(const Hardware& hardware, int64_t bytes, int64_t constants);
 
-// Bytes of the last level that pass the port in the time of one byte that lands of the
-// tensor, if it lies in a place of its own.
+// The port's time for one byte of this tensor, if it has a memory of its own, over that for
+// one byte of the last level.
 double PortShare(const Hardware& hardware, const Tensor& tensor);
 
 // Whether bytes off chip take the same for all tensors of the graph.

@@ -214,8 +214,8 @@ class Ranges {
     return pasts_.Raise(&segments_[whole].writers, me_);
   }
 
-  // Whether a write that joins would be the first of its kind in all of the range, in
-  // more than one segment.
+  // True if no segment of the range has a write that joins yet, and there is more than one
+  // segment.
   bool Starts(ByteRange range, uint32_t s) const {
     uint32_t n = 0;
     for (; s != kNone && segments_[s].begin < range.end; s = segments_[s].next, ++n) {

@@ -4,9 +4,9 @@
 //   call     plan found soon | search | write and judge
 //   search   section, section, ... | improve each section
 //
-// Where time is short, a plan that a short search finds comes first. It leaves the time
-// that the plain plan takes, which is finished if the other one was not. From then on each
-// plan is kept until there is a better one.
+// Under a short deadline a quick search runs before the plain plan. It ends early enough
+// that the plain plan can still be finished if the quick search finds nothing. From then on
+// each plan is kept until there is a better one.
 //
 // Input    the call's clock; how much work there is.
 // Output   the part of the time for one piece of work; no effect without a deadline.
@@ -26,13 +26,13 @@ namespace sluice {
 uint64_t FinishOfPlain(uint64_t timed_ns);
 
 // Whether the plain plan is likely to take much of the time that is left, but not all of
-// it. Then a plan found soon comes first. If not, the plain plan is there soon, whatever
-// ends the call, or it is the only one that may end in time.
+// it: then the quick search runs first. If not, the plain plan comes first, because it takes
+// little time, or because nothing else would end in time.
 bool PlainTakesMuch(const Budget& clock, uint64_t plain_ns);
 
 // Whether a plan of segments that took written_ns to write and time will be judged in
-// time, so that the plain plan, which takes plain_ns, is not needed. A plan that takes
-// much longer than the plain one is not trusted to.
+// time, so that the plain plan, which takes plain_ns, is not needed. False for
+// a plan that takes much longer to write than the plain one.
 bool SureToFinish(const Budget& clock, uint64_t written_ns, uint64_t plain_ns);
 
 // The time of a search over whole tensors; the rest is for writing and judging.

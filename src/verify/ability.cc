@@ -193,7 +193,9 @@ Status CheckHostCall(const Judge& judge, uint32_t index,
   if (call.why != why || (!opaque && (why == 0 || !judge.hardware.host.there))) {
     return Reject(judge, "ability")
         .Layer(index)
-        .Text("a host call of a layer that is not the host's for that reason");
+        .Text(
+            "`why` is not the reason for which this layer needs the host, or it needs "
+            "none");
   }
   const uint64_t least = CostOnHost(judge, layer).cycles;
   const uint64_t cycles = Join(call.cycles_lo, call.cycles_hi);

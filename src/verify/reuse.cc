@@ -31,7 +31,8 @@ double Depth(const Judge& judge, const Layer& layer) {
   return static_cast<double>(needs.work) / Count(judge.graph.tensors[layer.outputs[0]]);
 }
 
-// True if a MAC is known from any two of its operands and its sum.
+// True if any two of an element of A, an element of B and an element of the output name the
+// MAC, as the inequality of Loomis and Whitney requires.
 bool IsMatrixProduct(const Judge& judge, const Layer& layer) {
   if (DeedOf(layer) != Deed::kConvolution) return Depth(judge, layer) != 0;
   TileNeeds needs;

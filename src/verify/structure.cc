@@ -543,7 +543,8 @@ Status CheckInstances(Judge* judge) {
   for (size_t i = 0; i < s.instances.size(); ++i) {
     const sluice_instance_t& instance = s.instances[i];
     if (instance.block >= s.blocks.size()) {
-      return Reject(*judge, "structure").Text("an instance of no block");
+      return Reject(*judge, "structure")
+          .Text("an instance names a block that does not exist");
     }
     const BlockView& block = s.blocks[instance.block];
     if (uint64_t{instance.first_binding} + block.slot_count > s.bindings.size() ||

@@ -243,7 +243,7 @@ Status Follower::Accumulate(const Layer& layer, uint32_t layer_index,
     if (sum.ranges != 1 || sum.begin[0] != 0 || sum.end[0] != needs.sum_channels) {
       return Reject(*judge_, "accumulate")
           .Layer(layer_index)
-          .Text("the last tile finds some channels missing");
+          .Text("the last tile of a sum has only some of the channels before it");
     }
   } else {
     SLUICE_TRY(contents_.RootOf(sum, &root));

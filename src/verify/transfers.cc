@@ -136,7 +136,7 @@ Status Follower::Transfer(const sluice_instruction_t& instruction) {
   int64_t bytes;
   if (!CheckedMultiply(dst.elements, dst.width, &bytes) ||
       bytes > static_cast<int64_t>(kAddressLimit)) {
-    return Reject(*judge_, "bounds").Text("moves more bytes than memory has");
+    return Reject(*judge_, "bounds").Text("moves more bytes than an address can reach");
   }
   if (instruction.opcode == SLUICE_OPCODE_FORWARD) {
     CountForward(transfer, bytes);

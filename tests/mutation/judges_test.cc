@@ -60,7 +60,7 @@ constexpr Scope kScope[] = {
     {"tile", "kernel # differs from its layer in op or attributes"},
     // Channels that are missing or added twice without a change of any byte.
     {"accumulate", "channels are added twice"},
-    {"accumulate", "the last tile finds some channels missing"},
+    {"accumulate", "the last tile of a sum has only some of the channels before it"},
     // Missing rows that the index never names; verify does not know the index.
     {"tile", "the source is not the whole table"},
     {"tile", "no layer gathers this table by this index"},

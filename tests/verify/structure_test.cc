@@ -187,7 +187,7 @@ TEST_CASE("structure: engines are the machine's, in its order, and move their ro
 
 TEST_CASE("structure: instances have their block, slots and kernels") {
   CheckRecord([](Case* c) { c->stream.instances[0].block = 1; },
-              "an instance of no block");
+              "an instance names a block that does not exist");
   CheckRecord([](Case* c) { c->stream.instances[0].first_binding = 1; },
               "an instance's slots or kernels are missing");
   CheckRecord([](Case* c) { c->stream.bindings[2].region = SLUICE_REGION_COUNT; },

@@ -105,8 +105,8 @@ void MeasureNode(NodeLayer* self, uint32_t i, int64_t room, MostElements* most,
   }
 }
 
-// Buffers of every role, from all tiles of a slice. *bytes may be too small where it is
-// above the room.
+// Buffers of every role, from all tiles of a slice. Where *bytes is above
+// the room it is only a lower bound: measuring ends there.
 Status Measure(NodeLayer* self, int64_t room, int64_t* bytes) {
   SLUICE_TRY(CountTiles(self));
   MostElements most;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cheapest way to cover an order of layers with what was measured.
 //
-// Input    an order; items, each some layers in a row, in a way that costs so much
-// Output   the items of the cheapest cover, in the order's order; where a program of them
+// Input    an order; items: a run of layers of the order, a way to execute it, its cost
+// Output   the items of the cheapest cover, in computing order; where a program of them
 //          is too long, items with the most steps are left out
 // Errors   kInfeasible: no cover; kOutOfMemory
 // Cost     items x log items for each that is left out, and once

@@ -22,7 +22,7 @@ constexpr size_t kWrittenTwice = 1 << 18;  // steps
 // cheap to make, all parts are tried.
 constexpr int kMostInVain = 2;
 constexpr size_t kMuchWork = 1 << 20;  // steps of the plans written so far
-// Slices of runs that are written to see what one takes, and twice as many.
+// A run is written with so many slices and with twice as many, to see what one more costs.
 constexpr int32_t kFewSlices = 2;
 // Part of a program's steps that is left for what groups add to each other.
 constexpr size_t kStepsLeft = 16;

@@ -237,7 +237,8 @@ Status Refit(Scheme* scheme, uint64_t evaluations, bool alone, const Workspace& 
     scheme->Save();
   }
   if (!fits && budget->Exhausted()) {
-    return Fail(diagnostic, Status::kStopped, "fusion").Text("no time to make it fit");
+    return Fail(diagnostic, Status::kStopped, "fusion")
+        .Text("a limit ended the call before the scheme fitted the scratchpad");
   }
   if (!fits || (alone && out->cost > kFarFromIdeal * ideal)) {
     SLUICE_TRY(JoinAlone(scheme, &index, arena, budget, out));

@@ -14,7 +14,7 @@
 namespace sluice {
 
 constexpr int kSegmentMoves = 62;
-// The first ones, for random changes: a pair of loops is changed by two of these.
+// Of these, the first ones change one loop. A random change makes one or two of them.
 constexpr int kRandomMoves = 42;
 // Including the moves that replace all loops by one.
 constexpr int kAllMoves = kSegmentMoves + 6 * (kAxes + 1);
@@ -31,7 +31,7 @@ struct SegmentChange {
   size_t made = 1, replaced = 1;
 };
 
-// next: NULL if it must stay, or if there is none. The loops of a change may not fit
+// next: the following segment; NULL if it must stay as it is, or if there is none. The loops of a change may not fit
 // its layers.
 bool DraftChange(const SegmentAt& segment, const SegmentAt* next, int move,
                  SegmentChange* out);

@@ -95,7 +95,8 @@ SpillSearchOptions SumsOnly(const Joint& self) {
 }
 
 // Turns decisions into a placed plan if they are better than the plan so far and have
-// addresses; those of a beam of that width may cost more.
+// addresses. If they have none, a beam search of this width looks for decisions that do, at
+// a higher cost.
 Status Adopt(Joint* self, const SpillDecisions& decisions, uint64_t max_nodes,
              uint32_t width, bool* placed) {
   *placed = false;

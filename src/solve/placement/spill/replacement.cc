@@ -268,7 +268,8 @@ Status PlanReplacement(const OperatorGraph& graph, const JointOptions& options,
   RoundedJoint rounded;
   SLUICE_TRY(CheckJoint(graph, options, arena, &rounded, diagnostic));
   if (options.fixed_order.size() != graph.operators.size()) {
-    return Fail(diagnostic, Status::kBadArgument, "placement").Text("no order given");
+    return Fail(diagnostic, Status::kBadArgument, "placement")
+        .Text("to keep the order, options.order must name one");
   }
   const Status status =
       FastPlan(rounded.graph, rounded.options, budget, arena, plan, diagnostic);
