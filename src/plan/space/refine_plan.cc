@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-constexpr size_t kFewLayers = 12;      // segments; plans of more are not refined
+constexpr size_t kFewLayers = 12;       // segments; plans of more are not refined
 constexpr uint64_t kMostSteps = 16384;  // of changed plans that are written
 // To make a plan's segments takes as long as to write so many steps, to place its
 // images as long as to write so many more.

@@ -22,7 +22,7 @@ constexpr uint64_t kMostWorkOfLayer = 1 << 15;  // of the last round
 constexpr double kNear = 129.0 / 128;  // of the bound's cost: too near to be refined
 // Plans of so few layers, and so few steps layer by layer, are looked for in more ways:
 // these cost little time.
-constexpr size_t kFewLayers = 48, kFewSteps = 2048;
+constexpr size_t kFewLayers = 48, kFewSteps = 4096;
 
 // True if an engine works nearly all the time: other offsets of the images, which only
 // let loads begin earlier or later, change nothing then.
@@ -190,6 +190,7 @@ class SpaceTaker {
   // search with less room tries finer loops, whose first loads are shorter.
   Status TakeSmaller() {
     if (!IsSmall() || IsNearBound()) return Status::kOk;
+    call_->wants_fused = true;
     KnownPlan smaller;
     {
       SpaceCall of = CallOf(search_);
@@ -202,7 +203,6 @@ class SpaceTaker {
       SLUICE_TRY(space.Note(&call_->notes, &smaller));
     }
     for (int64_t& leave : smaller.leave) leave += call_->capacity / 2;
-    call_->wants_fused = true;
     return TakeExactly(smaller);
   }
 
