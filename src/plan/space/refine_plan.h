@@ -21,9 +21,7 @@ struct RefineCall {
   SpaceCall of;    // how plans of the space are made
 };
 
-// plan: one to begin with, or none. *better: the result costs less than the best plan of
-// the call, or than the plain plan if the call has none.
-Status RefinePlan(const RefineCall& call, Arena* arena, KnownPlan* plan, bool* better);
+Status RefinePlan(const RefineCall& call, Arena* arena, KnownPlan* plan);
 
 }  // namespace sluice
 

@@ -45,33 +45,11 @@ Status PlaceTensors(const SpaceCall& call, const SpacePlan& plan, Arena* scratch
 
 }  // namespace
 
-Status SpaceSchedule::Prepare() {
+Status SpaceSchedule::Find(Diagnostic* diagnostic) {
   SLUICE_TRY(MakeSpaceProblem({call_.graph, call_.hardware, call_.lowering,
                                call_.coster, call_.scratchpad_bytes},
                               memory_, &problem_));
   SLUICE_TRY(memory_->Allocate(problem_.slack.size(), &leave_));
-  prepared_ = memory_->mark();
-  return Status::kOk;
-}
-
-Status SpaceSchedule::Unroll(Span<const KnownSegment> segments,
-                             Span<const int64_t> leave, const Prices& prices,
-                             SegmentMaker* maker, PlanTotal* predicted) {
-  memory_->Rewind(prepared_);
-  for (size_t p = 0; p < leave_.size(); ++p) problem_.slack[p] = leave_[p] = leave[p];
-  return UnrollKnown(prices, segments, maker, memory_, &plan_, predicted);
-}
-
-Status SpaceSchedule::Lay() {
-  moved_ = false;
-  offsets_[0] = offsets_[1] = {};
-  more_ = call_.scratchpad_bytes / 32;
-  SLUICE_TRY(Measure());
-  return Place(PlaceOrder::kByLeads);
-}
-
-Status SpaceSchedule::Find(Diagnostic* diagnostic) {
-  SLUICE_TRY(Prepare());
   if (call_.from.notation != nullptr) {
     SLUICE_TRY(CarrySegments(call_.from, problem_, memory_, &carried_, diagnostic));
     for (size_t p = 0; p < carried_.leave.size(); ++p) {
@@ -141,10 +119,6 @@ Status SpaceSchedule::Search() {
   // What time has cut is a matter of luck: with more time it may be worse.
   const bool cut = search.budget->stop_reason() == SLUICE_STOP_DEADLINE;
   if (cut && call_.from.notation == nullptr) return Status::kStopped;
-  return Measure();
-}
-
-Status SpaceSchedule::Measure() {
   return MeasureImages({call_.graph, call_.hardware.array, call_.lowering,
                         problem_.alignment, call_.hardware.accumulator_bytes},
                        plan_, memory_);
@@ -189,6 +163,18 @@ bool SpaceSchedule::IsOf(Span<const KnownSegment> segments) const {
     if (known.last != s.last || !SameLoops(known.choice, s.choice)) return false;
   }
   return true;
+}
+
+uint64_t SpaceSchedule::Hash() const {
+  uint64_t hash = 0;
+  for (const SpaceSegment& s : plan_.segments) {
+    const LoopChoice& c = s.choice;
+    const int64_t facts[] = {s.last, c.count, c.slice, c.piece};
+    hash = Fnv1aWords(facts, sizeof facts, hash);
+    hash = Fnv1a(c.cut, static_cast<size_t>(c.count), hash);
+    hash = Fnv1aWords(c.trips, sizeof c.trips[0] * static_cast<size_t>(c.count), hash);
+  }
+  return hash;
 }
 
 int64_t SpaceSchedule::most_iterations() const {

@@ -16,7 +16,6 @@
 #include "plan/candidate.h"
 #include "plan/space/place_images.h"
 #include "plan/space/segment_notation.h"
-#include "solve/space/unroll.h"
 
 namespace sluice {
 
@@ -49,13 +48,6 @@ class SpaceSchedule {
 
   // Finds a plan whose images fit by leads.
   Status Find(Diagnostic* diagnostic);
-  // Instead, for plans given by all their segments, one after the other: Prepare once;
-  // for each plan Unroll, then Lay if it is wanted. kInfeasible: the plan does not fit.
-  Status Prepare();
-  Status Unroll(Span<const KnownSegment> segments, Span<const int64_t> leave,
-                const Prices& prices, SegmentMaker* maker, PlanTotal* predicted);
-  Status Lay();
-  const SpaceProblem& problem() const { return problem_; }
   // True if the images fit in an order, at other offsets than in the order before it.
   // They are placed in the second one when it is asked for first.
   bool Has(int order);
@@ -63,6 +55,7 @@ class SpaceSchedule {
   // false.
   Status Write(int order, Candidate* out);
   Span<const SpaceSegment> segments() const { return plan_.segments; }
+  uint64_t Hash() const;            // of the segments and their loops
   int64_t most_iterations() const;  // of a segment's loops
   // The segments and what they leave, in `arena`.
   Status Note(Arena* arena, KnownPlan* out) const;
@@ -76,7 +69,6 @@ class SpaceSchedule {
  private:
   bool IsOf(Span<const KnownSegment> segments) const;
   Status Search();
-  Status Measure();
   void KeepElsewhere();
   Status Place(PlaceOrder order);
   bool Restore(int order);  // false: that order has no offsets
@@ -92,7 +84,6 @@ class SpaceSchedule {
   Span<int64_t> leave_;             // by position: problem_.slack as the search saw it
   Span<int64_t> offsets_[kOrders];  // empty: the images do not fit
   bool moved_ = false;              // PlaceOrder::kEarlier was tried
-  Arena::Mark prepared_;            // behind the problem
 };
 
 }  // namespace sluice

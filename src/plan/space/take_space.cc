@@ -208,11 +208,11 @@ class SpaceTaker {
 
   // Plans of few layers: changes them, priced exactly.
   Status Refine() {
-    if (IsNearBound()) return Status::kOk;
-    KnownPlan refined = best_->segment.empty() ? last_ : *best_;
-    bool better = false;
-    SLUICE_TRY(RefinePlan({call_, CallOf(search_)}, &call_->notes, &refined, &better));
-    return better ? TakeExactly(refined) : Status::kOk;
+    if (best_->segment.empty() || IsNearBound()) return Status::kOk;
+    KnownPlan refined = *best_;
+    SLUICE_TRY(RefinePlan({call_, CallOf(search_)}, &call_->notes, &refined));
+    if (refined.segment.data() == best_->segment.data()) return Status::kOk;
+    return TakeExactly(refined);
   }
 
   // Keeps the valid segments of an earlier plan. If fewer than half are valid, a plan
@@ -320,7 +320,6 @@ class SpaceTaker {
     }
     SLUICE_TRY(TakeOrders(call_, space, memory));
     if (call_->scratch->memory()->refusals() != refusals) call_->too_large = true;
-    if (noted) last_ = plan;
     if (noted && call_->best_cost != before) *best_ = plan;
     return Status::kOk;
   }
@@ -328,7 +327,6 @@ class SpaceTaker {
   PlanCall* call_;
   SpaceSearch search_;
   KnownPlan* const best_;     // of the call
-  KnownPlan last_;            // the last that was written, better or not
   KnownPlan found_;           // those before changes
   PlanTotal unchanged_ = {};  // predicted for them
   int64_t iterations_ = 0;    // of a segment's loops, in the last plan
@@ -351,8 +349,8 @@ Status TakeFromSpace(PlanCall* call) {
   if (call->options.deadline_ns != 0 && !call->soon) SLUICE_TRY(taker.TakeQuick());
   if (call->options.deadline_ns != 0) SLUICE_TRY(taker.ImproveQuick());
   SLUICE_TRY(taker.TakeThorough());
-  if (!call->has_limits()) SLUICE_TRY(taker.TakeSmaller());
   SLUICE_TRY(taker.Refine());
+  if (!call->has_limits()) SLUICE_TRY(taker.TakeSmaller());
   return call->has_limits() ? taker.GoOn() : Status::kOk;
 }
 

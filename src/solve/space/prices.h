@@ -25,8 +25,6 @@ class Prices {
   Prices(const SpaceProblem& problem, const SpaceGoal& goal)
       : p_(problem), goal_(goal) {}
 
-  const SpaceProblem& problem() const { return p_; }
-
   Status Init(Arena* arena) {
     SLUICE_TRY(arena->Allocate(p_.layer.size() + 1, &live_));
     for (uint32_t r = 0; r < p_.roots.size(); ++r) {

@@ -5,7 +5,6 @@
 #include "model/engines.h"
 #include "model/off_chip.h"
 #include "model/tile_cycles.h"
-#include "model/tile_geometry.h"
 
 namespace sluice {
 namespace {
@@ -80,8 +79,6 @@ Status FindUses(SpaceProblem* p, Arena* arena) {
     ForEachRead(*p, at, [&](uint32_t root) {
       SpaceRoot* r = &p->roots[root];
       p->use[r->first_use + r->uses++] = at;
-      const int64_t whole = p->graph->tensors[root].bytes;
-      r->parted = r->parted || p->LeastRead(root, at) < whole;
     });
   }
   return Status::kOk;
@@ -117,22 +114,6 @@ uint32_t SpaceProblem::NextUse(uint32_t root, uint32_t from) const {
     }
   }
   return begin < r.first_use + r.uses ? use[begin] : kNone;
-}
-
-int64_t SpaceProblem::LeastRead(uint32_t root, uint32_t position) const {
-  if (alone[position] != 0) return 0;
-  const Layer& reader = at(position);
-  const Tensor& in = graph->tensors[root];
-  int64_t least = in.bytes;
-  if (reader.inputs.empty() || reader.inputs[0] != root) return least;
-  for (int axis = 1; axis < 3; ++axis) {
-    const Window w = WindowOf(*graph, reader, axis);
-    const int64_t reach = int64_t{w.filter - 1} * w.dilation + 1;
-    const int64_t reads = graph->tensors[reader.outputs[0]].extent[axis] * reach;
-    if (w.stride <= reach || reads >= in.extent[axis]) continue;
-    least = Min(least, in.bytes / in.extent[axis] * reads);
-  }
-  return least;
 }
 
 int64_t SpaceProblem::DmaCycles(int64_t bytes, int64_t transfers) const {

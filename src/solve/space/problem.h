@@ -23,7 +23,6 @@ struct SpaceRoot {
   bool constant;
   bool output;  // must be in DRAM at the end
   bool dram;    // always lies there: made or read by a layer that is alone
-  bool parted;  // some reader does not need all of it on chip (SpaceProblem::LeastRead)
 };
 
 struct SpaceProblem {
@@ -53,9 +52,6 @@ struct SpaceProblem {
   bool Lives(uint32_t root, uint32_t from) const;
   // Whether the root is made by layers, all at positions before `before`.
   bool IsMade(uint32_t root, uint32_t before) const;
-  // Bytes of the root that a position which reads it needs on chip at least, if rows or
-  // columns that its windows skip stay away. A layer that is alone needs none.
-  int64_t LeastRead(uint32_t root, uint32_t position) const;
   // Cycles of DMA for so many bytes in so many transfers.
   int64_t DmaCycles(int64_t bytes, int64_t transfers) const;
   // Short rows leave bursts unfilled, and a box may need several descriptors: the time that

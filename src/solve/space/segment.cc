@@ -318,21 +318,6 @@ void SegmentMaker::CollectUses(Span<const Held> held) {
   }
 }
 
-// Whether a root that later layers read is loaded once, whole, to stay for them; not
-// where all readers together need fewer bytes of it than it has. Before its boxes are
-// measured it is taken to stay.
-bool SegmentMaker::PaysToKeep(const Use& use) const {
-  const SpaceRoot& root = p_.roots[use.root];
-  if (!root.parted || use.moved == 0) return true;
-  int64_t later = 0;
-  for (uint32_t k = 0; k < root.uses; ++k) {
-    const uint32_t reader = p_.use[root.first_use + k];
-    if (reader >= last_) later += p_.LeastRead(use.root, reader);
-  }
-  const int64_t bytes = p_.graph->tensors[use.root].bytes;
-  return later == 0 ? use.moved > bytes : use.moved + later >= bytes;
-}
-
 void SegmentMaker::ChooseForms() {
   for (uint32_t i = 0; i < use_count_; ++i) {
     Use* use = &uses_[i];
@@ -352,7 +337,7 @@ void SegmentMaker::ChooseForms() {
     const bool may_stay = !root.dram || p_.IsMade(use->root, first_);
     const bool later = use->lives && may_stay;
     if (!use->made) {
-      use->form = later && PaysToKeep(*use) ? Form::kLoadKeep : Form::kLoad;
+      use->form = later ? Form::kLoadKeep : Form::kLoad;
     } else if (later && !use->begun) {
       use->form = Form::kMadeKeep;
     } else {

@@ -166,7 +166,6 @@ class SegmentMaker {
   Use* UseOf(uint32_t root, uint32_t position);
   bool Leaves(uint32_t root) const;
   void ChooseForms();
-  bool PaysToKeep(const Use& use) const;
   bool Glance(const LoopChoice& loops);
   bool Overflows();
   bool AnyAlike() const;

@@ -166,10 +166,9 @@ int64_t SegmentMaker::LeastLoad(uint32_t i) const {
   const Use& use = uses_[i];
   const Tensor& root = p_.graph->tensors[use.root];
   int64_t bytes = 0;
-  const bool keeps = use.form == Form::kLoadKeep;
-  if (keeps && !p_.roots[use.root].parted) {
+  if (use.form == Form::kLoadKeep) {
     bytes = root.bytes;
-  } else if (!keeps && use.form != Form::kLoad) {
+  } else if (use.form != Form::kLoad) {
     return 0;
   } else if (use.slices != 0) {
     bytes = root.bytes * tiles_;
@@ -182,7 +181,6 @@ int64_t SegmentMaker::LeastLoad(uint32_t i) const {
   } else {
     bytes = outer_ == 1 && use.depends != 0 ? Max(use.frame, use.moved) : use.frame;
   }
-  if (keeps) bytes = Min(bytes, root.bytes);
   const double share = PortShare(*p_.hardware, root);
   return share >= 1 ? bytes : static_cast<int64_t>(share * static_cast<double>(bytes));
 }
@@ -239,17 +237,14 @@ void SegmentMaker::ChargeFirst() {
     level_[use.from] += bytes;
     AddEarly(bytes, BytesOf(use));
   }
-  int64_t computed = 0, loaded = 0, before_last = 0;
+  int64_t computed = 0, loaded = 0;
   for (uint32_t p = first_; p < last_; ++p) {
     if (level_[p] != 0) {
       loaded += level_[p];
       cost_.first_wait = Max(cost_.first_wait, p_.DmaCycles(loaded, 1) - computed);
-      before_last = computed;
     }
     computed += first_cycles_[p];
   }
-  // Without loops, only the tiles from the last load on wait for all loads.
-  if (tiles_ == 1 && block_.loop == kNone) cost_.last_cycles -= before_last;
 }
 
 // Bytes that a layer that is alone reads of a root. A gather reads as many bytes of its

@@ -2,7 +2,6 @@
 #include "solve/space/unroll.h"
 
 #include "base/checked.h"
-#include "solve/space/prices.h"
 
 namespace sluice {
 namespace {
@@ -23,8 +22,10 @@ class Unroller {
     return Status::kOk;
   }
 
-  // Adds a node; its segment is the one made last.
   Status Add(const SpaceNode& before, const SpaceNode& node) {
+    if (!maker_->Make(before.held, node.first, node.last, node.loops)) {
+      return Status::kInternal;
+    }
     const uint32_t loop_base = static_cast<uint32_t>(loops_.size());
     SpaceSegment segment = {node.first, node.last,
                             static_cast<uint32_t>(images_.size()),
@@ -108,43 +109,9 @@ Status UnrollNodes(const SpaceProblem& problem, const Sequence<SpaceNode>& nodes
   Unroller unroller(problem, maker, arena);
   SLUICE_TRY(unroller.Init(&scratch));
   for (size_t i = way.size() - 1; i-- > 0;) {
-    const SpaceNode& before = nodes[way[i + 1]];
-    const SpaceNode& node = nodes[way[i]];
-    if (!maker->Make(before.held, node.first, node.last, node.loops)) {
-      return Status::kInternal;
-    }
-    SLUICE_TRY(unroller.Add(before, node));
+    SLUICE_TRY(unroller.Add(nodes[way[i + 1]], nodes[way[i]]));
   }
   unroller.Finish(plan);
-  return Status::kOk;
-}
-
-Status UnrollKnown(const Prices& prices, Span<const KnownSegment> known,
-                   SegmentMaker* maker, Arena* arena, SpacePlan* plan,
-                   PlanTotal* total) {
-  Arena scratch(arena->memory());
-  Unroller unroller(prices.problem(), maker, arena);
-  SLUICE_TRY(unroller.Init(&scratch));
-  SpaceNode before = {};
-  while (before.last < known.size()) {
-    const KnownSegment& segment = known[before.last];
-    if (!maker->Make(before.held, before.last, segment.last, segment.choice)) {
-      return Status::kInfeasible;
-    }
-    SpaceNode node = before;
-    prices.Advance(maker->cost(), &node);
-    node.first = before.last;
-    node.last = segment.last;
-    node.loops = segment.choice;
-    Span<Held> held;
-    SLUICE_TRY(scratch.Allocate(maker->held().size(), &held));
-    for (size_t h = 0; h < held.size(); ++h) held[h] = maker->held()[h];
-    node.held = held;
-    SLUICE_TRY(unroller.Add(before, node));
-    before = node;
-  }
-  unroller.Finish(plan);
-  *total = prices.Total(before);
   return Status::kOk;
 }
 

@@ -2,18 +2,16 @@
 // Partial plans as nodes, each of which names the node that it continues; and the whole
 // plan that ends in one of these nodes.
 //
-// Input    nodes; the one at the end. Or all segments of a plan.
+// Input    nodes; the one at the end.
 // Output   in the arena, the plan of that node: the segments of all nodes on the way to
 //          it, and images, each with its whole stay.
-// Errors   kOutOfMemory; UnrollKnown: kInfeasible, a segment does not fit.
+// Errors   kOutOfMemory.
 // Cost     linear in the layers; every segment is made once more.
 #ifndef SLUICE_SOLVE_SPACE_UNROLL_H_
 #define SLUICE_SOLVE_SPACE_UNROLL_H_
 
 #include "base/sequence.h"
-#include "solve/space/known.h"
 #include "solve/space/segment.h"
-#include "solve/space/tiles.h"
 
 namespace sluice {
 
@@ -44,14 +42,6 @@ struct SpaceNode {
 
 Status UnrollNodes(const SpaceProblem& problem, const Sequence<SpaceNode>& nodes,
                    uint32_t last, SegmentMaker* maker, Arena* arena, SpacePlan* plan);
-
-class Prices;  // solve/space/prices.h
-
-// known: segments that follow each other, by position. *total: what the plan is
-// predicted to cost.
-Status UnrollKnown(const Prices& prices, Span<const KnownSegment> known,
-                   SegmentMaker* maker, Arena* arena, SpacePlan* plan,
-                   PlanTotal* total);
 
 }  // namespace sluice
 
