@@ -5,6 +5,7 @@
 
 #include <initializer_list>
 
+#include "base/checked.h"
 #include "base/rng.h"
 #include "solve/space/states.h"
 
@@ -22,6 +23,12 @@ bool IsLater(const SpaceNode& than, const SpaceNode& node) {
          node.window[k].free == than.window[k].free;
   }
   return is;
+}
+
+void Delay(int64_t by, double energy_pj, SpaceNode* node) {
+  for (int64_t* clock : {&node->compute, &node->dma, &node->stored}) *clock += by;
+  for (int k = 0; k < node->window_size; ++k) node->window[k].start += by;
+  node->energy_pj += energy_pj;
 }
 
 }  // namespace
@@ -63,16 +70,19 @@ Status Improver::Descend() {
   work_ = 0;
   // Once around without a change is the end.
   size_t since = 0;
-  for (size_t i = 0; since <= count_; i = i + 1 < count_ ? i + 1 : 0) {
+  bool ends = false;
+  for (size_t i = 0; since <= count_ && !ends; i = i + 1 < count_ ? i + 1 : 0) {
     ++since;
     for (int move = 0; move < kSegmentMoves; ++move) {
-      if (work_ >= of_.work || of_.budget->Tick()) return Status::kOk;
+      ends = work_ >= of_.work || of_.budget->Tick();
+      if (ends) break;
       ArenaScope scope(&held_);
       if (!TryMove(i, move)) continue;
       SLUICE_TRY(Keep(i));
       since = 0;
     }
   }
+  SetClocks(0, false);
   return Status::kOk;
 }
 
@@ -178,23 +188,21 @@ bool Improver::Try(size_t i, const SegmentChange& change) {
 // Whether the plan is cheaper if it begins with `node` and goes on with the segments from k
 // on.
 bool Improver::Pays(size_t k, SpaceNode node) {
-  const SpaceNode& whole = end();
-  bool later = false;
   for (size_t n = fresh_; k < count_; ++k, ++n) {
     const SpaceNode& was = links_[k].node;
     of_.prices.Advance(links_[k].cost, links_[k].times, &node);
     node.last = was.last;
     if (n % kClocks == 0) ++work_;
-    if (later || !IsLater(was, node)) continue;
+    if (!IsLater(was, node)) continue;
     // From here on the plan only runs earlier or later than before.
-    later = true;
-    const int64_t by = node.compute - was.compute;
-    SpaceNode then = whole;
-    then.energy_pj += node.energy_pj - was.energy_pj;
-    for (int64_t* clock : {&then.compute, &then.dma, &then.stored}) *clock += by;
-    if (Ratio(whole, then) >= most_) return false;
+    SpaceNode then = end();
+    Delay(node.compute - was.compute, node.energy_pj - was.energy_pj, &then);
+    if (Ratio(end(), then) >= most_) return false;
+    // Taking the change is work too.
+    work_ += CeilDivide(n + count_ - k, kClocks) - CeilDivide(n + 1, kClocks);
+    return true;
   }
-  return Ratio(whole, node) < most_;
+  return Ratio(end(), node) < most_;
 }
 
 // The cost of a plan over that of another one.
@@ -239,21 +247,27 @@ Status Improver::Keep(size_t i) {
     links_[i + k] = tried_[k];
     SLUICE_TRY(TakeRoom(tried_[k].node.held, &links_[i + k]));
   }
-  AdvanceFrom(i + fresh_);
+  SetClocks(i + fresh_, true);
   return Status::kOk;
 }
 
-// Sets the clocks of the segments from k on.
-void Improver::AdvanceFrom(size_t k) {
+// Sets the clocks of the segments from k on. hasty: where the plan only runs earlier or
+// later than before, these are delayed, but not the positions from which loads may begin.
+void Improver::SetClocks(size_t k, bool hasty) {
   for (; k < count_; ++k) {
     SpaceNode node = Before(k);
-    SpaceNode* link = &links_[k].node;
+    const SpaceNode was = links_[k].node;
     of_.prices.Advance(links_[k].cost, links_[k].times, &node);
-    node.first = link->first;
-    node.last = link->last;
-    node.loops = link->loops;
-    node.held = link->held;
-    *link = node;
+    node.first = was.first;
+    node.last = was.last;
+    node.loops = was.loops;
+    node.held = was.held;
+    links_[k].node = node;
+    if (!hasty || !IsLater(was, node)) continue;
+    while (++k < count_) {
+      Delay(node.compute - was.compute, node.energy_pj - was.energy_pj,
+            &links_[k].node);
+    }
   }
 }
 

@@ -93,7 +93,7 @@ class Improver {
   const SpaceNode& end() const { return links_[count_ - 1].node; }
   bool Pays(size_t k, SpaceNode node);
   Status Keep(size_t i);
-  void AdvanceFrom(size_t k);
+  void SetClocks(size_t k, bool hasty);
   Status TakeRoom(Span<const Held> held, PlanLink* link);
 
   const Call of_;
