@@ -47,16 +47,7 @@ inline double RoundUpToWhole(double x) {
 
 // ceil(bytes * denominator / numerator) without overflow of the product; numerator > 0.
 // Saturates at INT64_MAX.
-inline int64_t TransferCycles(int64_t bytes, int64_t numerator, int64_t denominator) {
-  const unsigned __int128 product = static_cast<unsigned __int128>(bytes) *
-                                    static_cast<unsigned __int128>(denominator);
-  const unsigned __int128 cycles =
-      (product + static_cast<unsigned __int128>(numerator) - 1) /
-      static_cast<unsigned __int128>(numerator);
-  return cycles > static_cast<unsigned __int128>(INT64_MAX)
-             ? INT64_MAX
-             : static_cast<int64_t>(cycles);
-}
+int64_t TransferCycles(int64_t bytes, int64_t numerator, int64_t denominator);
 
 }  // namespace sluice
 

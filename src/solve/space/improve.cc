@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "solve/space/improve.h"
 
+#include <string.h>
+
 #include <initializer_list>
 
+#include "base/checked.h"
 #include "base/rng.h"
 #include "solve/space/states.h"
 
@@ -22,6 +25,12 @@ bool IsLater(const SpaceNode& than, const SpaceNode& node) {
   return is;
 }
 
+void Delay(int64_t by, double energy_pj, SpaceNode* node) {
+  for (int64_t* clock : {&node->compute, &node->dma, &node->stored}) *clock += by;
+  for (int k = 0; k < node->window_size; ++k) node->window[k].start += by;
+  node->energy_pj += energy_pj;
+}
+
 }  // namespace
 
 Status Improver::Init(const Sequence<SpaceNode>& nodes, uint32_t last) {
@@ -39,12 +48,13 @@ Status Improver::Init(const Sequence<SpaceNode>& nodes, uint32_t last) {
       return Status::kInternal;
     }
     links_[k].cost = of_.segments->cost();
+    links_[k].times = of_.prices.TimesOf(links_[k].cost);
   }
   return Status::kOk;
 }
 
 // Tries a move of segment i; true if the plan is to be kept.
-bool Improver::TryMove(size_t i, int move, size_t* count) {
+bool Improver::TryMove(size_t i, int move) {
   if (IsFixed(i)) return false;
   const bool joins = i + 1 < count_ && !IsFixed(i + 1);
   const SpaceNode& node = links_[i].node;
@@ -53,24 +63,26 @@ bool Improver::TryMove(size_t i, int move, size_t* count) {
   SegmentChange change;
   return DraftChange({node.first, node.last, node.loops}, joins ? &next : nullptr, move,
                      &change) &&
-         Try(i, change, count);
+         Try(i, change);
 }
 
 Status Improver::Descend() {
   work_ = 0;
   // Once around without a change is the end.
   size_t since = 0;
-  for (size_t i = 0; since <= count_; i = i + 1 < count_ ? i + 1 : 0) {
+  bool ends = false;
+  for (size_t i = 0; since <= count_ && !ends; i = i + 1 < count_ ? i + 1 : 0) {
     ++since;
     for (int move = 0; move < kSegmentMoves; ++move) {
-      if (work_ >= of_.work || of_.budget->Tick()) return Status::kOk;
-      size_t count = 0;
+      ends = work_ >= of_.work || of_.budget->Tick();
+      if (ends) break;
       ArenaScope scope(&held_);
-      if (!TryMove(i, move, &count)) continue;
-      SLUICE_TRY(Keep(i, count));
+      if (!TryMove(i, move)) continue;
+      SLUICE_TRY(Keep(i));
       since = 0;
     }
   }
+  SetClocks(0, false);
   return Status::kOk;
 }
 
@@ -84,10 +96,9 @@ Status Improver::Anneal(uint64_t work, uint64_t seed) {
     const double left = 1 - static_cast<double>(work_) / static_cast<double>(work);
     most_ = 1 + kHeat * left / static_cast<double>(count_);
     const size_t i = rng.Below(static_cast<uint32_t>(count_));
-    size_t count = 0;
     ArenaScope scope(&held_);
-    if (!TryMove(i, static_cast<int>(rng.Below(kRandomMoves)), &count)) continue;
-    SLUICE_TRY(Keep(i, count));
+    if (!TryMove(i, static_cast<int>(rng.Below(kRandomMoves)))) continue;
+    SLUICE_TRY(Keep(i));
     if (Ratio(cheapest, end()) >= 1 - kLeast) continue;
     cheapest = end();
     List(best);
@@ -105,7 +116,7 @@ void Improver::List(Span<KnownSegment> segments) const {
 }
 
 Status Improver::Restore(Span<const KnownSegment> segments) {
-  PlanLink at = {start_, {}, {}};
+  PlanLink at = {start_, {}, {}, {}};
   replaced_ = count_;
   count_ = 0;
   while (at.node.last < segments.size()) {
@@ -114,7 +125,7 @@ Status Improver::Restore(Span<const KnownSegment> segments) {
     if (!Make(&at, at.node.last, known.last, known.choice)) return Status::kOutOfMemory;
     tried_[0] = at;
     fresh_ = 1;
-    SLUICE_TRY(Keep(count_, 1));
+    SLUICE_TRY(Keep(count_));
     replaced_ = 0;
     at = links_[count_ - 1];
   }
@@ -133,7 +144,8 @@ bool Improver::Make(PlanLink* link, uint32_t first, uint32_t last,
   if (held_.Allocate(held.size(), &room) != Status::kOk) return false;
   for (size_t h = 0; h < held.size(); ++h) room[h] = held[h];
   link->cost = of_.segments->cost();
-  of_.prices.Advance(link->cost, node);
+  link->times = of_.prices.TimesOf(link->cost);
+  of_.prices.Advance(link->cost, link->times, node);
   node->first = first;
   node->last = last;
   node->loops = loops;
@@ -141,10 +153,12 @@ bool Improver::Make(PlanLink* link, uint32_t first, uint32_t last,
   return true;
 }
 
-// Whether the plan is cheaper with a change of segments from i on; then the segments
-// from i on are in tried_.
-bool Improver::Try(size_t i, const SegmentChange& change, size_t* count) {
-  PlanLink at = {Before(i), {}, {}};
+// Whether the plan is cheaper with a change of segments from i on; then the segments that
+// differ are in tried_.
+bool Improver::Try(size_t i, const SegmentChange& change) {
+  PlanLink at = {Before(i), {}, {}, {}};
+  fresh_ = 0;
+  replaced_ = change.replaced;
   for (size_t k = 0; k < change.made; ++k) {
     LoopChoice loops = change.loops[k];
     FitLoops(of_.problem, change.border[k], change.border[k + 1], &loops);
@@ -152,49 +166,43 @@ bool Improver::Try(size_t i, const SegmentChange& change, size_t* count) {
         !Make(&at, change.border[k], change.border[k + 1], loops)) {
       return false;
     }
-    tried_[(*count)++] = at;
+    tried_[fresh_++] = at;
   }
-  bool same = false, later = false;
-  fresh_ = change.made;
-  replaced_ = change.replaced;
-  const SpaceNode& whole = end();
   const size_t end = i + change.replaced;
   for (size_t k = end; k < count_; ++k) {
-    const SpaceNode& was = links_[k].node;
-    if (!same) {
-      const SpaceNode& before = Before(k);
-      same = SameHeld(at.node.held, before.held);
+    const SpaceNode& before = Before(k);
+    if (SameHeld(at.node.held, before.held)) {
       const bool behind = at.node.energy_pj >= before.energy_pj &&
                           at.node.compute >= before.compute &&
                           at.node.dma >= before.dma;
-      if (same ? behind && most_ < 1 : k - end > kFar) return false;
+      return !(behind && most_ < 1) && Pays(k, at.node);
     }
-    if (!same) {
-      if (!Make(&at, was.first, was.last, was.loops)) return false;
-      ++fresh_;
-      ++replaced_;
-    } else {
-      at.cost = links_[k].cost;
-      at.room = links_[k].room;
-      of_.prices.Advance(at.cost, &at.node);
-      at.node.first = was.first;
-      at.node.last = was.last;
-      at.node.loops = was.loops;
-      at.node.held = was.held;
-      if (*count % kClocks == 0) ++work_;
-      // From here on the plan only runs earlier or later than before.
-      if (!later && IsLater(was, at.node)) {
-        later = true;
-        const int64_t by = at.node.compute - was.compute;
-        SpaceNode then = whole;
-        then.energy_pj += at.node.energy_pj - was.energy_pj;
-        for (int64_t* clock : {&then.compute, &then.dma, &then.stored}) *clock += by;
-        if (Ratio(whole, then) >= most_) return false;
-      }
-    }
-    tried_[(*count)++] = at;
+    const SpaceNode& was = links_[k].node;
+    if (k - end > kFar || !Make(&at, was.first, was.last, was.loops)) return false;
+    tried_[fresh_++] = at;
+    ++replaced_;
   }
-  return Ratio(whole, at.node) < most_;
+  return Ratio(this->end(), at.node) < most_;
+}
+
+// Whether the plan is cheaper if it begins with `node` and goes on with the segments from k
+// on.
+bool Improver::Pays(size_t k, SpaceNode node) {
+  for (size_t n = fresh_; k < count_; ++k, ++n) {
+    const SpaceNode& was = links_[k].node;
+    of_.prices.Advance(links_[k].cost, links_[k].times, &node);
+    node.last = was.last;
+    if (n % kClocks == 0) ++work_;
+    if (!IsLater(was, node)) continue;
+    // From here on the plan only runs earlier or later than before.
+    SpaceNode then = end();
+    Delay(node.compute - was.compute, node.energy_pj - was.energy_pj, &then);
+    if (Ratio(end(), then) >= most_) return false;
+    // Taking the change is work too.
+    work_ += CeilDivide(n + count_ - k, kClocks) - CeilDivide(n + 1, kClocks);
+    return true;
+  }
+  return Ratio(end(), node) < most_;
 }
 
 // The cost of a plan over that of another one.
@@ -225,17 +233,42 @@ Status Improver::TakeRoom(Span<const Held> held, PlanLink* link) {
 }
 
 // Takes the links that were tried in the place of those from i on.
-Status Improver::Keep(size_t i, size_t count) {
+Status Improver::Keep(size_t i) {
   ++kept_;
   for (size_t k = i; k < i + replaced_; ++k) {
     if (!links_[k].room.empty()) SLUICE_TRY(free_.Push(links_[k].room));
   }
-  for (size_t k = 0; k < count; ++k) {
-    links_[i + k] = tried_[k];
-    if (k < fresh_) SLUICE_TRY(TakeRoom(tried_[k].node.held, &links_[i + k]));
+  const size_t rest = count_ > i + replaced_ ? count_ - i - replaced_ : 0;
+  if (fresh_ != replaced_) {
+    memmove(&links_[i + fresh_], &links_[i + replaced_], rest * sizeof(PlanLink));
   }
-  count_ = i + count;
+  count_ = i + fresh_ + rest;
+  for (size_t k = 0; k < fresh_; ++k) {
+    links_[i + k] = tried_[k];
+    SLUICE_TRY(TakeRoom(tried_[k].node.held, &links_[i + k]));
+  }
+  SetClocks(i + fresh_, true);
   return Status::kOk;
+}
+
+// Sets the clocks of the segments from k on. hasty: where the plan only runs earlier or
+// later than before, these are delayed, but not the positions from which loads may begin.
+void Improver::SetClocks(size_t k, bool hasty) {
+  for (; k < count_; ++k) {
+    SpaceNode node = Before(k);
+    const SpaceNode was = links_[k].node;
+    of_.prices.Advance(links_[k].cost, links_[k].times, &node);
+    node.first = was.first;
+    node.last = was.last;
+    node.loops = was.loops;
+    node.held = was.held;
+    links_[k].node = node;
+    if (!hasty || !IsLater(was, node)) continue;
+    while (++k < count_) {
+      Delay(node.compute - was.compute, node.energy_pj - was.energy_pj,
+            &links_[k].node);
+    }
+  }
 }
 
 }  // namespace sluice

@@ -27,7 +27,8 @@ namespace sluice {
 struct PlanLink {
   SpaceNode node;
   SpaceCost cost;
-  Span<Held> room;  // of the improver, for what the node holds; or empty
+  SegmentTimes times;  // of the cost
+  Span<Held> room;     // of the improver, for what the node holds; or empty
 };
 
 class Improver {
@@ -83,14 +84,16 @@ class Improver {
     return of_.known.Is(at) || of_.problem.alone[at] != 0;
   }
   bool Make(PlanLink* link, uint32_t first, uint32_t last, const LoopChoice& loops);
-  bool Try(size_t i, const SegmentChange& change, size_t* count);
-  bool TryMove(size_t i, int move, size_t* count);
+  bool Try(size_t i, const SegmentChange& change);
+  bool TryMove(size_t i, int move);
   double RatioOf(const PlanTotal& now, const PlanTotal& then) const;
   double Ratio(const SpaceNode& before, const SpaceNode& after) const {
     return RatioOf(of_.prices.Total(before), of_.prices.Total(after));
   }
   const SpaceNode& end() const { return links_[count_ - 1].node; }
-  Status Keep(size_t i, size_t count);
+  bool Pays(size_t k, SpaceNode node);
+  Status Keep(size_t i);
+  void SetClocks(size_t k, bool hasty);
   Status TakeRoom(Span<const Held> held, PlanLink* link);
 
   const Call of_;

@@ -15,6 +15,15 @@
 
 namespace sluice {
 
+// How long DMA takes for parts of a segment's bytes (SpaceCost).
+struct SegmentTimes {
+  int64_t early[SpaceCost::kEarly + 1];  // no load, the first one, the first two, all
+  int64_t load, spill, store;            // store: beside the spilled bytes
+  int64_t exposed, ahead, last_store;
+  int64_t rest;    // loads beyond those `ahead`
+  int64_t stored;  // `store` without twice the last one
+};
+
 // SpaceNode::cost and hidden.
 struct PlanCosts {
   double cost, hidden;
@@ -37,10 +46,29 @@ class Prices {
     return Status::kOk;
   }
 
+  SegmentTimes TimesOf(const SpaceCost& c) const {
+    SegmentTimes t;
+    t.early[0] = p_.DmaCycles(0, 0);
+    for (int k = 0; k < c.early_count; ++k) {
+      t.early[k + 1] = p_.DmaCycles(c.early[k].bytes, 0);
+    }
+    t.load = p_.DmaCycles(c.load, c.transfers);
+    t.spill = p_.DmaCycles(c.spill, 0);
+    t.store = p_.DmaCycles(c.store - c.spill, 0);
+    t.exposed = p_.DmaCycles(c.exposed, 0);
+    t.ahead = p_.DmaCycles(c.ahead, 0);
+    t.last_store = p_.DmaCycles(c.last_store, 0);
+    t.rest = p_.DmaCycles(Max<int64_t>(c.load - c.ahead, 0), 0);
+    t.stored = p_.DmaCycles(Max<int64_t>(c.store - c.spill - 2 * c.last_store, 0), 0);
+    return t;
+  }
+
+  void Advance(const SpaceCost& c, SpaceNode* n) const { Advance(c, TimesOf(c), n); }
+
   // Advances both clocks over a segment. What its first iteration needs is loaded as
   // soon as earlier segments leave room for the frames: for all of them, or else for
   // the first ones.
-  void Advance(const SpaceCost& c, SpaceNode* n) const {
+  void Advance(const SpaceCost& c, const SegmentTimes& t, SpaceNode* n) const {
     int w = n->window_size, loads = c.early_count;
     const int64_t free = w > 0 ? n->window[w - 1].free : 0;
     while (loads > 0 && c.early[loads - 1].room > free) --loads;
@@ -61,34 +89,28 @@ class Prices {
     }
     for (int k = w; k < n->window_size; ++k) n->window[k].free -= ahead.room;
     if (w == 0 && n->window_size < SpaceNode::kWindow) begin = 0;
-    const int64_t load = p_.DmaCycles(c.load, c.transfers);
-    int64_t begun = Max(n->dma, begin) + p_.DmaCycles(c.spill, 0);
+    int64_t begun = Max(n->dma, begin) + t.spill;
     int64_t ready = begun + c.first_wait;
     if (early < c.first_load()) {
       // The rest of the first iteration's loads comes when the earlier segments are
       // over.
-      const int64_t first = p_.DmaCycles(early, 0);
+      const int64_t first = t.early[loads];
       begun = Max(begun, n->compute - first);
       ready = Max(ready, n->compute + c.first_wait - first);
     }
     const int64_t start = Max(n->compute, ready);
     const int64_t before = n->last;
-    n->compute = Max(start + c.cycles + p_.DmaCycles(c.exposed, 0),
-                     begun + load + c.last_cycles);
-    n->dma = begun + load + p_.DmaCycles(c.store - c.spill, 0);
+    n->compute = Max(start + c.cycles + t.exposed, begun + t.load + c.last_cycles);
+    n->dma = begun + t.load + t.store;
     // Loads beyond what the segment's frames hold at its begin move while it computes.
-    const int64_t rest = p_.DmaCycles(Max<int64_t>(c.load - c.ahead, 0), 0);
-    const int64_t late = Max(start, begun + p_.DmaCycles(c.ahead, 0)) + rest;
-    const int64_t stored =
-        p_.DmaCycles(Max<int64_t>(c.store - c.spill - 2 * c.last_store, 0), 0);
-    n->compute = Max(n->compute, late + stored);
+    const int64_t late = Max(start, begun + t.ahead) + t.rest;
+    n->compute = Max(n->compute, late + t.stored);
     // Loads may overtake stores, but a store waits for the tiles that make its data.
     if (c.store > c.spill) {
-      n->stored = Max(
-          Max(n->stored, start + c.first_cycles) + p_.DmaCycles(c.store - c.spill, 0),
-          n->compute + p_.DmaCycles(c.last_store, 0));
+      n->stored = Max(Max(n->stored, start + c.first_cycles) + t.store,
+                      n->compute + t.last_store);
     }
-    if (rest > 0) n->dma = Max(n->dma, late + p_.DmaCycles(c.store - c.spill, 0));
+    if (t.rest > 0) n->dma = Max(n->dma, late + t.store);
     n->energy_pj += c.energy_pj;
     if (n->window_size == SpaceNode::kWindow) Merge(n);
     n->window[n->window_size++] = {start, p_.capacity - c.peak,
