@@ -79,9 +79,7 @@ for signal in INT TERM; do
   fi
   # Some of the sizes have plans.
   interrupted $signal "0 4" curve nasnet.slg --hw soma-edge --points 256 -o curve.svg
-  if [ $code -eq 4 ]; then
-    grep -q "cancelled before" answer.json || fail "curve: why not?"
-  else
+  if [ $code -eq 0 ]; then
     grep -q '"latency_cycles"' answer.json || fail "curve has no point"
     grep -q "interrupted; this is the best" told.txt || fail "curve does not tell it"
     [ -s curve.svg ] || fail "curve has no picture"
@@ -89,17 +87,13 @@ for signal in INT TERM; do
   # The plans are valid together, as the simulator finds.
   interrupted $signal "0 4" coschedule nasnet.slg resnet.slg --hw soma-edge --points 256 \
     --simulate
-  if [ $code -eq 4 ]; then
-    grep -q "cancelled before" answer.json || fail "coschedule: why not?"
-  else
+  if [ $code -eq 0 ]; then
     grep -q '"simulated_cycles"' answer.json || fail "coschedule has no plans"
     grep -q "interrupted; this is the best" told.txt || fail "coschedule does not tell it"
   fi
   interrupted $signal "0 4" reschedule resnet.slp --budget 256K --iterations 1000000000000 \
     -o next.slp
-  if [ $code -eq 4 ]; then
-    grep -q "cancelled before" answer.json || fail "reschedule: why not?"
-  else
+  if [ $code -eq 0 ]; then
     grep -q "interrupted; this is the best" told.txt || fail "reschedule does not tell it"
     "$sluice" verify next.slp || fail "reschedule has written another plan"
     rm next.slp
