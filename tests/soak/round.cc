@@ -135,13 +135,15 @@ bool Soak::Changed() {
   std::memset(&options, 0, sizeof options);
   options.struct_size = sizeof options;
   options.minimise_changes = rng_.Below(2);
-  sluice_plan_t* made = nullptr;
+  options.previous = plan_.get();
   sluice_change_t change;
   std::memset(&change, 0, sizeof change);
   change.struct_size = sizeof change;
-  library_->status = sluice_reschedule(library_->context.get(), plan_.get(),
-                                       graph.get(), hardware_.get(), &options, &made,
-                                       &change, &library_->diagnostic);
+  options.change = &change;
+  sluice_plan_t* made = nullptr;
+  library_->status =
+      sluice_reschedule(library_->context.get(), graph.get(), hardware_.get(), &options,
+                        &made, &library_->diagnostic);
   const PlanPtr plan(made);
   ++tally_.reschedules;
   if (plan == nullptr) return Answered("changed");
@@ -156,11 +158,12 @@ bool Soak::Smaller() {
   sluice_reschedule_options_t options;
   std::memset(&options, 0, sizeof options);
   options.struct_size = sizeof options;
+  options.previous = plan_.get();
   options.schedule = &schedule;
   sluice_plan_t* made = nullptr;
-  library_->status = sluice_reschedule(library_->context.get(), plan_.get(),
-                                       graph_.get(), hardware_.get(), &options, &made,
-                                       nullptr, &library_->diagnostic);
+  library_->status =
+      sluice_reschedule(library_->context.get(), graph_.get(), hardware_.get(),
+                        &options, &made, &library_->diagnostic);
   PlanPtr plan(made);
   if (library_->status == SLUICE_INFEASIBLE) {
     schedule.scratchpad_bytes = library_->diagnostic.smallest_scratchpad_bytes;
