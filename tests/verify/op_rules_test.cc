@@ -55,7 +55,8 @@ std::set<int> CodesOf(Work work) {
   return codes;
 }
 
-TEST_CASE("op rules: views, and what the DMA and the host do; the rest makes tiles") {
+TEST_CASE(
+    "op rules: views, what the DMA and the host do, and that the rest makes tiles") {
   CHECK(CodesOf(Work::kView) ==
         std::set<int>{SLUICE_OP_CONCAT, SLUICE_OP_SLICE, SLUICE_OP_RESHAPE});
   CHECK(CodesOf(Work::kGather) == std::set<int>{SLUICE_OP_GATHER});

@@ -199,7 +199,8 @@ bool Improver::Pays(size_t k, SpaceNode node) {
     Delay(node.compute - was.compute, node.energy_pj - was.energy_pj, &then);
     if (Ratio(end(), then) >= most_) return false;
     // Taking the change is work too.
-    work_ += CeilDivide(n + count_ - k, kClocks) - CeilDivide(n + 1, kClocks);
+    const auto rounds = [](size_t clocks) { return (clocks + kClocks - 1) / kClocks; };
+    work_ += rounds(n + count_ - k) - rounds(n + 1);
     return true;
   }
   return Ratio(end(), node) < most_;
@@ -239,7 +240,7 @@ Status Improver::Keep(size_t i) {
     if (!links_[k].room.empty()) SLUICE_TRY(free_.Push(links_[k].room));
   }
   const size_t rest = count_ > i + replaced_ ? count_ - i - replaced_ : 0;
-  if (fresh_ != replaced_) {
+  if (fresh_ != replaced_ && rest != 0) {
     memmove(&links_[i + fresh_], &links_[i + replaced_], rest * sizeof(PlanLink));
   }
   count_ = i + fresh_ + rest;
