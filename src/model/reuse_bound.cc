@@ -238,7 +238,10 @@ Status FindReuse(const Graph& graph, const Hardware& hardware, const Needs& need
   ArenaScope scope(scratch);
   Reuse reuse(graph, needs, room);
   SLUICE_TRY(reuse.Init(scratch));
-  for (uint32_t l = 0; l < graph.layers.size(); ++l) reuse.AddFrom(l, prices, again);
+  for (uint32_t l = 0; l < graph.layers.size(); ++l) {
+    if (l % 32 == 31 && scratch->memory()->Stop()) return Status::kStopped;
+    reuse.AddFrom(l, prices, again);
+  }
   return Status::kOk;
 }
 

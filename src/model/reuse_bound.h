@@ -43,7 +43,7 @@
 // Input    a graph fitted to its machine; its needs; prices.
 // Output   for each price, that of loads or of MACs instead of them; 0 for a price whose
 //          byte costs nothing.
-// Errors   kOutOfMemory.
+// Errors   kOutOfMemory, kStopped.
 // Cost     layers times the length of ways, and products times prices; scratch five bytes
 //          per tensor, four per layer.
 // Source   J. Hong and H. T. Kung, "I/O complexity: the red-blue pebble game", STOC 1981;

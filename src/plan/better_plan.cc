@@ -44,10 +44,7 @@ Status TakeBetter(PlanCall* call) {
   const uint64_t live = call->scratch->memory()->live_bytes();
   SLUICE_TRY(TakeFromSpace(call));
   // A caller that limits time or iterations expects the search to use them up.
-  // Otherwise fused plans are tried only for a small graph, in the memory of the search.
-  if (call->spaced && !call->has_limits()) {
-    return call->wants_fused ? TakeFused(call) : Status::kOk;
-  }
+  if (call->spaced && !call->has_limits()) return Status::kOk;
   SLUICE_TRY(TakeFusedWithin(call, live));
   if (call->wants_iterations) call->search.Spend(call->options.max_iterations);
   return Status::kOk;

@@ -70,7 +70,6 @@ struct PlanCall {
   uint64_t limit_bytes = 0, fusion_limit_bytes = 0;  // of searches (memory_bound.h)
   bool spaced = false;            // a plan of the space was found, better or not
   bool wants_iterations = false;  // its changes were ended by their number
-  bool wants_fused = false;  // small, and not near its bound: fused plans are tried too
   // A better plan was too large for the memory or for the judge's work.
   bool too_large = false;
   Arena notes;             // of plans of the space

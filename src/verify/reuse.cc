@@ -12,7 +12,7 @@ namespace {
 // Of the bounds that differ by rounding the judge's is the greater one.
 double SquareRoot(double value) {
   double low = 0, high = value < 1 ? 1 : value;
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 64; ++i) {
     const double middle = (low + high) / 2;
     (middle * middle > value ? high : low) = middle;
   }
@@ -171,6 +171,7 @@ Status FindReuse(const Judge& judge, const Price* prices, uint32_t count,
   const double nodes = Max(1.0, static_cast<double>(h.node_cols) * h.node_rows);
   const double room = static_cast<double>(h.scratchpad().capacity_bytes) * nodes + 16;
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
+    if (l % 32 == 31 && judge.arena->memory()->Stop()) return Status::kStopped;
     Product p;
     if (!Adds(judge, graph.layers[l], counted, &p)) continue;
     for (uint32_t next = sibling[l]; next != kNone; next = sibling[next]) {

@@ -32,8 +32,9 @@ TEXTS = {"Apache-2.0": "Apache License", "MIT": "Permission is hereby granted, f
 
 
 def used_packages(root, readelf, binaries):
-    """The packages that binaries and sources need, and what is of no known package."""
-    used, wrong = {"sluice"}, []
+    """The packages that binaries and sources need, those of them that the loader is asked for,
+    and what is of no known package."""
+    used, dynamic, wrong = {"sluice"}, set(), []
     for binary in binaries:
         told = subprocess.run([readelf, "-dW", binary], capture_output=True, text=True,
                               check=True).stdout
@@ -42,6 +43,7 @@ def used_packages(root, readelf, binaries):
             if stem not in LIBRARIES:
                 wrong.append(f"{binary} needs {soname}, of no known package")
             used.add(LIBRARIES.get(stem))
+            dynamic.add(LIBRARIES.get(stem))
     for folder in FOLDERS:
         for path in sorted((pathlib.Path(root) / folder).rglob("*")):
             if path.suffix not in (".h", ".cc", ".c"):
@@ -52,7 +54,7 @@ def used_packages(root, readelf, binaries):
                     wrong.append(f"{path} includes <{head}/...>, of no known package")
                 used.add(HEADERS.get(head))
     used.discard(None)
-    return used, wrong
+    return used, dynamic - {None, "sluice"}, wrong
 
 
 def licence_is_known(text):
@@ -97,11 +99,19 @@ def faults_of_form(bill):
     return wrong + [f"{i} is related to nothing" for i in sorted(ids - related)]
 
 
-def faults(bill, licences, used):
+def faults(bill, licences, used, dynamic):
     wrong = faults_of_form(bill)
     packages = {p.get("name"): p for p in bill["packages"]}
     wrong += [f"{name} is used and not in the bill" for name in sorted(used - set(packages))]
     wrong += [f"{name} is in the bill and not used" for name in sorted(set(packages) - used)]
+    links = {kind: {r["relatedSpdxElement"].removeprefix("SPDXRef-")
+                    for r in bill["relationships"] if r["relationshipType"] == kind}
+             for kind in ("STATIC_LINK", "DYNAMIC_LINK")}
+    # A part of the compiler's runtime is always inside.
+    wrong += [f"{name} is not said to be inside" for name in sorted(
+        (used - dynamic - {"sluice"} | {"gcc-runtime"}) - links["STATIC_LINK"])]
+    wrong += [f"{name} is not said to be loaded" for name in sorted(
+        dynamic - links["DYNAMIC_LINK"])]
     inside = {r["relatedSpdxElement"] for r in bill["relationships"]
               if r["relationshipType"] == "STATIC_LINK"}
     for name, package in packages.items():
@@ -113,7 +123,7 @@ def faults(bill, licences, used):
     return wrong
 
 
-def unnoticed(bill, licences, used):
+def unnoticed(bill, licences, used, dynamic):
     """Changes that make a bill wrong and that faults() does not notice."""
     left = []
     for at in range(len(bill["packages"])):
@@ -125,14 +135,15 @@ def unnoticed(bill, licences, used):
         for name, change in changes:
             other = copy.deepcopy(bill)
             change(other)
-            if not faults(other, licences, used):
+            if not faults(other, licences, used, dynamic):
                 left.append(f"{bill['packages'][at]['name']}: {name}")
     for at in range(len(bill["relationships"])):
         other = copy.deepcopy(bill)
         other["relationships"].pop(at)
-        if not faults(other, licences, used):
+        if not faults(other, licences, used, dynamic):
             left.append(f"relationship {at}")
-    if not faults(bill, "", used) or not faults(bill, licences, used | {"another"}):
+    more = used | {"another"}
+    if not faults(bill, "", used, dynamic) or not faults(bill, licences, more, dynamic):
         left.append("no texts, or another package")
     return left
 
@@ -141,10 +152,10 @@ def main():
     sbom, licences, root, readelf, *binaries = sys.argv[1:]
     bill = json.loads(pathlib.Path(sbom).read_text(encoding="utf-8"))
     licences = pathlib.Path(licences).read_text(encoding="utf-8")
-    used, wrong = used_packages(root, readelf, binaries)
-    wrong += faults(bill, licences, used)
+    used, dynamic, wrong = used_packages(root, readelf, binaries)
+    wrong += faults(bill, licences, used, dynamic)
     if not wrong:
-        wrong = [f"not noticed: {what}" for what in unnoticed(bill, licences, used)]
+        wrong = [f"not noticed: {what}" for what in unnoticed(bill, licences, used, dynamic)]
     print("\n".join(wrong))
     print(f"{len(bill['packages'])} packages: " + ", ".join(
         f"{p['name']} {p['versionInfo']} ({p['licenseConcluded']})" for p in bill["packages"]))

@@ -202,7 +202,6 @@ class SpaceTaker {
   // search with less room tries finer loops, whose first loads are shorter.
   Status TakeSmaller() {
     if (!IsSmall(*call_) || IsNearBound(*call_)) return Status::kOk;
-    call_->wants_fused = true;
     KnownPlan smaller;
     {
       SpaceCall of = CallOf(search_);
