@@ -11,12 +11,12 @@ namespace {
 
 // Of the bounds that differ by rounding the judge's is the greater one.
 double SquareRoot(double value) {
-  double low = 0, high = value < 1 ? 1 : value;
-  for (int i = 0; i < 64; ++i) {
-    const double middle = (low + high) / 2;
-    (middle * middle > value ? high : low) = middle;
+  if (value <= 0) return 0;
+  for (double root = Max(value, 1.0);;) {
+    const double next = (root + value / root) / 2;
+    if (next >= root) return root * (1 + 1e-12);
+    root = next;
   }
-  return high;
 }
 
 double Count(const Tensor& t) {
@@ -171,7 +171,6 @@ Status FindReuse(const Judge& judge, const Price* prices, uint32_t count,
   const double nodes = Max(1.0, static_cast<double>(h.node_cols) * h.node_rows);
   const double room = static_cast<double>(h.scratchpad().capacity_bytes) * nodes + 16;
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
-    if (l % 32 == 31 && judge.arena->memory()->Stop()) return Status::kStopped;
     Product p;
     if (!Adds(judge, graph.layers[l], counted, &p)) continue;
     for (uint32_t next = sibling[l]; next != kNone; next = sibling[next]) {

@@ -12,7 +12,7 @@
 //
 // Input    the judge's graph and machine; what a byte and a MAC take.
 // Output   what is taken beyond compulsory traffic and work; 0 where bytes take nothing.
-// Errors   kOutOfMemory, kStopped.
+// Errors   kOutOfMemory.
 // Cost     layers times tensors on the way to their operands; five bytes per tensor, four
 //          per layer.
 // Source   as model/reuse_bound.h; shares no code with it.
