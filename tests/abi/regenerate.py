@@ -39,6 +39,9 @@ def freeze_dump(witness):
     subprocess.run(
         ["abidw", "--no-corpus-path", "--no-comp-dir-path", "--no-show-locs",
          "--no-elf-needed", "--out-file", dump, witness], check=True)
+    # The witness lies in a build folder, whose place on this machine is nobody's business.
+    text = re.sub(r"path='[^']*/(tests/abi/witness\.c)'", r"path='\1'", dump.read_text())
+    dump.write_text(text)
     return ElementTree.parse(dump).getroot()
 
 
