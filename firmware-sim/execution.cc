@@ -15,7 +15,7 @@ Execution::Execution(const SimulateOptions& options, const sluice_walker_t& walk
       plan_(plan),
       machine_(*machine),
       result_(*result),
-      order_(walker, machine->engines()),
+      order_(walker, machine->hardware.engines),
       cursors_(walker.engines),
       busy_(walker.engines, false) {
   uint32_t first = 0;
@@ -53,7 +53,8 @@ bool Execution::StartOne(uint32_t e, const sluice_instruction_t& instruction) {
   flight.start = now_;
   if (!sluice_walk_waits_hold(&walker_, cursors_.data(), e, nullptr)) return true;
   if (Cancelled(options_.cancel)) return FailAt({"cancelled", "cancelled"}, flight);
-  if (Trap trap = machine_.Start(instruction, &flight)) return FailAt(trap, flight);
+  if (Trap trap = StartInstruction(machine_, instruction, &flight))
+    return FailAt(trap, flight);
   if (options_.check_races) {
     if (Trap trap = order_.Start(instruction, flight)) return FailAt(trap, flight);
   }
@@ -93,7 +94,7 @@ void Execution::ServePort() {
     if (first == nullptr) return;
     const uint64_t at = std::max(first->arrival, port_free_);
     port_free_ = at + first->hold;
-    machine_.Serve(at, first);
+    Serve(machine_, at, first);
   }
 }
 
@@ -114,7 +115,7 @@ void Execution::CompleteEarliest() {
 
 void Execution::Complete(size_t flight) {
   const Flight& f = flights_[flight];
-  machine_.Complete(f);
+  CompleteFlight(machine_, f);
   sluice_walk_complete(&walker_, cursors_.data(), f.engine);
   busy_[f.engine] = false;
   Count(f);
@@ -172,7 +173,7 @@ void Execution::Count(const Flight& f) {
       f.opcode == SLUICE_OPCODE_COMPUTE || f.opcode == SLUICE_OPCODE_FORWARD;
   TraceEvent event;
   event.engine = f.engine;
-  if (of_node) event.node = machine_.engines()[f.engine].record.node;
+  if (of_node) event.node = machine_.hardware.engines[f.engine].record.node;
   event.instance = f.visit.instance;
   event.visit = f.visit.number;
   event.instruction = f.instruction;
@@ -219,12 +220,13 @@ bool Execution::Deadlock() {
       result_.error += "; ";
     }
     result_.error +=
-        machine_.name(e) + " stands at instruction " + std::to_string(at) +
-        " of instance " + std::to_string(cursors_[e].visit.instance) + ", visit " +
+        machine_.hardware.engines[e].name + " stands at instruction " +
+        std::to_string(at) + " of instance " +
+        std::to_string(cursors_[e].visit.instance) + ", visit " +
         std::to_string(cursors_[e].visit.number) + ", waits for " +
         (wait.before == 0 ? std::to_string(wait.count) + " of "
                           : "all before but " + std::to_string(wait.count) + " of ") +
-        machine_.name(wait.engine);
+        machine_.hardware.engines[wait.engine].name;
   }
   return false;
 }

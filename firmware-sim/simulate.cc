@@ -249,7 +249,7 @@ struct Lane {
     }
     machine = std::make_unique<Machine>(job.walker, job.graph, job.hardware,
                                         memory.get(), options.functional);
-    machine->set_places(job.plan.places);
+    SetPlaces(machine.get(), job.plan.places);
     execution = std::make_unique<Execution>(options, job.walker, job.plan,
                                             machine.get(), result);
     return true;
@@ -297,7 +297,7 @@ bool RunContended(SimulateOptions options, SimulateResult* result) {
   Lane lane(options);
   if (!lane.Open(&contended) || !lane.Prepare()) return false;
   Links links(lane.job.hardware.node_cols, lane.job.hardware.node_rows);
-  lane.machine->set_links(&links);
+  lane.machine->links = &links;
   const bool good = lane.execution->Run() && lane.JudgeEnd();
   result->contended_cycles = contended.cycles;
   result->link_waits = links.waits();

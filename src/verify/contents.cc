@@ -19,41 +19,62 @@ bool LiesDensely(const Part& part, const int64_t* dense, int64_t* index) {
   return same && *index == part.twin;
 }
 
-Status Contents::Init() {
-  const size_t memories = judge_->stream.nodes + SLUICE_REGION_COUNT;
-  first_partial_ = 2 * static_cast<uint32_t>(judge_->graph.tensors.size());
-  SLUICE_TRY(judge_->arena->Allocate(memories, &writes_));
-  SLUICE_TRY(judge_->arena->Allocate(memories, &reads_));
-  SLUICE_TRY(judge_->arena->Allocate(memories, &recent_));
-  const uint32_t nodes = judge_->stream.nodes;
+Status InitContents(Contents* c) {
+  const size_t memories = c->judge->stream.nodes + SLUICE_REGION_COUNT;
+  c->first_partial = 2 * static_cast<uint32_t>(c->judge->graph.tensors.size());
+  SLUICE_TRY(c->judge->arena->Allocate(memories, &c->writes));
+  SLUICE_TRY(c->judge->arena->Allocate(memories, &c->reads));
+  SLUICE_TRY(c->judge->arena->Allocate(memories, &c->recent));
+  const uint32_t nodes = c->judge->stream.nodes;
   for (size_t m = nodes; m < memories; ++m) {
-    SLUICE_TRY(recent_[m].Init(judge_->arena, Max(8u, 2 * nodes)));
+    SLUICE_TRY(c->recent[m].Init(c->judge->arena, Max(8u, 2 * nodes)));
   }
   for (size_t m = 0; m < 2 * memories; ++m) {
-    void* raw = judge_->arena->AllocateBytes(sizeof(MemoryMap), alignof(MemoryMap));
+    void* raw = c->judge->arena->AllocateBytes(sizeof(MemoryMap), alignof(MemoryMap));
     if (raw == nullptr) return Status::kOutOfMemory;
-    MemoryMap* map = new (raw) MemoryMap(judge_->arena);
-    (m < memories ? writes_[m] : reads_[m - memories]) = map;
+    MemoryMap* map = new (raw) MemoryMap(c->judge->arena);
+    (m < memories ? c->writes[m] : c->reads[m - memories]) = map;
   }
   return Status::kOk;
 }
 
-void Contents::Enter(const Step& step, const uint32_t* clock) {
-  DropReplaced();
-  step_ = step;
-  clock_ = clock;
-  judge_->step = step;
-  judge_->has_step = true;
+// Whether one engine alone accesses the memory, DRAM, in the order of its list.
+static bool InDmaOrder(const Contents& c, uint32_t memory) {
+  return memory >= c.judge->stream.nodes && c.judge->stream.dram_engines <= 1;
 }
 
-bool Contents::Before(const Piece& piece) const {
-  if (piece.engine == kNone || at_end_) return true;
-  if (piece.engine == step_.engine) return piece.position < step_.position;
-  return clock_[piece.engine] >= piece.position;
+static bool IsReadOnly(const Contents& c, uint32_t memory) {
+  return memory == MemoryOf(c, SLUICE_REGION_CONST, 0) ||
+         memory == MemoryOf(c, SLUICE_REGION_INPUT, 0);
 }
 
-Status Contents::Conflict(const Piece& piece, const char* doing) {
-  return Reject(*judge_, "order")
+static void DropWrite(Contents* c, uint32_t memory, Piece* piece) {
+  c->recent[memory].Forget(piece);
+  c->writes[memory]->Remove(piece);
+  c->pool.Give(piece);
+}
+
+static void DropReplaced(Contents* c) {
+  if (c->replaced != nullptr) DropWrite(c, c->replaced_in, c->replaced);
+  c->replaced = nullptr;
+}
+
+void EnterStep(Contents* c, const Step& step, const uint32_t* clock) {
+  DropReplaced(c);
+  c->step = step;
+  c->clock = clock;
+  c->judge->step = step;
+  c->judge->has_step = true;
+}
+
+static bool Before(const Contents& c, const Piece& piece) {
+  if (piece.engine == kNone || c.at_end) return true;
+  if (piece.engine == c.step.engine) return piece.position < c.step.position;
+  return c.clock[piece.engine] >= piece.position;
+}
+
+static Status Conflict(Contents* c, const Piece& piece, const char* doing) {
+  return Reject(*c->judge, "order")
       .Text(doing)
       .Text(" not ordered after instruction ")
       .Number(piece.position)
@@ -62,10 +83,10 @@ Status Contents::Conflict(const Piece& piece, const char* doing) {
       .Text(", which touches the same bytes");
 }
 
-Status Contents::Preset(uint32_t memory, const Part& part, int64_t base,
-                        const int64_t* stride, bool* fresh) {
+Status PutPreset(Contents* c, uint32_t memory, const Part& part, int64_t base,
+                 const int64_t* stride, bool* fresh) {
   Piece* piece;
-  SLUICE_TRY(pool_.Take(&piece));
+  SLUICE_TRY(c->pool.Take(&piece));
   *fresh = MakeFrame(base, part.width, part.extent, stride, &piece->frame);
   if (!*fresh) return Status::kOk;
   piece->box = BoxOf(piece->frame);
@@ -78,15 +99,15 @@ Status Contents::Preset(uint32_t memory, const Part& part, int64_t base,
   piece->covered = false;
   piece->engine = kNone;
   piece->position = 0;
-  found_.Truncate(0);
-  SLUICE_TRY(writes_[memory]->Collect(judge_, base, piece->end, &found_));
-  for (const Piece* other : found_) {
+  c->found.Truncate(0);
+  SLUICE_TRY(c->writes[memory]->Collect(c->judge, base, piece->end, &c->found));
+  for (const Piece* other : c->found) {
     bool overlap;
     SLUICE_TRY(
-        Overlap(judge_, other->box, other->rows, piece->box, piece->rows, &overlap));
+        Overlap(c->judge, other->box, other->rows, piece->box, piece->rows, &overlap));
     if (overlap) *fresh = false;
   }
-  return writes_[memory]->Insert(piece);
+  return c->writes[memory]->Insert(piece);
 }
 
 // The part of a piece that was found inside it, in the coordinates of its root.
@@ -174,17 +195,18 @@ static Box Joined(const Box& box, const Frame& frame) {
 
 // Keeps of found_ only pieces that share a byte with the box, newest first: the newest
 // piece is the visible one.
-Status Contents::KeepOverlapping(const Box& box) {
+static Status KeepOverlapping(Contents* c, const Box& box) {
   const Rows rows = RowsOf(box);
   size_t kept = 0;
-  for (size_t i = 0; i < found_.size(); ++i) {
+  for (size_t i = 0; i < c->found.size(); ++i) {
     bool overlap;
-    SLUICE_TRY(Overlap(judge_, box, rows, found_[i]->box, found_[i]->rows, &overlap));
-    if (overlap) found_[kept++] = found_[i];
+    SLUICE_TRY(
+        Overlap(c->judge, box, rows, c->found[i]->box, c->found[i]->rows, &overlap));
+    if (overlap) c->found[kept++] = c->found[i];
   }
-  found_.Truncate(kept);
+  c->found.Truncate(kept);
   if (kept > 1) {
-    Sort(found_.begin(), found_.end(), [](const Piece* a, const Piece* b) {
+    Sort(c->found.begin(), c->found.end(), [](const Piece* a, const Piece* b) {
       return a->sequence != b->sequence ? a->sequence > b->sequence
                                         : a->box.base < b->box.base;
     });
@@ -192,14 +214,66 @@ Status Contents::KeepOverlapping(const Box& box) {
   return Status::kOk;
 }
 
-Status Contents::Read(uint32_t memory, const Box& box, bool record,
-                      Vector<Part>* parts) {
+static Status Missing(Contents* c, const Box& box) {
+  return Reject(*c->judge, "content")
+      .Text("reads bytes that were never written, from ")
+      .Number(box.base)
+      .Text(" on");
+}
+
+static Status Leave(Contents* c, const Box& box) {
+  SLUICE_TRY(c->remaining.Push(box));
+  return c->remaining_rows.Push(RowsOf(box));
+}
+
+// Reads the box from the pieces in found_.
+static Status ReadPieces(Contents* c, const Box& box, Vector<Part>* parts) {
+  c->remaining.Truncate(0);
+  c->remaining_rows.Truncate(0);
+  SLUICE_TRY(Leave(c, box));
+  for (size_t i = 0; i < c->found.size() && c->remaining.size() != 0; ++i) {
+    const Piece& piece = *c->found[i];
+    for (size_t r = 0; r < c->remaining.size();) {
+      bool overlap;
+      SLUICE_TRY(Overlap(c->judge, c->remaining[r], c->remaining_rows[r], piece.box,
+                         piece.rows, &overlap));
+      if (!overlap) {
+        ++r;
+        continue;
+      }
+      if (!Before(*c, piece)) return Conflict(c, piece, "reads");
+      Box rest = c->remaining[r];
+      if (!RunsAlong(rest, piece.frame)) rest = Joined(rest, piece.frame);
+      c->remaining[r] = c->remaining[c->remaining.size() - 1];
+      c->remaining_rows[r] = c->remaining_rows[c->remaining.size() - 1];
+      c->remaining.Pop();
+      c->remaining_rows.Pop();
+      bool aligned = rest.width == piece.frame.width;
+      c->inside.Truncate(0);
+      c->outside.Truncate(0);
+      if (aligned) {
+        SLUICE_TRY(Cut(rest, piece.frame,
+                       {c->judge, &c->todo, &c->inside, &c->outside, &aligned}));
+      }
+      if (!aligned) {
+        return Reject(*c->judge, "content")
+            .Text("reads across element borders of the content");
+      }
+      for (const Box& outside : c->outside) SLUICE_TRY(Leave(c, outside));
+      for (const Inside& in : c->inside) SLUICE_TRY(parts->Push(PartOf(piece, in)));
+    }
+  }
+  return c->remaining.size() == 0 ? Status::kOk : Missing(c, c->remaining[0]);
+}
+
+Status ReadParts(Contents* c, uint32_t memory, const Box& box, bool record,
+                 Vector<Part>* parts) {
   const int64_t end = box.end();
-  found_.Truncate(0);
-  SLUICE_TRY(writes_[memory]->Collect(judge_, box.base, end, &found_));
+  c->found.Truncate(0);
+  SLUICE_TRY(c->writes[memory]->Collect(c->judge, box.base, end, &c->found));
   Part part;
   const Piece* top = nullptr;
-  for (const Piece* piece : found_) {
+  for (const Piece* piece : c->found) {
     // No later write covers this piece, so no other piece matters.
     if (piece->covered || box.base < piece->begin || end > piece->end) continue;
     if (!Within(box, *piece, &part)) continue;
@@ -207,108 +281,56 @@ Status Contents::Read(uint32_t memory, const Box& box, bool record,
     break;
   }
   if (top == nullptr) {
-    SLUICE_TRY(KeepOverlapping(box));
-    if (found_.size() == 0) return Missing(box);
-    top = found_[0];
+    SLUICE_TRY(KeepOverlapping(c, box));
+    if (c->found.size() == 0) return Missing(c, box);
+    top = c->found[0];
     if (!Within(box, *top, &part) &&
         (RunsAlong(box, top->frame) || !Within(Joined(box, top->frame), *top, &part))) {
-      SLUICE_TRY(ReadPieces(box, parts));
-      return record ? Record(memory, box) : Status::kOk;
+      SLUICE_TRY(ReadPieces(c, box, parts));
+      return record ? RecordRead(c, memory, box) : Status::kOk;
     }
   }
-  if (!Before(*top)) return Conflict(*top, "reads");
+  if (!Before(*c, *top)) return Conflict(c, *top, "reads");
   SLUICE_TRY(parts->Push(part));
-  return record ? Record(memory, box) : Status::kOk;
-}
-
-Status Contents::Missing(const Box& box) {
-  return Reject(*judge_, "content")
-      .Text("reads bytes that were never written, from ")
-      .Number(box.base)
-      .Text(" on");
-}
-
-Status Contents::Leave(const Box& box) {
-  SLUICE_TRY(remaining_.Push(box));
-  return remaining_rows_.Push(RowsOf(box));
-}
-
-// Reads the box from the pieces in found_.
-Status Contents::ReadPieces(const Box& box, Vector<Part>* parts) {
-  remaining_.Truncate(0);
-  remaining_rows_.Truncate(0);
-  SLUICE_TRY(Leave(box));
-  for (size_t i = 0; i < found_.size() && remaining_.size() != 0; ++i) {
-    const Piece& piece = *found_[i];
-    for (size_t r = 0; r < remaining_.size();) {
-      bool overlap;
-      SLUICE_TRY(Overlap(judge_, remaining_[r], remaining_rows_[r], piece.box,
-                         piece.rows, &overlap));
-      if (!overlap) {
-        ++r;
-        continue;
-      }
-      if (!Before(piece)) return Conflict(piece, "reads");
-      Box rest = remaining_[r];
-      if (!RunsAlong(rest, piece.frame)) rest = Joined(rest, piece.frame);
-      remaining_[r] = remaining_[remaining_.size() - 1];
-      remaining_rows_[r] = remaining_rows_[remaining_.size() - 1];
-      remaining_.Pop();
-      remaining_rows_.Pop();
-      bool aligned = rest.width == piece.frame.width;
-      inside_.Truncate(0);
-      outside_.Truncate(0);
-      if (aligned) {
-        SLUICE_TRY(
-            Cut(rest, piece.frame, {judge_, &todo_, &inside_, &outside_, &aligned}));
-      }
-      if (!aligned) {
-        return Reject(*judge_, "content")
-            .Text("reads across element borders of the content");
-      }
-      for (const Box& outside : outside_) SLUICE_TRY(Leave(outside));
-      for (const Inside& in : inside_) SLUICE_TRY(parts->Push(PartOf(piece, in)));
-    }
-  }
-  return remaining_.size() == 0 ? Status::kOk : Missing(remaining_[0]);
+  return record ? RecordRead(c, memory, box) : Status::kOk;
 }
 
 // Drops the bytes [begin, end) of earlier reads by the engine that reads them all now:
 // who is ordered after this read is ordered after those. Otherwise buffers that share
 // bytes by turns would collect the reads of all of them.
-Status Contents::DropImplied(uint32_t memory, int64_t begin, int64_t end) {
-  found_.Truncate(0);
-  SLUICE_TRY(reads_[memory]->Collect(judge_, begin, end, &found_));
-  for (Piece* piece : found_) {
+static Status DropImplied(Contents* c, uint32_t memory, int64_t begin, int64_t end) {
+  c->found.Truncate(0);
+  SLUICE_TRY(c->reads[memory]->Collect(c->judge, begin, end, &c->found));
+  for (Piece* piece : c->found) {
     bool gone = false;
-    if (piece->engine != step_.engine) continue;
-    SLUICE_TRY(reads_[memory]->Clip(judge_, piece, begin, end, &pool_, &gone));
-    if (gone) pool_.Give(piece);
+    if (piece->engine != c->step.engine) continue;
+    SLUICE_TRY(c->reads[memory]->Clip(c->judge, piece, begin, end, &c->pool, &gone));
+    if (gone) c->pool.Give(piece);
   }
   return Status::kOk;
 }
 
-Status Contents::Record(uint32_t memory, const Box& box) {
-  if (InDmaOrder(memory) || IsReadOnly(memory)) return Status::kOk;
+Status RecordRead(Contents* c, uint32_t memory, const Box& box) {
+  if (InDmaOrder(*c, memory) || IsReadOnly(*c, memory)) return Status::kOk;
   const int64_t end = box.end();
-  SLUICE_TRY(Spend(judge_, 1));
+  SLUICE_TRY(Spend(c->judge, 1));
   // Replaces an earlier read of the same bytes by the same engine: the later one
   // implies it.
-  Piece* piece = reads_[memory]->Find(box.base, end, [&](const Piece& other) {
-    return other.engine == step_.engine && SameBytes(other.box, box);
+  Piece* piece = c->reads[memory]->Find(box.base, end, [&](const Piece& other) {
+    return other.engine == c->step.engine && SameBytes(other.box, box);
   });
   if (piece == nullptr) {
     const Rows rows = RowsOf(box);
-    if (rows.count == 1) SLUICE_TRY(DropImplied(memory, box.base, end));
-    SLUICE_TRY(pool_.Take(&piece));
+    if (rows.count == 1) SLUICE_TRY(DropImplied(c, memory, box.base, end));
+    SLUICE_TRY(c->pool.Take(&piece));
     piece->box = box;
     piece->rows = rows;
     piece->begin = box.base;
     piece->end = end;
-    piece->engine = step_.engine;
-    SLUICE_TRY(reads_[memory]->Insert(piece));
+    piece->engine = c->step.engine;
+    SLUICE_TRY(c->reads[memory]->Insert(piece));
   }
-  piece->position = step_.position;
+  piece->position = c->step.position;
   return Status::kOk;
 }
 
@@ -337,108 +359,110 @@ bool Alike(const Box& a, const Box& b) {
 
 }  // namespace
 
-Status Contents::Overwrite(uint32_t memory, const Box& box, bool in_place) {
-  DropReplaced();
-  ++sequence_;
-  SLUICE_TRY(Spend(judge_, 1));
-  const int64_t end = box.end();
-  // Most buffers are written with the same box as the last time. The pieces that the
-  // last write covered are ordered before it, and so before this write.
-  Piece* const same =
-      memory >= judge_->stream.nodes
-          ? nullptr
-          : writes_[memory]->Find(box.base, end, [&](const Piece& piece) {
-              return !piece.covered && SameBytes(box, piece.box);
-            });
-  if (same != nullptr) {
-    if (!Before(*same)) return Conflict(*same, "writes");
-    replaced_ = same;
-    replaced_in_ = memory;
-    return OverwriteReads(memory, box, end, in_place, same->frame, same->rows);
+// Drops the part of a piece that a later write with this frame covers. Any write over
+// the covered bytes is ordered after that later write, hence after the piece.
+static Status HideWrite(Contents* c, uint32_t memory, Piece* piece, const Frame& frame,
+                        const Rows& rows) {
+  if (Contains(frame, piece->frame)) {
+    DropWrite(c, memory, piece);
+    return Status::kOk;
   }
-  Frame frame;
-  if (!FrameOf(box, &frame)) {
-    return Reject(*judge_, "structure")
-        .Text("writes a box whose strides are not nested");
-  }
-  const Rows rows = RowsOf(box);
-  found_.Truncate(0);
-  SLUICE_TRY(writes_[memory]->Collect(judge_, box.base, end, &found_));
-  for (Piece* piece : found_) {
-    // What counts as covered already, and is ordered before this write, is only looked
-    // at to drop it: telling apart boxes of other shapes that once lay here would take
-    // long.
-    if (piece->covered && rows.count != 1 && Before(*piece)) {
-      if (Contains(frame, piece->frame)) DropWrite(memory, piece);
-      continue;
-    }
-    // In memories with one engine's order, a piece may count as covered though it is
-    // not.
-    bool overlap = InDmaOrder(memory) && !Alike(box, piece->box);
-    if (!overlap)
-      SLUICE_TRY(Overlap(judge_, box, rows, piece->box, piece->rows, &overlap));
-    if (!overlap) continue;
-    if (!Before(*piece)) return Conflict(*piece, "writes");
-    SLUICE_TRY(HideWrite(memory, piece, frame, rows));
-  }
-  return OverwriteReads(memory, box, end, in_place, frame, rows);
+  piece->covered = true;
+  if (rows.count != 1) return Status::kOk;
+  c->recent[memory].Forget(piece);
+  bool gone;
+  SLUICE_TRY(
+      c->writes[memory]->Clip(c->judge, piece, frame.base, frame.end, &c->pool, &gone));
+  if (gone) c->pool.Give(piece);
+  return Status::kOk;
 }
 
 // Checks that reads of the overwritten bytes are ordered before the write. `frame`: the
 // frame of `box`.
-Status Contents::OverwriteReads(uint32_t memory, const Box& box, int64_t end,
-                                bool in_place, const Frame& frame, const Rows& rows) {
-  found_.Truncate(0);
-  SLUICE_TRY(reads_[memory]->Collect(judge_, box.base, end, &found_));
-  for (Piece* piece : found_) {
+static Status OverwriteReads(Contents* c, uint32_t memory, const Box& box,
+                             bool in_place, const Frame& frame, const Rows& rows) {
+  const int64_t end = box.end();
+  c->found.Truncate(0);
+  SLUICE_TRY(c->reads[memory]->Collect(c->judge, box.base, end, &c->found));
+  for (Piece* piece : c->found) {
     const bool same = SameBytes(box, piece->box);
     bool gone = piece->position == 0 && !same;
-    if (gone) reads_[memory]->Remove(piece);
+    if (gone) c->reads[memory]->Remove(piece);
     if (piece->position != 0) {
       const bool own =
-          piece->engine == step_.engine && piece->position == step_.position;
-      const bool ordered = Before(*piece) || (own && in_place && same);
+          piece->engine == c->step.engine && piece->position == c->step.position;
+      const bool ordered = Before(*c, *piece) || (own && in_place && same);
       // Where the write is ordered after the read and not one run of bytes, only what it
       // covers matters.
       if (!same && (!ordered || rows.count == 1)) {
         bool overlap;
-        SLUICE_TRY(Overlap(judge_, box, rows, piece->box, piece->rows, &overlap));
+        SLUICE_TRY(Overlap(c->judge, box, rows, piece->box, piece->rows, &overlap));
         if (!overlap) continue;
       }
-      if (!ordered) return Conflict(*piece, "overwrites");
+      if (!ordered) return Conflict(c, *piece, "overwrites");
       Frame read;
       if (same && piece->begin == box.base && piece->end == end) {
         // Position 0 = no read. The piece stays, because the next read is mostly of the
         // same bytes.
         piece->position = 0;
       } else if (rows.count == 1) {
-        SLUICE_TRY(reads_[memory]->Clip(judge_, piece, box.base, end, &pool_, &gone));
+        SLUICE_TRY(
+            c->reads[memory]->Clip(c->judge, piece, box.base, end, &c->pool, &gone));
       } else if (same || (FrameOf(piece->box, &read) && Contains(frame, read))) {
-        reads_[memory]->Remove(piece);
+        c->reads[memory]->Remove(piece);
         gone = true;
       }
     }
-    if (gone) pool_.Give(piece);
+    if (gone) c->pool.Give(piece);
   }
   return Status::kOk;
 }
 
-// Drops the part of a piece that a later write with this frame covers. Any write over
-// the covered bytes is ordered after that later write, hence after the piece.
-Status Contents::HideWrite(uint32_t memory, Piece* piece, const Frame& frame,
-                           const Rows& rows) {
-  if (Contains(frame, piece->frame)) {
-    DropWrite(memory, piece);
-    return Status::kOk;
+Status Overwrite(Contents* c, uint32_t memory, const Box& box, bool in_place) {
+  DropReplaced(c);
+  ++c->sequence;
+  SLUICE_TRY(Spend(c->judge, 1));
+  const int64_t end = box.end();
+  // Most buffers are written with the same box as the last time. The pieces that the
+  // last write covered are ordered before it, and so before this write.
+  Piece* const same =
+      memory >= c->judge->stream.nodes
+          ? nullptr
+          : c->writes[memory]->Find(box.base, end, [&](const Piece& piece) {
+              return !piece.covered && SameBytes(box, piece.box);
+            });
+  if (same != nullptr) {
+    if (!Before(*c, *same)) return Conflict(c, *same, "writes");
+    c->replaced = same;
+    c->replaced_in = memory;
+    return OverwriteReads(c, memory, box, in_place, same->frame, same->rows);
   }
-  piece->covered = true;
-  if (rows.count != 1) return Status::kOk;
-  recent_[memory].Forget(piece);
-  bool gone;
-  SLUICE_TRY(
-      writes_[memory]->Clip(judge_, piece, frame.base, frame.end, &pool_, &gone));
-  if (gone) pool_.Give(piece);
-  return Status::kOk;
+  Frame frame;
+  if (!FrameOf(box, &frame)) {
+    return Reject(*c->judge, "structure")
+        .Text("writes a box whose strides are not nested");
+  }
+  const Rows rows = RowsOf(box);
+  c->found.Truncate(0);
+  SLUICE_TRY(c->writes[memory]->Collect(c->judge, box.base, end, &c->found));
+  for (Piece* piece : c->found) {
+    // What counts as covered already, and is ordered before this write, is only looked
+    // at to drop it: telling apart boxes of other shapes that once lay here would take
+    // long.
+    if (piece->covered && rows.count != 1 && Before(*c, *piece)) {
+      if (Contains(frame, piece->frame)) DropWrite(c, memory, piece);
+      continue;
+    }
+    // In memories with one engine's order, a piece may count as covered though it is
+    // not.
+    bool overlap = InDmaOrder(*c, memory) && !Alike(box, piece->box);
+    if (!overlap)
+      SLUICE_TRY(Overlap(c->judge, box, rows, piece->box, piece->rows, &overlap));
+    if (!overlap) continue;
+    if (!Before(*c, *piece)) return Conflict(c, *piece, "writes");
+    SLUICE_TRY(HideWrite(c, memory, piece, frame, rows));
+  }
+  return OverwriteReads(c, memory, box, in_place, frame, rows);
 }
 
 // True if a part fills the frame, axis by axis.
@@ -454,22 +478,17 @@ static bool Fills(const Part& part, const Frame& frame) {
   return fills;
 }
 
-void Contents::DropReplaced() {
-  if (replaced_ != nullptr) DropWrite(replaced_in_, replaced_);
-  replaced_ = nullptr;
-}
-
-Status Contents::Put(uint32_t memory, const Part& part) {
-  const bool again = replaced_ != nullptr && Fills(part, replaced_->frame);
-  Piece* piece = replaced_;
+Status PutPart(Contents* c, uint32_t memory, const Part& part) {
+  const bool again = c->replaced != nullptr && Fills(part, c->replaced->frame);
+  Piece* piece = c->replaced;
   if (again) {
-    replaced_ = nullptr;
+    c->replaced = nullptr;
   } else {
-    DropReplaced();
-    SLUICE_TRY(pool_.Take(&piece));
+    DropReplaced(c);
+    SLUICE_TRY(c->pool.Take(&piece));
     if (!MakeFrame(part.twin, part.width, part.extent, part.twin_stride,
                    &piece->frame)) {
-      return Reject(*judge_, "structure")
+      return Reject(*c->judge, "structure")
           .Text("writes a box whose strides are not nested");
     }
     piece->box = BoxOf(piece->frame);
@@ -480,15 +499,15 @@ Status Contents::Put(uint32_t memory, const Part& part) {
   }
   piece->root = part.root;
   for (int a = 0; a < kAxes; ++a) piece->origin[a] = part.origin[a];
-  piece->sequence = sequence_;
-  piece->engine = step_.engine;
-  piece->position = step_.position;
+  piece->sequence = c->sequence;
+  piece->engine = c->step.engine;
+  piece->position = c->step.position;
   if (again) return Status::kOk;
-  if (!InDmaOrder(memory)) return writes_[memory]->Insert(piece);
+  if (!InDmaOrder(*c, memory)) return c->writes[memory]->Insert(piece);
   // Merge tiles that continue each other, so that a finished tensor is one box however
   // many tiles it came in. Not in the scratchpad, where engine and position of each
   // piece matter.
-  RecentPieces* recent = &recent_[memory];
+  RecentPieces* recent = &c->recent[memory];
   bool grown = false;
   for (size_t i = 0; i < recent->size() && recent->At(i) != nullptr;) {
     Piece* older = recent->At(i);
@@ -496,45 +515,40 @@ Status Contents::Put(uint32_t memory, const Part& part) {
       ++i;
       continue;
     }
-    DropWrite(memory, older);
+    DropWrite(c, memory, older);
     grown = true;
     i = 0;
   }
   // No piece was newer than a merged part where it lies, so the pieces that the merged
   // one covers are older.
   if (grown) {
-    found_.Truncate(0);
-    SLUICE_TRY(writes_[memory]->Collect(judge_, piece->begin, piece->end, &found_));
-    for (Piece* other : found_) {
+    c->found.Truncate(0);
+    SLUICE_TRY(
+        c->writes[memory]->Collect(c->judge, piece->begin, piece->end, &c->found));
+    for (Piece* other : c->found) {
       if (piece->rows.count == 1 || Contains(piece->frame, other->frame)) {
-        SLUICE_TRY(HideWrite(memory, other, piece->frame, piece->rows));
+        SLUICE_TRY(HideWrite(c, memory, other, piece->frame, piece->rows));
       }
     }
   }
   recent->Add(piece);
-  return writes_[memory]->Insert(piece);
+  return c->writes[memory]->Insert(piece);
 }
 
-void Contents::DropWrite(uint32_t memory, Piece* piece) {
-  recent_[memory].Forget(piece);
-  writes_[memory]->Remove(piece);
-  pool_.Give(piece);
-}
-
-Status Contents::RootOf(const PartialSum& sum, uint32_t* root) {
-  for (size_t i = partials_.size(); i-- > 0;) {
-    SLUICE_TRY(Spend(judge_, 1));
-    const PartialSum& other = partials_[i];
+Status RootOf(Contents* c, const PartialSum& sum, uint32_t* root) {
+  for (size_t i = c->partials.size(); i-- > 0;) {
+    SLUICE_TRY(Spend(c->judge, 1));
+    const PartialSum& other = c->partials[i];
     bool same = other.layer == sum.layer && other.ranges == sum.ranges;
     for (uint32_t r = 0; same && r < sum.ranges; ++r) {
       same = other.begin[r] == sum.begin[r] && other.end[r] == sum.end[r];
     }
     if (!same) continue;
-    *root = first_partial_ + static_cast<uint32_t>(i);
+    *root = c->first_partial + static_cast<uint32_t>(i);
     return Status::kOk;
   }
-  *root = first_partial_ + static_cast<uint32_t>(partials_.size());
-  return partials_.Push(sum);
+  *root = c->first_partial + static_cast<uint32_t>(c->partials.size());
+  return c->partials.Push(sum);
 }
 
 }  // namespace judge

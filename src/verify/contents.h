@@ -46,93 +46,78 @@ struct PartialSum {
   int32_t end[kMaxRanges];
 };
 
-class Contents {
- public:
-  explicit Contents(Judge* judge)
-      : judge_(judge),
-        pool_(judge->arena),
-        found_(judge->arena),
-        remaining_(judge->arena),
-        outside_(judge->arena),
-        todo_(judge->arena),
-        remaining_rows_(judge->arena),
-        inside_(judge->arena),
-        partials_(judge->arena) {}
-  Status Init();
+struct Contents {
+  explicit Contents(Judge* the_judge)
+      : judge(the_judge),
+        pool(the_judge->arena),
+        partials(the_judge->arena),
+        found(the_judge->arena),
+        remaining(the_judge->arena),
+        outside(the_judge->arena),
+        todo(the_judge->arena),
+        remaining_rows(the_judge->arena),
+        inside(the_judge->arena) {}
 
-  uint32_t MemoryOf(uint32_t region, uint32_t node) const {
-    return region == SLUICE_REGION_GBUF ? node : judge_->stream.nodes + region;
-  }
-
-  // Content that is there from the start; *fresh is false if the box already has
-  // content.
-  Status Preset(uint32_t memory, const Part& part, int64_t base, const int64_t* stride,
-                bool* fresh);
-  // Later accesses belong to this instruction, which starts when what its clock counts
-  // has ended.
-  void Enter(const Step& step, const uint32_t* clock);
-  // Ends the stream: every access is ordered before what follows.
-  void EnterEnd() { at_end_ = true; }
-
-  // Appends the parts that lie in the box. record: later writes must be ordered after
-  // this read.
-  Status Read(uint32_t memory, const Box& box, bool record, Vector<Part>* parts);
-  Status Record(uint32_t memory, const Box& box);
-  // Announces a write of the whole box: checks conflicts, drops covered pieces. The box
-  // must be nested. in_place: this instruction's own read of exactly this box is no
-  // conflict.
-  Status Overwrite(uint32_t memory, const Box& box, bool in_place);
-  // Stores a part; its twin space is the memory's addresses.
-  Status Put(uint32_t memory, const Part& part);
-
-  bool IsTensor(uint32_t root) const { return root < judge_->graph.tensors.size(); }
-  bool IsPartial(uint32_t root) const { return root >= first_partial_; }
-  const PartialSum& Partial(uint32_t root) const {
-    return partials_[root - first_partial_];
-  }
-  Status RootOf(const PartialSum& sum, uint32_t* root);
-
- private:
-  bool Before(const Piece& piece) const;
-  // One engine alone accesses DRAM, in the order of its list.
-  bool InDmaOrder(uint32_t memory) const {
-    return memory >= judge_->stream.nodes && judge_->stream.dram_engines <= 1;
-  }
-  bool IsReadOnly(uint32_t memory) const {
-    return memory == MemoryOf(SLUICE_REGION_CONST, 0) ||
-           memory == MemoryOf(SLUICE_REGION_INPUT, 0);
-  }
-  Status KeepOverlapping(const Box& box);
-  Status Leave(const Box& box);
-  Status ReadPieces(const Box& box, Vector<Part>* parts);
-  Status Missing(const Box& box);
-  Status HideWrite(uint32_t memory, Piece* piece, const Frame& frame, const Rows& rows);
-  void DropWrite(uint32_t memory, Piece* piece);
-  void DropReplaced();
-  Status DropImplied(uint32_t memory, int64_t begin, int64_t end);
-  Status OverwriteReads(uint32_t memory, const Box& box, int64_t end, bool in_place,
-                        const Frame& frame, const Rows& rows);
-  Status Conflict(const Piece& piece, const char* doing);
-
-  Judge* judge_;
-  PiecePool pool_;
-  Span<MemoryMap*> writes_;
-  Span<MemoryMap*> reads_;
-  Span<RecentPieces> recent_;  // writes, per memory
-  Vector<Piece*> found_;
-  Vector<Box> remaining_, outside_, todo_;
-  Vector<Rows> remaining_rows_;
-  Vector<Inside> inside_;
-  Vector<PartialSum> partials_;
-  // The piece whose bytes the current write replaces exactly; the next Put reuses it.
-  Piece* replaced_ = nullptr;
-  uint32_t replaced_in_ = 0;
-  uint32_t first_partial_ = 0;
-  uint32_t sequence_ = 0;
-  Step step_ = {};
-  const uint32_t* clock_ = nullptr;
-  bool at_end_ = false;
+  Judge* judge;
+  PiecePool pool;
+  Span<MemoryMap*> writes;  // per memory
+  Span<MemoryMap*> reads;
+  Span<RecentPieces> recent;  // writes
+  Vector<PartialSum> partials;
+  uint32_t first_partial = 0;
+  // The piece whose bytes the current write replaces exactly; the next PutPart reuses
+  // it.
+  Piece* replaced = nullptr;
+  uint32_t replaced_in = 0;
+  uint32_t sequence = 0;
+  // The instruction to which accesses belong.
+  Step step = {};
+  const uint32_t* clock = nullptr;
+  bool at_end = false;
+  // Working memory of the functions below.
+  Vector<Piece*> found;
+  Vector<Box> remaining, outside, todo;
+  Vector<Rows> remaining_rows;
+  Vector<Inside> inside;
 };
+
+Status InitContents(Contents* c);
+
+inline uint32_t MemoryOf(const Contents& c, uint32_t region, uint32_t node) {
+  return region == SLUICE_REGION_GBUF ? node : c.judge->stream.nodes + region;
+}
+
+// Content that is there from the start; *fresh is false if the box already has content.
+Status PutPreset(Contents* c, uint32_t memory, const Part& part, int64_t base,
+                 const int64_t* stride, bool* fresh);
+// Later accesses belong to this instruction, which starts when what its clock counts
+// has ended.
+void EnterStep(Contents* c, const Step& step, const uint32_t* clock);
+// Ends the stream: every access is ordered before what follows.
+inline void EnterEnd(Contents* c) { c->at_end = true; }
+
+// Appends the parts that lie in the box. record: later writes must be ordered after
+// this read.
+Status ReadParts(Contents* c, uint32_t memory, const Box& box, bool record,
+                 Vector<Part>* parts);
+Status RecordRead(Contents* c, uint32_t memory, const Box& box);
+// Announces a write of the whole box: checks conflicts, drops covered pieces. The box
+// must be nested. in_place: this instruction's own read of exactly this box is no
+// conflict.
+Status Overwrite(Contents* c, uint32_t memory, const Box& box, bool in_place);
+// Stores a part; its twin space is the memory's addresses.
+Status PutPart(Contents* c, uint32_t memory, const Part& part);
+
+inline bool IsTensor(const Contents& c, uint32_t root) {
+  return root < c.judge->graph.tensors.size();
+}
+inline bool IsPartial(const Contents& c, uint32_t root) {
+  return root >= c.first_partial;
+}
+inline const PartialSum& PartialOf(const Contents& c, uint32_t root) {
+  return c.partials[root - c.first_partial];
+}
+Status RootOf(Contents* c, const PartialSum& sum, uint32_t* root);
 
 }  // namespace judge
 }  // namespace sluice

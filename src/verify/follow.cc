@@ -85,17 +85,17 @@ Status CheckPlace(Judge* judge, uint32_t t) {
 
 }  // namespace
 
-Status Follower::Init() {
-  SLUICE_TRY(clocks_.Init());
-  SLUICE_TRY(contents_.Init());
-  const Graph& graph = judge_->graph;
-  SLUICE_TRY(judge_->arena->Allocate(graph.layers.size(), &worked_for_));
+Status InitFollower(Follower* f) {
+  SLUICE_TRY(f->clocks.Init());
+  SLUICE_TRY(InitContents(&f->contents));
+  const Graph& graph = f->judge->graph;
+  SLUICE_TRY(f->judge->arena->Allocate(graph.layers.size(), &f->worked_for));
   for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
-    if (t % 64 == 63 && judge_->arena->memory()->Stop()) return Status::kStopped;
-    SLUICE_TRY(CheckPlace(judge_, t));
+    if (t % 64 == 63 && f->judge->arena->memory()->Stop()) return Status::kStopped;
+    SLUICE_TRY(CheckPlace(f->judge, t));
     const Tensor& tensor = graph.tensors[t];
-    const TensorPlace& place = judge_->plan.tensors[t];
-    if (tensor.encoded_bytes != 0) SLUICE_TRY(encoded_.Push(t));
+    const TensorPlace& place = f->judge->plan.tensors[t];
+    if (tensor.encoded_bytes != 0) SLUICE_TRY(f->encoded.Push(t));
     if (place.region == kRegionNowhere) continue;
     if (tensor.kind != TensorKind::kConstant && tensor.kind != TensorKind::kInput &&
         tensor.kind != TensorKind::kState) {
@@ -108,29 +108,29 @@ Status Follower::Init() {
       stride[a] = place.stride[a];
     }
     bool fresh;
-    SLUICE_TRY(contents_.Preset(contents_.MemoryOf(place.region, 0), part,
-                                static_cast<int64_t>(place.offset), stride, &fresh));
+    SLUICE_TRY(PutPreset(&f->contents, MemoryOf(f->contents, place.region, 0), part,
+                         static_cast<int64_t>(place.offset), stride, &fresh));
     if (!fresh) {
-      return Reject(*judge_, "content")
+      return Reject(*f->judge, "content")
           .Tensor(t)
           .Text("the place of tensor ")
           .Number(t)
           .Text(" overlaps itself or another tensor that is there from the start");
     }
   }
-  return InitAppends();
+  return InitAppends(f);
 }
 
-Status Follower::Locate(uint32_t index, Access* access, bool may_move) {
-  const StreamView& s = judge_->stream;
-  const Step& step = judge_->step;
+Status Locate(Follower* f, uint32_t index, Access* access, bool may_move) {
+  const StreamView& s = f->judge->stream;
+  const Step& step = f->judge->step;
   const BlockView& block = BlockOf(s, step.visit);
   const sluice_operand_t& operand = block.operands[index];
   const uint32_t number = InstanceOf(s, step.visit).first_binding + operand.slot;
   const sluice_binding_t& binding = s.bindings[number];
   access->patch = s.patch_of.size() == 0 ? kNone : s.patch_of[number];
   if (access->patch != kNone && !may_move) {
-    return Reject(*judge_, "patch").Text("a patched slot may only be stored to");
+    return Reject(*f->judge, "patch").Text("a patched slot may only be stored to");
   }
   const sluice_shape_t& shape = block.shapes[operand.shape];
   const uint64_t offset = Join(operand.offset_lo, operand.offset_hi);
@@ -156,42 +156,42 @@ Status Follower::Locate(uint32_t index, Access* access, bool may_move) {
       !EndOf(static_cast<uint64_t>(begin), access->extent, access->stride,
              access->width, &end) ||
       end > s.region_limit[binding.region]) {
-    return Reject(*judge_, "bounds")
+    return Reject(*f->judge, "bounds")
         .Bytes(end, s.region_limit[binding.region])
         .Text("operand ")
         .Number(index)
         .Text(" ends beyond region ")
         .Number(binding.region);
   }
-  uint64_t* region_end = &judge_->stream.region_end[binding.region];
+  uint64_t* region_end = &f->judge->stream.region_end[binding.region];
   *region_end = Max(*region_end, end);
   access->base = begin;
   if (!aligned || (access->base & low_bits) != 0) {
-    return Reject(*judge_, "alignment")
+    return Reject(*f->judge, "alignment")
         .Text("operand ")
         .Number(index)
         .Text(" is not aligned to its element size");
   }
   if (binding.region == SLUICE_REGION_GBUF) {
-    counts_->peak_buffer_bytes =
-        Max(counts_->peak_buffer_bytes, static_cast<int64_t>(end));
+    f->counts->peak_buffer_bytes =
+        Max(f->counts->peak_buffer_bytes, static_cast<int64_t>(end));
   }
   return Status::kOk;
 }
 
 // Requires the bytes of `box` to be elements of `root`; twins are its element index.
-Status Follower::DemandRoot(uint32_t memory, const Box& box, uint32_t root,
-                            uint32_t tensor, const char* rule, const char* role) {
-  const Graph& graph = judge_->graph;
+static Status DemandRoot(Follower* f, uint32_t memory, const Box& box, uint32_t root,
+                         const Wanted& wanted) {
+  const Graph& graph = f->judge->graph;
   int64_t dense[kAxes];
   DenseElements(graph.tensors[root % graph.tensors.size()].extent, dense);
-  parts_.Truncate(0);
-  SLUICE_TRY(contents_.Read(memory, box, false, &parts_));
-  for (const Part& part : parts_) {
+  f->parts.Truncate(0);
+  SLUICE_TRY(ReadParts(&f->contents, memory, box, false, &f->parts));
+  for (const Part& part : f->parts) {
     int64_t index = 0;
     if (LiesDensely(part, dense, &index) && part.root == root) continue;
-    Fail fail = Reject(*judge_, rule);
-    fail.Tensor(tensor).Text(role).Text(" must be tensor ").Number(root);
+    Fail fail = Reject(*f->judge, wanted.rule);
+    fail.Tensor(wanted.tensor).Text(wanted.role).Text(" must be tensor ").Number(root);
     fail.Text(" from element ").Number(part.twin).Text(", but ");
     if (part.root < graph.tensors.size()) {
       fail.Text("tensor ").Number(part.root).Text(" from element ").Number(index);
@@ -203,68 +203,67 @@ Status Follower::DemandRoot(uint32_t memory, const Box& box, uint32_t root,
   return Status::kOk;
 }
 
-Status Follower::Demand(uint32_t memory, const Box& box, const Wanted& wanted) {
+static Status Demand(Follower* f, uint32_t memory, const Box& box,
+                     const Wanted& wanted) {
   const uint32_t tensor = wanted.tensor;
-  if (views_.IsRoot(tensor, wanted.reader)) {
-    return DemandRoot(memory, box, tensor, tensor, wanted.rule, wanted.role);
+  if (f->views.IsRoot(tensor, wanted.reader)) {
+    return DemandRoot(f, memory, box, tensor, wanted);
   }
-  leaves_.Truncate(0);
-  SLUICE_TRY(views_.Resolve(tensor, box, wanted.reader, &leaves_));
-  for (const Leaf& leaf : leaves_) {
-    SLUICE_TRY(
-        DemandRoot(memory, leaf.box, leaf.tensor, tensor, wanted.rule, wanted.role));
+  f->leaves.Truncate(0);
+  SLUICE_TRY(f->views.Resolve(tensor, box, wanted.reader, &f->leaves));
+  for (const Leaf& leaf : f->leaves) {
+    SLUICE_TRY(DemandRoot(f, memory, leaf.box, leaf.tensor, wanted));
   }
   return Status::kOk;
 }
 
-Status Follower::Take(uint32_t memory, const Box& box, const Wanted& wanted) {
-  SLUICE_TRY(Demand(memory, box, wanted));
-  return contents_.Record(memory, box);
+Status Take(Follower* f, uint32_t memory, const Box& box, const Wanted& wanted) {
+  SLUICE_TRY(Demand(f, memory, box, wanted));
+  return RecordRead(&f->contents, memory, box);
 }
 
-// Writes elements [origin, + extents) of a tensor.
-Status Follower::LayDown(uint32_t memory, uint32_t tensor, const Access& access,
-                         const int64_t* origin, bool in_place) {
+Status LayDown(Follower* f, uint32_t memory, uint32_t tensor, const Access& access,
+               const int64_t* origin, bool in_place) {
   const int64_t none[kAxes] = {};
-  SLUICE_TRY(contents_.Overwrite(memory, access.BoxWith(0, none), in_place));
+  SLUICE_TRY(Overwrite(&f->contents, memory, access.BoxWith(0, none), in_place));
   Part part = {tensor, access.width, {}, {}, access.base, {}};
   for (int a = 0; a < kAxes; ++a) {
     part.origin[a] = origin[a];
     part.extent[a] = access.extent[a];
     part.twin_stride[a] = access.stride[a];
   }
-  return contents_.Put(memory, part);
+  return PutPart(&f->contents, memory, part);
 }
 
-Status Follower::DemandWhole(uint32_t t, const TensorPlace& place) {
-  const Tensor& tensor = judge_->graph.tensors[t];
+static Status DemandWhole(Follower* f, uint32_t t, const TensorPlace& place) {
+  const Tensor& tensor = f->judge->graph.tensors[t];
   int64_t dense[kAxes];
   DenseElements(tensor.extent, dense);
   Box box = Box::At(static_cast<int64_t>(place.offset), 0, tensor.element_bytes);
   for (int a = 0; a < kAxes; ++a) box.Add(tensor.extent[a], place.stride[a], dense[a]);
-  return Demand(contents_.MemoryOf(place.region, 0), box,
+  return Demand(f, MemoryOf(f->contents, place.region, 0), box,
                 {t, kNone, "output", "at the end, this place"});
 }
 
-Status Follower::CheckEnd() {
-  judge_->has_step = false;
-  contents_.EnterEnd();
-  for (uint32_t t = 0; t < judge_->graph.tensors.size(); ++t) {
-    const TensorKind kind = judge_->graph.tensors[t].kind;
-    const TensorPlace& place = judge_->plan.tensors[t];
+Status CheckEnd(Follower* f) {
+  f->judge->has_step = false;
+  EnterEnd(&f->contents);
+  for (uint32_t t = 0; t < f->judge->graph.tensors.size(); ++t) {
+    const TensorKind kind = f->judge->graph.tensors[t].kind;
+    const TensorPlace& place = f->judge->plan.tensors[t];
     if (kind != TensorKind::kOutput && kind != TensorKind::kState) continue;
     if (place.region == kRegionNowhere) {
-      if (kind == TensorKind::kState && judge_->graph.tensors[t].producer == kNone) {
+      if (kind == TensorKind::kState && f->judge->graph.tensors[t].producer == kNone) {
         continue;
       }
-      return Reject(*judge_, "output")
+      return Reject(*f->judge, "output")
           .Tensor(t)
           .Text("an output or state has no place in DRAM");
     }
-    const Status status = DemandWhole(t, place);
+    const Status status = DemandWhole(f, t, place);
     if (status == Status::kRejected) {
       // Rule "content" found a byte without content: at the end, an incomplete output.
-      return Fail(judge_->diagnostic, status, "verify")
+      return Fail(f->judge->diagnostic, status, "verify")
           .Rule("output")
           .Tensor(t)
           .Text("tensor ")
@@ -276,20 +275,20 @@ Status Follower::CheckEnd() {
   return Status::kOk;
 }
 
-Status Follower::Follow(const Step& step) {
+Status FollowStep(Follower* f, const Step& step) {
   const uint32_t* clock = nullptr;
-  SLUICE_TRY(clocks_.Next(&clock));
-  contents_.Enter(step, clock);
-  ++counts_->instructions;
-  const BlockView& block = BlockOf(judge_->stream, step.visit);
+  SLUICE_TRY(f->clocks.Next(&clock));
+  EnterStep(&f->contents, step, clock);
+  ++f->counts->instructions;
+  const BlockView& block = BlockOf(f->judge->stream, step.visit);
   const sluice_instruction_t& instruction = block.instructions[step.index];
   switch (instruction.opcode) {
     case SLUICE_OPCODE_COMPUTE:
-      return Compute(instruction);
+      return FollowTile(f, instruction);
     case SLUICE_OPCODE_HOST:
-      return Host(block.host_calls[instruction.descriptor]);
+      return FollowHost(f, block.host_calls[instruction.descriptor]);
     default:
-      return Transfer(instruction);
+      return FollowTransfer(f, instruction);
   }
 }
 

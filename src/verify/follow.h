@@ -49,104 +49,84 @@ struct AppendProgress {
   Vector<Part> parts;  // disjoint
 };
 
-class Follower {
- public:
-  Follower(Judge* judge, const Order* order, VerifiedCounts* counts)
-      : judge_(judge),
-        order_(order),
-        counts_(counts),
-        clocks_(judge, order),
-        contents_(judge),
-        views_(judge),
-        leaves_(judge->arena),
-        parts_(judge->arena),
-        inside_(judge->arena),
-        todo_(judge->arena),
-        outside_(judge->arena),
-        encoded_(judge->arena) {}
-  Status Init();  // places constants, inputs and states
-  Status Follow(const Step& step);
-  Status CheckEnd();  // outputs are complete, states in place
+// What is known of the stream so far.
+struct Follower {
+  Follower(Judge* the_judge, const Order* the_order, VerifiedCounts* the_counts)
+      : judge(the_judge),
+        order(the_order),
+        counts(the_counts),
+        clocks(the_judge, the_order),
+        contents(the_judge),
+        views(the_judge),
+        encoded(the_judge->arena),
+        leaves(the_judge->arena),
+        parts(the_judge->arena),
+        inside(the_judge->arena),
+        todo(the_judge->arena),
+        outside(the_judge->arena) {}
 
- private:
-  Status Locate(uint32_t operand, Access* access, bool may_move = false);
-  // What bytes must be: elements of `tensor` as layer `reader` sees it (kNone: at the
-  // end). rule, role: for the message otherwise.
-  struct Wanted {
-    uint32_t tensor;
-    uint32_t reader;
-    const char* rule;
-    const char* role;
-  };
-  // Requires the bytes of `box` to be `wanted`; twins are the tensor's element index.
-  Status Demand(uint32_t memory, const Box& box, const Wanted& wanted);
-  // The same for an operand that the instruction's engine reads.
-  Status Take(uint32_t memory, const Box& box, const Wanted& wanted);
-  Status DemandRoot(uint32_t memory, const Box& box, uint32_t root, uint32_t tensor,
-                    const char* rule, const char* role);
-  Status DemandWhole(uint32_t tensor, const TensorPlace& place);
-  Status LayDown(uint32_t memory, uint32_t tensor, const Access& access,
-                 const int64_t* origin, bool in_place);
-
-  Status Transfer(const sluice_instruction_t& instruction);
-  Status CheckRegions(uint8_t opcode, const Access& src, const Access& dst);
-  Status CheckEncoded(const sluice_transfer_t& transfer, const Access& src,
-                      int64_t bytes);
-  Status CheckDescriptors(const sluice_transfer_t& transfer, const Access& src,
-                          const Access& dst);
-  // What the instruction takes and adds to the counts (count.cc).
-  void TakeTime(int64_t before, int64_t hold) const;
-  void CountLayer(uint32_t layer, bool host);
-  LayerCounts* CountsOf(uint32_t layer) const;  // null where nobody wants them
-  void CountForward(const sluice_transfer_t& transfer, int64_t bytes);
-  // bytes: that land; region: of its side off chip.
-  void CountPort(const sluice_transfer_t& transfer, uint8_t opcode, int64_t bytes,
-                 uint32_t region);
-  void CountTile(const sluice_tile_t& tile, uint8_t flags, const TileNeeds& needs);
-  void CountHost(const sluice_host_call_t& call, uint32_t layer);
-  Status ReadIndex(const sluice_transfer_t& transfer, const Access& index,
-                   uint32_t* root, int64_t* row);
-  bool IsGather(const Layer& layer, uint32_t table, uint32_t index) const;
-  Status Gather(const sluice_transfer_t& transfer, const Access& src,
-                const Access& dst);
-  Status GatherParts(const Access& dst, uint32_t layer, int64_t row, int64_t column);
-  Status CopyTo(const sluice_transfer_t& transfer, uint8_t opcode, const Access& dst);
-  Status Host(const sluice_host_call_t& call);
-
-  Status InitAppends();
-  Status StoreRows(const sluice_transfer_t& transfer, const Access& src,
-                   const Access& dst);
-  Status FindAppend(const Access& dst, AppendProgress** progress);
-  Status TakeRows(AppendProgress* progress, const Inside& found, const Frame& frame,
-                  uint32_t memory);
-
-  Status Compute(const sluice_instruction_t& instruction);
-  Status CheckTile(const Layer& layer, const sluice_tile_t& tile, uint8_t flags,
-                   const int64_t* extent, const TileNeeds& needs);
-  Status ReadInputs(const Layer& layer, uint32_t layer_index, const TileNeeds& needs,
-                    bool last, bool* in_place, const Access& result);
-  Status Accumulate(const Layer& layer, uint32_t layer_index, const sluice_tile_t& tile,
-                    uint8_t flags, const TileNeeds& needs, const Access& accumulator);
-  Status ReadAccumulator(const Layer& layer, uint32_t layer_index, uint32_t memory,
-                         const Access& accumulator, const int64_t* origin,
-                         PartialSum* sum);
-
-  Judge* judge_;
-  const Order* order_;
-  VerifiedCounts* counts_;
-  Clocks clocks_;
-  Contents contents_;
-  Views views_;
-  Vector<Leaf> leaves_;
-  Vector<Part> parts_;
-  Vector<Inside> inside_;
-  Vector<Box> todo_, outside_;
-  Vector<uint32_t> encoded_;  // tensors
-  Span<AppendProgress*> appends_;
+  Judge* judge;
+  const Order* order;
+  VerifiedCounts* counts;
+  Clocks clocks;
+  Contents contents;
+  Views views;
+  Vector<uint32_t> encoded;  // tensors
+  Span<AppendProgress*> appends;
   Span<uint8_t>
-      worked_for_;     // by layer: 1 once an instruction did, 2 once a HOST call did
-  uint32_t node_ = 0;  // node whose scratchpad the instruction addresses
+      worked_for;     // by layer: 1 once an instruction did, 2 once a HOST call did
+  uint32_t node = 0;  // node whose scratchpad the instruction addresses
+  // Working memory of the functions below.
+  Vector<Leaf> leaves;
+  Vector<Part> parts;
+  Vector<Inside> inside;
+  Vector<Box> todo, outside;
 };
+
+Status InitFollower(Follower* f);  // places constants, inputs and states
+Status FollowStep(Follower* f, const Step& step);
+Status CheckEnd(Follower* f);  // outputs are complete, states in place
+
+// ---- operands (follow.cc)
+
+Status Locate(Follower* f, uint32_t operand, Access* access, bool may_move = false);
+// What bytes must be: elements of `tensor` as layer `reader` sees it (kNone: at the
+// end). rule, role: for the message otherwise.
+struct Wanted {
+  uint32_t tensor;
+  uint32_t reader;
+  const char* rule;
+  const char* role;
+};
+// Requires the bytes of `box`, an operand that the instruction's engine reads, to be
+// `wanted`; twins are the tensor's element index.
+Status Take(Follower* f, uint32_t memory, const Box& box, const Wanted& wanted);
+// Writes elements [origin, + extents) of a tensor.
+Status LayDown(Follower* f, uint32_t memory, uint32_t tensor, const Access& access,
+               const int64_t* origin, bool in_place);
+
+// ---- one instruction
+
+Status FollowTile(Follower* f, const sluice_instruction_t& instruction);  // tiles.cc
+Status FollowTransfer(Follower* f, const sluice_instruction_t& instruction);
+Status FollowHost(Follower* f, const sluice_host_call_t& call);  // transfers.cc
+
+// ---- rows appended to states (appends.cc)
+
+Status InitAppends(Follower* f);
+Status StoreRows(Follower* f, const sluice_transfer_t& transfer, const Access& src,
+                 const Access& dst);
+
+// ---- what an instruction takes and moves, for the report (count.cc)
+
+void TakeTime(const Follower& f, int64_t before, int64_t hold);
+void CountForward(Follower* f, const sluice_transfer_t& transfer, int64_t bytes);
+// bytes: that land; region: of its side off chip.
+void CountPort(Follower* f, const sluice_transfer_t& transfer, uint8_t opcode,
+               int64_t bytes, uint32_t region);
+void CountTile(Follower* f, const sluice_tile_t& tile, uint8_t flags,
+               const TileNeeds& needs);
+void CountHost(Follower* f, const sluice_host_call_t& call, uint32_t layer);
 
 }  // namespace judge
 }  // namespace sluice

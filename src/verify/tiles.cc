@@ -47,10 +47,56 @@ const char* BrokenGranule(const MacArray& array, const Tensor& out,
 
 }  // namespace
 
-Status Follower::CheckTile(const Layer& layer, const sluice_tile_t& tile, uint8_t flags,
-                           const int64_t* extent, const TileNeeds& needs) {
+// A tile and what follows from its layer.
+struct TileStep {
+  const Layer& layer;
+  uint32_t layer_index;
+  const sluice_tile_t& tile;
+  uint8_t flags;
+  const TileNeeds& needs;
+};
+
+// Whether the tile's channels, flags and accumulator fit its layer's sum.
+static Status CheckSum(const Judge& judge, const TileStep& step) {
+  const auto tile_wrong = [&](const char* what) -> Status {
+    return Reject(judge, "tile").Text(OpName(step.layer.op)).Text(": ").Text(what);
+  };
+  const bool first = step.flags & SLUICE_FLAG_FIRST,
+             last = step.flags & SLUICE_FLAG_LAST;
+  const auto sum_wrong = [&](const char* what) -> Status {
+    return Reject(judge, "accumulate")
+        .Text(OpName(step.layer.op))
+        .Text(": ")
+        .Text(what);
+  };
+  if (step.needs.sum_channels == 0) {
+    if (step.tile.c_begin != 0 || step.tile.c_end != 0)
+      return tile_wrong("a C range without a sum");
+    if (!first || !last) return sum_wrong("is no sum, so each tile is first and last");
+  } else {
+    if (step.tile.c_begin >= step.tile.c_end ||
+        step.tile.c_end > step.needs.sum_channels) {
+      return tile_wrong("the C range lies outside the layer's C");
+    }
+    const bool whole =
+        step.tile.c_begin == 0 && step.tile.c_end == step.needs.sum_channels;
+    if (first && last && !whole) return sum_wrong("first and last with a part of C");
+  }
+  if ((first && last) != (step.tile.accumulator == SLUICE_NONE)) {
+    return sum_wrong("an accumulator is needed unless the tile is first and last");
+  }
+  if (last && step.tile.output == SLUICE_NONE)
+    return tile_wrong("a last tile without output");
+  return Status::kOk;
+}
+
+static Status CheckTile(const Judge& judge, const TileStep& step,
+                        const int64_t* extent) {
+  const Layer& layer = step.layer;
+  const sluice_tile_t& tile = step.tile;
+  const TileNeeds& needs = step.needs;
   const auto wrong = [&](const char* what) -> Status {
-    return Reject(*judge_, "tile").Text(OpName(layer.op)).Text(": ").Text(what);
+    return Reject(judge, "tile").Text(OpName(layer.op)).Text(": ").Text(what);
   };
   if (needs.wrong != nullptr) return wrong(needs.wrong);
   if ((tile.input1 != SLUICE_NONE) != ((needs.used & kUsesInput1) != 0) ||
@@ -60,7 +106,7 @@ Status Follower::CheckTile(const Layer& layer, const sluice_tile_t& tile, uint8_
   }
   for (int i = 0; i < 4; ++i) {
     if (tile.pad[i] == needs.pad[i]) continue;
-    return Reject(*judge_, "tile")
+    return Reject(judge, "tile")
         .Text(OpName(layer.op))
         .Text(": pad ")
         .Number(i)
@@ -69,58 +115,42 @@ Status Follower::CheckTile(const Layer& layer, const sluice_tile_t& tile, uint8_
         .Text(", the window at this box needs ")
         .Number(needs.pad[i]);
   }
-  const Tensor& out = judge_->graph.tensors[layer.outputs[0]];
-  const char* broken = BrokenGranule(judge_->hardware.array, out, tile, extent, needs);
+  const Tensor& out = judge.graph.tensors[layer.outputs[0]];
+  const char* broken = BrokenGranule(judge.hardware.array, out, tile, extent, needs);
   if (broken != nullptr) {
-    return Reject(*judge_, "granule")
+    return Reject(judge, "granule")
         .Text(OpName(layer.op))
         .Text(": the array demands multiples of its ")
         .Text(broken);
   }
-  const int64_t peak = needs.macs ? judge_->hardware.macs_per_cycle
-                                  : judge_->hardware.vector_ops_per_cycle;
+  const int64_t peak =
+      needs.macs ? judge.hardware.macs_per_cycle : judge.hardware.vector_ops_per_cycle;
   if (peak > 0 && CeilDivide(needs.work, peak) > int64_t{tile.cycles}) {
-    return Reject(*judge_, "cycles")
+    return Reject(judge, "cycles")
         .Text(OpName(layer.op))
         .Text(": declares ")
         .Number(tile.cycles)
         .Text(" cycles, needs at least ")
         .Number(CeilDivide(needs.work, peak));
   }
-  const bool first = flags & SLUICE_FLAG_FIRST, last = flags & SLUICE_FLAG_LAST;
-  const auto sum_wrong = [&](const char* what) -> Status {
-    return Reject(*judge_, "accumulate").Text(OpName(layer.op)).Text(": ").Text(what);
-  };
-  if (needs.sum_channels == 0) {
-    if (tile.c_begin != 0 || tile.c_end != 0) return wrong("a C range without a sum");
-    if (!first || !last) return sum_wrong("is no sum, so each tile is first and last");
-  } else {
-    if (tile.c_begin >= tile.c_end || tile.c_end > needs.sum_channels) {
-      return wrong("the C range lies outside the layer's C");
-    }
-    const bool whole = tile.c_begin == 0 && tile.c_end == needs.sum_channels;
-    if (first && last && !whole) return sum_wrong("first and last with a part of C");
-  }
-  if ((first && last) != (tile.accumulator == SLUICE_NONE)) {
-    return sum_wrong("an accumulator is needed unless the tile is first and last");
-  }
-  if (last && tile.output == SLUICE_NONE) return wrong("a last tile without output");
-  return Status::kOk;
+  return CheckSum(judge, step);
 }
 
-Status Follower::ReadInputs(const Layer& layer, uint32_t layer_index,
-                            const TileNeeds& needs, bool last, bool* in_place,
-                            const Access& result) {
+static Status ReadInputs(Follower* f, const TileStep& step, const Access& result,
+                         bool* in_place) {
+  const TileNeeds& needs = step.needs;
+  const bool last = step.flags & SLUICE_FLAG_LAST;
+
   *in_place = false;
   for (uint32_t i = 0; i < needs.count; ++i) {
     const Need& need = needs.need[i];
     if (need.on_last && !last) continue;
     if (need.operand == SLUICE_NONE) {
-      return Reject(*judge_, "tile").Text(need.role).Text(" is missing");
+      return Reject(*f->judge, "tile").Text(need.role).Text(" is missing");
     }
-    const Tensor& tensor = judge_->graph.tensors[need.tensor];
+    const Tensor& tensor = f->judge->graph.tensors[need.tensor];
     Access access;
-    SLUICE_TRY(Locate(need.operand, &access));
+    SLUICE_TRY(Locate(f, need.operand, &access));
     if (need.rows_first && access.extent[2] == 1) {
       std::swap(access.extent[0], access.extent[2]);
       std::swap(access.stride[0], access.stride[2]);
@@ -128,9 +158,9 @@ Status Follower::ReadInputs(const Layer& layer, uint32_t layer_index,
     bool fits = access.region == SLUICE_REGION_GBUF && access.dtype == tensor.dtype;
     for (int a = 0; a < kAxes; ++a) fits = fits && access.extent[a] == need.extent[a];
     if (!fits) {
-      return Reject(*judge_, "tile")
+      return Reject(*f->judge, "tile")
           .Tensor(need.tensor)
-          .Text(OpName(layer.op))
+          .Text(OpName(step.layer.op))
           .Text(": ")
           .Text(need.role)
           .Text(" lacks the extents or dtype that the tile needs");
@@ -138,8 +168,8 @@ Status Follower::ReadInputs(const Layer& layer, uint32_t layer_index,
     int64_t dense[kAxes], first = 0;
     DenseElements(tensor.extent, dense);
     for (int a = 0; a < kAxes; ++a) first += need.origin[a] * dense[a];
-    SLUICE_TRY(Take(node_, access.BoxWith(first, dense),
-                    {need.tensor, layer_index, "content", need.role}));
+    SLUICE_TRY(Take(f, f->node, access.BoxWith(first, dense),
+                    {need.tensor, step.layer_index, "content", need.role}));
     if (needs.elementwise && !need.throughout && access.base == result.base) {
       *in_place = true;
     }
@@ -191,87 +221,87 @@ bool AddRange(PartialSum* sum, int32_t begin, int32_t end, bool* too_many) {
 }  // namespace
 
 // Requires the accumulator to hold one partial sum of exactly this box.
-Status Follower::ReadAccumulator(const Layer& layer, uint32_t layer_index,
-                                 uint32_t memory, const Access& accumulator,
-                                 const int64_t* origin, PartialSum* sum) {
+static Status ReadAccumulator(Follower* f, const TileStep& step,
+                              const Access& accumulator, PartialSum* sum) {
   int64_t dense[kAxes], first = 0;
-  DenseElements(judge_->graph.tensors[layer.outputs[0]].extent, dense);
-  for (int a = 0; a < kAxes; ++a) first += origin[a] * dense[a];
-  parts_.Truncate(0);
-  SLUICE_TRY(contents_.Read(memory, accumulator.BoxWith(first, dense), false, &parts_));
-  for (const Part& part : parts_) {
+  DenseElements(f->judge->graph.tensors[step.layer.outputs[0]].extent, dense);
+  for (int a = 0; a < kAxes; ++a) first += step.tile.origin[a] * dense[a];
+  f->parts.Truncate(0);
+  SLUICE_TRY(ReadParts(&f->contents, f->node, accumulator.BoxWith(first, dense), false,
+                       &f->parts));
+  for (const Part& part : f->parts) {
     int64_t index = 0;
-    if (part.root == parts_[0].root && part.root != kNone &&
-        contents_.IsPartial(part.root) &&
-        contents_.Partial(part.root).layer == layer_index &&
+    if (part.root == f->parts[0].root && part.root != kNone &&
+        IsPartial(f->contents, part.root) &&
+        PartialOf(f->contents, part.root).layer == step.layer_index &&
         LiesDensely(part, dense, &index)) {
       continue;
     }
-    return Reject(*judge_, "accumulate")
-        .Layer(layer_index)
+    return Reject(*f->judge, "accumulate")
+        .Layer(step.layer_index)
         .Text("the accumulator does not hold a partial sum of this box");
   }
-  *sum = contents_.Partial(parts_[0].root);
+  *sum = PartialOf(f->contents, f->parts[0].root);
   return Status::kOk;
 }
 
-Status Follower::Accumulate(const Layer& layer, uint32_t layer_index,
-                            const sluice_tile_t& tile, uint8_t flags,
-                            const TileNeeds& needs, const Access& accumulator) {
-  const bool last = flags & SLUICE_FLAG_LAST;
+static Status Accumulate(Follower* f, const TileStep& step, const Access& accumulator) {
+  const sluice_tile_t& tile = step.tile;
+
+  const bool last = step.flags & SLUICE_FLAG_LAST;
   int64_t origin[kAxes];
   for (int a = 0; a < kAxes; ++a) origin[a] = tile.origin[a];
   PartialSum sum = {};
-  sum.layer = layer_index;
-  if ((flags & SLUICE_FLAG_FIRST) == 0) {
-    SLUICE_TRY(ReadAccumulator(layer, layer_index, node_, accumulator, origin, &sum));
+  sum.layer = step.layer_index;
+  if ((step.flags & SLUICE_FLAG_FIRST) == 0) {
+    SLUICE_TRY(ReadAccumulator(f, step, accumulator, &sum));
   }
   bool too_many = false;
   if (!AddRange(&sum, static_cast<int32_t>(tile.c_begin),
                 static_cast<int32_t>(tile.c_end), &too_many)) {
     if (too_many) {
-      return Fail(judge_->diagnostic, Status::kUnsupported, "verify")
-          .Layer(layer_index)
+      return Fail(f->judge->diagnostic, Status::kUnsupported, "verify")
+          .Layer(step.layer_index)
           .Text("a sum over more than eight separate ranges of C");
     }
-    return Reject(*judge_, "accumulate")
-        .Layer(layer_index)
+    return Reject(*f->judge, "accumulate")
+        .Layer(step.layer_index)
         .Text("channels are added twice");
   }
   uint32_t root = kNone;  // a last tile leaves nothing useful in the accumulator
   if (last) {
-    if (sum.ranges != 1 || sum.begin[0] != 0 || sum.end[0] != needs.sum_channels) {
-      return Reject(*judge_, "accumulate")
-          .Layer(layer_index)
+    if (sum.ranges != 1 || sum.begin[0] != 0 || sum.end[0] != step.needs.sum_channels) {
+      return Reject(*f->judge, "accumulate")
+          .Layer(step.layer_index)
           .Text("the last tile of a sum has only some of the channels before it");
     }
   } else {
-    SLUICE_TRY(contents_.RootOf(sum, &root));
+    SLUICE_TRY(RootOf(&f->contents, sum, &root));
   }
-  return LayDown(node_, root, accumulator, origin, false);
+  return LayDown(f, f->node, root, accumulator, origin, false);
 }
 
-Status Follower::Compute(const sluice_instruction_t& instruction) {
-  const StreamView& s = judge_->stream;
-  const BlockView& block = BlockOf(s, judge_->step.visit);
+Status FollowTile(Follower* f, const sluice_instruction_t& instruction) {
+  const StreamView& s = f->judge->stream;
+  const BlockView& block = BlockOf(s, f->judge->step.visit);
   sluice_tile_t tile = block.tiles[instruction.descriptor];
-  const bool inside = MoveTile(s, judge_->step.visit, &tile);
-  const sluice_instance_t& instance = InstanceOf(s, judge_->step.visit);
+  const bool inside = MoveTile(s, f->judge->step.visit, &tile);
+  const sluice_instance_t& instance = InstanceOf(s, f->judge->step.visit);
   const uint32_t kernel = instance.first_kernel + tile.kernel;
   const uint32_t layer_index = s.kernels[kernel].layer;
   const Layer& layer = s.executed[kernel];
-  node_ = s.engine[order_->engine[judge_->step.engine]].node;
+  f->node = s.engine[f->order->engine[f->judge->step.engine]].node;
   const bool last = instruction.flags & SLUICE_FLAG_LAST;
   const uint32_t result_operand = last ? tile.output : tile.accumulator;
   if (result_operand == SLUICE_NONE || layer.outputs.size() != 1) {
-    return Reject(*judge_, "tile").Layer(layer_index).Text("a tile without a result");
+    return Reject(*f->judge, "tile").Layer(layer_index).Text("a tile without a result");
   }
   Access result, accumulator = {};
-  SLUICE_TRY(Locate(result_operand, &result));
+  SLUICE_TRY(Locate(f, result_operand, &result));
   if (tile.accumulator != SLUICE_NONE)
-    SLUICE_TRY(Locate(tile.accumulator, &accumulator));
+    SLUICE_TRY(Locate(f, tile.accumulator, &accumulator));
   const uint32_t t = layer.outputs[0];
-  const Tensor& out = judge_->graph.tensors[t];
+  const Tensor& out = f->judge->graph.tensors[t];
   int64_t origin[kAxes];
   bool fits = inside && result.region == SLUICE_REGION_GBUF;
   for (int a = 0; a < kAxes; ++a) {
@@ -287,22 +317,22 @@ Status Follower::Compute(const sluice_instruction_t& instruction) {
            accumulator.region == SLUICE_REGION_GBUF;
   }
   if (!fits) {
-    return Reject(*judge_, "tile")
+    return Reject(*f->judge, "tile")
         .Layer(layer_index)
         .Text("output or accumulator is no box of the output, or of the wrong dtype");
   }
-  SLUICE_TRY(CheckAble(*judge_, layer));
+  SLUICE_TRY(CheckAble(*f->judge, layer));
   TileNeeds needs;
-  NeedsOfTile(judge_->graph, layer, tile, origin, result.extent, &needs);
-  SLUICE_TRY(CheckTile(layer, tile, instruction.flags, result.extent, needs));
-  CountTile(tile, instruction.flags, needs);
+  NeedsOfTile(f->judge->graph, layer, tile, origin, result.extent, &needs);
+  const TileStep step = {layer, layer_index, tile, instruction.flags, needs};
+  SLUICE_TRY(CheckTile(*f->judge, step, result.extent));
+  CountTile(f, tile, instruction.flags, needs);
   bool in_place;
-  SLUICE_TRY(ReadInputs(layer, layer_index, needs, last, &in_place, result));
+  SLUICE_TRY(ReadInputs(f, step, result, &in_place));
   if (tile.accumulator != SLUICE_NONE) {
-    SLUICE_TRY(
-        Accumulate(layer, layer_index, tile, instruction.flags, needs, accumulator));
+    SLUICE_TRY(Accumulate(f, step, accumulator));
   }
-  return last ? LayDown(node_, t, result, origin, in_place) : Status::kOk;
+  return last ? LayDown(f, f->node, t, result, origin, in_place) : Status::kOk;
 }
 
 }  // namespace judge

@@ -8,51 +8,52 @@
 namespace sluice {
 namespace judge {
 
-Status Follower::CheckRegions(uint8_t opcode, const Access& src, const Access& dst) {
+static Status CheckRegions(Follower* f, uint8_t opcode, const Access& src,
+                           const Access& dst) {
   const bool src_gbuf = src.region == SLUICE_REGION_GBUF;
   const bool dst_gbuf = dst.region == SLUICE_REGION_GBUF;
   const bool right = opcode == SLUICE_OPCODE_LOAD    ? !src_gbuf && dst_gbuf
                      : opcode == SLUICE_OPCODE_STORE ? src_gbuf && !dst_gbuf
                                                      : src_gbuf && dst_gbuf;
   if (!right) {
-    return Reject(*judge_, "structure").Text("a transfer between the wrong memories");
+    return Reject(*f->judge, "structure").Text("a transfer between the wrong memories");
   }
   if (dst.region == SLUICE_REGION_CONST || dst.region == SLUICE_REGION_INPUT) {
-    return Reject(*judge_, "structure").Text("writes a region that is read only");
+    return Reject(*f->judge, "structure").Text("writes a region that is read only");
   }
   if (dst.region == SLUICE_REGION_STATE && dst.patch == kNone) {
-    return Reject(*judge_, "patch").Text("stores to the state without a patch");
+    return Reject(*f->judge, "patch").Text("stores to the state without a patch");
   }
   return Status::kOk;
 }
 
 // Stores parts_ at dst on every node of the destination rectangle.
-Status Follower::CopyTo(const sluice_transfer_t& transfer, uint8_t opcode,
-                        const Access& dst) {
+static Status CopyTo(Follower* f, const sluice_transfer_t& transfer, uint8_t opcode,
+                     const Access& dst) {
   const int64_t none[kAxes] = {};
   const Box box = dst.BoxWith(0, none);
-  const uint32_t cols = judge_->stream.header->node_cols;
+  const uint32_t cols = f->judge->stream.header->node_cols;
   const bool store = opcode == SLUICE_OPCODE_STORE;
   const uint32_t rows_n = store ? 1 : transfer.dst_rows;
   const uint32_t cols_n = store ? 1 : transfer.dst_cols;
   for (uint32_t r = 0; r < rows_n; ++r) {
     for (uint32_t c = 0; c < cols_n; ++c) {
       const uint32_t memory =
-          contents_.MemoryOf(dst.region, transfer.dst_node + r * cols + c);
-      SLUICE_TRY(contents_.Overwrite(memory, box, false));
-      for (const Part& part : parts_) SLUICE_TRY(contents_.Put(memory, part));
+          MemoryOf(f->contents, dst.region, transfer.dst_node + r * cols + c);
+      SLUICE_TRY(Overwrite(&f->contents, memory, box, false));
+      for (const Part& part : f->parts) SLUICE_TRY(PutPart(&f->contents, memory, part));
     }
   }
   return Status::kOk;
 }
 
 // A transfer of so many bytes states how many leave memory if its source is encoded.
-Status Follower::CheckEncoded(const sluice_transfer_t& transfer, const Access& src,
-                              int64_t bytes) {
+static Status CheckEncoded(Follower* f, const sluice_transfer_t& transfer,
+                           const Access& src, int64_t bytes) {
   int64_t moved = 0;
-  for (const uint32_t t : encoded_) {
-    const Tensor& tensor = judge_->graph.tensors[t];
-    const int64_t begin = static_cast<int64_t>(judge_->plan.tensors[t].offset);
+  for (const uint32_t t : f->encoded) {
+    const Tensor& tensor = f->judge->graph.tensors[t];
+    const int64_t begin = static_cast<int64_t>(f->judge->plan.tensors[t].offset);
     if (src.region != SLUICE_REGION_CONST || src.base < begin ||
         src.base - begin >= tensor.bytes) {
       continue;
@@ -61,7 +62,7 @@ Status Follower::CheckEncoded(const sluice_transfer_t& transfer, const Access& s
     moved = TransferCycles(bytes, tensor.bytes, tensor.encoded_bytes);
   }
   if (transfer.moved_bytes == moved) return Status::kOk;
-  return Reject(*judge_, "tile")
+  return Reject(*f->judge, "tile")
       .Text("a transfer that moves ")
       .Number(transfer.moved_bytes)
       .Text(" encoded bytes, where it takes ")
@@ -72,11 +73,11 @@ Status Follower::CheckEncoded(const sluice_transfer_t& transfer, const Access& s
 // run of bytes that is contiguous on both sides, cut at the queue's longest row; a
 // descriptor takes at most max_rows rows and max_axes axes. The pieces of a cut row may
 // be rows at one pitch, which takes an axis. Each row fills whole bursts.
-Status Follower::CheckDescriptors(const sluice_transfer_t& transfer, const Access& src,
-                                  const Access& dst) {
+static Status CheckDescriptors(Follower* f, const sluice_transfer_t& transfer,
+                               const Access& src, const Access& dst) {
   const uint32_t number =
-      judge_->stream.engine[order_->engine[judge_->step.engine]].queue;
-  const Hardware& hardware = judge_->hardware;
+      f->judge->stream.engine[f->order->engine[f->judge->step.engine]].queue;
+  const Hardware& hardware = f->judge->hardware;
   Queue queue;
   queue.latency_cycles = hardware.dma_latency_cycles;
   if (!hardware.queues.empty()) queue = hardware.queues[number];
@@ -110,68 +111,24 @@ Status Follower::CheckDescriptors(const sluice_transfer_t& transfer, const Acces
     const uint32_t region = src.region == SLUICE_REGION_GBUF ? dst.region : src.region;
     const Rational bandwidth = hardware.HomeOf(region).bandwidth;
     const OffChip* memory = hardware.MemoryOf(region);
-    TakeTime(queue.latency_cycles + (memory == nullptr ? 0 : memory->latency_cycles) +
+    TakeTime(*f,
+             queue.latency_cycles + (memory == nullptr ? 0 : memory->latency_cycles) +
                  (needed - 1) * queue.descriptor_cycles,
              TransferCycles(outer * inner * RoundUpTo(row, queue.burst_bytes),
                             bandwidth.numerator, bandwidth.denominator));
     return Status::kOk;
   }
-  return Reject(*judge_, "tile")
+  return Reject(*f->judge, "tile")
       .Text("a transfer of ")
       .Number(transfer.descriptors)
       .Text(" descriptors that takes ")
       .Number(needed);
 }
 
-Status Follower::Transfer(const sluice_instruction_t& instruction) {
-  const BlockView& block = BlockOf(judge_->stream, judge_->step.visit);
-  const sluice_transfer_t& transfer = block.transfers[instruction.descriptor];
-  Access src, dst;
-  SLUICE_TRY(Locate(transfer.src, &src));
-  SLUICE_TRY(Locate(transfer.dst, &dst, instruction.opcode == SLUICE_OPCODE_STORE));
-  SLUICE_TRY(CheckRegions(instruction.opcode, src, dst));
-  if (src.dtype != dst.dtype) {
-    return Reject(*judge_, "structure").Text("source and destination dtypes differ");
-  }
-  int64_t bytes;
-  if (!CheckedMultiply(dst.elements, dst.width, &bytes) ||
-      bytes > static_cast<int64_t>(kAddressLimit)) {
-    return Reject(*judge_, "bounds").Text("moves more bytes than an address can reach");
-  }
-  if (instruction.opcode == SLUICE_OPCODE_FORWARD) {
-    CountForward(transfer, bytes);
-  } else {
-    SLUICE_TRY(CheckEncoded(transfer, src, bytes));
-    SLUICE_TRY(CheckDescriptors(transfer, src, dst));
-    const bool load = instruction.opcode == SLUICE_OPCODE_LOAD;
-    CountPort(transfer, instruction.opcode, bytes, load ? src.region : dst.region);
-  }
-  parts_.Truncate(0);
-  if (transfer.index != SLUICE_NONE) {
-    SLUICE_TRY(Gather(transfer, src, dst));
-    return CopyTo(transfer, instruction.opcode, dst);
-  }
-  for (int a = 0; a < kAxes; ++a) {
-    if (src.extent[a] != dst.extent[a]) {
-      return Reject(*judge_, "structure").Text("source and destination shapes differ");
-    }
-  }
-  if (dst.patch != kNone) return StoreRows(transfer, src, dst);
-  const uint32_t memory = contents_.MemoryOf(src.region, transfer.src_node);
-  SLUICE_TRY(contents_.Read(memory, src.BoxWith(dst.base, dst.stride), true, &parts_));
-  const bool given =
-      src.region == SLUICE_REGION_CONST || src.region == SLUICE_REGION_INPUT;
-  for (const Part& part : parts_) {
-    if (!given || part.root == parts_[0].root) continue;
-    return Reject(*judge_, "structure").Text("loads more than one tensor");
-  }
-  return CopyTo(transfer, instruction.opcode, dst);
-}
-
 // Finds the tensor that an indexed LOAD takes its index from, and which element of it
 // selects the first row.
-Status Follower::ReadIndex(const sluice_transfer_t& transfer, const Access& index,
-                           uint32_t* root, int64_t* row) {
+static Status ReadIndex(Follower* f, const sluice_transfer_t& transfer,
+                        const Access& index, uint32_t* root, int64_t* row) {
   // An element's twin is its row-major position in the index box. It says which row the
   // element selects.
   int64_t step[kAxes] = {};
@@ -180,16 +137,17 @@ Status Follower::ReadIndex(const sluice_transfer_t& transfer, const Access& inde
     step[a] = count;
     count *= index.extent[a];
   }
-  SLUICE_TRY(contents_.Read(contents_.MemoryOf(SLUICE_REGION_GBUF, transfer.dst_node),
-                            index.BoxWith(0, step), true, &parts_));
-  if (parts_.size() == 0 || !contents_.IsTensor(parts_[0].root)) {
-    return Reject(*judge_, "content").Text("the index does not hold a tensor");
+  SLUICE_TRY(ReadParts(&f->contents,
+                       MemoryOf(f->contents, SLUICE_REGION_GBUF, transfer.dst_node),
+                       index.BoxWith(0, step), true, &f->parts));
+  if (f->parts.size() == 0 || !IsTensor(f->contents, f->parts[0].root)) {
+    return Reject(*f->judge, "content").Text("the index does not hold a tensor");
   }
-  *root = parts_[0].root;
+  *root = f->parts[0].root;
   int64_t dense[kAxes];
-  DenseElements(judge_->graph.tensors[*root].extent, dense);
-  for (size_t i = 0; i < parts_.size(); ++i) {
-    const Part& part = parts_[i];
+  DenseElements(f->judge->graph.tensors[*root].extent, dense);
+  for (size_t i = 0; i < f->parts.size(); ++i) {
+    const Part& part = f->parts[i];
     int64_t at = -part.twin;
     bool same = part.root == *root;
     for (int a = 0; a < kAxes; ++a) {
@@ -198,68 +156,27 @@ Status Follower::ReadIndex(const sluice_transfer_t& transfer, const Access& inde
     }
     if (i == 0) *row = at;
     if (!same || at != *row) {
-      return Reject(*judge_, "content")
+      return Reject(*f->judge, "content")
           .Text("the index is not contiguous elements of one tensor");
     }
   }
-  parts_.Truncate(0);
+  f->parts.Truncate(0);
   return Status::kOk;
 }
 
 // Whether a layer is a GATHER that reads this table by this index.
-bool Follower::IsGather(const Layer& layer, uint32_t table, uint32_t index) const {
+static bool IsGather(const Follower& f, const Layer& layer, uint32_t table,
+                     uint32_t index) {
   return DeedOf(layer) == Deed::kGather && layer.input(0) != kNone &&
-         layer.input(1) != kNone && views_.BehindReshapes(layer.inputs[0]) == table &&
-         views_.BehindReshapes(layer.inputs[1]) == index;
-}
-
-// Treats an indexed LOAD as rows [row, ...), columns [column, ...) of a GATHER layer.
-Status Follower::Gather(const sluice_transfer_t& transfer, const Access& src,
-                        const Access& dst) {
-  Access index;
-  SLUICE_TRY(Locate(transfer.index, &index));
-  const bool fits =
-      index.region == SLUICE_REGION_GBUF && index.dtype == SLUICE_DTYPE_INT32 &&
-      index.elements == dst.extent[2] && dst.extent[0] == 1 && dst.extent[1] == 1 &&
-      src.extent[0] == 1 && src.extent[1] == 1 && src.extent[3] == dst.extent[3];
-  if (!fits) return Reject(*judge_, "tile").Text("an indexed load of the wrong shape");
-  uint32_t index_root = kNone;
-  int64_t row = 0;
-  SLUICE_TRY(ReadIndex(transfer, index, &index_root, &row));
-  const int64_t none[kAxes] = {};
-  SLUICE_TRY(contents_.Read(contents_.MemoryOf(src.region, 0), src.BoxWith(0, none),
-                            true, &parts_));
-  if (parts_.size() != 1 || !contents_.IsTensor(parts_[0].root)) {
-    return Reject(*judge_, "content").Text("the source is not one table");
-  }
-  const Part table = parts_[0];
-  const Graph& graph = judge_->graph;
-  const Tensor& t = graph.tensors[table.root];
-  if (t.kind == TensorKind::kState ||
-      graph.tensors[index_root].kind == TensorKind::kState) {
-    return Reject(*judge_, "tile").Text("gathers from a state");
-  }
-  parts_.Truncate(0);
-  const StreamView& s = judge_->stream;
-  const uint32_t kernel =
-      InstanceOf(s, judge_->step.visit).first_kernel + transfer.kernel;
-  const uint32_t layer = s.kernels[kernel].layer;
-  if (!IsGather(graph.layers[layer], table.root, index_root)) {
-    return Reject(*judge_, "tile").Text("no layer gathers this table by this index");
-  }
-  SLUICE_TRY(CheckAble(*judge_, graph.layers[layer]));
-  const bool whole = table.origin[2] == 0 && table.extent[2] == t.extent[2] &&
-                     table.origin[0] == 0 && table.origin[1] == 0 &&
-                     table.extent[3] == src.extent[3];
-  if (!whole) return Reject(*judge_, "tile").Text("the source is not the whole table");
-  return GatherParts(dst, layer, row, table.origin[3]);
+         layer.input(1) != kNone && f.views.BehindReshapes(layer.inputs[0]) == table &&
+         f.views.BehindReshapes(layer.inputs[1]) == index;
 }
 
 // Lays out the loaded rows as boxes of the gather's output.
-Status Follower::GatherParts(const Access& dst, uint32_t layer, int64_t row,
-                             int64_t column) {
-  const uint32_t t = judge_->graph.layers[layer].outputs[0];
-  const Tensor& out = judge_->graph.tensors[t];
+static Status GatherParts(Follower* f, const Access& dst, uint32_t layer, int64_t row,
+                          int64_t column) {
+  const uint32_t t = f->judge->graph.layers[layer].outputs[0];
+  const Tensor& out = f->judge->graph.tensors[t];
   int64_t dense[kAxes], extent[kAxes];
   DenseElements(out.extent, dense);
   for (int a = 0; a < kAxes; ++a) extent[a] = out.extent[a];
@@ -268,40 +185,132 @@ Status Follower::GatherParts(const Access& dst, uint32_t layer, int64_t row,
   Box box = Box::At(row * dense[2] + column, dst.base, 1);
   box.Add(dst.extent[2], dense[2], dst.stride[2]);
   box.Add(dst.extent[3], 1, dst.stride[3]);
-  inside_.Truncate(0);
-  outside_.Truncate(0);
+  f->inside.Truncate(0);
+  f->outside.Truncate(0);
   bool aligned = true;
-  SLUICE_TRY(Cut(box, frame, {judge_, &todo_, &inside_, &outside_, &aligned}));
-  if (outside_.size() != 0 || out.element_bytes != dst.width) {
-    return Reject(*judge_, "tile").Text("gathers rows that the output does not have");
+  SLUICE_TRY(Cut(box, frame, {f->judge, &f->todo, &f->inside, &f->outside, &aligned}));
+  if (f->outside.size() != 0 || out.element_bytes != dst.width) {
+    return Reject(*f->judge, "tile").Text("gathers rows that the output does not have");
   }
-  for (const Inside& in : inside_) {
+  for (const Inside& in : f->inside) {
     Part part = {t, dst.width, {}, {1, 1, 1, 1}, in.part.twin, {}};
     for (uint32_t j = 0; j < frame.dims; ++j) part.origin[frame.axis[j]] = in.at[j];
     for (uint32_t d = 0; d < in.part.dims; ++d) {
       part.extent[frame.axis[in.along[d]]] = in.part.dim[d].count;
       part.twin_stride[frame.axis[in.along[d]]] = in.part.dim[d].twin;
     }
-    SLUICE_TRY(parts_.Push(part));
+    SLUICE_TRY(f->parts.Push(part));
   }
   return Status::kOk;
 }
 
-Status Follower::Host(const sluice_host_call_t& call) {
-  const StreamView& s = judge_->stream;
-  const Graph& graph = judge_->graph;
-  const sluice_instance_t& instance = InstanceOf(s, judge_->step.visit);
+// Treats an indexed LOAD as rows [row, ...), columns [column, ...) of a GATHER layer.
+static Status Gather(Follower* f, const sluice_transfer_t& transfer, const Access& src,
+                     const Access& dst) {
+  Access index;
+  SLUICE_TRY(Locate(f, transfer.index, &index));
+  const bool fits =
+      index.region == SLUICE_REGION_GBUF && index.dtype == SLUICE_DTYPE_INT32 &&
+      index.elements == dst.extent[2] && dst.extent[0] == 1 && dst.extent[1] == 1 &&
+      src.extent[0] == 1 && src.extent[1] == 1 && src.extent[3] == dst.extent[3];
+  if (!fits)
+    return Reject(*f->judge, "tile").Text("an indexed load of the wrong shape");
+  uint32_t index_root = kNone;
+  int64_t row = 0;
+  SLUICE_TRY(ReadIndex(f, transfer, index, &index_root, &row));
+  const int64_t none[kAxes] = {};
+  SLUICE_TRY(ReadParts(&f->contents, MemoryOf(f->contents, src.region, 0),
+                       src.BoxWith(0, none), true, &f->parts));
+  if (f->parts.size() != 1 || !IsTensor(f->contents, f->parts[0].root)) {
+    return Reject(*f->judge, "content").Text("the source is not one table");
+  }
+  const Part table = f->parts[0];
+  const Graph& graph = f->judge->graph;
+  const Tensor& t = graph.tensors[table.root];
+  if (t.kind == TensorKind::kState ||
+      graph.tensors[index_root].kind == TensorKind::kState) {
+    return Reject(*f->judge, "tile").Text("gathers from a state");
+  }
+  f->parts.Truncate(0);
+  const StreamView& s = f->judge->stream;
+  const uint32_t kernel =
+      InstanceOf(s, f->judge->step.visit).first_kernel + transfer.kernel;
+  const uint32_t layer = s.kernels[kernel].layer;
+  if (!IsGather(*f, graph.layers[layer], table.root, index_root)) {
+    return Reject(*f->judge, "tile").Text("no layer gathers this table by this index");
+  }
+  SLUICE_TRY(CheckAble(*f->judge, graph.layers[layer]));
+  const bool whole = table.origin[2] == 0 && table.extent[2] == t.extent[2] &&
+                     table.origin[0] == 0 && table.origin[1] == 0 &&
+                     table.extent[3] == src.extent[3];
+  if (!whole)
+    return Reject(*f->judge, "tile").Text("the source is not the whole table");
+  return GatherParts(f, dst, layer, row, table.origin[3]);
+}
+
+Status FollowTransfer(Follower* f, const sluice_instruction_t& instruction) {
+  const BlockView& block = BlockOf(f->judge->stream, f->judge->step.visit);
+  const sluice_transfer_t& transfer = block.transfers[instruction.descriptor];
+  Access src, dst;
+  SLUICE_TRY(Locate(f, transfer.src, &src));
+  SLUICE_TRY(Locate(f, transfer.dst, &dst, instruction.opcode == SLUICE_OPCODE_STORE));
+  SLUICE_TRY(CheckRegions(f, instruction.opcode, src, dst));
+  if (src.dtype != dst.dtype) {
+    return Reject(*f->judge, "structure").Text("source and destination dtypes differ");
+  }
+  int64_t bytes;
+  if (!CheckedMultiply(dst.elements, dst.width, &bytes) ||
+      bytes > static_cast<int64_t>(kAddressLimit)) {
+    return Reject(*f->judge, "bounds")
+        .Text("moves more bytes than an address can reach");
+  }
+  if (instruction.opcode == SLUICE_OPCODE_FORWARD) {
+    CountForward(f, transfer, bytes);
+  } else {
+    SLUICE_TRY(CheckEncoded(f, transfer, src, bytes));
+    SLUICE_TRY(CheckDescriptors(f, transfer, src, dst));
+    const bool load = instruction.opcode == SLUICE_OPCODE_LOAD;
+    CountPort(f, transfer, instruction.opcode, bytes, load ? src.region : dst.region);
+  }
+  f->parts.Truncate(0);
+  if (transfer.index != SLUICE_NONE) {
+    SLUICE_TRY(Gather(f, transfer, src, dst));
+    return CopyTo(f, transfer, instruction.opcode, dst);
+  }
+  for (int a = 0; a < kAxes; ++a) {
+    if (src.extent[a] != dst.extent[a]) {
+      return Reject(*f->judge, "structure")
+          .Text("source and destination shapes differ");
+    }
+  }
+  if (dst.patch != kNone) return StoreRows(f, transfer, src, dst);
+  const uint32_t memory = MemoryOf(f->contents, src.region, transfer.src_node);
+  SLUICE_TRY(ReadParts(&f->contents, memory, src.BoxWith(dst.base, dst.stride), true,
+                       &f->parts));
+  const bool given =
+      src.region == SLUICE_REGION_CONST || src.region == SLUICE_REGION_INPUT;
+  for (const Part& part : f->parts) {
+    if (!given || part.root == f->parts[0].root) continue;
+    return Reject(*f->judge, "structure").Text("loads more than one tensor");
+  }
+  return CopyTo(f, transfer, instruction.opcode, dst);
+}
+
+Status FollowHost(Follower* f, const sluice_host_call_t& call) {
+  const StreamView& s = f->judge->stream;
+  const Graph& graph = f->judge->graph;
+  const sluice_instance_t& instance = InstanceOf(s, f->judge->step.visit);
   const sluice_kernel_t& kernel = s.kernels[instance.first_kernel + call.kernel];
   const Layer& layer = graph.layers[kernel.layer];
   uint32_t inputs = 0;  // absent ones have no operand
   for (uint32_t t : layer.inputs) inputs += t != kNone ? 1 : 0;
   if (call.inputs != inputs || call.outputs != layer.outputs.size()) {
-    return Reject(*judge_, "tile")
+    return Reject(*f->judge, "tile")
         .Layer(kernel.layer)
         .Text("a host call of another layer");
   }
-  SLUICE_TRY(CheckHostCall(*judge_, kernel.layer, call));
-  CountHost(call, kernel.layer);
+  SLUICE_TRY(CheckHostCall(*f->judge, kernel.layer, call));
+  CountHost(f, call, kernel.layer);
   const int64_t start[kAxes] = {};
   uint32_t operand = call.first_operand;
   for (size_t i = 0; i < layer.inputs.size() + layer.outputs.size(); ++i) {
@@ -310,29 +319,29 @@ Status Follower::Host(const sluice_host_call_t& call) {
     if (t == kNone) continue;
     const Tensor& tensor = graph.tensors[t];
     Access access;
-    SLUICE_TRY(Locate(operand++, &access));
+    SLUICE_TRY(Locate(f, operand++, &access));
     bool whole = access.dtype == tensor.dtype && access.region != SLUICE_REGION_GBUF;
     for (int a = 0; a < kAxes; ++a)
       whole = whole && access.extent[a] == tensor.extent[a];
     if (!whole) {
-      return Reject(*judge_, "tile")
+      return Reject(*f->judge, "tile")
           .Layer(kernel.layer)
           .Tensor(t)
           .Text("a host call's operand is not the whole tensor in DRAM");
     }
-    const uint32_t memory = contents_.MemoryOf(access.region, 0);
+    const uint32_t memory = MemoryOf(f->contents, access.region, 0);
     if (input) {
       int64_t dense[kAxes];
       DenseElements(tensor.extent, dense);
-      SLUICE_TRY(Take(memory, access.BoxWith(0, dense),
+      SLUICE_TRY(Take(f, memory, access.BoxWith(0, dense),
                       {t, kernel.layer, "content", "input"}));
       continue;
     }
     if (access.region == SLUICE_REGION_CONST || access.region == SLUICE_REGION_INPUT ||
         access.region == SLUICE_REGION_STATE) {
-      return Reject(*judge_, "structure").Text("writes a region that is read only");
+      return Reject(*f->judge, "structure").Text("writes a region that is read only");
     }
-    SLUICE_TRY(LayDown(memory, t, access, start, false));
+    SLUICE_TRY(LayDown(f, memory, t, access, start, false));
   }
   return Status::kOk;
 }

@@ -45,13 +45,13 @@ Status FollowAll(Judge* judge, judge::Preference preference, VerifiedCounts* cou
   SLUICE_TRY(judge::FindOrder(judge, preference, &order));
   SLUICE_TRY(judge->arena->Allocate(order.steps.size(), &judge->stream.time));
   judge::Follower follower(judge, &order, counts);
-  SLUICE_TRY(follower.Init());
+  SLUICE_TRY(InitFollower(&follower));
   for (size_t i = 0; i < order.steps.size(); ++i) {
     const judge::Step& step = order.steps[i];
     if (i % 16 == 15 && judge->arena->memory()->Stop()) return Status::kStopped;
-    SLUICE_TRY(follower.Follow(step));
+    SLUICE_TRY(FollowStep(&follower, step));
   }
-  SLUICE_TRY(follower.CheckEnd());
+  SLUICE_TRY(CheckEnd(&follower));
   return judge::FindLatency(judge, order, counts);
 }
 

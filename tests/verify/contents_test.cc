@@ -57,14 +57,14 @@ void Write(Contents* contents, const Part& part) {
 TEST_CASE("contents: a read finds what was written last, part by part") {
   Setting s({0, 0, 1, 0, 2, 0});
   Contents contents(&s.own.judge);
-  REQUIRE(contents.Init() == Status::kOk);
+  REQUIRE(InitContents(&contents) == Status::kOk);
   s.Enter(&contents, {0, 0, 0, 1});
   Write(&contents, Run(0, 100, 64, 0));
   s.Enter(&contents, {0, 1, 0, 2});
   Write(&contents, Run(1, 5, 16, 16));
   s.Enter(&contents, {0, 2, 0, 3});
   sluice::Vector<Part> parts(&s.own.arena);
-  REQUIRE(contents.Read(0, Span(8, 48), false, &parts) == Status::kOk);
+  REQUIRE(ReadParts(&contents, 0, Span(8, 48), false, &parts) == Status::kOk);
   std::set<std::tuple<uint32_t, int64_t, int64_t, int64_t>> found;
   for (const Part& part : parts) {
     found.insert({part.root, part.origin[3], part.extent[3], part.twin});
@@ -85,16 +85,16 @@ Status ReadAfter(const Part& second, int64_t at, std::vector<Part>* found) {
   box.Add(4, 4, 4);
   box.Add(4, 1, 1);
   Contents contents(&s.own.judge);
-  REQUIRE(contents.Init() == Status::kOk);
+  REQUIRE(InitContents(&contents) == Status::kOk);
   const Part parts[] = {Square(), second};
   for (uint32_t i = 0; i < 2; ++i) {
     s.Enter(&contents, {0, i, 0, i + 1});
-    REQUIRE(contents.Overwrite(0, box, false) == Status::kOk);
-    REQUIRE(contents.Put(0, parts[i]) == Status::kOk);
+    REQUIRE(Overwrite(&contents, 0, box, false) == Status::kOk);
+    REQUIRE(PutPart(&contents, 0, parts[i]) == Status::kOk);
   }
   s.Enter(&contents, {0, 2, 0, 3});
   sluice::Vector<Part> read(&s.own.arena);
-  const Status status = contents.Read(0, Span(at, 1), false, &read);
+  const Status status = ReadParts(&contents, 0, Span(at, 1), false, &read);
   for (const Part& part : read) found->push_back(part);
   return status;
 }
@@ -136,19 +136,20 @@ TEST_CASE("contents: of a buffer that is written again, less than all may be sto
 TEST_CASE("contents: bytes that nobody wrote, and elements that are cut in two") {
   Setting s({0, 0, 1, 0});
   Contents contents(&s.own.judge);
-  REQUIRE(contents.Init() == Status::kOk);
+  REQUIRE(InitContents(&contents) == Status::kOk);
   s.Enter(&contents, {0, 0, 0, 1});
   Box words = Box::At(0, 0, 4);
   words.Add(8, 4, 4);
-  REQUIRE(contents.Overwrite(0, words, false) == Status::kOk);
-  REQUIRE(contents.Put(0, {0, 4, {}, {1, 1, 1, 8}, 0, {0, 0, 0, 4}}) == Status::kOk);
+  REQUIRE(Overwrite(&contents, 0, words, false) == Status::kOk);
+  REQUIRE(PutPart(&contents, 0, {0, 4, {}, {1, 1, 1, 8}, 0, {0, 0, 0, 4}}) ==
+          Status::kOk);
   s.Enter(&contents, {0, 1, 0, 2});
   sluice::Vector<Part> parts(&s.own.arena);
-  CHECK(contents.Read(0, Span(64, 4), false, &parts) == Status::kRejected);
+  CHECK(ReadParts(&contents, 0, Span(64, 4), false, &parts) == Status::kRejected);
   CHECK(std::string(s.own.d.rule) == "content");
   CHECK(std::string(s.own.d.message) ==
         "instance 0, instruction 1: reads bytes that were never written, from 64 on");
-  CHECK(contents.Read(0, Span(2, 4), false, &parts) == Status::kRejected);
+  CHECK(ReadParts(&contents, 0, Span(2, 4), false, &parts) == Status::kRejected);
   CHECK(std::string(s.own.d.message) ==
         "instance 0, instruction 1: reads across element borders of the content");
 }
@@ -158,12 +159,12 @@ TEST_CASE("contents: a read must know that the write is done") {
     CAPTURE(known);
     Setting s({0, 0, known, 0});  // what the compute instruction knows
     Contents contents(&s.own.judge);
-    REQUIRE(contents.Init() == Status::kOk);
+    REQUIRE(InitContents(&contents) == Status::kOk);
     s.Enter(&contents, {0, 0, 0, 1});
     Write(&contents, Run(0, 0, 16, 0));
     s.Enter(&contents, {0, 1, 1, 1});
     sluice::Vector<Part> parts(&s.own.arena);
-    const Status status = contents.Read(0, Span(0, 16), false, &parts);
+    const Status status = ReadParts(&contents, 0, Span(0, 16), false, &parts);
     CHECK(status == (known == 1 ? Status::kOk : Status::kRejected));
     if (known == 1) continue;
     CHECK(std::string(s.own.d.rule) == "order");
@@ -186,13 +187,13 @@ TEST_CASE("contents: a read counts in full again after a part was overwritten") 
   const auto last_load = [&](uint32_t tiles_known) {
     uint32_t clocks[] = {0, 0, 0, 1, 1, 1, 1, tiles_known};
     sluice::judge::Contents contents(&judge);
-    REQUIRE(contents.Init() == sluice::Status::kOk);
+    REQUIRE(InitContents(&contents) == sluice::Status::kOk);
     const Box whole = Box::At(0, 0, 64), half = Box::At(0, 0, 32);
     for (uint32_t turn = 0; turn < 2; ++turn) {
-      contents.Enter({0, 2 * turn, 1, turn + 1}, clocks + 4 * turn);
-      REQUIRE(contents.Record(0, whole) == sluice::Status::kOk);
-      contents.Enter({0, 2 * turn + 1, 0, turn + 1}, clocks + 4 * turn + 2);
-      const sluice::Status status = contents.Overwrite(0, half, false);
+      EnterStep(&contents, {0, 2 * turn, 1, turn + 1}, clocks + 4 * turn);
+      REQUIRE(RecordRead(&contents, 0, whole) == sluice::Status::kOk);
+      EnterStep(&contents, {0, 2 * turn + 1, 0, turn + 1}, clocks + 4 * turn + 2);
+      const sluice::Status status = Overwrite(&contents, 0, half, false);
       if (turn == 1) return status;
       REQUIRE(status == sluice::Status::kOk);
     }
@@ -206,11 +207,12 @@ TEST_CASE("contents: a read counts in full again after a part was overwritten") 
 TEST_CASE("contents: what is there from the start may overlap nothing, nor itself") {
   Setting s({0, 0});
   Contents contents(&s.own.judge);
-  REQUIRE(contents.Init() == Status::kOk);
+  REQUIRE(InitContents(&contents) == Status::kOk);
   const int64_t stride[4] = {0, 0, 0, 1}, standing[4] = {0, 0, 0, 0};
   const auto fresh = [&](int64_t at, const int64_t* step) {
     bool is_fresh = false;
-    REQUIRE(contents.Preset(0, Run(0, 0, 16, 0), at, step, &is_fresh) == Status::kOk);
+    REQUIRE(PutPreset(&contents, 0, Run(0, 0, 16, 0), at, step, &is_fresh) ==
+            Status::kOk);
     return is_fresh;
   };
   CHECK(fresh(0, stride));
@@ -222,11 +224,11 @@ TEST_CASE("contents: what is there from the start may overlap nothing, nor itsel
 TEST_CASE("contents: a partial sum of the same ranges is the same root") {
   Setting s({0, 0});
   Contents contents(&s.own.judge);
-  REQUIRE(contents.Init() == Status::kOk);
+  REQUIRE(InitContents(&contents) == Status::kOk);
   const auto root = [&](uint32_t layer, int32_t begin, int32_t end) {
     const PartialSum sum = {layer, 1, {begin}, {end}};
     uint32_t number = 0;
-    REQUIRE(contents.RootOf(sum, &number) == Status::kOk);
+    REQUIRE(RootOf(&contents, sum, &number) == Status::kOk);
     return number;
   };
   // Roots 0 to 7: four tensors, each with one root before and one behind an append.
@@ -234,11 +236,11 @@ TEST_CASE("contents: a partial sum of the same ranges is the same root") {
   CHECK(root(0, 8, 16) == 9);
   CHECK(root(1, 0, 8) == 10);
   CHECK(root(0, 0, 8) == 8);
-  CHECK(contents.IsPartial(8));
-  CHECK(!contents.IsPartial(7));
-  CHECK(contents.IsTensor(3));
-  CHECK(!contents.IsTensor(4));
-  CHECK(contents.Partial(9).begin[0] == 8);
+  CHECK(IsPartial(contents, 8));
+  CHECK(!IsPartial(contents, 7));
+  CHECK(IsTensor(contents, 3));
+  CHECK(!IsTensor(contents, 4));
+  CHECK(PartialOf(contents, 9).begin[0] == 8);
 }
 
 }  // namespace
