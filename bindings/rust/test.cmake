@@ -3,7 +3,7 @@
 # driver example on the simulated device.
 #   cmake -DCARGO=.. -DLIBRARY=<libsluice> -DDEVICE=<libsluice_device> -DCRATE=<folder>
 #         -DCACHE=<libsluice_cache.a>
-#         [-DIMPORT=<libsluice_import> -DOWN_MODEL=<file>] -DSLUICE=<tool> -DGOLDENS=.. -DSHARED=.. -DWORK=<folder> -P test.cmake
+#         [-DIMPORT=<libsluice_import> -DOWN_MODEL=<file>] -DSLUICE=<tool> -DGOLDENS=.. -DWORK=<folder> -P test.cmake
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/../models.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/../cached_program.cmake)

@@ -70,7 +70,7 @@ endif()
 execute_process(
   COMMAND ${python} ${ROOT}/bindings/tflite/delegate_test.py ${PART}
           ${ROOT}/tests/models/residual_cnn_int8.tflite --delegate ${DELEGATE}
-          --device ${DEVICE} --goldens ${ROOT}/tests/goldens --shared ${SHARED}
+          --device ${DEVICE} --goldens ${ROOT}/tests/goldens --shared "${SHARED}"
           --table ${ROOT}/bindings/tflite/delegated.txt --work ${WORK}
           --descriptor ${ROOT}/src/presets/mcu-256k.json
           --open-batch ${ROOT}/bindings/tflite/open_batch_int8.tflite

@@ -371,7 +371,7 @@ uint32_t FindBadGroup(Parser* parser, const GroupNotation& groups, Arena* scratc
   for (uint32_t i = 0; i < groups.tiles.size(); ++i) {
     if (groups.cut[i] == kCutNone) continue;
     probe.tiles[i] = groups.tiles[i];
-    if (parser->Parse(probe, list) != ParseResult::kOk) return i;
+    if (ParseNotation(parser, probe, list) != ParseResult::kOk) return i;
     probe.tiles[i] = 1;
   }
   return kNone;
@@ -473,9 +473,10 @@ Status ResolveNotation(const NotationCall& call, Arena* scratch,
   Parser parser;
   TileList& list = resolved->list;
   SLUICE_TRY(memo.Init(scratch, model, 64 * size_t{n.layers}));
-  SLUICE_TRY(parser.Init(scratch, &problem, &memo, static_cast<uint32_t>(tiles),
-                         static_cast<uint32_t>(transfers), &list));
-  const ParseResult parsed = parser.Parse(groups, &list);
+  SLUICE_TRY(InitParser(
+      &parser, scratch, &problem, &memo,
+      {static_cast<uint32_t>(tiles), static_cast<uint32_t>(transfers)}, &list));
+  const ParseResult parsed = ParseNotation(&parser, groups, &list);
   out->fault = ToFault(parsed);
   if (parsed != ParseResult::kOk) {
     out->fault_index = parsed == ParseResult::kOrder

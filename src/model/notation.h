@@ -131,7 +131,7 @@ struct TileList {
   int64_t load_bytes = 0;
   int64_t store_bytes = 0;
   double core_pj = 0;
-  // Capacities are fixed by Parser::Init; only [0, tiles) and [0, transfers) are valid.
+  // Capacities are fixed by InitParser; only [0, tiles) and [0, transfers) are valid.
   Span<uint32_t> layer;  // by position
   Span<int32_t> tile;    // by position, of the layer
   Span<int64_t> cycles;  // by position
@@ -157,17 +157,14 @@ enum class ParseResult : uint8_t {
   kTooMany,  // more tiles or transfers than the list holds, or the clock ran out
 };
 
-class Parser {
- public:
-  // problem and memo must outlive the parser.
-  Status Init(Arena* arena, const FusionProblem* problem, TileMemo* memo,
-              uint32_t max_tiles, uint32_t max_transfers, TileList* list);
-  ParseResult Parse(const GroupNotation& notation, TileList* list);
-  const FusionProblem& problem() const { return *problem_; }
-  // Switches to another problem with the same layers; its buffer may differ.
-  void Rebind(const FusionProblem* problem) { problem_ = problem; }
+// How much a TileList holds.
+struct TileRoom {
+  uint32_t tiles;
+  uint32_t transfers;
+};
 
- private:
+// What is known of a notation while it is parsed.
+struct Parser {
   struct Group {           // fine-grained
     uint32_t first, last;  // positions in the order, half-open
     int32_t tiles;
@@ -182,67 +179,37 @@ class Parser {
     bool store;
   };
 
-  ParseResult MakeGroups(const GroupNotation& notation);
-  ParseResult ParseGroup(const GroupNotation& notation, Group* group, TileList* list);
-  uint64_t KeyOf(const GroupNotation& notation, const Group& group) const;
-  ParseResult CutOwn(const GroupNotation& notation, const Group& group, uint32_t axes);
-  void AddResidents(TileList* list);
-  bool SameFineGroup(uint32_t layer, const Group& group) const;
-  uint32_t Axes(const GroupNotation& notation, const Group& group) const;
-  void FindReach(const GroupNotation& notation, const Group& group);
-  void ChooseSlices(const GroupNotation& notation, uint32_t axes, Group* group) const;
-  void OwnBox(uint32_t layer, const Group& group, int32_t k, CutBox* box) const;
-  void Boxes(const GroupNotation& notation, const Group& group, int32_t k);
-  ParseResult Costs(const GroupNotation& notation, const Group& group);
-  void AddCosts(const GroupNotation& notation, const Group& group, int32_t repeat,
-                TileList* list) const;
-  ParseResult Emit(const GroupNotation& notation, const Group& group, int32_t k,
-                   TileList* list);
-  bool EmitWeights(const Group& group, uint32_t layer, int32_t k, int32_t p,
-                   TileList* list);
-  bool EmitLoads(const Group& group, uint32_t layer, int32_t k, int32_t p,
-                 TileList* list);
-  bool EmitInput(const Group& group, uint32_t edge, uint32_t layer, int32_t k,
-                 int32_t p, TileList* list);
-  bool EmitOfmap(const Group& group, uint32_t layer, int32_t k, int32_t p,
-                 TileList* list);
-  struct TileAt {
-    uint32_t layer;
-    int32_t k;  // number among the layer's tiles
-    int32_t p;  // position among all tiles
-  };
-  DramTensor* Push(const Group& group, const TileAt& at, TransferKind kind,
-                   int64_t bytes, TileList* list);
-  uint32_t LoadBox(uint32_t edge, uint32_t layer, CutBox* box) const;
-  bool ShareLoad(uint32_t edge, uint32_t element, const CutBox& box, int32_t p,
-                 TileList* list);
-  bool OffChip(uint32_t source, const Group& group) const;
-  int64_t Held(int64_t bytes, uint32_t element_bytes) const;
-
-  const FusionProblem* problem_ = nullptr;
-  TileMemo* memo_ = nullptr;
-  const Memory* memory_ = nullptr;
-  Span<Group> groups_;
-  uint32_t group_count_ = 0;
-  uint32_t fusion_count_ = 0;
-  Span<uint32_t> position_;  // by layer
-  Span<uint32_t> group_of_;  // by layer
-  Span<Reach> reach_;        // by layer
-  Span<CutBox> box_;         // by layer
-  Span<uint8_t> has_box_;    // by layer
-  Span<TileCost> cost_;      // by layer
-  Span<int32_t> counts_;     // by layer, four each: parts of its ofmap along each axis
-  GroupMemo groups_memo_;
-  int32_t total_ = 0;  // tiles
-  Span<int32_t> fusion_end_;
-  Span<uint32_t> last_load_;    // by input edge: last transfer, or kNone
-  Span<uint32_t> last_store_;   // by layer
-  Span<uint32_t> last_weight_;  // by layer: transfer of its latest slice
-  Span<uint32_t> sharer_;       // by source: edge that loads it in this tile
-  Span<uint64_t> shared_at_;    // by source: stamp of that tile
-  Span<int32_t> resident_end_;  // by external: last tile on chip that reads it + 1
-  uint64_t stamp_ = 0;
+  // May be changed to another problem with the same layers, whose buffer may differ.
+  const FusionProblem* problem = nullptr;
+  TileMemo* memo = nullptr;
+  const Memory* memory = nullptr;
+  Span<Group> groups;
+  uint32_t group_count = 0;
+  uint32_t fusion_count = 0;
+  Span<uint32_t> position;  // by layer
+  Span<uint32_t> group_of;  // by layer
+  Span<Reach> reach;        // by layer
+  Span<CutBox> box;         // by layer
+  Span<uint8_t> has_box;    // by layer
+  Span<TileCost> cost;      // by layer
+  Span<int32_t> counts;     // by layer, four each: parts of its ofmap along each axis
+  GroupMemo groups_memo;
+  int32_t total = 0;  // tiles
+  Span<int32_t> fusion_end;
+  Span<uint32_t> last_load;    // by input edge: last transfer, or kNone
+  Span<uint32_t> last_store;   // by layer
+  Span<uint32_t> last_weight;  // by layer: transfer of its latest slice
+  Span<uint32_t> sharer;       // by source: edge that loads it in this tile
+  Span<uint64_t> shared_at;    // by source: stamp of that tile
+  Span<int32_t> resident_end;  // by external: last tile on chip that reads it + 1
+  uint64_t stamp = 0;
 };
+
+// problem and memo must outlive the parser. Fixes the capacities of the list.
+Status InitParser(Parser* parser, Arena* arena, const FusionProblem* problem,
+                  TileMemo* memo, const TileRoom& room, TileList* list);
+ParseResult ParseNotation(Parser* parser, const GroupNotation& notation,
+                          TileList* list);
 
 }  // namespace sluice
 

@@ -52,7 +52,8 @@ struct Tiny {
     }
     notation = {{order.data(), n}, {cut.data(), n}, {tiles.data(), n}};
     REQUIRE(memo.Init(&arena, model, 64) == Status::kOk);
-    REQUIRE(parser.Init(&arena, &problem, &memo, 16, 32, &list) == Status::kOk);
+    REQUIRE(InitParser(&parser, &arena, &problem, &memo, {16, 32}, &list) ==
+            Status::kOk);
     REQUIRE(arena.Allocate(32, &dma.order) == Status::kOk);
     REQUIRE(arena.Allocate(32, &dma.start) == Status::kOk);
     REQUIRE(arena.Allocate(32, &dma.end) == Status::kOk);
@@ -134,7 +135,7 @@ TEST_CASE("bound: never above the fastest of all DRAM orders and durations") {
   double ratio = 0;
   while (tried < 250) {
     Tiny t(&rng);
-    if (t.parser.Parse(t.notation, &t.list) != ParseResult::kOk) continue;
+    if (ParseNotation(&t.parser, t.notation, &t.list) != ParseResult::kOk) continue;
     if (t.list.transfers > 5 || t.list.tiles > 5) continue;
     const int64_t least = ProfileMinimum(t.list, t.profile);
     t.problem.buffer_bytes = least + rng.Below(static_cast<uint32_t>(least));

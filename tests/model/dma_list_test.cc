@@ -32,7 +32,7 @@ TEST_CASE("dma list: legal, within the buffer, and as long as the timeline says"
     size_t row = 0;
     for (std::string line; std::getline(in, line); ++row) {
       b.Read(Json::parse(line));
-      REQUIRE(b.parser.Parse(b.notation, &b.list) == ParseResult::kOk);
+      REQUIRE(ParseNotation(&b.parser, b.notation, &b.list) == ParseResult::kOk);
       const int64_t minimum = ProfileMinimum(b.list, b.profile);
       for (uint32_t policy = 0; policy < kDmaPolicies; ++policy) {
         INFO(c.path << " row " << row << " policy " << policy);
@@ -58,7 +58,7 @@ TEST_CASE("dma list: for the peer's final tiles, never far behind its own anneal
         ReadPeerNetwork(folder, j["network"], j["batch"], j["platform"]);
     Evaluation b(network.get());
     b.Read(j);
-    REQUIRE(b.parser.Parse(b.notation, &b.list) == ParseResult::kOk);
+    REQUIRE(ParseNotation(&b.parser, b.notation, &b.list) == ParseResult::kOk);
     int64_t best = INT64_MAX;
     for (uint32_t policy = 0; policy < kDmaPolicies; ++policy) {
       const int64_t t =

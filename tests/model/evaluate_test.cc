@@ -69,7 +69,8 @@ TEST_CASE("evaluate: notation, resolved tiles and the search's timeline agree") 
   DmaNotation dma;
   Span<int32_t> due;
   REQUIRE(memo.Init(&arena, s.model, 256) == Status::kOk);
-  REQUIRE(parser.Init(&arena, &s.problem, &memo, 512, 1024, &list) == Status::kOk);
+  REQUIRE(InitParser(&parser, &arena, &s.problem, &memo, {512, 1024}, &list) ==
+          Status::kOk);
   REQUIRE(lister.Init(&arena, 512, 1024) == Status::kOk);
   REQUIRE(arena.Allocate(1024, &dma.order) == Status::kOk);
   REQUIRE(arena.Allocate(1024, &dma.start) == Status::kOk);
@@ -94,7 +95,7 @@ TEST_CASE("evaluate: notation, resolved tiles and the search's timeline agree") 
     Diagnostic diagnostic = {};
     REQUIRE(EvaluateNotation(s.problem, s.model, given, &arena, &e, &diagnostic) ==
             Status::kOk);
-    if (parser.Parse(g, &list) != ParseResult::kOk) {
+    if (ParseNotation(&parser, g, &list) != ParseResult::kOk) {
       REQUIRE(e.fault == SLUICE_SCHEDULE_TILES);
       continue;
     }
@@ -193,7 +194,7 @@ TEST_CASE("evaluate: the peer's final schedules, by name of their DRAM tensors")
     INFO(entry.path().string());
     Evaluation b(network.get());
     b.Read(j);
-    REQUIRE(b.parser.Parse(b.notation, &b.list) == ParseResult::kOk);
+    REQUIRE(ParseNotation(&b.parser, b.notation, &b.list) == ParseResult::kOk);
     int64_t bound = 0;
     REQUIRE(BoundDma(network->problem, b.list, network->problem.buffer_bytes, &b.arena,
                      &bound) == Status::kOk);

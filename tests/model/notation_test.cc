@@ -115,7 +115,8 @@ TEST_CASE("parser: with exact boxes every tile finds every element it reads") {
   REQUIRE(memo.Init(&arena, s.model, 256) == Status::kOk);
   Parser parser;
   TileList list;
-  REQUIRE(parser.Init(&arena, &s.problem, &memo, 512, 1024, &list) == Status::kOk);
+  REQUIRE(InitParser(&parser, &arena, &s.problem, &memo, {512, 1024}, &list) ==
+          Status::kOk);
   DmaLister lister;
   REQUIRE(lister.Init(&arena, 512, 1024) == Status::kOk);
   std::vector<uint32_t> order = {0, 1, 2, 3, 4};
@@ -137,7 +138,7 @@ TEST_CASE("parser: with exact boxes every tile finds every element it reads") {
       tiles[i] = 1 + static_cast<int32_t>(rng.Below(8));
     }
     const GroupNotation g = {{order.data(), 5}, {cut.data(), 5}, {tiles.data(), 5}};
-    const ParseResult result = parser.Parse(g, &list);
+    const ParseResult result = ParseNotation(&parser, g, &list);
     if (result != ParseResult::kOk) {
       REQUIRE(result == ParseResult::kCut);
       continue;
@@ -165,21 +166,22 @@ TEST_CASE("parser: a layer before its source is refused, and so is too fine a cu
   REQUIRE(memo.Init(&arena, s.model, 256) == Status::kOk);
   Parser parser;
   TileList list;
-  REQUIRE(parser.Init(&arena, &s.problem, &memo, 64, 64, &list) == Status::kOk);
+  REQUIRE(InitParser(&parser, &arena, &s.problem, &memo, {64, 64}, &list) ==
+          Status::kOk);
   std::vector<uint32_t> order = {0, 1, 3, 2, 4};
   std::vector<uint8_t> cut = {kCutDram, kCutFine, kCutFine, kCutFine, kCutFine};
   std::vector<int32_t> tiles = {1, 1, 1, 1, 1};
   const GroupNotation g = {{order.data(), 5}, {cut.data(), 5}, {tiles.data(), 5}};
-  CHECK(parser.Parse(g, &list) == ParseResult::kOrder);
+  CHECK(ParseNotation(&parser, g, &list) == ParseResult::kOrder);
   order = {0, 1, 2, 3, 4};
-  CHECK(parser.Parse(g, &list) == ParseResult::kOk);
+  CHECK(ParseNotation(&parser, g, &list) == ParseResult::kOk);
   CHECK(list.tiles == 5);
   tiles[2] = 97;  // a prime above every extent
-  CHECK(parser.Parse(g, &list) == ParseResult::kTooMany);
+  CHECK(ParseNotation(&parser, g, &list) == ParseResult::kTooMany);
   tiles[2] = 17;
-  CHECK(parser.Parse(g, &list) == ParseResult::kCut);
+  CHECK(ParseNotation(&parser, g, &list) == ParseResult::kCut);
   tiles[2] = 0;
-  CHECK(parser.Parse(g, &list) == ParseResult::kCut);
+  CHECK(ParseNotation(&parser, g, &list) == ParseResult::kCut);
 }
 
 }  // namespace

@@ -44,14 +44,14 @@ struct Setting {
   std::vector<uint32_t> clocks;
   // The instruction with this index in the body begins.
   void Enter(Contents* contents, const sluice::judge::Step& step) const {
-    contents->Enter(step, &clocks[2 * step.index]);
+    EnterStep(contents, step, &clocks[2 * step.index]);
   }
 };
 
 void Write(Contents* contents, const Part& part) {
   const Box box = Span(part.twin, part.extent[3]);
-  REQUIRE(contents->Overwrite(0, box, false) == Status::kOk);
-  REQUIRE(contents->Put(0, part) == Status::kOk);
+  REQUIRE(Overwrite(contents, 0, box, false) == Status::kOk);
+  REQUIRE(PutPart(contents, 0, part) == Status::kOk);
 }
 
 TEST_CASE("contents: a read finds what was written last, part by part") {

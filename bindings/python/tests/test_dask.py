@@ -12,12 +12,18 @@ import pytest
 import sluice
 from test_sweep import GRID, Serial, same
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 MORE = {**GRID, "buffer_bytes": ["1M", "2M", "4M"], "dram_bytes_per_cycle": [4, 8, 16]}
 
 
+# Who asks a worker that was killed meanwhile gives up after so long, in place of half a minute.
+GIVE_UP = "3s"
+
+
 def started(command, work, log):
-    return subprocess.Popen([sys.executable, "-m", *command], cwd=work,
+    settings = {**os.environ, "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": GIVE_UP}
+    return subprocess.Popen([sys.executable, "-m", *command], cwd=work, env=settings,
                             stdout=subprocess.DEVNULL, stderr=log)
 
 
@@ -45,9 +51,10 @@ def cluster(tmp_path_factory):
                             "--no-nanny", "--no-dashboard", "--memory-limit", "0"], work,
                            subprocess.DEVNULL) for _ in range(2)]
         programs += workers
-        client = distributed.Client(address, timeout=60)
-        client.wait_for_workers(2, timeout=60)
-        yield client, workers
+        with dask.config.set({"distributed.comm.timeouts.connect": GIVE_UP}):
+            client = distributed.Client(address, timeout=60)
+            client.wait_for_workers(2, timeout=60)
+            yield client, workers
     finally:
         if client is not None:
             client.close()

@@ -22,7 +22,8 @@ Status Scheme::Init(Arena* arena, const FusionProblem* problem, TileMemo* memo,
   objective_ = objective;
   target_bytes = problem->buffer_bytes;
   const size_t n = problem->layers.size();
-  SLUICE_TRY(parser_.Init(arena, problem, memo, max_tiles, max_transfers, &list_));
+  SLUICE_TRY(
+      InitParser(&parser_, arena, problem, memo, {max_tiles, max_transfers}, &list_));
   SLUICE_TRY(lister_.Init(arena, max_tiles, max_transfers));
   GroupNotation* const notations[] = {&notation_, &best_};
   for (GroupNotation* g : notations) {
@@ -64,7 +65,8 @@ bool Scheme::CrossesSegments() const {
 
 SchemeScore Scheme::Bound() {
   SchemeScore s;
-  s.parsed = CrossesSegments() ? ParseResult::kCut : parser_.Parse(notation_, &list_);
+  s.parsed = CrossesSegments() ? ParseResult::kCut
+                               : ParseNotation(&parser_, notation_, &list_);
   if (s.parsed != ParseResult::kOk) return s;
   s.energy_pj = Energy(*problem_, list_);
   s.latency_cycles = Max(list_.compute_cycles, list_.dram_cycles);
@@ -86,7 +88,8 @@ SchemeScore Scheme::Bound() {
 
 SchemeScore Scheme::Score(double limit) {
   SchemeScore s;
-  s.parsed = CrossesSegments() ? ParseResult::kCut : parser_.Parse(notation_, &list_);
+  s.parsed = CrossesSegments() ? ParseResult::kCut
+                               : ParseNotation(&parser_, notation_, &list_);
   if (s.parsed != ParseResult::kOk) return s;
   s.energy_pj = Energy(*problem_, list_);
   s.latency_cycles = Max(list_.compute_cycles, list_.dram_cycles);

@@ -50,7 +50,7 @@ class Scheme {
   // Continues with another problem of the same layers, whose buffer may differ.
   void Rebind(const FusionProblem* problem) {
     problem_ = problem;
-    parser_.Rebind(problem);
+    parser_.problem = problem;
   }
 
   // Starts afresh: the layers in their given order, each a fine group of one tile.

@@ -42,8 +42,8 @@ struct Evaluation {
       : memory(HostAllocator(), 0), arena(&memory) {
     const size_t n = network->layers.size();
     REQUIRE(memo.Init(&arena, network->model, 1 << 14) == Status::kOk);
-    REQUIRE(parser.Init(&arena, &network->problem, &memo, kTiles, kTransfers, &list) ==
-            Status::kOk);
+    REQUIRE(InitParser(&parser, &arena, &network->problem, &memo, {kTiles, kTransfers},
+                       &list) == Status::kOk);
     REQUIRE(arena.Allocate(n, &notation.order) == Status::kOk);
     REQUIRE(arena.Allocate(n, &notation.cut) == Status::kOk);
     REQUIRE(arena.Allocate(n, &notation.tiles) == Status::kOk);

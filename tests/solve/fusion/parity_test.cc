@@ -57,7 +57,7 @@ TEST_CASE("parser: every encoding of the peer gives the same tiles, bytes and ti
       const Json j = Json::parse(line);
       INFO(c.path << " line " << rows);
       b.Read(j);
-      REQUIRE(b.parser.Parse(b.notation, &b.list) == ParseResult::kOk);
+      REQUIRE(ParseNotation(&b.parser, b.notation, &b.list) == ParseResult::kOk);
       CHECK(b.list.tiles == j["tiles_total"].get<uint32_t>());
       CHECK(b.list.transfers == j["dram_tensors"].get<uint32_t>());
       CHECK(b.list.compute_cycles == j["comp_time"].get<int64_t>());
@@ -116,7 +116,7 @@ TEST_CASE("timeline: every final schedule of the peer is legal and costs the sam
     Evaluation b(network.get());
     b.Read(j);
     INFO(entry.path().string());
-    REQUIRE(b.parser.Parse(b.notation, &b.list) == ParseResult::kOk);
+    REQUIRE(ParseNotation(&b.parser, b.notation, &b.list) == ParseResult::kOk);
     REQUIRE(b.list.transfers == j["dram_tensors_in_order"].size());
     for (uint32_t i = 0; i < b.list.transfers; ++i) {
       const Json& t = j["dram_tensors_in_order"][i];

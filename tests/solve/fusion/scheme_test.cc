@@ -105,9 +105,9 @@ TEST_CASE("scheme: a parse after changes is the parse of a fresh parser") {
     ArenaScope scope(&s.arena);
     Parser fresh;
     TileList list;
-    REQUIRE(fresh.Init(&s.arena, &network->problem, &memo, 256 * 40, 512 * 40, &list) ==
-            Status::kOk);
-    REQUIRE(fresh.Parse(s.scheme.notation(), &list) == score.parsed);
+    REQUIRE(InitParser(&fresh, &s.arena, &network->problem, &memo, {256 * 40, 512 * 40},
+                       &list) == Status::kOk);
+    REQUIRE(ParseNotation(&fresh, s.scheme.notation(), &list) == score.parsed);
     if (score.parsed == ParseResult::kOk) {
       ++parsed;
       REQUIRE(s.scheme.list().compute_cycles == list.compute_cycles);

@@ -15,7 +15,7 @@ namespace {
 
 void Judge(const PeerNetwork& network, Evaluation* b, const FusionResult& r) {
   // A new parser and timeline must reproduce the list and the score of the search.
-  REQUIRE(b->parser.Parse(r.notation, &b->list) == ParseResult::kOk);
+  REQUIRE(ParseNotation(&b->parser, r.notation, &b->list) == ParseResult::kOk);
   REQUIRE(b->list.transfers == r.list.transfers);
   CHECK(CheckDma(b->list, r.dma, b->seen) == DmaFault::kLegal);
   CHECK(ProfileBuffer(b->list, r.dma, b->profile) <= network.platform.buffer_bytes);
@@ -68,9 +68,9 @@ TEST_CASE("fusion: an incremental parse is the parse of a fresh parser") {
         Parser fresh;
         TileList list;
         ArenaScope scope(&b.arena);
-        REQUIRE(fresh.Init(&b.arena, &network->problem, &b.memo, 4096, 8192, &list) ==
-                Status::kOk);
-        REQUIRE(fresh.Parse(scheme.notation(), &list) == s.parsed);
+        REQUIRE(InitParser(&fresh, &b.arena, &network->problem, &b.memo, {4096, 8192},
+                           &list) == Status::kOk);
+        REQUIRE(ParseNotation(&fresh, scheme.notation(), &list) == s.parsed);
         if (s.parsed == ParseResult::kOk) {
           ++parsed;
           REQUIRE(scheme.list().compute_cycles == list.compute_cycles);
