@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verify/contents.h"
 
+#include <string.h>
+
 #include <new>
 
 #include "base/checked.h"
@@ -8,6 +10,41 @@
 
 namespace sluice {
 namespace judge {
+
+namespace {
+
+// Bytes of a scratchpad that are looked at one by one, at most.
+constexpr uint64_t kMostPainted = 512 << 10;
+constexpr uint32_t kFewCovered = 64;  // pieces: not worth a look
+
+// Marks bytes of the frame from its dim d on, with the first one at `begin`; false if
+// all of them were marked before.
+bool Paint(const Frame& frame, uint32_t d, int64_t length, uint8_t* begin) {
+  if (d == frame.dims) {
+    const size_t bytes = static_cast<size_t>(length);
+    if (memchr(begin, 0, bytes) == nullptr) return false;
+    memset(begin, 1, bytes);
+    return true;
+  }
+  bool fresh = false;
+  for (int64_t i = 0; i < frame.count[d]; ++i) {
+    fresh |= Paint(frame, d + 1, length, begin + i * frame.stride[d]);
+  }
+  return fresh;
+}
+
+// The same for a whole frame. *rows: runs of bytes that it has.
+bool Paint(Frame frame, Span<uint8_t> painted, int64_t* rows) {
+  int64_t length = frame.width;
+  while (frame.dims > 0 && frame.stride[frame.dims - 1] == length) {
+    length *= frame.count[--frame.dims];
+  }
+  *rows = 1;
+  for (uint32_t d = 0; d < frame.dims; ++d) *rows *= frame.count[d];
+  return Paint(frame, 0, length, painted.data() + frame.base);
+}
+
+}  // namespace
 
 bool LiesDensely(const Part& part, const int64_t* dense, int64_t* index) {
   *index = 0;
@@ -25,6 +62,13 @@ Status Contents::Init() {
   SLUICE_TRY(judge_->arena->Allocate(memories, &writes_));
   SLUICE_TRY(judge_->arena->Allocate(memories, &reads_));
   SLUICE_TRY(judge_->arena->Allocate(memories, &recent_));
+  SLUICE_TRY(judge_->arena->Allocate(memories, &covered_));
+  SLUICE_TRY(judge_->arena->Allocate(memories, &most_covered_));
+  for (uint32_t& most : most_covered_) most = kFewCovered;
+  const uint64_t bytes = judge_->stream.region_limit[SLUICE_REGION_GBUF];
+  if (bytes <= kMostPainted) {
+    SLUICE_TRY(judge_->arena->Allocate(static_cast<size_t>(bytes), &painted_));
+  }
   const uint32_t nodes = judge_->stream.nodes;
   for (size_t m = nodes; m < memories; ++m) {
     SLUICE_TRY(recent_[m].Init(judge_->arena, Max(8u, 2 * nodes)));
@@ -361,6 +405,7 @@ Status Contents::Overwrite(uint32_t memory, const Box& box, bool in_place) {
     return Reject(*judge_, "structure")
         .Text("writes a box whose strides are not nested");
   }
+  if (covered_[memory] >= most_covered_[memory]) SLUICE_TRY(DropHidden(memory));
   const Rows rows = RowsOf(box);
   found_.Truncate(0);
   SLUICE_TRY(writes_[memory]->Collect(judge_, box.base, end, &found_));
@@ -431,6 +476,9 @@ Status Contents::HideWrite(uint32_t memory, Piece* piece, const Frame& frame,
     DropWrite(memory, piece);
     return Status::kOk;
   }
+  if (memory < judge_->stream.nodes && !piece->covered && !painted_.empty()) {
+    ++covered_[memory];
+  }
   piece->covered = true;
   if (rows.count != 1) return Status::kOk;
   recent_[memory].Forget(piece);
@@ -438,6 +486,30 @@ Status Contents::HideWrite(uint32_t memory, Piece* piece, const Frame& frame,
   SLUICE_TRY(
       writes_[memory]->Clip(judge_, piece, frame.base, frame.end, &pool_, &gone));
   if (gone) pool_.Give(piece);
+  return Status::kOk;
+}
+
+// Drops pieces of a scratchpad of which later writes cover every byte. Each byte's last
+// write is ordered after all writes before it, so they matter no more.
+Status Contents::DropHidden(uint32_t memory) {
+  found_.Truncate(0);
+  SLUICE_TRY(writes_[memory]->Collect(judge_, 0, INT64_MAX, &found_));
+  Sort(found_.begin(), found_.end(),
+       [](const Piece* a, const Piece* b) { return a->sequence > b->sequence; });
+  memset(painted_.data(), 0, painted_.size());
+  uint32_t kept = 0;
+  for (Piece* piece : found_) {
+    int64_t rows = 0;
+    const bool visible = Paint(piece->frame, painted_, &rows);
+    SLUICE_TRY(Spend(judge_, 1 + rows / 16));
+    if (visible || !piece->covered) {
+      ++kept;
+    } else {
+      DropWrite(memory, piece);
+    }
+  }
+  covered_[memory] = 0;
+  most_covered_[memory] = Max(kFewCovered, kept / 8);
   return Status::kOk;
 }
 

@@ -9,7 +9,9 @@
 //          bytes that are read were never written; kUnsupported, kOutOfMemory.
 // Cost     about log + pieces touched per access; scratch per live piece and read. A
 //          piece wholly covered by one later box, or by a run of bytes, is dropped at
-//          once, so the number of pieces does not grow with the stream.
+//          once; in scratchpads of at most 512 KiB, whose bytes are looked at one by one,
+//          what several boxes cover together is dropped when it doubles the number of
+//          pieces. So this number does not grow with the stream.
 //
 // Roots are: graph tensors that are not views; with T tensors, T + t for state t where
 // an append may have changed it; and partial sums, numbered from first_partial on, one
@@ -109,6 +111,7 @@ class Contents {
   Status HideWrite(uint32_t memory, Piece* piece, const Frame& frame, const Rows& rows);
   void DropWrite(uint32_t memory, Piece* piece);
   void DropReplaced();
+  Status DropHidden(uint32_t memory);
   Status DropImplied(uint32_t memory, int64_t begin, int64_t end);
   Status OverwriteReads(uint32_t memory, const Box& box, int64_t end, bool in_place,
                         const Frame& frame, const Rows& rows);
@@ -119,6 +122,10 @@ class Contents {
   Span<MemoryMap*> writes_;
   Span<MemoryMap*> reads_;
   Span<RecentPieces> recent_;  // writes, per memory
+  Span<uint8_t> painted_;      // by byte of a scratchpad; empty: too large to look at
+  // Per memory: how many pieces became covered since those that are hidden were dropped,
+  // and at how many they are dropped again.
+  Span<uint32_t> covered_, most_covered_;
   Vector<Piece*> found_;
   Vector<Box> remaining_, outside_, todo_;
   Vector<Rows> remaining_rows_;
