@@ -10,6 +10,8 @@
 #include "plan/deadline.h"
 #include "plan/fused/take_fused.h"
 #include "plan/memory_bound.h"
+#include "plan/mesh/take_on_nodes.h"
+#include "plan/objective.h"
 #include "plan/operators/operator_plan.h"
 #include "plan/plain_plan.h"
 #include "plan/space/take_space.h"
@@ -17,7 +19,7 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t kJudgedFirst = 32768;  // steps
+constexpr int64_t kJudgedFirst = 32768;  // steps
 
 bool HasFused(const PlanNotation& notation) {
   for (const PlanSection& section : notation.section) {
@@ -72,7 +74,40 @@ Status TakeSoonBefore(PlanCall* call, uint64_t plain_ns) {
   return status;
 }
 
+// On a mesh the plain plan, which is that of one node, is written only where one node may
+// do best, or where there is no other plan: it may be longer than all others.
+Status TakeNodes(PlanCall* call) {
+  call->lacks_plain = true;
+  const Status searched =
+      SearchWithin(call, static_cast<uint64_t>(call->plain_steps), TakeBetter);
+  call->lacks_plain = false;
+  SLUICE_TRY(searched);
+  const bool has = call->has_plan();
+  if (has && !MayPay(*call, 1)) return Status::kOk;
+  Status plain = SchedulePlain(call);
+  if (plain == Status::kOk) plain = CompletePlain(call);
+  const uint64_t steps = call->plain.program.size();
+  if (plain == Status::kOk && has &&
+      PlanCost(call->options, call->plain.report) <= call->best_cost) {
+    plain = TakePlain(call);
+  }
+  if (has && (plain == Status::kUnsupported || plain == Status::kOutOfMemory ||
+              plain == Status::kStopped)) {
+    *call->diagnostic = {};
+    return Status::kOk;
+  }
+  SLUICE_TRY(plain);
+  SLUICE_TRY(SearchWithin(call, steps, TakeFromSpace));
+  return call->has_plan() ? Status::kOk : TakePlain(call);
+}
+
 Status TakeTiled(PlanCall* call) {
+  if (call->on_many_nodes() && call->options.deadline_ns == 0) {
+    SLUICE_TRY(CountPlain(call));
+    // Who may end the call early has a short plain plan before the search.
+    const bool first = call->clock->watched() && call->plain_steps <= kJudgedFirst;
+    if (!first) return TakeNodes(call);
+  }
   SLUICE_TRY(SchedulePlain(call));
   const uint64_t steps = call->plain.program.size();
   const uint64_t begin = call->clock->spent_ns();
@@ -89,7 +124,8 @@ Status TakeTiled(PlanCall* call) {
     // From here on there is a plan, whatever ends the search. Its time predicts that of
     // the next plan. Where only a cancel word can end the search, a long plain plan
     // waits: to judge it would take longer than the search.
-    const bool first = call->options.deadline_ns != 0 || steps <= kJudgedFirst;
+    const bool first =
+        call->options.deadline_ns != 0 || static_cast<int64_t>(steps) <= kJudgedFirst;
     if (!call->has_plan() && first) {
       const uint64_t finish = call->clock->spent_ns();
       plain = TakePlain(call);

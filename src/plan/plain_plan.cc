@@ -6,11 +6,19 @@
 
 namespace sluice {
 
+static LayerCall LayersOf(PlanCall* call) {
+  return {call->graph,  call->hardware, call->plain.lowering, call->capacity,
+          call->coster, call->clock,    &call->tilings};
+}
+
+Status CountPlain(PlanCall* call) {
+  uint32_t layer = kNone;
+  return CountSteps(LayersOf(call), call->scratch, &call->plain_steps, &layer);
+}
+
 Status SchedulePlain(PlanCall* call) {
-  SLUICE_TRY(ScheduleLayerByLayer(
-      LayerCall{call->graph, call->hardware, call->plain.lowering, call->capacity,
-                call->coster, call->clock, &call->tilings},
-      call->scratch, &call->plain.program, call->diagnostic));
+  SLUICE_TRY(ScheduleLayerByLayer(LayersOf(call), call->scratch, &call->plain.program,
+                                  call->diagnostic));
   return call->costs->status(call->diagnostic);
 }
 

@@ -14,6 +14,9 @@
 
 namespace sluice {
 
+// Counts call->plain_steps, without writing the program.
+Status CountPlain(PlanCall* call);
+
 // Writes the program: layer by layer.
 Status SchedulePlain(PlanCall* call);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verify/contents.h"
 
+#include <string.h>
+
 #include <new>
 
 #include "base/checked.h"
@@ -8,6 +10,41 @@
 
 namespace sluice {
 namespace judge {
+
+namespace {
+
+// Bytes of a scratchpad that are looked at one by one, at most.
+constexpr uint64_t kMostPainted = 512 << 10;
+constexpr uint32_t kFewCovered = 64;  // pieces: not worth a look
+
+// Marks bytes of the frame from its dim d on, with the first one at `begin`; false if
+// all of them were marked before.
+bool Paint(const Frame& frame, uint32_t d, int64_t length, uint8_t* begin) {
+  if (d == frame.dims) {
+    const size_t bytes = static_cast<size_t>(length);
+    if (memchr(begin, 0, bytes) == nullptr) return false;
+    memset(begin, 1, bytes);
+    return true;
+  }
+  bool fresh = false;
+  for (int64_t i = 0; i < frame.count[d]; ++i) {
+    fresh |= Paint(frame, d + 1, length, begin + i * frame.stride[d]);
+  }
+  return fresh;
+}
+
+// The same for a whole frame. *rows: runs of bytes that it has.
+bool Paint(Frame frame, Span<uint8_t> painted, int64_t* rows) {
+  int64_t length = frame.width;
+  while (frame.dims > 0 && frame.stride[frame.dims - 1] == length) {
+    length *= frame.count[--frame.dims];
+  }
+  *rows = 1;
+  for (uint32_t d = 0; d < frame.dims; ++d) *rows *= frame.count[d];
+  return Paint(frame, 0, length, painted.data() + frame.base);
+}
+
+}  // namespace
 
 bool LiesDensely(const Part& part, const int64_t* dense, int64_t* index) {
   *index = 0;
@@ -25,6 +62,13 @@ Status InitContents(Contents* c) {
   SLUICE_TRY(c->judge->arena->Allocate(memories, &c->writes));
   SLUICE_TRY(c->judge->arena->Allocate(memories, &c->reads));
   SLUICE_TRY(c->judge->arena->Allocate(memories, &c->recent));
+  SLUICE_TRY(c->judge->arena->Allocate(memories, &c->covered));
+  SLUICE_TRY(c->judge->arena->Allocate(memories, &c->most_covered));
+  for (uint32_t& most : c->most_covered) most = kFewCovered;
+  const uint64_t bytes = c->judge->stream.region_limit[SLUICE_REGION_GBUF];
+  if (bytes <= kMostPainted) {
+    SLUICE_TRY(c->judge->arena->Allocate(static_cast<size_t>(bytes), &c->painted));
+  }
   const uint32_t nodes = c->judge->stream.nodes;
   for (size_t m = nodes; m < memories; ++m) {
     SLUICE_TRY(c->recent[m].Init(c->judge->arena, Max(8u, 2 * nodes)));
@@ -367,6 +411,9 @@ static Status HideWrite(Contents* c, uint32_t memory, Piece* piece, const Frame&
     DropWrite(c, memory, piece);
     return Status::kOk;
   }
+  if (memory < c->judge->stream.nodes && !piece->covered && !c->painted.empty()) {
+    ++c->covered[memory];
+  }
   piece->covered = true;
   if (rows.count != 1) return Status::kOk;
   c->recent[memory].Forget(piece);
@@ -374,6 +421,30 @@ static Status HideWrite(Contents* c, uint32_t memory, Piece* piece, const Frame&
   SLUICE_TRY(
       c->writes[memory]->Clip(c->judge, piece, frame.base, frame.end, &c->pool, &gone));
   if (gone) c->pool.Give(piece);
+  return Status::kOk;
+}
+
+// Drops pieces of a scratchpad of which later writes cover every byte. Each byte's last
+// write is ordered after all writes before it, so they matter no more.
+static Status DropHidden(Contents* c, uint32_t memory) {
+  c->found.Truncate(0);
+  SLUICE_TRY(c->writes[memory]->Collect(c->judge, 0, INT64_MAX, &c->found));
+  Sort(c->found.begin(), c->found.end(),
+       [](const Piece* a, const Piece* b) { return a->sequence > b->sequence; });
+  memset(c->painted.data(), 0, c->painted.size());
+  uint32_t kept = 0;
+  for (Piece* piece : c->found) {
+    int64_t rows = 0;
+    const bool visible = Paint(piece->frame, c->painted, &rows);
+    SLUICE_TRY(Spend(c->judge, 1 + rows / 16));
+    if (visible || !piece->covered) {
+      ++kept;
+    } else {
+      DropWrite(c, memory, piece);
+    }
+  }
+  c->covered[memory] = 0;
+  c->most_covered[memory] = Max(kFewCovered, kept / 8);
   return Status::kOk;
 }
 
@@ -441,6 +512,9 @@ Status Overwrite(Contents* c, uint32_t memory, const Box& box, bool in_place) {
   if (!FrameOf(box, &frame)) {
     return Reject(*c->judge, "structure")
         .Text("writes a box whose strides are not nested");
+  }
+  if (c->covered[memory] >= c->most_covered[memory]) {
+    SLUICE_TRY(DropHidden(c, memory));
   }
   const Rows rows = RowsOf(box);
   c->found.Truncate(0);

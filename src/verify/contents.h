@@ -9,7 +9,9 @@
 //          bytes that are read were never written; kUnsupported, kOutOfMemory.
 // Cost     about log + pieces touched per access; scratch per live piece and read. A
 //          piece wholly covered by one later box, or by a run of bytes, is dropped at
-//          once, so the number of pieces does not grow with the stream.
+//          once; in scratchpads of at most 512 KiB, whose bytes are looked at one by one,
+//          what several boxes cover together is dropped when it doubles the number of
+//          pieces. So this number does not grow with the stream.
 //
 // Roots are: graph tensors that are not views; with T tensors, T + t for state t where
 // an append may have changed it; and partial sums, numbered from first_partial on, one
@@ -63,6 +65,10 @@ struct Contents {
   Span<MemoryMap*> writes;  // per memory
   Span<MemoryMap*> reads;
   Span<RecentPieces> recent;  // writes
+  Span<uint8_t> painted;      // by byte of a scratchpad; empty: too large to look at
+  // Per memory: how many pieces became covered since those that are hidden were dropped,
+  // and at how many they are dropped again.
+  Span<uint32_t> covered, most_covered;
   Vector<PartialSum> partials;
   uint32_t first_partial = 0;
   // The piece whose bytes the current write replaces exactly; the next PutPart reuses

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/rng.h"
 #include "judged_case.h"
 
 namespace sluice_test {
@@ -202,6 +203,57 @@ TEST_CASE("contents: a read counts in full again after a part was overwritten") 
   CHECK(last_load(2) == sluice::Status::kOk);
   CHECK(last_load(1) == sluice::Status::kRejected);
   CHECK(std::string(own.d.rule) == "order");
+}
+
+// Writes boxes of random rows over 512 bytes, root by root, and asks for each byte after
+// every 64 of them. Returns the work that each 64 writes took.
+std::vector<int64_t> WriteAtRandom(size_t rounds) {
+  Setting s({0, 0});
+  s.own.judge.stream.region_limit[SLUICE_REGION_GBUF] = 512;
+  Contents contents(&s.own.judge);
+  REQUIRE(contents.Init() == Status::kOk);
+  sluice::Rng rng(7);
+  std::vector<uint32_t> owner(512, 0);
+  std::vector<int64_t> work;
+  uint32_t position = 1;
+  s.Enter(&contents, {0, 0, 0, position});
+  Write(&contents, Run(0, 0, 512, 0));
+  for (size_t round = 0; round < rounds; ++round) {
+    const int64_t before = s.own.judge.work;
+    for (int i = 0; i < 64; ++i) {
+      const int64_t rows = 2 + rng.Below(5), length = 1 + rng.Below(6);
+      const int64_t stride = length + 1 + rng.Below(40);
+      const int64_t at = rng.Below(512 - static_cast<uint32_t>(rows * stride));
+      const uint32_t root = ++position;
+      Part part = {root, 1, {}, {1, 1, rows, length}, at, {0, 0, stride, 1}};
+      Box box = Box::At(at, 0, 1);
+      box.Add(rows, stride, 0);
+      box.Add(length, 1, 0);
+      s.Enter(&contents, {0, 0, 0, position});
+      REQUIRE(contents.Overwrite(0, box, false) == Status::kOk);
+      REQUIRE(contents.Put(0, part) == Status::kOk);
+      for (int64_t r = 0; r < rows; ++r) {
+        for (int64_t c = 0; c < length; ++c) {
+          owner[static_cast<size_t>(at + r * stride + c)] = root;
+        }
+      }
+    }
+    work.push_back(before - s.own.judge.work);
+    s.Enter(&contents, {0, 0, 0, ++position});
+    for (size_t b = 0; b < owner.size(); ++b) {
+      sluice::Vector<Part> parts(&s.own.arena);
+      REQUIRE(contents.Read(0, Span(static_cast<int64_t>(b), 1), false, &parts) ==
+              Status::kOk);
+      REQUIRE(parts.size() == 1);
+      REQUIRE(parts[0].root == owner[b]);
+    }
+  }
+  return work;
+}
+
+TEST_CASE("contents: what several later boxes cover together is forgotten") {
+  const std::vector<int64_t> work = WriteAtRandom(64);
+  CHECK(work[63] < 2 * work[3]);
 }
 
 TEST_CASE("contents: what is there from the start may overlap nothing, nor itself") {

@@ -38,22 +38,8 @@ double CostOf(const PlanCall& call, double energy_pj, double cycles) {
 // Steps that a program may have: as many as the plan layer by layer on one node, which is
 // written and judged if there is no other.
 size_t MostSteps(const PlanCall& call) {
-  return Max(kJudgedSteps, call.plain.program.size());
-}
-
-bool BeatsBest(const PlanCall& call, double cost) {
-  return !call.has_plan() || cost < call.best_cost;
-}
-
-// False if no plan on so many nodes is better than the best one: their MACs alone take
-// too long or too much energy.
-bool MayPay(const PlanCall& call, int64_t nodes) {
-  const Hardware& h = call.hardware;
-  const double macs = static_cast<double>(call.plain.report.macs);
-  const double cycles =
-      macs / static_cast<double>(Max<int64_t>(h.macs_per_cycle, 1) * nodes);
-  return BeatsBest(
-      call, CostOf(call, cycles * h.leakage_pj_per_cycle + macs * h.mac_pj, cycles));
+  return Max(kJudgedSteps,
+             Max(static_cast<size_t>(call.plain_steps), call.plain.program.size()));
 }
 
 NodeRegion HalfOf(NodeRegion nodes) {
@@ -377,6 +363,17 @@ Status TakeTogether(Measured* self, NodeRegion nodes) {
 
 }  // namespace
 
+bool MayPay(const PlanCall& call, int64_t nodes) {
+  const sluice_certificate_t& least = call.bound.certificate;
+  const double least_cycles = static_cast<double>(call.bound.cycles);
+  const double cycles =
+      Max(least_cycles, static_cast<double>(least.all.cycles - least.host_cycles) /
+                            static_cast<double>(nodes));
+  const double leaked = (cycles - least_cycles) * call.hardware.leakage_pj_per_cycle;
+  return !call.has_plan() ||
+         CostOf(call, call.bound.energy_pj + leaked, cycles) < call.best_cost;
+}
+
 Status TakeOnMesh(PlanCall* call) {
   const NodeRegion all = WholeMesh(call->hardware);
   const SegmentSchedule none = {};
@@ -396,7 +393,7 @@ Status TakeOnMesh(PlanCall* call) {
   if (call->has_plan() == had && !(call->best_cost < before)) {
     SLUICE_TRY(TakeDealt(call, {none, all, false, measured.alone}));
   }
-  return MayPay(*call, 1) ? TakeFromSpace(call) : Status::kOk;
+  return !call->lacks_plain && MayPay(*call, 1) ? TakeFromSpace(call) : Status::kOk;
 }
 
 }  // namespace sluice

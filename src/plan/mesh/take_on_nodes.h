@@ -5,7 +5,7 @@
 // layers, the way that costs least there. One node with the space of plans is tried too
 // where it may pay. So more nodes, or layers together, are used only where they pay.
 //
-// Input    the call: lowered graph, tile costs, the plain plan.
+// Input    the call: lowered graph, tile costs, the plain plan or how long it is at least.
 // Output   call->best, when a better plan was found.
 // Errors   kInternal when a planner is stuck or the judge refuses a plan; anything else
 //          leaves the best plan as it was, with kOk.
@@ -19,7 +19,11 @@
 
 namespace sluice {
 
+// One node with the space of plans is tried only where there is a plain plan.
 Status TakeOnMesh(PlanCall* call);
+
+// False if no plan on so many nodes of the mesh is better than the best one.
+bool MayPay(const PlanCall& call, int64_t nodes);
 
 }  // namespace sluice
 

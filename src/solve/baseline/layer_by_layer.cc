@@ -536,6 +536,22 @@ Status AppendLayer(const LayerCall& call, uint32_t layer, Arena* scratch,
   return WriteLayer(writer, call.scratchpad_bytes, scratch, &smallest);
 }
 
+Status CountSteps(const LayerCall& call, Arena* scratch, int64_t* steps,
+                  uint32_t* layer) {
+  int64_t tiles = 0;
+  *layer = kNone;
+  for (uint32_t l = 0; l < call.graph.layers.size() && *layer == kNone; ++l) {
+    if (call.lowering.is_view[l] != 0) continue;
+    const LayerWriter writer = {call.graph,  call.hardware, call.lowering, call.coster,
+                                call.budget, nullptr,       call.tilings,  l};
+    SLUICE_TRY(CountTiles(writer, call.scratchpad_bytes, scratch, &tiles));
+    if (tiles > kMaxSteps) *layer = l;
+  }
+  // Beside each tile there is a step that stores its output or loads other channels.
+  *steps = Min(2 * tiles, kMaxSteps);
+  return Status::kOk;
+}
+
 Status ScheduleLayerByLayer(const LayerCall& call, Arena* scratch, Program* program,
                             Diagnostic* diagnostic) {
   const Graph& graph = call.graph;
@@ -550,12 +566,12 @@ Status ScheduleLayerByLayer(const LayerCall& call, Arena* scratch, Program* prog
     return LayerWriter{graph,       call.hardware, lowering, call.coster,
                        call.budget, program,       tilings,  l};
   };
-  int64_t tiles = 0;
-  for (uint32_t l = 0; l < graph.layers.size(); ++l) {
-    if (lowering.is_view[l] != 0) continue;
-    SLUICE_TRY(CountTiles(writer_of(l), scratchpad_bytes, scratch, &tiles));
-    if (tiles > kMaxSteps) return ReportTooLong(l, diagnostic);
-  }
+  int64_t steps = 0;
+  uint32_t too_long = kNone;
+  LayerCall counted = call;
+  counted.tilings = tilings;
+  SLUICE_TRY(CountSteps(counted, scratch, &steps, &too_long));
+  if (too_long != kNone) return ReportTooLong(too_long, diagnostic);
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     if (lowering.is_view[l] != 0) continue;
     SLUICE_TRY(program->BeginBlock());

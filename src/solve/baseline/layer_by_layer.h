@@ -36,6 +36,11 @@ struct LayerCall {
 Status ScheduleLayerByLayer(const LayerCall& call, Arena* scratch, Program* program,
                             Diagnostic* diagnostic);
 
+// *steps: no more than that program has, and at most 2^24; without writing it. *layer: the
+// one up to which it has more, or kNone.
+Status CountSteps(const LayerCall& call, Arena* scratch, int64_t* steps,
+                  uint32_t* layer);
+
 // Appends one layer as a block of its own.
 Status AppendLayer(const LayerCall& call, uint32_t layer, Arena* scratch,
                    Program* program);
