@@ -58,7 +58,8 @@ struct Share {
   int64_t cut[kCoreDims];
   int64_t part[kCoreDims];  // steps per core; C and K in units of vector and lane
   int64_t k_fit, k_rounds;
-  int64_t input_fit;  // ifmap pixels the core input buffer holds
+  int64_t input_fit;                   // ifmap pixels the core input buffer holds
+  int64_t input_reads, output_writes;  // of all cores
 };
 
 bool MakeShare(const CoreArray& array, const Work& w, const uint8_t dims[2], Share* s) {
@@ -75,6 +76,8 @@ bool MakeShare(const CoreArray& array, const Work& w, const uint8_t dims[2], Sha
   if (k_most == 0 || s->input_fit / w.r < w.s) return false;
   s->k_fit = Min(s->part[kK], k_most);
   s->k_rounds = CeilDivide(s->part[kK], s->k_fit);
+  s->input_reads = w.ops / w.size[kK] * s->part[kK] * s->cut[kK];
+  s->output_writes = w.ops / w.size[kC] * s->part[kC] * s->cut[kC];
   return true;
 }
 
@@ -100,21 +103,19 @@ bool Candidate(const CoreArray& a, const Work& w, const Share& s, Rounds rounds,
   const int64_t weight_copies = s.cut[kH] * s.cut[kW] * s.cut[kB];
   const int64_t gbuf_reads = ifmap * s.k_rounds + weights;
   const int64_t input_writes = ifmap * s.k_rounds * s.cut[kK];
-  const int64_t input_reads = w.ops / w.size[kK] * s.part[kK] * s.cut[kK];
   const int64_t weight_writes = weights * weight_copies;
   const int64_t weight_reads = weight_writes * rounds.w * rounds.h * s.part[kB];
-  const int64_t output_writes = w.ops / w.size[kC] * s.part[kC] * s.cut[kC];
-  const int64_t output_reads = output_writes + s.cut[kC] * ofmap;
+  const int64_t output_reads = s.output_writes + s.cut[kC] * ofmap;
   const double groups = static_cast<double>(w.groups);
 
   const double gbuf = static_cast<double>(gbuf_reads) * a.gbuf_read_pj +
                       static_cast<double>(ofmap) * a.gbuf_write_pj;
-  const double core = static_cast<double>(input_reads) * a.input_read_pj +
+  const double core = static_cast<double>(s.input_reads) * a.input_read_pj +
                       static_cast<double>(input_writes) * a.input_write_pj +
                       static_cast<double>(weight_reads) * a.weight_read_pj +
                       static_cast<double>(weight_writes) * a.weight_write_pj +
                       static_cast<double>(output_reads) * a.output_read_pj +
-                      static_cast<double>(output_writes) * a.output_write_pj +
+                      static_cast<double>(s.output_writes) * a.output_write_pj +
                       static_cast<double>(ofmap) * a.slice_read_pj +
                       static_cast<double>(ofmap) * a.slice_write_pj;
   out->scratchpad_pj = gbuf * groups;

@@ -134,6 +134,7 @@ class NetworkPlan {
     sluice_schedule_options_t options = {};
     options.struct_size = sizeof options;
     options.solver = solver;
+    options.granularity = granularity;
     options.scratchpad_bytes = scratchpad_bytes;
     options.deadline_ns = deadline_ns;
     options.progress = progress;
@@ -182,6 +183,7 @@ class NetworkPlan {
   const uint32_t* cancel = nullptr;
   sluice_tile_cost_fn tile_cost = nullptr;
   uint64_t max_iterations = 0;
+  uint32_t granularity = SLUICE_GRANULARITY_TILE;
   uint64_t seed = 0;
   uint32_t energy_exponent = 0, delay_exponent = 0;  // both 0: 1 and 1
   const sluice_runner_t* runner = nullptr;

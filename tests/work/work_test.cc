@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <string>
 
+#include "import/training/training.h"
 #include "support/network_plan.h"
 #include "support/work_clock.h"
 #include "zoo/zoo.h"
@@ -18,8 +19,10 @@ constexpr uint64_t kMs = 850000;
 struct TimedNetwork {
   explicit TimedNetwork(const char* network, const char* preset = "soma-edge",
                         uint64_t slow = 1)
-      : clock(slow),
-        n(sluice::zoo::MakeZooGraph(network, {}), preset, WorkClock::Now, &clock) {
+      : TimedNetwork(sluice::zoo::MakeZooGraph(network, {}), preset, slow) {}
+  explicit TimedNetwork(const Bytes& graph, const char* preset = "soma-edge",
+                        uint64_t slow = 1)
+      : clock(slow), n(graph, preset, WorkClock::Now, &clock) {
     REQUIRE(n.ok);
   }
   // Returns what the call returned; `work`, `most`: its work, the most without a poll.
@@ -180,6 +183,52 @@ TEST_CASE("work: between two polls there are at most so many blocks") {
               static_cast<unsigned long long>(latest));
   CHECK(longest <= 900000);
   CHECK(latest <= longest);
+}
+
+// A call that sets its own cancel word once it has done so much work.
+struct Cancels {
+  const WorkClock* clock;
+  uint64_t after, at;  // blocks; at: when the word was set
+  uint32_t word;
+  static int32_t Maybe(void* user, uint64_t, double) {
+    Cancels* self = static_cast<Cancels*>(user);
+    if (self->word != 0 || self->clock->Spent() < self->after) return 0;
+    self->word = 1;
+    self->at = self->clock->Spent();
+    return 0;
+  }
+};
+
+// Without a limit the search for this graph's spills takes minutes.
+TEST_CASE("work: spills, and layers that run again, keep to deadline and cancel word") {
+  const Bytes graph =
+      sluice::import::MakeTrainingGraph(sluice::zoo::MakeZooGraph("resnet50", {}));
+  for (const uint32_t granularity :
+       {SLUICE_GRANULARITY_OPERATOR, SLUICE_GRANULARITY_RECOMPUTE}) {
+    CAPTURE(granularity);
+    TimedNetwork t(graph);
+    t.n.granularity = granularity;
+    for (const uint64_t deadline : {kMs, 30 * kMs, 300 * kMs}) {
+      CAPTURE(deadline);
+      const sluice_status_t status = t.Schedule(deadline);
+      CHECK(status == (deadline == kMs ? SLUICE_STOPPED : SLUICE_OK));
+      CHECK(t.work < deadline + 900000);
+      CHECK(t.most <= 900000);
+      if (status == SLUICE_OK) CHECK(t.n.Verify() == SLUICE_OK);
+    }
+    for (const uint64_t after : {5 * kMs, 50 * kMs, 300 * kMs}) {
+      CAPTURE(after);
+      Cancels cancels = {&t.clock, after, 0, 0};
+      t.n.progress = Cancels::Maybe;
+      t.n.progress_user = &cancels;
+      t.n.cancel = &cancels.word;
+      CHECK(t.Schedule(0) == SLUICE_STOPPED);
+      CHECK(cancels.at < after + 4 * kMs);
+      CHECK(t.work < cancels.at + 900000);
+      t.n.progress = nullptr;
+      t.n.cancel = nullptr;
+    }
+  }
 }
 
 }  // namespace

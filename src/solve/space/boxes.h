@@ -80,6 +80,9 @@ class SpaceBoxes {
   bool nested(uint32_t tensor) const { return place_[tensor].axes.nested; }
   // How a position that computes may be cut.
   const CutRule& rule(uint32_t position) const { return known_[position].rule; }
+  // Its operands by role, kNone where it has none; the channels that it sums over.
+  const uint32_t* tensors(uint32_t position) const { return known_[position].tensor; }
+  int32_t channels(uint32_t position) const { return known_[position].channels; }
   // The operands' boxes of what the position makes.
   const TileBoxes& tile(uint32_t position) const { return tile_[position]; }
   int32_t sum_begin(uint32_t position) const { return sum_[position].begin; }

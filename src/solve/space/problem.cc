@@ -41,6 +41,7 @@ void FindRoots(SpaceProblem* p) {
     root->first_maker = root->last_maker = root->last_reader = kNone;
     root->constant = tensor.kind == TensorKind::kConstant;
     root->dram = tensor.kind == TensorKind::kState;
+    root->share = PortShare(*p->hardware, tensor);
     p->root_of[t] = RootOf(*p->lowering, t);
   }
   for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
@@ -130,7 +131,7 @@ constexpr double kMostLost = 1099511627776.0;
 int64_t SpaceProblem::LostBytes(const Box& box, uint32_t root, bool stored) const {
   const Queue* queue = moves[stored ? 2 : roots[root].constant];
   const Tensor& t = graph->tensors[root];
-  const double share = PortShare(*hardware, t);
+  const double share = roots[root].share;
   if (queue == nullptr && share != 1) queue = &kPlainQueue;
   if (queue == nullptr || box.elements() == 0) return 0;
   uint32_t dram[kAxes], pad[kAxes], from = t.element_bytes, to = from;

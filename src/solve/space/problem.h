@@ -21,8 +21,9 @@ struct SpaceRoot {
   uint32_t last_reader;              // kNone: none
   uint32_t first_use, uses;          // positions that read it: in SpaceProblem::use
   bool constant;
-  bool output;  // must be in DRAM at the end
-  bool dram;    // always lies there: made or read by a layer that is alone
+  bool output;   // must be in DRAM at the end
+  bool dram;     // always lies there: made or read by a layer that is alone
+  double share;  // see PortShare
 };
 
 struct SpaceProblem {

@@ -49,8 +49,9 @@ __attribute__((cold)) Status SegmentMaker::Init(Arena* arena) {
     layers_[i].alone = p_.alone[i] != 0;
     like_[i] = p_.coster.by_layer ? i + 1 : HashOfLayer(*p_.graph, p_.at(i));
   }
+  SLUICE_TRY(boxes_.Init(arena));
   SumLeast();
-  return boxes_.Init(arena);
+  return Status::kOk;
 }
 
 bool SegmentMaker::Fits(Span<const Held> held, uint32_t first, uint32_t last,

@@ -181,7 +181,7 @@ class SegmentMaker {
   TileCost CostOfTile(uint32_t position, const TileBoxes& boxes, SumRange range);
   bool Ends() const { return budget_ != nullptr && budget_->Tick(); }
   void AddIteration(int64_t times, bool first, bool last);
-  double EnergyOf(const Layer& layer, const TileBoxes& tile) const;
+  double EnergyOf(uint32_t position, const TileBoxes& tile) const;
   void AddTile(uint32_t position, int64_t times, bool first, bool last);
   void AddPart(uint32_t position, const Box& box, int64_t times, bool first, bool last);
   bool MakeRoom();

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "model/off_chip.h"
 #include "model/tile_cycles.h"
 #include "solve/space/segment.h"
 
@@ -30,7 +29,7 @@ TileCost SegmentMaker::CostOfTile(uint32_t position, const TileBoxes& boxes,
     known->cost = DeclaredCost(
         {p_.coster, *p_.hardware, *p_.graph, layer, p_.layer[position]}, boxes,
         {range.end - range.begin, range.begin == 0,
-         range.end == AccumulatedChannels(*p_.graph, layer)});
+         range.end == boxes_.channels(position)});
   }
   return known->cost;
 }
@@ -57,14 +56,14 @@ void SegmentMaker::AddTile(uint32_t position, int64_t times, bool first, bool la
 }
 
 // The energy of a tile's work and of its operands in the scratchpad.
-double SegmentMaker::EnergyOf(const Layer& layer, const TileBoxes& t) const {
+double SegmentMaker::EnergyOf(uint32_t position, const TileBoxes& t) const {
   const MemoryLevel& pad = p_.hardware->scratchpad();
-  const TileOperands operands = OperandsOf(layer);
+  const uint32_t* const tensors = boxes_.tensors(position);
   double energy = static_cast<double>(t.macs) * p_.hardware->mac_pj +
                   static_cast<double>(t.vector_ops) * p_.hardware->vector_op_pj;
   for (int r = 0; r < kTileRoles; ++r) {
-    if (operands.tensor[r] == kNone) continue;
-    const Tensor& tensor = p_.graph->tensors[operands.tensor[r]];
+    if (tensors[r] == kNone) continue;
+    const Tensor& tensor = p_.graph->tensors[tensors[r]];
     energy += static_cast<double>(BytesOfBox(t.box[r], tensor)) * 8 *
               (r == kRoleOutput ? pad.write_pj_per_bit : pad.read_pj_per_bit);
   }
@@ -90,16 +89,15 @@ void SegmentMaker::AddPart(uint32_t position, const Box& box, int64_t times, boo
   double energy = cost.energy_pj;
   const MemoryLevel& pad = p_.hardware->scratchpad();
   const Tensor& out = graph.tensors[layer.outputs[0]];
-  if (energy <= 0) energy = EnergyOf(layer, t);
+  if (energy <= 0) energy = EnergyOf(position, t);
   if (layers_[position].summed) {
     const int64_t bytes = box.elements() * p_.hardware->accumulator_bytes;
     sum_bytes_ = Max(sum_bytes_, p_.Aligned(bytes));
     energy += static_cast<double>(bytes) * 8 * pad.read_pj_per_bit;
   }
   cost_.energy_pj += energy * static_cast<double>(times);
-  Use* use = UseOf(p_.root_of[layer.outputs[0]], position);
-  const int32_t channels = AccumulatedChannels(graph, layer);
-  if (end != channels) return;
+  if (end != boxes_.channels(position)) return;
+  Use* use = &uses_[use_of_[p_.root_of[layer.outputs[0]]] - 1];
   use->made_bytes += box.elements() * out.element_bytes * times;
   use->made_lost += p_.LostBytes(box, use->root, true) * times;
 }
@@ -143,7 +141,7 @@ void SegmentMaker::SumLeast() {
     least_[p + 1] = least_[p];
     const Layer& layer = p_.at(p);
     if (KindOf(layer.op) != LayerKind::kCompute) continue;
-    const int32_t channels = AccumulatedChannels(graph, layer);
+    const int32_t channels = boxes_.channels(p);
     const TileBoxes t =
         BoxesOf(graph, layer, WholeBox(graph.tensors[layer.outputs[0]]), 0, channels);
     // Of tiles that the caller prices, only the least that they may declare is known.
@@ -156,7 +154,7 @@ void SegmentMaker::SumLeast() {
       continue;
     }
     least_[p + 1].cycles += TileCycles(*p_.hardware, graph, layer, t, {channels});
-    least_[p + 1].energy_pj += EnergyOf(layer, t);
+    least_[p + 1].energy_pj += EnergyOf(p, t);
   }
 }
 
@@ -181,7 +179,7 @@ int64_t SegmentMaker::LeastLoad(uint32_t i) const {
   } else {
     bytes = outer_ == 1 && use.depends != 0 ? Max(use.frame, use.moved) : use.frame;
   }
-  const double share = PortShare(*p_.hardware, root);
+  const double share = p_.roots[use.root].share;
   return share >= 1 ? bytes : static_cast<int64_t>(share * static_cast<double>(bytes));
 }
 

@@ -341,8 +341,9 @@ Signature Search::Sign(uint32_t begin, uint32_t end) const {
     const uint32_t u = by_section_[i];
     if (offset_[u] >= 0) continue;
     const uint64_t key = static_cast<uint64_t>(least_[u]) * 0x9e3779b97f4a7c15u + u;
-    signature.a += Mix(key);
-    signature.b += Mix(key ^ 0xd6e8feb86659fd93u);
+    const uint64_t mixed = Mix(key);
+    signature.a += mixed;
+    signature.b += (mixed ^ mixed >> 32) * 0xd6e8feb86659fd93u;
   }
   return signature;
 }

@@ -59,14 +59,12 @@ struct Joint {
   SpillPlan* plan;
   Span<uint32_t> seeds[2] = {};  // orders to start from
   int seed_count = 0;
-  Budget unlimited = {};  // for steps whose work is bounded anyway
   SpillDecisions decisions = {}, trial = {};
   SpillDecisions least = {};     // the cheapest by sums, for BoundSpills
   int64_t bound = 0;             // no plan has fewer bytes
   int64_t best = INT64_MAX;      // bytes of the plan; none yet
   int64_t unplaced = INT64_MAX;  // bytes of a plan that fits in sums only
   bool nothing_fits = false;
-  bool in_time = false;  // placements end with the budget, even without any plan yet
 };
 
 bool IsDone(const Joint& self) {
@@ -82,9 +80,7 @@ Status Conclude(Joint* self) {
   return self->plan->placed ? Status::kOk : Status::kStopped;
 }
 
-Workspace WorkWith(const Joint& self, Budget* budget) {
-  return {budget, self.arena, nullptr};
-}
+Workspace WorkOf(const Joint& self) { return {self.budget, self.arena, nullptr}; }
 
 SpillSearchOptions SumsOnly(const Joint& self) {
   SpillSearchOptions search;
@@ -103,14 +99,10 @@ Status Adopt(Joint* self, const SpillDecisions& decisions, uint64_t max_nodes,
   if (self->plan->placed && decisions.bytes >= self->plan->bytes()) return Status::kOk;
   SpillPlan next;
   next.states = self->plan->states;
-  // The first placement ignores the budget, so that there is a plan; later ones keep to
-  // it.
-  const bool limited = self->plan->placed || self->in_time;
-  Budget* budget = limited ? self->budget : &self->unlimited;
   SLUICE_TRY(PlaceDecisions(
       self->graph,
       {self->options.charge, self->options.capacity, self->best, max_nodes, width},
-      decisions, WorkWith(*self, budget), &next));
+      decisions, WorkOf(*self), &next));
   *placed = next.placed;
   if (!*placed) return Status::kOk;
   if (!self->plan->placed || next.bytes() < self->plan->bytes()) *self->plan = next;
@@ -127,8 +119,8 @@ Status Unspilled(Joint* self) {
   if (!self->options.fixed_order.empty()) return Status::kOk;
   bool none = false;
   SLUICE_TRY(OrderWithin(self->graph, {self->options.capacity, kUnspilledNodes},
-                         WorkWith(*self, self->budget), self->decisions.order,
-                         &self->decisions.found, &none));
+                         WorkOf(*self), self->decisions.order, &self->decisions.found,
+                         &none));
   if (!self->decisions.found) return Status::kOk;
   self->decisions.bytes = 0;
   for (uint8_t& fetch : self->decisions.fetch) fetch = 0;
@@ -154,8 +146,8 @@ Status FindSeeds(Joint* self) {
   SLUICE_TRY(self->arena->Allocate(self->graph.operators.size(), &order));
   int64_t peak = 0;
   bool proved = false;
-  SLUICE_TRY(MinimumPeak(self->graph, kSeedNodes, WorkWith(*self, self->budget), order,
-                         &peak, &proved));
+  SLUICE_TRY(
+      MinimumPeak(self->graph, kSeedNodes, WorkOf(*self), order, &peak, &proved));
   self->seeds[self->seed_count++] = order;
   return Status::kOk;
 }
@@ -165,7 +157,7 @@ Status TrySeeds(Joint* self, SpillSearchOptions search) {
   for (int i = 0; i < self->seed_count; ++i) {
     search.fixed_order = self->seeds[i];
     SLUICE_TRY(
-        SearchSpills(self->graph, search, &self->unlimited, self->arena, &self->trial));
+        SearchSpills(self->graph, search, self->budget, self->arena, &self->trial));
     self->plan->states += self->trial.states;
     if (!self->trial.found ||
         (self->decisions.found && self->trial.bytes >= self->decisions.bytes)) {
@@ -246,8 +238,8 @@ Status TryTarget(Joint* self, int reserve, bool windows, bool* placed) {
       self->options.capacity - self->options.capacity / kReserveParts * reserve;
   search.width = kBeamWidth;
   search.max_evictions = kBeamEvictions;
-  SLUICE_TRY(SearchSpills(self->graph, search, &self->unlimited, self->arena,
-                          &self->decisions));
+  SLUICE_TRY(
+      SearchSpills(self->graph, search, self->budget, self->arena, &self->decisions));
   self->plan->states += self->decisions.states;
   if (reserve == 0) {
     self->bound = Max(self->bound, self->decisions.lower_bound);
@@ -284,8 +276,7 @@ Status ShareAt(Joint* self, uint32_t width, int reserve, bool* whole) {
       self->options.capacity - self->options.capacity / kReserveParts * reserve;
   order.give_up = self->best;
   order.width = width;
-  SLUICE_TRY(
-      ChooseOrder(self->graph, order, WorkWith(*self, self->budget), &self->trial));
+  SLUICE_TRY(ChooseOrder(self->graph, order, WorkOf(*self), &self->trial));
   self->plan->states += self->trial.states;
   if (!self->trial.found) return Status::kOk;
   std::swap(self->decisions, self->trial);
@@ -351,8 +342,7 @@ Status BoundByWindows(Joint* self) {
   options.enough = Min(self->best, self->unplaced);
   options.max_states = kBoundStates;
   int64_t bound = 0;
-  SLUICE_TRY(BoundSpills(self->graph, options, self->least,
-                         WorkWith(*self, self->budget), &bound));
+  SLUICE_TRY(BoundSpills(self->graph, options, self->least, WorkOf(*self), &bound));
   self->bound = Max(self->bound, bound);
   return Status::kOk;
 }
@@ -461,8 +451,8 @@ Status ByAddresses(Joint* self) {
   bounds.max_nodes = 16 * kPlaceNodes;
   bounds.max_steps = kLastSteps;
   AddressedOrder found = {self->decisions.order, self->decisions.fetch};
-  const Status status = SearchAddresses(self->graph, self->options, bounds,
-                                        WorkWith(*self, self->budget), &found);
+  const Status status =
+      SearchAddresses(self->graph, self->options, bounds, WorkOf(*self), &found);
   if (status == Status::kInfeasible) {
     self->bound = self->best;  // no cheaper plan exists, or none at all
     self->nothing_fits = !self->plan->placed;
@@ -488,12 +478,10 @@ Status Run(Joint* self) {
   SLUICE_TRY(self->arena->Allocate(self->graph.operands.size(), &self->least.fetch));
   SLUICE_TRY(Unspilled(self));
   if (self->plan->placed && self->plan->bytes() == 0) return Conclude(self);
-  self->in_time = true;
   SLUICE_TRY(ByBeams(self, kOrderWidth));
   if (IsDone(*self)) return Conclude(self);
   SLUICE_TRY(FindSeeds(self));
   SLUICE_TRY(BySeeds(self));
-  self->in_time = false;
   if (IsDone(*self)) return Conclude(self);
   bool placed = false;
   if (!self->plan->placed) SLUICE_TRY(TryTarget(self, 0, false, &placed));

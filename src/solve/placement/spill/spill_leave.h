@@ -107,7 +107,8 @@ Status Greedy(SpillStates<W>* self, int64_t excess, int64_t bytes) {
 template <int W>
 Status Evict(SpillStates<W>* self, uint32_t at, int64_t excess, int64_t rest,
              const Bits<W>& gone, int64_t bytes) {
-  if (bytes >= self->give_up) return Status::kOk;
+  if (self->options.width == 0 && self->budget->Tick()) self->limited = true;
+  if (self->limited || bytes >= self->give_up) return Status::kOk;
   if (excess <= 0) return FinishStep(self, gone, bytes);
   if (rest < excess) return Status::kOk;
   if (self->options.max_evictions != 0 && self->leaves >= self->options.max_evictions) {

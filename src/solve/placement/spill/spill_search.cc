@@ -175,9 +175,10 @@ Status ExpandLayer(SpillStates<W>* self, size_t begin, size_t end, uint32_t laye
   for (size_t i = begin; i < end && !self->limited; ++i) {
     if (self->states[i].dead) continue;
     if (HasTooMany(*self)) self->limited = true;
-    if (self->budget->Tick()) {
+    if (self->budget->Exhausted()) {
       // A beam continues with its best state alone, so that the search still ends with
-      // a plan.
+      // a plan; when the whole call is over, nobody waits for it.
+      if (self->arena->memory()->Stop()) return Status::kStopped;
       const bool whole = self->options.window.begin == self->options.window.end;
       self->limited |= self->width == 0 || !whole;
       self->width = 1;
