@@ -169,7 +169,7 @@ int64_t AddHostCall(const Asking& asking, const Layer& layer, Sums* sums) {
     wanted = wanted || PartsMade(graph, needs, t).count != 0;
   }
   if (!wanted) return 0;
-  const int64_t hold = HostHold(graph, hardware, layer);
+  const int64_t hold = HostHold(hardware, HostTrafficOf(graph, layer).bytes());
   const int64_t cycles = HostCycles(layer) + hold;
   sums->host = Sum(sums->host, cycles);
   sums->hold = Sum(sums->hold, hold);

@@ -80,10 +80,9 @@ int64_t Quotient(int64_t amount, const Rational& rate) {
 }
 
 int64_t CallCycles(const Graph& graph, const Host& host, const Layer& layer) {
-  const HostTraffic traffic = HostTrafficOf(graph, layer);
   const int64_t cycles =
       host.call_cycles +
-      Quotient(traffic.read + traffic.written, host.bytes_per_cycle) +
+      Quotient(HostTrafficOf(graph, layer).bytes(), host.bytes_per_cycle) +
       Quotient(WorkOfLayer(graph, layer), host.ops_per_cycle);
   return Min(Max<int64_t>(cycles, 1), kMostCycles);
 }
@@ -188,10 +187,8 @@ double HostTrafficEnergy(const Hardware& hardware, const HostTraffic& traffic) {
          static_cast<double>(traffic.written) * 8 * dram.write_pj_per_bit;
 }
 
-int64_t HostHold(const Graph& graph, const Hardware& hardware, const Layer& layer) {
-  if (!hardware.host.uses_port) return 0;
-  const HostTraffic traffic = HostTrafficOf(graph, layer);
-  return Quotient(traffic.read + traffic.written, hardware.dram().bandwidth);
+int64_t HostHold(const Hardware& hardware, int64_t bytes) {
+  return hardware.host.uses_port ? Quotient(bytes, hardware.dram().bandwidth) : 0;
 }
 
 }  // namespace sluice

@@ -34,15 +34,17 @@ int64_t HostCycles(const Layer& layer);
 // Bytes of the tensors that a HOST call of the layer reads and writes.
 struct HostTraffic {
   int64_t read, written;
+
+  int64_t bytes() const { return read + written; }
 };
 HostTraffic HostTrafficOf(const Graph& graph, const Layer& layer);
 
 // pJ of the traffic at DRAM's port; 0 = calls do not use it.
 double HostTrafficEnergy(const Hardware& hardware, const HostTraffic& traffic);
 
-// Cycles that a HOST call holds DRAM's port after its own cycles; 0 = it does not use
-// the port.
-int64_t HostHold(const Graph& graph, const Hardware& hardware, const Layer& layer);
+// Cycles that a HOST call holds DRAM's port after its own cycles, for the bytes of its
+// operands; 0 = it does not use the port.
+int64_t HostHold(const Hardware& hardware, int64_t bytes);
 
 }  // namespace sluice
 

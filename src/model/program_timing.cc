@@ -20,7 +20,7 @@ PortUse PortUseOf(const Graph& graph, const Hardware& hardware, const Program& p
                   const Step& step) {
   if (step.kind == StepKind::kHost) {
     const Layer& layer = graph.layers[step.item];
-    return {HostCycles(layer), HostHold(graph, hardware, layer)};
+    return {HostCycles(layer), HostHold(hardware, HostTrafficOf(graph, layer).bytes())};
   }
   const TransferForm& form = program.transfer_form(step.item);
   const Queue& queue = program.engines().queue(form.queue);

@@ -2,6 +2,7 @@
 #include "model/reuse_bound.h"
 
 #include "base/checked.h"
+#include "model/tile_geometry.h"
 
 namespace sluice {
 namespace {
@@ -108,13 +109,36 @@ Root RootOf(const Graph& graph, uint32_t tensor) {
   return root;
 }
 
-bool IsProduct(const Graph& graph, const Layer& layer) {
-  if (MadeBy(layer) != Made::kOfMacs || IsChannelwise(layer)) return false;
-  if (TraitsOf(layer).window != WindowRule::kFilter) return true;
-  for (size_t i = 0; i < 4; ++i) {
-    if (layer.attribute(SLUICE_CONV_PAD_TOP + i) != 0) return false;
+bool IsProduct(const Layer& layer) {
+  return MadeBy(layer) == Made::kOfMacs && !IsChannelwise(layer);
+}
+
+constexpr int32_t kMostTaps = 256;  // along an axis; longer filters count as no product
+
+// The MACs of a product that have an element of A, which those on pads have not. With
+// windows each counts as one over the square root of the taps that may read one element.
+double CountOf(const Graph& graph, const Layer& layer) {
+  const Tensor& out = graph.tensors[layer.outputs[0]];
+  double macs = static_cast<double>(Elements(out)) * MacsPerOutput(graph, layer);
+  if (TraitsOf(layer).window != WindowRule::kFilter) return macs;
+  double taps = 1;
+  for (int axis = 1; axis < 3; ++axis) {
+    const Window w = WindowOf(graph, layer, axis);
+    const int64_t in = graph.tensors[layer.inputs[0]].extent[axis];
+    if (w.filter > kMostTaps) return 0;
+    int64_t inside = 0;  // pairs of an output position and a tap
+    for (int64_t tap = 0; tap < w.filter; ++tap) {
+      const int64_t at = tap * w.dilation - w.pad_before;
+      const int64_t begin = at < 0 ? CeilDivide(-at, w.stride) : 0;
+      const int64_t end = at < in ? (in - 1 - at) / w.stride + 1 : 0;
+      inside += Max<int64_t>(Min<int64_t>(end, out.extent[axis]) - begin, 0);
+    }
+    const int64_t all = int64_t{w.filter} * out.extent[axis];
+    macs *= static_cast<double>(inside) / static_cast<double>(all);
+    taps *= static_cast<double>(w.dilation == 1 ? CeilDivide(w.filter, w.stride)
+                                                : w.filter);
   }
-  return WindowOf(graph, layer, 1).filter == 1 && WindowOf(graph, layer, 2).filter == 1;
+  return macs * RootBelow(1 / taps);
 }
 
 // The weight of the bytes that are loaded beyond the first load of each element.
@@ -160,7 +184,7 @@ class Reuse {
     SLUICE_TRY(scratch->Allocate(graph_.layers.size(), &next_));
     for (uint32_t l = static_cast<uint32_t>(graph_.layers.size()); l-- > 0;) {
       next_[l] = kNone;
-      if (!IsProduct(graph_, graph_.layers[l])) continue;
+      if (!IsProduct(graph_.layers[l])) continue;
       const uint32_t root = RootOf(graph_, graph_.layers[l].inputs[0]).tensor;
       if (root == kNone) continue;
       next_[l] = later[root];
@@ -190,7 +214,8 @@ class Reuse {
 
  private:
   void Join(const Layer& layer, Products* all) {
-    if (!IsProduct(graph_, layer)) return;
+    const double macs = IsProduct(layer) ? CountOf(graph_, layer) : 0;
+    if (macs <= 0) return;
     const Root a = RootOf(graph_, layer.inputs[0]), b = RootOf(graph_, layer.inputs[1]);
     if (a.tensor == kNone || b.tensor == kNone || a.tensor == b.tensor) return;
     if (taken_[b.tensor] != 0 || (taken_[a.tensor] != 0 && a.tensor != all->shared)) {
@@ -214,7 +239,7 @@ class Reuse {
     }
     all->bytes[1] += b.bytes;
     all->bytes[2] += outputs;
-    all->macs += outputs * MacsPerOutput(graph_, layer);
+    all->macs += macs;
     all->whole = all->whole && PartsMade(graph_, needs_, layer.outputs[0]).elements() ==
                                    Elements(out);
   }

@@ -2,12 +2,19 @@
 // A lower bound on what transfers beyond the compulsory ones cost, from how often a matrix
 // product can use what its scratchpad holds.
 //
-// Layers: FULLY_CONNECTED, BATCH_MATMUL and convolutions of 1x1 windows without pads,
-// with operands A and B, P MACs, S bytes of scratchpad (of all nodes together, and 16 for
-// an element at a border). Of the tiles of a plan, those count that make each output for the first time.
+// Layers: FULLY_CONNECTED, BATCH_MATMUL and convolutions, with operands A and B, P MACs,
+// S bytes of scratchpad (of all nodes together, and 16 for an element at a border). Of the tiles of a plan, those count that make each output for the first time.
 // So P MACs count, and each sum is begun once. A MAC needs an element of A, one of B and
 // a sum in the scratchpad, and any two of these name the MAC. By Loomis and Whitney,
 // a, b and c elements allow at most sqrt(a b c) MACs.
+//
+// Windows: the MACs of one tap are such a product, of the b_t weights of this tap and of the
+// a_t elements of A that it reads. Of a stride s, an element is read by at most
+// ceil(filter / s) taps along an axis, or by all if they are dilated; let T be the product
+// of both axes. Then all a_t together are at most T a, and by Cauchy and Schwarz the sum of
+// sqrt(a_t b_t c) over all taps is at most sqrt(T a b c). So MACs of windows that count
+// as 1 / sqrt(T) each are at most sqrt(a b c), also the sum of those of several layers.
+// MACs on pads have no element of A and do not count.
 //
 // An element enters when it is loaded, made or, a sum, begun. Give each entering byte of
 // A, B and sums the weights x^2, y^2 and z^2, all at most 1. Cut the plan into phases in

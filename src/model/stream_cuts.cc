@@ -5,6 +5,7 @@
 #include "base/sequence.h"
 #include "model/engines.h"
 #include "model/graph.h"
+#include "model/host.h"
 #include "model/off_chip.h"
 
 namespace sluice {
@@ -83,6 +84,20 @@ int64_t PortBytes(const Queue& queue, const Window& w, const sluice_transfer_t& 
       .bytes;
 }
 
+// Bytes of the tensors that a call reads and writes: its operands are whole tensors.
+int64_t OperandBytes(const Window& w, const sluice_host_call_t& call) {
+  const auto* shapes = w.Table<sluice_shape_t>(w.block->shape_offset);
+  const auto* operand =
+      w.Table<sluice_operand_t>(w.block->operand_offset) + call.first_operand;
+  int64_t bytes = 0;
+  for (uint32_t n = uint32_t{call.inputs} + call.outputs; n-- > 0; ++operand) {
+    int64_t tensor = DtypeBytes(operand->dtype);
+    for (const auto extent : shapes[operand->shape].extent) tensor *= extent;
+    bytes += tensor;
+  }
+  return bytes;
+}
+
 int64_t Cycles(const Hardware& hardware, const Queue& queue, const Window& w,
                const sluice_instruction_t& i) {
   if (i.opcode == SLUICE_OPCODE_COMPUTE) {
@@ -91,7 +106,8 @@ int64_t Cycles(const Hardware& hardware, const Queue& queue, const Window& w,
   if (i.opcode == SLUICE_OPCODE_HOST) {
     const auto& call =
         w.Table<sluice_host_call_t>(w.block->host_call_offset)[i.descriptor];
-    return Join(call.cycles_lo, call.cycles_hi);
+    return Join(call.cycles_lo, call.cycles_hi) +
+           HostHold(hardware, OperandBytes(w, call));
   }
   const auto& t = w.Table<sluice_transfer_t>(w.block->transfer_offset)[i.descriptor];
   const bool load = i.opcode == SLUICE_OPCODE_LOAD;

@@ -31,18 +31,55 @@ double Depth(const Judge& judge, const Layer& layer) {
   return static_cast<double>(needs.work) / Count(judge.graph.tensors[layer.outputs[0]]);
 }
 
-// True if any two of an element of A, an element of B and an element of the output name the
-// MAC, as the inequality of Loomis and Whitney requires.
-bool IsMatrixProduct(const Judge& judge, const Layer& layer) {
-  if (DeedOf(layer) != Deed::kConvolution) return Depth(judge, layer) != 0;
+constexpr int64_t kMostTaps = 256;  // along an axis; longer filters count as no product
+
+// Along one axis of a convolution: pairs of a tap and an output of which an element inside
+// the tensor is read, and how many taps may read one element.
+struct Taps {
+  int64_t pairs = 0, reuse = 0;
+};
+
+Taps TapsAlong(const Judge& judge, const Layer& layer, size_t axis) {
+  const auto extent = [&](uint32_t tensor) {
+    return int64_t{judge.graph.tensors[tensor].extent[1 + axis]};
+  };
+  const auto attribute = [&](size_t first) {
+    return int64_t{layer.attribute(first + axis)};
+  };
+  const int64_t filter = extent(layer.inputs[1]), out = extent(layer.outputs[0]);
+  const int64_t step = Max<int64_t>(attribute(SLUICE_CONV_STRIDE_H), 1);
+  const int64_t apart = Max<int64_t>(attribute(SLUICE_CONV_DILATION_H), 1);
+  Taps taps;
+  if (filter > kMostTaps) return taps;
+  // Outputs that a tap reads in front of a place.
+  const auto below = [&](int64_t place) {
+    return place <= 0 ? 0 : Min(out, CeilDivide(place, step));
+  };
+  for (int64_t t = 0; t < filter; ++t) {
+    const int64_t begin = attribute(SLUICE_CONV_PAD_TOP) - t * apart;
+    taps.pairs += below(begin + extent(layer.inputs[0])) - below(begin);
+  }
+  taps.reuse = apart > 1 ? filter : (filter + step - 1) / step;
+  return taps;
+}
+
+// MACs of a layer of which any two of an element of A, of B and of the output name the tap
+// and the MAC; of windows, divided by the root of the taps that share an element. 0: the
+// layer is no such product.
+double MacsOf(const Judge& judge, const Layer& layer) {
+  const double depth = Depth(judge, layer);
+  const Tensor& out = judge.graph.tensors[layer.outputs[0]];
+  if (DeedOf(layer) != Deed::kConvolution || depth == 0) return Count(out) * depth;
   TileNeeds needs;
   NeedsOfLayer(judge.graph, layer, &needs);
-  bool pads = false;
-  for (int i = 0; i < 4; ++i) {
-    pads = pads || layer.attribute(SLUICE_CONV_PAD_TOP + static_cast<size_t>(i)) != 0;
-  }
-  const double depth = Depth(judge, layer);
-  return !pads && depth != 0 && depth == static_cast<double>(needs.sum_channels);
+  const Taps rows = TapsAlong(judge, layer, 0), columns = TapsAlong(judge, layer, 1);
+  const double sums = static_cast<double>(out.extent[0]) * out.extent[3];
+  const double pairs =
+      static_cast<double>(rows.pairs) * static_cast<double>(columns.pairs);
+  if (pairs == 0) return 0;
+  const double reuse =
+      static_cast<double>(rows.reuse) * static_cast<double>(columns.reuse);
+  return sums * static_cast<double>(needs.sum_channels) * pairs * SquareRoot(1 / reuse);
 }
 
 struct Source {
@@ -112,7 +149,7 @@ double ComesAgain(const Product& p, const Price& price, double held, double room
 // Adds a layer to the product of layers before it that share its first source, or begins
 // one. False: it is no part of it.
 bool Adds(const Judge& judge, const Layer& layer, Span<uint8_t> counted, Product* p) {
-  if (!IsMatrixProduct(judge, layer)) return false;
+  if (MacsOf(judge, layer) <= 0) return false;
   const Source source[2] = {SourceOf(judge, layer.inputs[0]),
                             SourceOf(judge, layer.inputs[1])};
   const uint32_t a = source[0].tensor, b = source[1].tensor;
@@ -133,7 +170,7 @@ bool Adds(const Judge& judge, const Layer& layer, Span<uint8_t> counted, Product
   p->bytes[0] = Count(judge.graph.tensors[layer.inputs[0]]) * source[0].width;
   p->bytes[1] += Count(judge.graph.tensors[layer.inputs[1]]) * source[1].width;
   p->bytes[2] += outputs;
-  p->macs += outputs * Depth(judge, layer);
+  p->macs += MacsOf(judge, layer);
   return true;
 }
 
@@ -161,7 +198,7 @@ Status FindReuse(const Judge& judge, const Price* prices, uint32_t count,
   for (uint32_t& layer : last) layer = kNone;
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     sibling[l] = kNone;
-    if (!IsMatrixProduct(judge, graph.layers[l])) continue;
+    if (MacsOf(judge, graph.layers[l]) <= 0) continue;
     const uint32_t source = SourceOf(judge, graph.layers[l].inputs[0]).tensor;
     if (source == kNone) continue;
     if (last[source] != kNone) sibling[last[source]] = l;

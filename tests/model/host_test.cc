@@ -173,7 +173,7 @@ TEST_CASE("host: a host that uses DRAM's port holds it for what it reads and wri
     const sluice::HostTraffic traffic = sluice::HostTrafficOf(n.graph, layer);
     CHECK(traffic.read == 162 + 48 + 48);
     CHECK(traffic.written == 96);
-    CHECK(sluice::HostHold(n.graph, n.hardware, layer) ==
+    CHECK(sluice::HostHold(n.hardware, traffic.bytes()) ==
           (uses ? (354 * 2 + 6) / 7 : 0));
     // 10 pJ per bit, either way.
     CHECK(sluice::HostTrafficEnergy(n.hardware, traffic) == (uses ? 354 * 80 : 0));

@@ -104,6 +104,22 @@ TEST_CASE("stream cuts: instances in a row, and from any of them on an idle mach
   CHECK(longest == 16);
 }
 
+TEST_CASE("stream cuts: a host that uses the port holds it for its operands") {
+  Stream s;
+  BlockBuilder* b = s.AddBlock();
+  sluice_host_call_t call = {};
+  call.first_operand = b->Dense(1, kI8, {1, 2, 3, 4}, 0);
+  b->Dense(2, SLUICE_DTYPE_INT32, {1, 1, 2, 4}, 0);
+  call.inputs = call.outputs = 1;
+  call.cycles_lo = 100;
+  b->host_calls.push_back(call);
+  b->Append(kDmaEngine + 1, SLUICE_OPCODE_HOST, 0, 0, {});
+  Cuts c(s.Image());
+  CHECK(c.Drained(0) == std::vector<int64_t>{100});
+  c.n.hardware.host.uses_port = true;
+  CHECK(c.Drained(0) == std::vector<int64_t>{100 + (24 + 32) / 4});
+}
+
 TEST_CASE("stream cuts: engines of one instance work at once where waits allow it") {
   const sluice_test::Case conv = sluice_test::ConvCase();
   Cuts c(conv.stream.Image());

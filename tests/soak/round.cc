@@ -194,8 +194,7 @@ bool Soak::Refused() {
   return Judge("refused", graph_, graph_bytes_, machine_bytes_, plan);
 }
 
-// This graph and one or two others, by turns: on a machine of one queue, as such calls need. Turns
-// do not count how long a host's call holds DRAM's port.
+// This graph and one or two others, by turns: on a machine of one queue, as such calls need.
 bool Soak::Together() {
   std::vector<Bytes> graphs = {graph_bytes_};
   for (uint32_t more = 1 + rng_.Below(2); more > 0; --more) {
@@ -203,7 +202,6 @@ bool Soak::Together() {
   }
   MachineSpec machine = machine_;
   machine.base.queues.clear();
-  if (machine.base.host.has_value()) machine.base.host->uses_port = false;
   Cohort cohort(graphs, MachineBytes(machine));
   if (!cohort.ok)
     return Say("together: " + std::string(cohort.library.diagnostic.message));

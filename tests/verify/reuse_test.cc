@@ -53,7 +53,22 @@ TEST_CASE("reuse: a 1x1 convolution loads again what a product does") {
   CHECK(ReuseOf(Product(0), 1024) == doctest::Approx(ByHand(1024 + 16, 1)));
   CHECK(ReuseOf(Product(0), 1 << 20) == 0);
   CHECK(ReuseOf(Product(0), 1024, 2) == doctest::Approx(ByHand(2048 + 16, 1)));
-  CHECK(ReuseOf(Product(1), 1024) == 0);
+}
+
+// Three rows and columns, less what lies on pads. Up to nine taps read one element.
+TEST_CASE("reuse: of a window of three by three MACs count as a third") {
+  const double side = kSide, room = 512 + 16;
+  const double macs = (3 * 12 - 2) * (3 * 8 - 2) * side * side;
+  const double once = (1 + 9 + 1) * side * side;
+  CHECK(ReuseOf(Product(1), 512) ==
+        doctest::Approx(2 * macs / 3 / std::sqrt(room) - 2 * room - once));
+  // Of stride two an element is read by four taps; six rows and four columns are made.
+  GraphSpec g = Product(1);
+  g.layers[0].attributes[0] = g.layers[0].attributes[1] = 2;
+  g.tensors[3] = {{1, 6, 4, kSide}, kI8, 2};
+  const double fewer = (3 * 6 - 1) * (3 * 4 - 1) * side * side;
+  CHECK(ReuseOf(g, 64) ==
+        doctest::Approx(2 * fewer / 2 / std::sqrt(80.0) - 160 - 10.25 * side * side));
 }
 
 TEST_CASE("reuse: convolutions of one input let it in together") {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/rng.h"
+#include "plan/mesh/mesh_run.h"
 #include "support/cohort.h"
 #include "support/random_graph.h"
 #include "support/random_machine.h"
@@ -183,6 +184,30 @@ TEST_CASE("dividing finds what tracing whole curves finds, within 2 percent") {
                    << found << " cycles against " << traced);
   CHECK(compared > 3);
   CHECK(100 * found <= 102 * traced);
+}
+
+// Its calls hold DRAM's port behind their own cycles, in turns as in a plan alone.
+TEST_CASE("turns with a host that uses the port take what the machine takes") {
+  Chain chain(2, 16, 16, 8);
+  const GraphSpec pools =
+      chain.Conv(16, 3).Pool(2).Conv(16, 3).Conv(16, 3).Pool(2).Dense(8).Done();
+  HardwareSpec h;
+  h.scratchpad_bytes = 8192;
+  h.ops = {{SLUICE_OP_CONV}, {SLUICE_OP_FULLY_CONNECTED}};
+  h.host = HostSpec{100, 2, 1, 1, 1, 3, true};
+  for (const uint64_t limit : {uint64_t{0}, uint64_t{20000}}) {
+    CAPTURE(limit);
+    Cohort c({GraphBytes(pools), GraphBytes(pools)}, HardwareBytes(h));
+    REQUIRE(c.ok);
+    c.options.share = SLUICE_SHARE_TIME;
+    c.options.max_turn_cycles = limit;
+    REQUIRE(c.Schedule() == SLUICE_OK);
+    CheckCohort(&c);
+    if (limit == 0) {
+      CHECK(c.summary.total_cycles ==
+            c.members[0].latency_cycles + c.members[1].latency_cycles);
+    }
+  }
 }
 
 // Plans that share the scratchpad, interrupted anywhere.
