@@ -150,7 +150,8 @@ class Trier {
         budget_(search.budget),
         maker_(problem),
         segments_(problem, &maker_),
-        tiles_(problem, search.goal, search.budget, arena, search.lean),
+        tiles_(problem, maker_.prices(), search.goal, search.budget, arena,
+               search.lean),
         prices_(problem, search.goal),
         states_(states) {}
 

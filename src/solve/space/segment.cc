@@ -7,23 +7,8 @@
 namespace sluice {
 namespace {
 
-constexpr size_t kKnownTiles = 2048;  // a power of two
-constexpr size_t kSliced = 64;        // layers of a segment
-constexpr int64_t kAloneShare = 8;    // of the scratchpad, for a layer that is alone
-
-// Tiles of the same extents cost the same in layers with equal hashes.
-uint64_t HashOfLayer(const Graph& graph, const Layer& layer) {
-  uint64_t hash = Fnv1a(layer.attributes.data(),
-                        layer.attributes.size() * sizeof(int32_t), layer.op);
-  const auto add = [&](uint32_t tensor) {
-    const Tensor none = {};
-    const Tensor& t = tensor == kNone ? none : graph.tensors[tensor];
-    hash = Fnv1a(t.extent, sizeof t.extent, hash * 256 + t.dtype);
-  };
-  for (const uint32_t t : layer.inputs) add(t);
-  for (const uint32_t t : layer.outputs) add(t);
-  return hash | 1;
-}
+constexpr size_t kSliced = 64;      // layers of a segment
+constexpr int64_t kAloneShare = 8;  // of the scratchpad, for a layer that is alone
 
 }  // namespace
 
@@ -39,15 +24,13 @@ __attribute__((cold)) Status SegmentMaker::Init(Arena* arena) {
   SLUICE_TRY(arena->Allocate(n, &first_cycles_));
   SLUICE_TRY(arena->Allocate(tensors + 1, &first_box_));
   SLUICE_TRY(arena->Allocate(tensors + 1, &block_box_));
-  SLUICE_TRY(arena->Allocate(kKnownTiles, &tiles_known_));
-  SLUICE_TRY(arena->Allocate(n, &like_));
+  SLUICE_TRY(prices_.Init(arena));
   SLUICE_TRY(arena->Allocate(n + 1, &least_));
   plan_.layers = layers_;
   plan_.loops = loops_;
   for (uint32_t i = 0; i < n; ++i) {
     layers_[i].layer = p_.layer[i];
     layers_[i].alone = p_.alone[i] != 0;
-    like_[i] = p_.coster.by_layer ? i + 1 : HashOfLayer(*p_.graph, p_.at(i));
   }
   SLUICE_TRY(boxes_.Init(arena));
   SumLeast();

@@ -17,6 +17,7 @@
 
 #include "solve/space/boxes.h"
 #include "solve/space/problem.h"
+#include "solve/space/tile_prices.h"
 
 namespace sluice {
 
@@ -66,7 +67,8 @@ class SegmentMaker {
  public:
   explicit SegmentMaker(const SpaceProblem& problem)
       : p_(problem),
-        boxes_(*problem.graph, problem.hardware->array, *problem.lowering, plan_) {}
+        boxes_(*problem.graph, problem.hardware->array, *problem.lowering, plan_),
+        prices_(problem) {}
   Status Init(Arena* arena);
   // When the budget ends, nothing fits any more.
   void Watch(Budget* budget) { budget_ = budget; }
@@ -79,6 +81,7 @@ class SegmentMaker {
   bool Fits(Span<const Held> held, uint32_t first, uint32_t last,
             const LoopChoice& loops);
   bool is_excluded() const { return excluded_; }
+  TilePrices* prices() { return &prices_; }
 
   // The results of the last Make that returned true. Loops are numbered from 0, those
   // of the choice first; images that stay beyond the segment end with it.
@@ -130,15 +133,6 @@ class SegmentMaker {
     int32_t slices;           // weights that come in slices: how many; else 0
     uint32_t loop;            // the loop over the slices
   };
-  struct SumRange {
-    int32_t begin, end;
-  };
-  struct KnownTile {
-    uint64_t like;  // of its layer; 0: free
-    int32_t extent[kAxes];
-    SumRange range;
-    TileCost cost;
-  };
   bool Describe(Span<const Held> held, const LoopChoice& loops);
   bool SetLoops(const LoopChoice& loops);
   bool TakeSum(const LoopChoice& loops);
@@ -178,7 +172,6 @@ class SegmentMaker {
   bool CountMoved(const LoopChoice& loops);
   bool AllAlike(const LoopChoice& loops, int loop) const;
   void FindDependence(uint32_t changed);
-  TileCost CostOfTile(uint32_t position, const TileBoxes& boxes, SumRange range);
   bool Ends() const { return budget_ != nullptr && budget_->Tick(); }
   void AddIteration(int64_t times, bool first, bool last);
   double EnergyOf(uint32_t position, const TileBoxes& tile) const;
@@ -220,13 +213,11 @@ class SegmentMaker {
   Budget* budget_ = nullptr;
   SpacePlan plan_;
   SpaceBoxes boxes_;
+  TilePrices prices_;
   Span<SpaceLayer> layers_;
   Span<SpaceLoop> loops_;
   Span<Use> uses_;
   Span<uint32_t> use_of_;  // by root: index into uses_ + 1 of this Make
-  Span<KnownTile> tiles_known_;
-  Span<uint64_t>
-      like_;  // by position: equal where tiles of equal extents cost the same
   Span<SpaceImage> images_;
   Span<Held> held_;
   Span<Box> first_box_;  // by use: what the first iteration needs of it

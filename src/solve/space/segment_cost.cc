@@ -1,38 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the tiles and transfers of a segment cost.
-#include <string.h>
-
 #include "base/checked.h"
 #include "model/tile_cycles.h"
 #include "solve/space/segment.h"
 
 namespace sluice {
-
-TileCost SegmentMaker::CostOfTile(uint32_t position, const TileBoxes& boxes,
-                                  SumRange range) {
-  const Layer& layer = p_.at(position);
-  const int32_t* extent = boxes.box[kRoleOutput].extent;
-  const uint64_t like = like_[position];
-  uint32_t hash = static_cast<uint32_t>(like ^ like >> 32);
-  for (int a = 0; a < kAxes; ++a) {
-    hash = (hash ^ static_cast<uint32_t>(extent[a])) * 0x9e3779b1u;
-  }
-  hash = (hash ^ static_cast<uint32_t>(range.begin)) * 0x9e3779b1u;
-  hash = (hash ^ static_cast<uint32_t>(range.end)) * 0x9e3779b1u;
-  KnownTile* known = &tiles_known_[hash >> 16 & (tiles_known_.size() - 1)];
-  if (known->like != like || known->range.begin != range.begin ||
-      known->range.end != range.end ||
-      memcmp(known->extent, extent, sizeof known->extent) != 0) {
-    known->like = like;
-    known->range = range;
-    memcpy(known->extent, extent, sizeof known->extent);
-    known->cost = DeclaredCost(
-        {p_.coster, *p_.hardware, *p_.graph, layer, p_.layer[position]}, boxes,
-        {range.end - range.begin, range.begin == 0,
-         range.end == boxes_.channels(position)});
-  }
-  return known->cost;
-}
 
 void SegmentMaker::AddTile(uint32_t position, int64_t times, bool first, bool last) {
   Box box = boxes_.made(position);
@@ -81,7 +53,8 @@ void SegmentMaker::AddPart(uint32_t position, const Box& box, int64_t times, boo
   TileBoxes part;
   if (!all) SetBoxes(graph, layer, box, begin, end, &part);
   const TileBoxes& t = all ? made : part;
-  const TileCost cost = CostOfTile(position, t, {begin, end});
+  const bool ends = end == boxes_.channels(position);
+  const TileCost cost = prices_.Of(position, t, {end - begin, begin == 0, ends});
   cost_.cycles += cost.cycles * times;
   if (first) cost_.first_cycles += cost.cycles;
   if (last) cost_.last_cycles += cost.cycles;
@@ -96,7 +69,7 @@ void SegmentMaker::AddPart(uint32_t position, const Box& box, int64_t times, boo
     energy += static_cast<double>(bytes) * 8 * pad.read_pj_per_bit;
   }
   cost_.energy_pj += energy * static_cast<double>(times);
-  if (end != boxes_.channels(position)) return;
+  if (!ends) return;
   Use* use = &uses_[use_of_[p_.root_of[layer.outputs[0]]] - 1];
   use->made_bytes += box.elements() * out.element_bytes * times;
   use->made_lost += p_.LostBytes(box, use->root, true) * times;

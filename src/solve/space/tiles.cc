@@ -2,10 +2,8 @@
 #include "solve/space/tiles.h"
 
 #include <float.h>
-#include <string.h>
 
 #include "base/checked.h"
-#include "base/hash.h"
 #include "model/tile_cycles.h"
 
 namespace sluice {
@@ -35,13 +33,6 @@ Box Part(const Tensor& out, int axis, int32_t begin, int32_t extent) {
   box.begin[axis] = begin;
   box.extent[axis] = extent;
   return box;
-}
-
-bool SameNumbers(Span<const int32_t> a, Span<const int32_t> b) {
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (a[i] != b[i]) return false;
-  }
-  return a.size() == b.size();
 }
 
 constexpr double kPerTile = 1e-6;        // of the cost: of equals, fewer tiles
@@ -133,44 +124,17 @@ LoopChoice SquareCuts::at(int i) const {
   return loops;
 }
 
-bool TileChooser::SameLayer(uint32_t a, uint32_t b) const {
-  const Layer& x = p_.at(a);
-  const Layer& y = p_.at(b);
-  if (x.op != y.op || x.inputs.size() != y.inputs.size() ||
-      !SameNumbers(x.attributes, y.attributes)) {
-    return false;
-  }
-  for (size_t i = 0; i < x.inputs.size(); ++i) {
-    if ((x.inputs[i] == kNone) != (y.inputs[i] == kNone)) return false;
-    if (x.inputs[i] == kNone) continue;
-    const Tensor& s = p_.graph->tensors[x.inputs[i]];
-    const Tensor& t = p_.graph->tensors[y.inputs[i]];
-    if (s.dtype != t.dtype || memcmp(s.extent, t.extent, sizeof s.extent) != 0) {
-      return false;
-    }
-  }
-  return true;
-}
-
 Status TileChooser::Choose(uint32_t position, uint32_t whole, const TileChoices** out) {
-  const Layer& layer = p_.at(position);
-  if (Crosses(layer)) whole |= kCrossed;
-  uint64_t hash = Fnv1a(layer.attributes.data(),
-                        layer.attributes.size() * sizeof(int32_t), layer.op + whole);
-  for (uint32_t t : layer.inputs) {
-    if (t == kNone) continue;
-    const Tensor& tensor = p_.graph->tensors[t];
-    hash = Fnv1a(tensor.extent, sizeof tensor.extent, hash);
-  }
+  if (Crosses(p_.at(position))) whole |= kCrossed;
+  const uint64_t like = prices_->alike(position);
   for (size_t i = 0; i < known_.size(); ++i) {
     const Known& known = known_[i];
-    if (known.hash == hash && known.whole == whole &&
-        SameLayer(known.position, position)) {
+    if (known.like == like && known.whole == whole) {
       *out = &known.choices;
       return Status::kOk;
     }
   }
-  Known fresh = {hash, position, whole, {}};
+  Known fresh = {like, whole, {}};
   Fill(position, whole, &fresh.choices);
   SLUICE_TRY(known_.Push(fresh));
   *out = &known_[known_.size() - 1].choices;
@@ -406,9 +370,9 @@ bool TileChooser::Estimate(const Facts& f, const LoopChoice& loops, double most,
       energy * goal_.per_pj + Max(dma, t.count * peak) * goal_.per_cycle;
   *cost = least;
   if (least >= most) return true;
-  const TileCost tile = DeclaredCost(
-      {p_.coster, *p_.hardware, *p_.graph, *f.layer, p_.layer[f.position]}, t.boxes,
-      {t.c_end - t.c_begin, t.c_begin == 0, t.c_end == f.channels});
+  const TileCost tile =
+      prices_->Of(f.position, t.boxes,
+                  {t.c_end - t.c_begin, t.c_begin == 0, t.c_end == f.channels});
   energy += t.count * (tile.energy_pj > 0
                            ? tile.energy_pj
                            : static_cast<double>(pad_bytes) * 8 * pad.read_pj_per_bit);

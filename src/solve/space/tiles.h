@@ -87,17 +87,22 @@ class TileChooser {
  public:
   // budget: when it ends, the layers asked about from then on have no more choices.
   // lean: every other size.
-  TileChooser(const SpaceProblem& problem, const SpaceGoal& goal, Budget* budget,
-              Arena* arena, bool lean = false)
-      : p_(problem), goal_(goal), lean_(lean), budget_(budget), known_(arena) {}
+  TileChooser(const SpaceProblem& problem, TilePrices* prices, const SpaceGoal& goal,
+              Budget* budget, Arena* arena, bool lean = false)
+      : p_(problem),
+        prices_(prices),
+        goal_(goal),
+        lean_(lean),
+        budget_(budget),
+        known_(arena) {}
 
   // whole: bits of the roles that lie whole on chip.
   Status Choose(uint32_t position, uint32_t whole, const TileChoices** out);
 
  private:
   struct Known {
-    uint64_t hash;
-    uint32_t position, whole;
+    uint64_t like;  // as TilePrices::alike
+    uint32_t whole;
     TileChoices choices;
   };
   struct Bound {
@@ -107,7 +112,6 @@ class TileChooser {
   struct Tile;
   class Moving;
   bool Crosses(const Layer& layer) const;
-  bool SameLayer(uint32_t a, uint32_t b) const;
   Facts FactsOf(uint32_t position, uint32_t whole) const;
   void FindLeast(const TileBoxes& all, Facts* facts) const;
   Tile TileOf(const Facts& facts, const LoopChoice& loops) const;
@@ -121,6 +125,7 @@ class TileChooser {
                 double* cost) const;
 
   const SpaceProblem& p_;
+  TilePrices* const prices_;
   const SpaceGoal goal_;
   const bool lean_;
   Budget* budget_;

@@ -92,7 +92,9 @@ TEST_CASE("space tiles: choices are in order of cost, and known for equal layers
   sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
   Arena arena(&memory);
   Budget budget;
-  TileChooser chooser(c.problem, SpaceGoal{1, 1}, &budget, &arena);
+  TilePrices prices(c.problem);
+  REQUIRE(prices.Init(&arena) == Status::kOk);
+  TileChooser chooser(c.problem, &prices, SpaceGoal{1, 1}, &budget, &arena);
   const TileChoices* first = nullptr;
   REQUIRE(chooser.Choose(0, 0, &first) == Status::kOk);
   REQUIRE(first->count > 0);
