@@ -118,7 +118,8 @@ type Certificate struct {
 	Layers                                            []LayerLeast // by layer of the graph
 	All                                               LayerLeast   // their sums
 	HostCycles, ComputeCycles, PortCycles, RoomCycles uint64
-	AgainPJ                                           float64
+	CallerCycles                                      uint64
+	AgainPJ, CallerPJ                                 float64
 }
 
 func leastOf(l C.sluice_layer_least_t) LayerLeast {
@@ -143,6 +144,7 @@ func (p *Plan) Certificate() Certificate {
 		All: leastOf(c.all), HostCycles: uint64(c.host_cycles),
 		ComputeCycles: uint64(c.compute_cycles), PortCycles: uint64(c.port_cycles),
 		RoomCycles: uint64(c.room_cycles), AgainPJ: float64(c.again_pj),
+		CallerCycles: uint64(c.caller_cycles), CallerPJ: float64(c.caller_pj),
 	}
 	for _, layer := range unsafe.Slice(c.layers, int(c.count)) {
 		certificate.Layers = append(certificate.Layers, leastOf(layer))

@@ -364,6 +364,12 @@ typedef struct sluice_schedule_options {
    * max_iterations of its own. tile_cost is then called from the runner's threads, one
    * call at a time per start. NULL: one start, on the thread of the call. */
   const sluice_runner_t* runner;
+  /* With tile_rows or tile_cost: asked for each layer at most once, with tile_cost_user and
+   * the box of all outputs that are needed. *out is the least that the layer's tiles take
+   * together, however it is cut and whoever prices them: cycles (at most 2^50) and energy_pj.
+   * It raises the report's bounds, which without it have work / peak and no energy of tiles.
+   * SLUICE_BAD_ARGUMENT where it returns less than 0, or a plan takes less. May be NULL. */
+  sluice_tile_cost_fn tile_bound;
 } sluice_schedule_options_t;
 
 enum { /* sluice_schedule_options_t.granularity */
@@ -602,7 +608,7 @@ typedef struct sluice_layer_least {
  *
  * bound_latency_cycles is the largest of host_cycles, compute_cycles, port_cycles and
  * room_cycles. bound_energy_pj is the energy of all tiles and HOST calls, of the bytes at the
- * memories that they come from or the cheapest one, again_pj, and leakage for
+ * memories that they come from or the cheapest one, again_pj, caller_pj, and leakage for
  * bound_latency_cycles; a part in 1e9 is taken off for rounding. */
 typedef struct sluice_certificate {
   uint32_t struct_size;
@@ -615,6 +621,9 @@ typedef struct sluice_certificate {
   uint64_t room_cycles;    /* where it exceeds the three, else 0: what has no room is moved
                               later or again; loads wait for latencies one by one */
   double again_pj; /* of loads that the scratchpad's size makes necessary again */
+  uint64_t caller_cycles; /* of tiles, beyond all.cycles: the word of tile_bound, which
+                             sluice_verify believes as far as this plan takes that long */
+  double caller_pj;       /* the same of their energy, beyond all.energy_pj */
 } sluice_certificate_t;
 /* What the bounds of a plan's report are made of. */
 SLUICE_API sluice_status_t sluice_plan_certificate(const sluice_plan_t* plan,

@@ -62,6 +62,8 @@ void ReadCertificate(const wire::Certificate* in, sluice_certificate_t* out) {
   out->room_cycles = in->room_cycles();
   out->again_pj = in->again_pj();
   if (layers.empty()) return;
+  out->caller_cycles = in->caller_cycles();
+  out->caller_pj = in->caller_pj();
   out->count = static_cast<uint32_t>(layers.size() - 1);
   out->layers = layers.data();
   out->all = layers[out->count];

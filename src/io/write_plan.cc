@@ -87,7 +87,7 @@ struct TableWriter {
 
 constexpr uint8_t kPlanFields[] = {4, 4, 8, 8, 4, 4, 4, 4, 4, 4, 4, 4,
                                    4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4};
-constexpr uint8_t kCertificateFields[] = {4, 8, 8, 8, 8, 8};
+constexpr uint8_t kCertificateFields[] = {4, 8, 8, 8, 8, 8, 8, 8};
 constexpr uint8_t kReportFields[] = {8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 4,
                                      8, 8, 8, 4, 4, 4, 4, 8, 4, 8, 8, 8};
 
@@ -140,14 +140,20 @@ void CopyVector(Image* image, const TableWriter& table, size_t id, const void* f
 
 void WriteCertificate(const sluice_certificate_t& c, const TableWriter& plan,
                       Image* image) {
-  const TableWriter table = TableWriter::Begin(
-      image, Span<const uint8_t>(kCertificateFields, sizeof kCertificateFields));
+  // The caller's fields are there only where it said something.
+  const bool told = c.caller_cycles != 0 || c.caller_pj > 0;
+  const TableWriter table =
+      TableWriter::Begin(image, Span<const uint8_t>(kCertificateFields, told ? 8 : 6));
   plan.Set(22, static_cast<uint32_t>(table.table - plan.Position(22)));
   table.Set(1, c.host_cycles);
   table.Set(2, c.compute_cycles);
   table.Set(3, c.port_cycles);
   table.Set(4, c.room_cycles);
   table.Set(5, c.again_pj);
+  if (told) {
+    table.Set(6, c.caller_cycles);
+    table.Set(7, c.caller_pj);
+  }
   BeginVector(image, table, 0, c.count == 0 ? 0 : size_t{c.count} + 1, 8);
   image->Copy(c.layers, c.count * sizeof *c.layers);
   if (c.count != 0) image->Copy(&c.all, sizeof c.all);

@@ -151,7 +151,7 @@ struct Asking {
   const Graph& graph;
   const Hardware& hardware;
   const Needs& needs;
-  PricedBy prices;
+  const BoundPrices& prices;
 };
 
 // Of all layers.
@@ -159,6 +159,8 @@ struct Sums {
   int64_t tiles = 0, host = 0, hold = 0;  // cycles
   int64_t loads = 0;
   double macs = 0, host_pj = 0;
+  int64_t caller = 0;  // cycles of tiles beyond `tiles`, by the caller's word
+  double caller_pj = 0;
 };
 
 // Cycles of a layer's HOST call, with those at DRAM's port; 0 if nothing needs it.
@@ -178,6 +180,27 @@ int64_t AddHostCall(const Asking& asking, const Layer& layer, Sums* sums) {
   return cycles;
 }
 
+// Adds what the caller says that a layer's tiles take beyond `least`. A caller knows no
+// positions, so it is asked only where what is needed of the output is a box.
+Status AddCallers(const Asking& asking, uint32_t index, const LayerBound& least,
+                  Sums* sums) {
+  const BoundPrices& prices = asking.prices;
+  if (prices.least == nullptr || least.cycles == 0) return Status::kOk;
+  const Layer& layer = asking.graph.layers[index];
+  const Parts parts = PartsMade(asking.graph, asking.needs, layer.outputs[0]);
+  if (parts.count != 1 || !IsDense(parts.lattice[0])) return Status::kOk;
+  sluice_tile_cost_t cost = {};
+  const int32_t code = prices.least(prices.user, index, BoxOf(parts.lattice[0]).extent,
+                                    AccumulatedChannels(asking.graph, layer), &cost);
+  if (code == 0) return Status::kOk;
+  const bool fits = code > 0 && cost.cycles >= 0 && cost.cycles <= int64_t{1} << 50 &&
+                    cost.energy_pj >= 0 && cost.energy_pj < 1e300;
+  if (!fits) return Status::kBadArgument;
+  sums->caller = Sum(sums->caller, Max<int64_t>(cost.cycles - least.cycles, 0));
+  sums->caller_pj += Max(cost.energy_pj - least.energy_pj, 0.0);
+  return Status::kOk;
+}
+
 // Fills the least of each layer, and their sums.
 Status FillLayers(const Asking& asking, Arena* scratch,
                   Span<sluice_layer_least_t> layers, Sums* sums,
@@ -189,7 +212,8 @@ Status FillLayers(const Asking& asking, Arena* scratch,
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     if (l % 64 == 63 && scratch->memory()->Stop()) return Status::kStopped;
     const Layer& layer = graph.layers[l];
-    const LayerBound least = BoundOfLayer(graph, hardware, needs, l, prices);
+    const LayerBound least = BoundOfLayer(graph, hardware, needs, l, prices.by);
+    SLUICE_TRY(AddCallers(asking, l, least, sums));
     const Traffic moved = TrafficOfLayer(graph, needs, layer, taken);
     int64_t cycles = least.cycles;
     sums->tiles = Sum(sums->tiles, cycles);
@@ -220,7 +244,7 @@ int64_t FillCycles(const Hardware& hardware, const Sums& sums, PlanBound* bound)
   const int64_t hold = LeastHold(hardware, read + written, constants);
   const int64_t nodes =
       Max<int64_t>(int64_t{hardware.node_cols} * hardware.node_rows, 1);
-  int64_t compute = CeilDivide(sums.tiles, nodes);
+  int64_t compute = CeilDivide(Sum(sums.tiles, sums.caller), nodes);
   if (compute != 0) compute += load.latency + 1 + store.latency + 1;
   int64_t port = Sum(sums.hold, hold);
   if (read + written != 0 && sums.hold == 0) {
@@ -262,7 +286,7 @@ Status BoundByReuse(const Asking& asking, const Sums& sums, Arena* scratch,
     const double tiles = static_cast<double>(i) / kMeans;
     price[i] = {(1 - tiles) * byte, tiles * mac};
   }
-  if (asking.prices == PricedBy::kMachine) {
+  if (asking.prices.by == PricedBy::kMachine) {
     const double pj = h.dram().read_pj_per_bit + h.scratchpad().write_pj_per_bit;
     price[kMeans] = {8 * pj, h.mac_pj};
   }
@@ -335,8 +359,8 @@ LayerBound BoundOfLayer(const Graph& graph, const Hardware& hardware,
                       prices);
 }
 
-Status FindBound(const Graph& graph, const Hardware& hardware, PricedBy prices,
-                 Arena* arena, PlanBound* bound) {
+Status FindBound(const Graph& graph, const Hardware& hardware,
+                 const BoundPrices& prices, Arena* arena, PlanBound* bound) {
   *bound = PlanBound{};
   sluice_certificate_t* certificate = &bound->certificate;
   Span<sluice_layer_least_t> layers;
@@ -362,13 +386,15 @@ Status FindBound(const Graph& graph, const Hardware& hardware, PricedBy prices,
   // all cost the same.
   if (AllAlike(graph, hardware)) {
     SLUICE_TRY(BoundByReuse({graph, hardware, needs, prices}, sums, arena, bound));
-    SLUICE_TRY(BoundByRoom({graph, hardware, needs, prices, first_load, sums.tiles},
+    SLUICE_TRY(BoundByRoom({graph, hardware, needs, prices.by, first_load, sums.tiles},
                            arena, &bound->cycles));
   }
   if (bound->cycles > by_sums) {
     certificate->room_cycles = static_cast<uint64_t>(bound->cycles);
   }
-  double energy = all->energy_pj + certificate->again_pj;
+  certificate->caller_cycles = static_cast<uint64_t>(sums.caller);
+  certificate->caller_pj = sums.caller_pj;
+  double energy = all->energy_pj + certificate->again_pj + sums.caller_pj;
   const MemoryLevel dram = CheapestHome(hardware);
   const MemoryLevel& pad = hardware.scratchpad();
   const MemoryLevel& home = hardware.HomeOf(SLUICE_REGION_CONST);

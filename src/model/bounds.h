@@ -20,7 +20,7 @@
 // Input    a graph fitted to the machine; who says what tiles cost.
 // Output   bounds per layer and in all. No plan of ours, and no stream that the judge
 //          accepts, costs less.
-// Errors   kOutOfMemory.
+// Errors   kOutOfMemory; kBadArgument: what the caller says of a layer is out of range.
 // Cost     linear in layers and edges; 40 bytes per layer, scratch as needs.h.
 // Source   own. Passes, sums: a tile's count of granules is at least that of the sample
 //          points in it that lie a granule apart, so that any tiles together have at
@@ -37,7 +37,19 @@ namespace sluice {
 // Who says what a tile costs.
 enum class PricedBy : uint8_t {
   kMachine,  // tile_cycles.h, or the core array
-  kCaller,   // anyone: no tile is faster than work / peak, and none need take energy
+  kCaller,   // anyone: no tile is faster than work / peak, and none need take energy;
+             // tiles of a layer together may take more, if the caller vouches for it
+};
+
+// The same, and what the caller says that the tiles of a layer take at least.
+struct BoundPrices {
+  BoundPrices(PricedBy who) : by(who) {}
+  BoundPrices(PricedBy who, sluice_tile_cost_fn function, void* handed)
+      : by(who), least(function), user(handed) {}
+
+  PricedBy by;
+  sluice_tile_cost_fn least = nullptr;
+  void* user = nullptr;
 };
 
 // All tiles of a layer.
@@ -62,8 +74,8 @@ LayerBound BoundOfLayer(const Graph& graph, const Hardware& hardware,
                         const Needs& needs, uint32_t layer, PricedBy prices);
 
 // The certificate's layers stay in `arena`.
-Status FindBound(const Graph& graph, const Hardware& hardware, PricedBy prices,
-                 Arena* arena, PlanBound* bound);
+Status FindBound(const Graph& graph, const Hardware& hardware,
+                 const BoundPrices& prices, Arena* arena, PlanBound* bound);
 
 }  // namespace sluice
 

@@ -80,6 +80,12 @@ Status Write(PlanCall* call, Candidate* c, Arena* written, PlanBytes* image) {
 }  // namespace
 
 Status TakePlan(PlanCall* call, Candidate* candidate) {
+  const sluice_report_t& r = candidate->report;
+  if (call->options.tile_bound != nullptr &&
+      (r.bound_latency_cycles > r.latency_cycles || r.bound_energy_pj > r.energy_pj)) {
+    return Fail(call->diagnostic, Status::kBadArgument, "options")
+        .Text("tile_bound: there is a plan that takes less");
+  }
   if (call->hashes.empty()) {
     SLUICE_TRY(HashLayers(call->graph, call->scratch, &call->hashes));
   }

@@ -186,6 +186,20 @@ Status TakeRemade(PlanCall* call) {
   return Status::kOk;
 }
 
+// Finds what every plan costs at least.
+Status BoundPlans(PlanCall* call) {
+  const sluice_schedule_options_t& options = call->options;
+  BoundPrices prices = PricedBy::kMachine;
+  if (call->coster.by_layer) {
+    prices = {PricedBy::kCaller, options.tile_bound, options.tile_cost_user};
+  }
+  const Status status =
+      FindBound(call->graph, call->hardware, prices, call->scratch, &call->bound);
+  if (status != Status::kBadArgument) return status;
+  return Fail(call->diagnostic, status, "options")
+      .Text("tile_bound failed, or gave a cost out of range");
+}
+
 // Runs all steps up to the plan's bytes, call->best.
 Status Make(PlanCall* call) {
   call->EnterPhase(SLUICE_PHASE_LOWER);
@@ -201,9 +215,7 @@ Status Make(PlanCall* call) {
   SLUICE_TRY(costs.Init(call->diagnostic));
   call->costs = &costs;
   call->coster = costs.coster();
-  SLUICE_TRY(FindBound(call->graph, call->hardware,
-                       call->coster.by_layer ? PricedBy::kCaller : PricedBy::kMachine,
-                       call->scratch, &call->bound));
+  SLUICE_TRY(BoundPlans(call));
   bool again = call->before != nullptr;
   if (call->request.resume != nullptr) {
     SLUICE_TRY(TakeWhole(call, *call->request.resume));

@@ -115,7 +115,9 @@ size_t Different(const Field (&fields)[count], double part) {
 Status CheckSums(const Judge& judge, const Claimed& claimed) {
   const sluice_certificate_t& c = judge.plan.certificate;
   const LeastOfLayer said = Read(c.all);
-  const LeastTimes times = TimesOf(judge, claimed.all, claimed.hold);
+  LeastOfLayer all = claimed.all;
+  all.cycles = Min(all.cycles + static_cast<double>(c.caller_cycles), kMost);
+  const LeastTimes times = TimesOf(judge, all, claimed.hold);
   const Field fields[] = {
       {"sum of cycles", said.cycles, claimed.all.cycles + claimed.host},
       {"sum of constant_bytes", said.constants, claimed.all.constants},
@@ -149,8 +151,8 @@ Status CheckReported(const Judge& judge, const Claimed& claimed) {
   if (wrong < 2) return Refuse(judge, kSums, times[wrong]);
   const double leakage =
       static_cast<double>(r.bound_latency_cycles) * judge.hardware.leakage_pj_per_cycle;
-  const double energy =
-      EnergyOf(judge, claimed.all) + c.again_pj + leakage + claimed.host_pj;
+  const double energy = EnergyOf(judge, claimed.all) + c.again_pj + c.caller_pj +
+                        leakage + claimed.host_pj;
   const Field energies[] = {
       {"energy with again_pj", energy * (1 - kEnergyPart), r.bound_energy_pj}};
   if (Different(energies, kEnergyPart) == 0) return Refuse(judge, kSums, energies[0]);

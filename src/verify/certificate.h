@@ -6,7 +6,8 @@
 // times, and the bounds in the report, follow from the sums as bound.h has it. Where the
 // planner knows of parts of tensors that no layer needs, it may say less than the judge, so
 // numbers of layers are compared with the judge's from one side only; the sums hold them from
-// the other. A HOST call has the judge's cycles, or 0 where the planner does not count it.
+// the other. What a caller has said of its own tiles is believed: its cycles and energy are added
+// to those of tiles. A HOST call has the judge's cycles, or 0 where the planner does not count it.
 //
 // Input    the judge's graph, machine and plan; its own least costs.
 // Output   kOk, also for a plan without a certificate.

@@ -237,6 +237,10 @@ Status CheckBounds(const Judge& judge, const VerifiedCounts& counts) {
   const sluice_report_t& r = judge.plan.report;
   LeastCosts least;
   SLUICE_TRY(FindLeastCosts(judge, counts, &least));
+  // What the caller says of its own tiles is believed, and must add up in the certificate.
+  const sluice_certificate_t& c = judge.plan.certificate;
+  const bool told = c.layers != nullptr;
+  if (told && c.caller_cycles != 0) least.cycles = Max(least.cycles, c.compute_cycles);
   if (r.bound_latency_cycles > Min(least.cycles, r.latency_cycles)) {
     return Wrong(judge, "report", "bound_latency_cycles")
         .Text(" is ")
@@ -246,7 +250,8 @@ Status CheckBounds(const Judge& judge, const VerifiedCounts& counts) {
   }
   const double leakage =
       static_cast<double>(r.bound_latency_cycles) * judge.hardware.leakage_pj_per_cycle;
-  const double energy = least.energy_pj + leakage + r.energy_host_pj;
+  const double energy =
+      least.energy_pj + leakage + r.energy_host_pj + (told ? c.caller_pj : 0);
   if (AtMost(0, r.bound_energy_pj) && AtMost(r.bound_energy_pj, energy) &&
       AtMost(r.bound_energy_pj, r.energy_pj)) {
     return CheckCertificate(judge, least);

@@ -115,11 +115,26 @@ TEST_CASE("write plan: the generated verifier takes it, the reader reads it back
   CHECK(certificate.all.energy_pj == 0.75);
   CHECK(certificate.port_cycles == 44);
   CHECK(certificate.again_pj == 1.5);
+  CHECK(certificate.caller_cycles == 0);
   CHECK(back.report.latency_cycles == 1000);
   CHECK(back.report.energy_pj == 2.5);
   CHECK(back.report.iterations == 3);
   CHECK(back.report.groups == 4);
   CHECK(back.report.energy_noc_pj == 0.125);
+}
+
+TEST_CASE(
+    "write plan: what a caller says of its tiles is there where it said something") {
+  Written w;
+  w.plan.certificate.caller_cycles = 77;
+  w.plan.certificate.caller_pj = 2.5;
+  REQUIRE(w.Write(48) == Status::kOk);
+  const wire::Certificate* table = wire::GetPlan(w.out.all.data())->certificate();
+  CHECK(table->again_pj() == 1.5);
+  CHECK(table->caller_cycles() == 77);
+  CHECK(table->caller_pj() == 2.5);
+  flatbuffers::Verifier verifier(w.out.all.data(), w.out.all.size());
+  CHECK(wire::VerifyPlanBuffer(verifier));
 }
 
 TEST_CASE("write plan: layers of a certificate off 8 bytes are refused by name") {

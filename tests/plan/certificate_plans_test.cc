@@ -179,6 +179,114 @@ TEST_CASE("certificates: plans' own are taken, and with any field changed refuse
   CHECK(tally.plans >= static_cast<int>(cases * 5 / 6));
 }
 
+// A caller whose tiles take 64 cycles for each output and channel, and 2 pJ for each cycle:
+// tiles of a layer together take what the layer does in one. `*user` says how much of that
+// the caller vouches for; below 0 it fails.
+int32_t ByElements(void*, uint32_t, const int32_t extent[4], int32_t channels,
+                   sluice_tile_cost_t* out) {
+  out->cycles = 64 * std::max(channels, 1);
+  for (int i = 0; i < 4; ++i) out->cycles *= extent[i];
+  out->energy_pj = 2 * static_cast<double>(out->cycles);
+  return out->cycles < int64_t{1} << 32 ? 1 : 0;
+}
+
+struct Vouched {
+  double share;
+  int calls;
+};
+
+int32_t Vouch(void* user, uint32_t layer, const int32_t extent[4], int32_t channels,
+              sluice_tile_cost_t* out) {
+  Vouched* vouched = static_cast<Vouched*>(user);
+  ++vouched->calls;
+  if (ByElements(nullptr, layer, extent, channels, out) == 0) return 0;
+  out->cycles = static_cast<int64_t>(static_cast<double>(out->cycles) * vouched->share);
+  out->energy_pj *= vouched->share;
+  return vouched->share < 0 ? -1 : 1;
+}
+
+PlanPtr PlanVouched(const Judged& of, Vouched* vouched) {
+  sluice_schedule_options_t options = {};
+  options.struct_size = sizeof options;
+  options.solver = SLUICE_SOLVER_BASELINE;
+  options.tile_cost = ByElements;
+  options.tile_cost_user = vouched;
+  options.tile_bound = vouched == nullptr ? nullptr : Vouch;
+  sluice_plan_t* plan = nullptr;
+  of.library->status =
+      sluice_schedule(of.library->context.get(), of.graph.get(), of.hardware.get(),
+                      &options, &plan, &of.library->diagnostic);
+  return PlanPtr(plan);
+}
+
+// What the judge says of the plan with another number of cycles that the caller vouches for.
+void RefuseOthers(const Judged& of, const Bytes& plan) {
+  using Of = wire::Certificate;
+  const auto* table = reinterpret_cast<const flatbuffers::Table*>(
+      wire::GetPlan(plan.data())->certificate());
+  const uint8_t* cycles = table->GetAddressOf(Of::VT_CALLER_CYCLES);
+  const uint8_t* energy = table->GetAddressOf(Of::VT_CALLER_PJ);
+  REQUIRE(cycles != nullptr);
+  const auto rule = [&](const uint8_t* at, auto by) {
+    Bytes bytes = plan;
+    uint8_t* place = bytes.data() + (at - plan.data());
+    auto value = by;
+    std::memcpy(&value, place, sizeof value);
+    value += by;
+    std::memcpy(place, &value, sizeof value);
+    const PlanPtr changed = of.library->Plan(bytes);
+    REQUIRE(changed != nullptr);
+    CHECK(of.library->Verify(of.graph, of.hardware, changed) == SLUICE_REJECTED);
+    return std::string(of.library->diagnostic.rule);
+  };
+  CHECK(rule(cycles, uint64_t{1}) == "certificate");
+  CHECK(rule(cycles, ~uint64_t{0}) == "certificate");
+  CHECK(rule(energy, 1000.0) == "certificate");
+  CHECK(rule(energy, -1000.0) != "");
+}
+
+TEST_CASE("certificates: what a caller says of its tiles raises the report's bounds") {
+  int raised = 0;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    CAPTURE(seed);
+    SeededCase c(seed);
+    const Judged of = {&c.library, c.graph, c.hardware};
+    const PlanPtr without = PlanVouched(of, nullptr);
+    if (without == nullptr) continue;
+    Vouched all = {1, 0}, nothing = {0, 0}, more = {8, 0}, fails = {-1, 0};
+    const PlanPtr plan = PlanVouched(of, &all);
+    INFO(c.library.diagnostic.message);
+    REQUIRE(plan != nullptr);
+    REQUIRE(CheckHonest(of, plan));
+    const sluice_report_t was = ReportOf(without), is = ReportOf(plan);
+    CHECK(is.latency_cycles == was.latency_cycles);
+    CHECK(is.bound_latency_cycles >= was.bound_latency_cycles);
+    CHECK(is.bound_latency_cycles <= is.latency_cycles);
+    CHECK(is.bound_energy_pj <= is.energy_pj);
+    CHECK(BytesOf(PlanVouched(of, &nothing)) == BytesOf(without));
+    if (all.calls == 0) continue;
+    CHECK(is.bound_energy_pj > was.bound_energy_pj);
+    CHECK(PlanVouched(of, &fails) == nullptr);
+    CHECK(c.library.status == SLUICE_BAD_ARGUMENT);
+    const bool tight = 4 * is.bound_latency_cycles > is.latency_cycles;
+    if (is.bound_latency_cycles == was.bound_latency_cycles || !tight) continue;
+    ++raised;
+    // Where tiles take most of the time, eight times as much is more than the plan takes.
+    CHECK(PlanVouched(of, &more) == nullptr);
+    CHECK(c.library.status == SLUICE_BAD_ARGUMENT);
+    CHECK(std::string(c.library.diagnostic.message) ==
+          "tile_bound: there is a plan that takes less");
+    sluice_certificate_t certificate = {};
+    certificate.struct_size = sizeof certificate;
+    CHECK(sluice_plan_certificate(plan.get(), &certificate) == SLUICE_OK);
+    if (certificate.compute_cycles == is.bound_latency_cycles && seed % 18 != 7) {
+      RefuseOthers(of, BytesOf(plan));
+    }
+  }
+  MESSAGE(raised << " bounds on latency raised");
+  CHECK(raised >= 20);
+}
+
 TEST_CASE("certificates: those of networks, with any of some fields changed") {
   Tally tally;
   for (const char* name :

@@ -90,6 +90,8 @@ class Certificate:
     port_cycles: int
     room_cycles: int
     again_pj: float
+    caller_cycles: int  # of tiles, by the word of tile_bound
+    caller_pj: float
 
 
 @dataclasses.dataclass(frozen=True)

@@ -63,6 +63,7 @@ class Options:
                  max_block_cycles: Optional[int] = None, resume: Optional[Plan] = None,
                  tile_cost: Optional[TileCost] = None,
                  tile_rows: Optional[Mapping[Tuple[Any, ...], Any]] = None,
+                 tile_bound: Optional[TileCost] = None,
                  progress: Union[bool, Progress, None] = None,
                  executor: Optional[Executor] = None, **unknown: Any) -> None:
         known_options(unknown)
@@ -82,7 +83,8 @@ class Options:
         self.key: Optional[Tuple[Any, ...]] = (
             self.struct.solver, scratchpad_bytes or 0, max_iterations or 0, seed, n, m,
             max_block_cycles or 0, self.struct.granularity)
-        if (tile_cost is not None or tile_rows is not None or resume is not None
+        if (tile_cost is not None or tile_rows is not None or tile_bound is not None
+                or resume is not None
                 or deadline is not None):
             self.key = None
         self.raised: Optional[BaseException] = None
@@ -98,7 +100,10 @@ class Options:
             self._set_rows(tile_rows)
         if tile_cost is not None:
             expect(tile_cost, Callable, "tile_cost", "a function f(layer, extent, channels)")
-            self._set_cost(tile_cost)
+            self.struct.tile_cost = self._asked(tile_cost)
+        if tile_bound is not None:
+            expect(tile_bound, Callable, "tile_bound", "a function f(layer, extent, channels)")
+            self.struct.tile_bound = self._asked(tile_bound)
         if progress is not None and progress is not False:
             expect(progress, (bool, Callable), "progress",
                    "True or a function f(iterations, cost)")
@@ -128,7 +133,7 @@ class Options:
         self._keep.append(made)
         return made
 
-    def _set_cost(self, tile_cost: TileCost) -> None:
+    def _asked(self, tile_cost: TileCost) -> Any:
         def cost(_user: Any, layer: int, extent: Any, channels: int, out: Any) -> int:
             answer = tile_cost(layer, tuple(ffi.unpack(extent, 4)), channels)
             if answer is None:
@@ -136,7 +141,7 @@ class Options:
             _fill(out, answer)
             return 1
 
-        self.struct.tile_cost = self._callback(
+        return self._callback(
             "int32_t(void*, uint32_t, const int32_t*, int32_t, sluice_tile_cost_t*)", cost, -1)
 
     def _set_rows(self, rows: Mapping[Tuple[Any, ...], Any]) -> None:
@@ -266,6 +271,8 @@ def schedule(graph: Union[Graph, Path], machine: Any, *, cancel: Optional[Cancel
     resume       a plan of the same graph and machine to go on from
     tile_cost    f(layer, (n, h, w, k), channels) -> cycles, or (cycles, energy_pj), or None
     tile_rows    the same as a dictionary: {(layer, (n, h, w, k), channels): cost}
+    tile_bound   with one of these: the least that the tiles of a layer take together, asked as
+                 tile_cost is for its whole output; raises the report's bounds
     cache        a PlanCache, or its folder; calls with tile costs, resume or a deadline pass
                  it by
     memory_bytes cap of the call's memory; 0: none

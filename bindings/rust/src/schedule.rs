@@ -98,6 +98,8 @@ pub struct Certificate<'a> {
     pub port_cycles: u64,
     pub room_cycles: u64,
     pub again_pj: f64,
+    pub caller_cycles: u64,
+    pub caller_pj: f64,
 }
 
 /// What a plan costs. Cycles of the hardware's clock, picojoules, bytes.
@@ -346,6 +348,8 @@ impl Plan<'_> {
             port_cycles: c.port_cycles,
             room_cycles: c.room_cycles,
             again_pj: c.again_pj,
+            caller_cycles: c.caller_cycles,
+            caller_pj: c.caller_pj,
         }
     }
 

@@ -836,6 +836,7 @@ pub struct sluice_schedule_options {
     pub max_block_cycles: u64,
     pub resume: *const sluice_plan_t,
     pub runner: *const sluice_runner_t,
+    pub tile_bound: sluice_tile_cost_fn,
 }
 impl Default for sluice_schedule_options {
     fn default() -> Self {
@@ -1078,6 +1079,8 @@ pub struct sluice_certificate {
     pub port_cycles: u64,
     pub room_cycles: u64,
     pub again_pj: f64,
+    pub caller_cycles: u64,
+    pub caller_pj: f64,
 }
 impl Default for sluice_certificate {
     fn default() -> Self {
