@@ -52,15 +52,18 @@ Status TakeCarried(PlanCall* call) {
     return Status::kOk;
   }
   const bool of_segments = IsOfSegments(call->before->notation);
-  if (of_segments) {
-    const bool made = call->before->is_made();
-    if (made && IsSameTask(*call)) return Status::kOk;  // it is taken whole
-    // Another machine or scratchpad suits other segments, which a search finds in
-    // milliseconds.
-    const bool keeps =
-        !made || IsSamePlace(*call) || call->minimise || call->options.deadline_ns != 0;
-    if (!keeps) return Status::kOk;
+  const bool made = call->before->is_made();
+  const bool same = made && call->request.before != nullptr && IsSameTask(*call);
+  // The caller takes it whole. Limits are for a fused plan's own changes.
+  if (same && (of_segments || call->minimise || !call->has_limits())) {
+    return Status::kOk;
   }
+  if (same) SLUICE_TRY(TakeBefore(call));
+  // Another machine or scratchpad suits other segments, which a search finds in
+  // milliseconds.
+  const bool keeps = !of_segments || !made || IsSamePlace(*call) || call->minimise ||
+                     call->options.deadline_ns != 0;
+  if (!keeps) return Status::kOk;
   SLUICE_TRY(of_segments ? TakeCarriedSpace(call, alignment)
                          : TakeCarriedFused(call, alignment));
   if (call->has_plan()) {

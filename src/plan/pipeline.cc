@@ -46,9 +46,11 @@ Status TakeOperators(PlanCall* call) {
 }
 
 // Runs a search within the memory bound that callers are told. steps: of the plain
-// plan.
+// plan. From scratch, searches have as much memory as without an earlier plan, so that
+// they do not find another plan for the same task.
 Status SearchWithin(PlanCall* call, uint64_t steps, Status (*search)(PlanCall*)) {
-  const PlanRequest& request = call->request;
+  PlanRequest request = call->request;
+  if (search == TakeBetter) request.before = nullptr;
   const uint64_t live = call->live_before;
   call->limit_bytes = live + SearchBytes(request, steps, call->costs->quick());
   call->fusion_limit_bytes = live + FusionBytes(request, steps);

@@ -27,12 +27,20 @@ TEST_CASE("better plan: layers fused on one node keep on chip what lies between 
 }
 
 TEST_CASE("better plan: the space of plans is enough where nobody asks for more") {
+  Called many({}, nullptr, nullptr, sluice_test::RowOfLayers(49));
+  many.MakePlain();
+  REQUIRE(TakeBetter(&many.call) == Status::kOk);
+  CHECK(many.call.spaced);
+  CHECK(!many.call.fuses);
+}
+
+TEST_CASE("better plan: fused plans are tried for small graphs, and with iterations") {
   Called quick;
   quick.MakePlain();
   REQUIRE(TakeBetter(&quick.call) == Status::kOk);
   CHECK(quick.call.has_plan());
   CHECK(quick.call.spaced);
-  CHECK(!quick.call.fuses);
+  CHECK(quick.call.fuses);
   sluice_schedule_options_t options = {};
   options.max_iterations = 20;
   Called searched(options);

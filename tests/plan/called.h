@@ -26,6 +26,20 @@ inline GraphSpec PairOfLayers(int32_t rows = 4) {
   return spec;
 }
 
+// As many layers in a row as asked, each like those of a pair.
+inline GraphSpec RowOfLayers(uint32_t layers) {
+  const GraphSpec pair = PairOfLayers();
+  GraphSpec spec;
+  for (uint32_t l = 0; l < layers; ++l) {
+    spec.tensors.push_back(pair.tensors[l == 0 ? 0 : 1]);
+    spec.layers.push_back(pair.layers[0]);
+    spec.layers[l].inputs = {l};
+    spec.layers[l].outputs = {l + 1};
+  }
+  spec.tensors.push_back(pair.tensors[2]);
+  return spec;
+}
+
 struct Called {
   explicit Called(const sluice_schedule_options_t& given = {},
                   const sluice::Plan* resume = nullptr,

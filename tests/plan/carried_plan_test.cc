@@ -61,13 +61,36 @@ TEST_CASE("carried plan: the earlier plan itself is taken where it is right") {
 
 TEST_CASE("carried plan: unchanged layers keep their fused schedule") {
   Earlier earlier;
-  Called c({}, nullptr, &earlier.plan);
+  sluice_test::HardwareSpec slow;
+  slow.dram_numerator = 2;
+  Called c({}, nullptr, &earlier.plan, PairOfLayers(), slow);
   REQUIRE(TakeCarried(&c.call) == Status::kOk);
   REQUIRE(c.call.has_plan());
   CHECK(c.call.change.from_scratch == 0);
   CHECK(c.call.change.layers_kept == 2);
   CHECK(c.call.change.layers_changed == 0);
-  CHECK(c.call.best_cost == earlier.call.best_cost);
+  CHECK(c.Read().report.dram_write_bytes == earlier.plan.report.dram_write_bytes);
+}
+
+// It is not made anew: that may end in another plan.
+TEST_CASE("carried plan: for the same task a fused plan is left to be taken whole") {
+  Earlier earlier;
+  sluice_schedule_options_t options = {};
+  Called same(options, nullptr, &earlier.plan);
+  REQUIRE(TakeCarried(&same.call) == Status::kOk);
+  CHECK(!same.call.has_plan());
+  CHECK(same.call.change.layers_kept == 2);
+  options.max_iterations = 100;
+  Called minimal(options, nullptr, &earlier.plan),
+      improved(options, nullptr, &earlier.plan);
+  minimal.call.minimise = true;
+  REQUIRE(TakeCarried(&minimal.call) == Status::kOk);
+  CHECK(!minimal.call.has_plan());
+  // Limits are used up to improve it.
+  REQUIRE(TakeCarried(&improved.call) == Status::kOk);
+  REQUIRE(improved.call.has_plan());
+  CHECK(improved.call.change.from_scratch == 0);
+  CHECK(improved.call.best_cost <= earlier.call.best_cost);
 }
 
 TEST_CASE("carried plan: changed layers are counted, and planned again") {

@@ -9,15 +9,19 @@
 #include <vector>
 
 #include "io/read.h"
+#include "presets/presets.h"
 #include "support/read_graph.h"
 
 namespace sluice {
 namespace {
 
+using sluice_test::Bytes;
+
 struct Made {
   explicit Made(const sluice_schedule_options_t& given = {}) : options(given) {
     if (options.max_iterations == 0) options.max_iterations = 20;
   }
+  Made(const Bytes& graph, const Bytes& machine) : n(graph, machine), options() {}
   Status Run() {
     Span<const uint8_t> made;
     status = MakePlan(request, &kept, &scratch, &made, &change, &n.diagnostic);
@@ -122,6 +126,29 @@ TEST_CASE("pipeline: what was planned before is kept where nothing has changed")
   CHECK(same.plan.stream.size() == first.plan.stream.size());
   CHECK(std::memcmp(same.plan.stream.data(), first.plan.stream.data(),
                     first.plan.stream.size()) == 0);
+}
+
+// A sum, of which the default makes a fused plan of two tiles. Made again it could be
+// another plan: what is carried of a fused plan is placed anew.
+TEST_CASE("pipeline: a small graph's fused plan is kept where nothing has changed") {
+  sluice_test::GraphSpec sum;
+  for (const uint8_t kind : {1, 1, 2}) {
+    sum.tensors.push_back({{1, 8, 8, 10}, SLUICE_DTYPE_INT16, kind});
+  }
+  sum.layers = {{SLUICE_OP_ADD,
+                 {0, 1},
+                 {2},
+                 {0, 0, 1 << 30, 1, 0, 1 << 30, 1, 0, 1 << 30, 1, -32768, 32767}}};
+  const Bytes graph = GraphBytes(sum);
+  const Bytes machine = presets::LoadPreset("soma-edge");
+  Made first(graph, machine), same(graph, machine);
+  REQUIRE(first.Run() == Status::kOk);
+  REQUIRE(first.plan.notation.section.size() == 1);
+  CHECK(first.plan.notation.section[0].kind == kFusedSection);
+  same.request.before = &first.plan;
+  REQUIRE(same.Run() == Status::kOk);
+  CHECK(same.change.from_scratch == 0);
+  CHECK(same.bytes == first.bytes);
 }
 
 TEST_CASE("pipeline: wrong options and machines are refused before anything is made") {

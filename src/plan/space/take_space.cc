@@ -4,6 +4,7 @@
 #include "base/checked.h"
 #include "plan/better_plan.h"
 #include "plan/deadline.h"
+#include "plan/fused/take_fused.h"
 #include "plan/objective.h"
 #include "plan/space/refine_plan.h"
 #include "plan/space/schedule_space.h"
@@ -20,9 +21,7 @@ constexpr uint32_t kQuickLength = 8;
 constexpr uint64_t kLeastWork = 16, kWorkOfLayer = 16;
 constexpr uint64_t kMostWorkOfLayer = 1 << 15;  // of the last round
 constexpr double kNear = 129.0 / 128;  // of the bound's cost: too near to be refined
-// Plans of so few layers, and so few steps layer by layer, are looked for in more ways:
-// these cost little time.
-constexpr size_t kFewLayers = 48, kFewSteps = 4096;
+constexpr size_t kFewSteps = 4096;     // of a small graph's plan layer by layer
 
 // True if an engine works nearly all the time: other offsets of the images, which only
 // let loads begin earlier or later, change nothing then.
@@ -123,8 +122,11 @@ Status TakeOrders(PlanCall* call, SpaceSchedule* space, Arena* memory) {
 }
 
 bool IsSmall(const PlanCall& call) {
-  return call.graph.layers.size() <= kFewLayers &&
-         call.plain.program.size() <= kFewSteps;
+  // A call that has remade an earlier plan has no plan layer by layer.
+  const bool remade = call.before != nullptr && call.plain.program.size() == 0;
+  return call.graph.layers.size() <= kSmallGraph &&
+         (remade ? call.before->report.instructions : call.plain.program.size()) <=
+             kFewSteps;
 }
 
 bool IsNearBound(const PlanCall& call) {
@@ -198,23 +200,11 @@ class SpaceTaker {
     return Status::kOk;
   }
 
-  // Plans of few layers: also looks for one that leaves half of the scratchpad empty. A
-  // search with less room tries finer loops, whose first loads are shorter.
-  Status TakeSmaller() {
+  // Plans of few layers: looks for one in other ways too.
+  Status TakeSmall() {
     if (!IsSmall(*call_) || IsNearBound(*call_)) return Status::kOk;
-    KnownPlan smaller;
-    {
-      SpaceCall of = CallOf(search_);
-      of.scratchpad_bytes /= 2;
-      of.search.budget = &call_->search;
-      Arena memory(call_->scratch->memory());
-      Diagnostic ignored = {};
-      SpaceSchedule space(of, &memory);
-      if (space.Find(&ignored) != Status::kOk) return Status::kOk;
-      SLUICE_TRY(space.Note(&call_->notes, &smaller));
-    }
-    for (int64_t& leave : smaller.leave) leave += call_->capacity / 2;
-    return TakeExactly(smaller);
+    SLUICE_TRY(TakeSmaller());
+    return IsNearBound(*call_) ? Status::kOk : TakeFused(call_);
   }
 
   // Plans of few layers: changes them, priced exactly.
@@ -257,6 +247,24 @@ class SpaceTaker {
   }
 
  private:
+  // Looks for a plan that leaves half of the scratchpad empty. A search with less room
+  // tries finer loops, whose first loads are shorter.
+  Status TakeSmaller() {
+    KnownPlan smaller;
+    {
+      SpaceCall of = CallOf(search_);
+      of.scratchpad_bytes /= 2;
+      of.search.budget = &call_->search;
+      Arena memory(call_->scratch->memory());
+      Diagnostic ignored = {};
+      SpaceSchedule space(of, &memory);
+      if (space.Find(&ignored) != Status::kOk) return Status::kOk;
+      SLUICE_TRY(space.Note(&call_->notes, &smaller));
+    }
+    for (int64_t& leave : smaller.leave) leave += call_->capacity / 2;
+    return TakeExactly(smaller);
+  }
+
   SpaceCall CallOf(const SpaceSearch& search) {
     return {call_->graph,  call_->hardware, call_->plain.lowering, call_->capacity,
             call_->coster, search,          &call_->search};
@@ -349,7 +357,7 @@ Status TakeFromSpace(PlanCall* call) {
   if (call->options.deadline_ns != 0) SLUICE_TRY(taker.ImproveQuick());
   SLUICE_TRY(taker.TakeThorough());
   SLUICE_TRY(taker.Refine());
-  if (!call->has_limits()) SLUICE_TRY(taker.TakeSmaller());
+  if (!call->has_limits()) SLUICE_TRY(taker.TakeSmall());
   return call->has_limits() ? taker.GoOn() : Status::kOk;
 }
 

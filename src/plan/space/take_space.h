@@ -20,6 +20,10 @@
 
 namespace sluice {
 
+// Layers of a graph at most, for plans to be looked for in more ways: these then take
+// little time.
+constexpr size_t kSmallGraph = 48;
+
 // On a mesh one node works. Does nothing where a solver is named or where a tile's cost
 // takes a search.
 Status TakeFromSpace(PlanCall* call);
