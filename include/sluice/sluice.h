@@ -116,7 +116,7 @@ typedef struct sluice_context_options {
   const sluice_allocator_t* allocator; /* may be NULL */
   void* block;          /* all memory lies in here, the context too; may be NULL. It must
                            live until the context and all objects are destroyed */
-  uint64_t block_bytes; /* of block */
+  uint64_t block_bytes; /* how many the block has */
   uint64_t max_bytes;   /* cap on live bytes; 0: none but the block's size */
   /* The clock of deadlines and of progress: nanoseconds since any moment, rising. NULL: the
    * system's monotonic clock. Only a call with deadline_ns or a progress callback reads it,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/first_fit.h"
 #include "model/off_chip.h"
 
 namespace sluice {
@@ -322,25 +323,20 @@ Status FindLifetimes(const Graph& graph, const Lowering& lowering,
   return Status::kOk;
 }
 
-// First fit by address among the roots that are live at the same time.
-int64_t FirstFit(const Graph& graph, const Lowering& lowering,
-                 Span<const Lifetime> lives, Span<const uint32_t> placed, uint32_t t) {
-  int64_t at = 0;
-  for (bool moved = true; moved;) {
-    moved = false;
-    for (uint32_t other : placed) {
-      if (lives[other].last < lives[t].first || lives[t].last < lives[other].first) {
-        continue;
-      }
-      const int64_t begin = static_cast<int64_t>(lowering.places[other].offset);
-      const int64_t end = begin + graph.tensors[other].bytes;
-      if (at < end && begin < at + graph.tensors[t].bytes) {
-        at = RoundUpTo(end, kTensorAlignment);
-        moved = true;
-      }
+// First fit by address among the roots that are live at the same time; `taken` has room for
+// all of them.
+int64_t OffsetAmong(const Graph& graph, const Lowering& lowering,
+                    Span<const Lifetime> lives, Span<const uint32_t> placed, uint32_t t,
+                    Span<TakenRange> taken) {
+  size_t count = 0;
+  for (uint32_t other : placed) {
+    if (lives[other].last < lives[t].first || lives[t].last < lives[other].first) {
+      continue;
     }
+    const int64_t begin = static_cast<int64_t>(lowering.places[other].offset);
+    taken[count++] = TakenRange{begin, begin + graph.tensors[other].bytes};
   }
-  return at;
+  return FirstFit(graph.tensors[t].bytes, kTensorAlignment, taken.Slice(0, count));
 }
 
 // Checks against 2^48: far beyond the size of any machine, and far below overflow of
@@ -353,6 +349,8 @@ Status PlaceRoots(const Graph& graph, Span<const uint32_t> when,
   Span<uint32_t> placed;
   SLUICE_TRY(FindLifetimes(graph, *lowering, when, arena, &lives));
   SLUICE_TRY(arena->Allocate(graph.tensors.size(), &placed));
+  Span<TakenRange> taken;
+  SLUICE_TRY(arena->Allocate(graph.tensors.size(), &taken));
   Span<uint32_t> soonest;  // first uses of this tensor and all behind it
   SLUICE_TRY(arena->Allocate(graph.tensors.size(), &soonest));
   for (size_t t = graph.tensors.size(); t-- > 0;) {
@@ -381,7 +379,7 @@ Status PlaceRoots(const Graph& graph, Span<const uint32_t> when,
       }
       workspace = kept;
       place->offset = static_cast<uint64_t>(
-          FirstFit(graph, *lowering, lives, placed.Slice(0, workspace), t));
+          OffsetAmong(graph, *lowering, lives, placed.Slice(0, workspace), t, taken));
       placed[workspace++] = t;
       *size = Max(*size, place->offset + static_cast<uint64_t>(tensor.bytes));
     } else {

@@ -5,9 +5,6 @@
 
 namespace sluice {
 
-using Group = Parser::Group;
-using Reach = Parser::Reach;
-
 void LinkConsumers(Span<FusionLayer> layers, Span<const FusionInput> inputs,
                    Span<uint32_t> consumers) {
   for (FusionLayer& l : layers) l.consumers = 0;
@@ -77,15 +74,15 @@ static ParseResult MakeGroups(Parser* parser, const GroupNotation& notation) {
     if (notation.cut[i] != kCutNone) {
       if (notation.cut[i] == kCutDram) ++parser->fusion_count;
       if (notation.tiles[i] < 1) return ParseResult::kCut;
-      parser->groups[parser->group_count++] = Group{i,
-                                                    i,
-                                                    notation.tiles[i],
-                                                    static_cast<int32_t>(base),
-                                                    parser->fusion_count - 1,
-                                                    1,
-                                                    false};
+      parser->groups[parser->group_count++] = Parser::Group{i,
+                                                            i,
+                                                            notation.tiles[i],
+                                                            static_cast<int32_t>(base),
+                                                            parser->fusion_count - 1,
+                                                            1,
+                                                            false};
     }
-    Group& group = parser->groups[parser->group_count - 1];
+    Parser::Group& group = parser->groups[parser->group_count - 1];
     group.last = i + 1;
     base += group.tiles;
     if (base > INT32_MAX / 2) return ParseResult::kTooMany;
@@ -102,11 +99,11 @@ static ParseResult MakeGroups(Parser* parser, const GroupNotation& notation) {
 }
 
 static void FindReach(Parser* parser, const GroupNotation& notation,
-                      const Group& group) {
+                      const Parser::Group& group) {
   for (uint32_t i = group.first; i < group.last; ++i) {
     const uint32_t layer = notation.order[i];
     const FusionLayer& l = parser->problem->layers[layer];
-    Reach reach = {0, 0, l.output || (l.consumers == 0 && !l.kept)};
+    Parser::Reach reach = {0, 0, l.output || (l.consumers == 0 && !l.kept)};
     if (l.kept && group.fusion + 1 == parser->fusion_count) {
       reach.later = parser->total;
     } else if (l.kept) {
@@ -114,7 +111,7 @@ static void FindReach(Parser* parser, const GroupNotation& notation,
     }
     for (uint32_t c = l.first_consumer; c < l.first_consumer + l.consumers; ++c) {
       const uint32_t reader = parser->problem->consumers[c];
-      const Group& other = parser->groups[parser->group_of[reader]];
+      const Parser::Group& other = parser->groups[parser->group_of[reader]];
       const uint32_t at = parser->position[reader];
       if (&other == &group) {
         reach.inner = Max(reach.inner, static_cast<int32_t>(at - i));
@@ -132,7 +129,7 @@ static void FindReach(Parser* parser, const GroupNotation& notation,
 
 // Hash of everything that boxes and costs of a group's tiles depend on.
 static uint64_t KeyOf(const Parser& parser, const GroupNotation& notation,
-                      const Group& group) {
+                      const Parser::Group& group) {
   const auto mix = [](uint64_t h, uint64_t v) {
     h = (h << 23 | h >> 41) ^ v;
     h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9u;
@@ -150,7 +147,7 @@ static uint64_t KeyOf(const Parser& parser, const GroupNotation& notation,
 }
 
 static ParseResult Costs(Parser* parser, const GroupNotation& notation,
-                         const Group& group) {
+                         const Parser::Group& group) {
   for (uint32_t i = group.first; i < group.last; ++i) {
     const uint32_t layer = notation.order[i];
     int32_t extent[4];
@@ -163,7 +160,7 @@ static ParseResult Costs(Parser* parser, const GroupNotation& notation,
 }
 
 static void AddCosts(const Parser& parser, const GroupNotation& notation,
-                     const Group& group, int32_t repeat, TileList* list) {
+                     const Parser::Group& group, int32_t repeat, TileList* list) {
   for (uint32_t i = group.first; i < group.last; ++i) {
     const TileCost& cost = parser.cost[notation.order[i]];
     list->compute_cycles += cost.cycles * repeat;
@@ -174,7 +171,7 @@ static void AddCosts(const Parser& parser, const GroupNotation& notation,
 // A known group's boxes and costs come from the memo. With uniform tiles, the first
 // tile's stand for all.
 static ParseResult ParseGroup(Parser* parser, const GroupNotation& notation,
-                              Group* group, TileList* list) {
+                              Parser::Group* group, TileList* list) {
   const bool once =
       (parser->memo->model().flags & kTileUniform) != 0 || group->tiles == 1;
   FindReach(parser, notation, *group);
@@ -205,7 +202,7 @@ static ParseResult ParseGroup(Parser* parser, const GroupNotation& notation,
         parser->cost[notation.order[i]] = known->cost;
       }
     } else if (k == 0 || !once) {
-      TileBoxes(parser, notation, *group, k);
+      FindBoxes(parser, notation, *group, k);
       const ParseResult result = Costs(parser, notation, *group);
       if (result != ParseResult::kOk) return result;
       for (uint32_t i = group->first; i < group->last && fresh != nullptr; ++i) {
@@ -240,7 +237,7 @@ ParseResult ParseNotation(Parser* parser, const GroupNotation& notation,
                           TileList* list) {
   ParseResult result = MakeGroups(parser, notation);
   if (result != ParseResult::kOk) return result;
-  const Group& last = parser->groups[parser->group_count - 1];
+  const Parser::Group& last = parser->groups[parser->group_count - 1];
   const int64_t tiles = last.base + int64_t{last.tiles} * (last.last - last.first);
   if (tiles > static_cast<int64_t>(list->layer.size())) return ParseResult::kTooMany;
   parser->total = static_cast<int32_t>(tiles);

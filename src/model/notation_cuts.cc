@@ -4,9 +4,6 @@
 namespace sluice {
 namespace {
 
-using Group = Parser::Group;
-using Reach = Parser::Reach;
-
 // Lexicographic.
 bool Less(const int64_t a[3], const int64_t b[3]) {
   for (int i = 0; i < 3; ++i) {
@@ -40,7 +37,7 @@ void PartBox(const int32_t extent[4], const int32_t counts[4], bool uniform,
   }
 }
 
-void OwnBox(const Parser& parser, uint32_t layer, const Group& group, int32_t k,
+void OwnBox(const Parser& parser, uint32_t layer, const Parser::Group& group, int32_t k,
             CutBox* box) {
   if (group.slices > 1 && group.slices_outer) {
     const int32_t parts = group.tiles / group.slices;
@@ -54,7 +51,7 @@ void OwnBox(const Parser& parser, uint32_t layer, const Group& group, int32_t k,
 }  // namespace
 
 uint32_t GroupAxes(const Parser& parser, const GroupNotation& notation,
-                   const Group& group) {
+                   const Parser::Group& group) {
   uint32_t axes = 15;
   for (uint32_t i = group.first; i < group.last; ++i) {
     const FusionLayer& l = parser.problem->layers[notation.order[i]];
@@ -68,7 +65,7 @@ uint32_t GroupAxes(const Parser& parser, const GroupNotation& notation,
 }
 
 void ChooseSlices(const Parser& parser, const GroupNotation& notation, uint32_t axes,
-                  Group* group) {
+                  Parser::Group* group) {
   const TileModel& model = parser.memo->model();
   const size_t n = parser.problem->layers.size();
   int64_t weights = 0;
@@ -116,15 +113,15 @@ void ChooseSlices(const Parser& parser, const GroupNotation& notation, uint32_t 
   }
 }
 
-ParseResult CutOwn(Parser* parser, const GroupNotation& notation, const Group& group,
-                   uint32_t axes) {
+ParseResult CutOwn(Parser* parser, const GroupNotation& notation,
+                   const Parser::Group& group, uint32_t axes) {
   const TileModel& model = parser->memo->model();
   const bool uniform = (model.flags & kTileUniform) != 0;
   const int32_t parts = group.tiles / group.slices;
   for (uint32_t i = group.first; i < group.last; ++i) {
     const uint32_t layer = notation.order[i];
     const FusionLayer& l = parser->problem->layers[layer];
-    const Reach& reach = parser->reach[layer];
+    const Parser::Reach& reach = parser->reach[layer];
     const bool leaves = !uniform && (reach.store || reach.later != 0);
     if (reach.inner != 0 && !leaves) continue;  // its readers' needs cut it
     int32_t* counts = &parser->counts[4 * size_t{layer}];
@@ -140,8 +137,8 @@ ParseResult CutOwn(Parser* parser, const GroupNotation& notation, const Group& g
 
 // Computes the boxes of tile k of every layer of the group, from the last layer
 // backwards.
-void TileBoxes(Parser* parser, const GroupNotation& notation, const Group& group,
-               int32_t k) {
+void FindBoxes(Parser* parser, const GroupNotation& notation,
+               const Parser::Group& group, int32_t k) {
   const TileModel& model = parser->memo->model();
   const bool uniform = (model.flags & kTileUniform) != 0;
   for (uint32_t i = group.first; i < group.last; ++i)

@@ -29,7 +29,7 @@ void ChooseSlices(const Parser& parser, const GroupNotation& notation, uint32_t 
 ParseResult CutOwn(Parser* parser, const GroupNotation& notation,
                    const Parser::Group& group, uint32_t axes);
 // Computes the boxes of tile k of every layer of the group.
-void TileBoxes(Parser* parser, const GroupNotation& notation,
+void FindBoxes(Parser* parser, const GroupNotation& notation,
                const Parser::Group& group, int32_t k);
 
 // ---- notation_transfers.cc

@@ -4,9 +4,6 @@
 namespace sluice {
 namespace {
 
-using Group = Parser::Group;
-using Reach = Parser::Reach;
-
 // A tile of a layer.
 struct TileAt {
   uint32_t layer;
@@ -35,7 +32,7 @@ int64_t DramCycles(const FusionProblem& p, int64_t bytes) {
                                                 p.dram_bandwidth.denominator);
 }
 
-DramTensor* Push(Parser* parser, const Group& group, const TileAt& at,
+DramTensor* Push(Parser* parser, const Parser::Group& group, const TileAt& at,
                  TransferKind kind, int64_t bytes, TileList* list) {
   if (list->transfers == list->transfer.size()) return nullptr;
   DramTensor* t = &list->transfer[list->transfers++];
@@ -57,7 +54,8 @@ DramTensor* Push(Parser* parser, const Group& group, const TileAt& at,
 }
 
 // Loads a slice of the weights, unless the tile before loaded the same channels.
-bool EmitWeights(Parser* parser, const Group& group, const TileAt& at, TileList* list) {
+bool EmitWeights(Parser* parser, const Parser::Group& group, const TileAt& at,
+                 TileList* list) {
   const FusionLayer& l = parser->problem->layers[at.layer];
   const CutBox& box = parser->box[at.layer];
   const bool sliced = group.slices > 1;
@@ -139,8 +137,8 @@ bool ShareLoad(Parser* parser, uint32_t edge, uint32_t element, const CutBox& bo
   return true;
 }
 
-bool EmitInput(Parser* parser, const Group& group, uint32_t edge, const TileAt& at,
-               TileList* list) {
+bool EmitInput(Parser* parser, const Parser::Group& group, uint32_t edge,
+               const TileAt& at, TileList* list) {
   const uint32_t source = parser->problem->inputs[edge].source;
   CutBox box;
   const uint32_t element = LoadBox(*parser, edge, at.layer, &box);
@@ -161,7 +159,8 @@ bool EmitInput(Parser* parser, const Group& group, uint32_t edge, const TileAt& 
   return true;
 }
 
-bool EmitLoads(Parser* parser, const Group& group, const TileAt& at, TileList* list) {
+bool EmitLoads(Parser* parser, const Parser::Group& group, const TileAt& at,
+               TileList* list) {
   const FusionLayer& l = parser->problem->layers[at.layer];
   const size_t n = parser->problem->layers.size();
   if (l.weight_bytes != 0 && !EmitWeights(parser, group, at, list)) return false;
@@ -179,8 +178,9 @@ bool EmitLoads(Parser* parser, const Group& group, const TileAt& at, TileList* l
 // With kTileWholeOfmaps, the buffer of the first tile holds the whole ofmap up to the
 // tile before the last; from then on the buffer of the last tile, or of its store,
 // holds it.
-bool EmitOfmap(Parser* parser, const Group& group, const TileAt& at, TileList* list) {
-  const Reach& reach = parser->reach[at.layer];
+bool EmitOfmap(Parser* parser, const Parser::Group& group, const TileAt& at,
+               TileList* list) {
+  const Parser::Reach& reach = parser->reach[at.layer];
   const FusionLayer& l = parser->problem->layers[at.layer];
   const bool whole = reach.later != 0 && group.tiles > 1 &&
                      (parser->memo->model().flags & kTileWholeOfmaps) != 0;
@@ -217,8 +217,8 @@ bool EmitOfmap(Parser* parser, const Group& group, const TileAt& at, TileList* l
 
 }  // namespace
 
-ParseResult EmitTile(Parser* parser, const GroupNotation& notation, const Group& group,
-                     int32_t k, TileList* list) {
+ParseResult EmitTile(Parser* parser, const GroupNotation& notation,
+                     const Parser::Group& group, int32_t k, TileList* list) {
   int32_t p = group.base + k * static_cast<int32_t>(group.last - group.first);
   ++parser->stamp;
   for (uint32_t i = group.first; i < group.last; ++i, ++p) {

@@ -108,7 +108,7 @@ uint32_t WhyNot(const Judge& judge, const Layer& layer) {
   return why;
 }
 
-uint64_t Part(int64_t amount, const Rational& rate) {
+uint64_t CyclesAtRate(int64_t amount, const Rational& rate) {
   if (rate.numerator == 0) return 0;
   const uint64_t cycles =
       static_cast<uint64_t>(TransferCycles(amount, rate.numerator, rate.denominator));
@@ -124,8 +124,8 @@ uint64_t CallCycles(const Judge& judge, const Layer& layer) {
   NeedsOfLayer(graph, layer, &needs);
   const Host& host = judge.hardware.host;
   const uint64_t cycles = static_cast<uint64_t>(host.call_cycles) +
-                          Part(bytes, host.bytes_per_cycle) +
-                          Part(needs.work, host.ops_per_cycle);
+                          CyclesAtRate(bytes, host.bytes_per_cycle) +
+                          CyclesAtRate(needs.work, host.ops_per_cycle);
   return Min(Max<uint64_t>(cycles, 1), kMostCycles);
 }
 

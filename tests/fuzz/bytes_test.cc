@@ -17,7 +17,7 @@ namespace {
 
 using Target = sluice_status_t (*)(const uint8_t*, size_t);
 
-constexpr int kFlips = kSanitized ? 5000 : 20000;
+constexpr int kFlips = kSanitized ? 5000 : 10000;
 constexpr size_t kFirst = kSanitized ? 8192 : 65536;  // every truncation up to here
 constexpr int kSampled = kSanitized ? 1024 : 4096;    // and as many beyond
 

@@ -12,8 +12,8 @@ named struct_size and reserved are explained once, at the head of sluice.h. Enum
 explained by the comment of their enum; where that only names the type or field that has these
 values, by their own.
 
-A comment without a word, or that only points elsewhere in the page ("see above", "alike"),
-says nothing.
+A comment without a word, that only points elsewhere in the page ("see above", "alike"), or that
+has no word but those of the name ("the extent" of `extent`) says nothing.
 """
 import pathlib
 import re
@@ -41,6 +41,20 @@ def says_something(comment):
     return re.search(r"[^\W_]", words) is not None and not POINTER.fullmatch(words)
 
 
+EMPTY = {"a", "an", "the", "of", "this", "its", "is", "for", "sluice", "t"}
+
+
+def stems(text):
+    """Words without an ending of the plural or of the third person."""
+    return {word[:-1] if word.endswith("s") else word
+            for word in re.findall(r"[a-z]+|\d+", text.lower()) if word not in EMPTY}
+
+
+def only_repeats(comment, name):
+    """A comment that names a type or an enum says more than the name of the field."""
+    return "_" not in comment and stems(comment) <= stems(name)
+
+
 def line_of(text, at):
     return text.count("\n", 0, at) + 1
 
@@ -53,24 +67,31 @@ class Page:
         self.above = set()   # lines on which a comment ends and no code stands
         self.beside = set()  # lines on which a comment starts behind code
         self.names = set()   # of these those whose comment is names and no more
+        self.said = {}       # line: what its comment says
         for begin, end in comment_spans(text, is_schema):
             blank = re.sub(r"[^\n]", " ", text[begin:end])
             self.code = self.code[:begin] + blank + self.code[end:]
             if not says_something(text[begin:end]):
                 continue
             line_begin = text.rfind("\n", 0, begin) + 1
+            beside = text[line_begin:begin].strip() != ""
+            at = line_of(text, begin if beside else end - 1)
+            # Of comments by //, each line is one: what stands above goes on in it.
+            before = self.said.get(at - 1, "") if is_schema and not beside else ""
+            self.said[at] = before + " " + words_of(text[begin:end])
             if NAMES.fullmatch(words_of(text[begin:end])):
                 self.names |= {line_of(text, begin), line_of(text, end - 1)}
-            if text[line_begin:begin].strip():
+            if beside:
                 self.beside.add(line_of(text, begin))
             else:
                 self.above.add(line_of(text, end - 1))
 
-    def has_comment(self, begin, end):
-        """Of the declaration code[begin:end]."""
+    def has_comment(self, begin, end, name):
+        """Of the declaration code[begin:end] of this name."""
         first, last = line_of(self.code, begin), line_of(self.code, end - 1)
-        return first - 1 in self.above or any(
-            line in self.beside for line in range(first, last + 1))
+        lines = [line for line in range(first, last + 1) if line in self.beside]
+        lines += [first - 1] if first - 1 in self.above else []
+        return any(not only_repeats(self.said[line], name) for line in lines)
 
 
 def statements(page, begin, end):
@@ -127,7 +148,7 @@ def check_c(text):
         if name.endswith("API"):  # one for each system, under one comment
             continue
         count += 1
-        if not page.has_comment(*macro.span()):
+        if not page.has_comment(*macro.span(), name):
             missing.append((line_of(text, macro.start()), name))
     page.code = re.sub(r"^#[^\n]*(?:\\\n[^\n]*)*",
                        lambda m: re.sub(r"[^\n]", " ", m.group()), page.code, flags=re.M)
@@ -141,7 +162,7 @@ def check_c(text):
                  re.search(r"^typedef [^;{]*?\b(\w+);$", code))
         name = found.group(1) if found else re.sub(r"\s+", " ", code)[:40]
         count += 1
-        commented = page.has_comment(begin, head_end)
+        commented = page.has_comment(begin, head_end, "" if code.startswith("enum") else name)
         if code.startswith("enum"):
             head = line_of(page.code, begin)
             explained = head in page.beside - page.names or head - 1 in page.above - page.names
@@ -158,7 +179,7 @@ def check_c(text):
                 if EXPLAINED_ONCE.match(field):
                     continue
                 count += 1
-                if not page.has_comment(b, e):
+                if not page.has_comment(b, e, field):
                     missing.append((line_of(text, b), name + "." + field))
     return count, missing
 
@@ -168,18 +189,18 @@ def check_schema(text):
     missing, count = [], 0
     for item in re.finditer(r"^(table|struct) (\w+) \{(.*?)\}", page.code, re.M | re.S):
         count += 1
-        if not page.has_comment(item.start(), item.start(3)):
+        if not page.has_comment(item.start(), item.start(3), item.group(2)):
             missing.append((line_of(text, item.start()), item.group(2)))
         for begin, end in statements(page, item.start(3), item.end(3)):
             count += 1
-            if not page.has_comment(begin, end):
-                field = page.code[begin:end].split(":")[0]
+            field = page.code[begin:end].split(":")[0]
+            if not page.has_comment(begin, end, field):
                 missing.append((line_of(text, begin), item.group(2) + "." + field))
     return count, missing
 
 
 def self_test():
-    good = """/* A pair. */
+    good = """/* Two ends of a range. */
 typedef struct sluice_pair {
   uint32_t struct_size;
   int32_t a; /* the first, in bytes */
@@ -187,7 +208,7 @@ typedef struct sluice_pair {
   int32_t b,
       c;
 } sluice_pair_t;
-/* Adds. */
+/* The sum of both. */
 SLUICE_API int sluice_add(int a,
                           int b);
 enum { /* kinds */ SLUICE_A = 0, SLUICE_B = 1 };
@@ -199,22 +220,30 @@ enum { /* sluice_pair_t.a */
 #define SLUICE_COUNT 3
 """
     assert check_c(good) == (8, []), check_c(good)
-    for comment, name in (("/* A pair. */", "sluice_pair_t"),
+    for comment, name in (("/* Two ends of a range. */", "sluice_pair_t"),
                           (" /* the first, in bytes */", "sluice_pair_t.a"),
                           ("  /* The second and the third. */", "sluice_pair_t.b"),
-                          ("/* Adds. */", "sluice_add"), ("/* How many. */", "SLUICE_COUNT"),
+                          ("/* The sum of both. */", "sluice_add"),
+                          ("/* How many. */", "SLUICE_COUNT"),
                           (" /* kinds */", "enum { SLUICE_A = 0, SLUICE_B = 1 };"),
                           (" /* here */", "SLUICE_NEAR"), ("/* not here */", "SLUICE_FAR")):
         assert comment in good
         for nothing in ("", "/* */", "/* . */", "/* See above. */", "/* alike */"):
             missing = [n for _, n in check_c(good.replace(comment, nothing))[1]]
             assert name in missing, (name, nothing, missing)
-    apart = good.replace("/* Adds. */\n", "/* Adds. */\n\n")
+    for comment, name, again in (
+            ("/* Two ends of a range. */", "sluice_pair_t", "/* A pair. */"),
+            ("/* The sum of both. */", "sluice_add", "/* Adds. */"),
+            ("/* the first, in bytes */", "sluice_pair_t.a", "/* this a */"),
+            ("/* How many. */", "SLUICE_COUNT", "/* The count. */")):
+        missing = [n for _, n in check_c(good.replace(comment, again))[1]]
+        assert missing == [name], (again, missing)
+    apart = good.replace("/* The sum of both. */\n", "/* The sum of both. */\n\n")
     assert [n for _, n in check_c(apart)[1]] == ["sluice_add"]
-    schema = "// A level.\ntable Level {\n  banks:uint = 1 (id: 7); // of it\n}\n"
+    schema = "// One memory.\ntable Level {\n  banks:uint = 1 (id: 7); // of it\n}\n"
     assert check_schema(schema) == (2, [])
     assert check_schema(schema.replace("// of it", ""))[1] == [(3, "Level.banks")]
-    assert check_schema(schema.replace("// A level.", ""))[1] == [(2, "Level")]
+    assert check_schema(schema.replace("// One memory.", ""))[1] == [(2, "Level")]
     print("a missing comment is found")
 
 

@@ -32,6 +32,7 @@ class Function:
     last: int  # line of the closing brace; of the semicolon for a declaration
     parameters: int
     has_body: bool
+    owner: str = ""  # the class whose member it is, where its body stands outside
 
     @property
     def lines(self):
@@ -105,9 +106,39 @@ def count_parameters(words):
     return count
 
 
+def without_template(head):
+    """Without `template <...>` in front, whose arguments may have defaults."""
+    while head and head[0][0] == "template":
+        depth, end = 0, 0
+        for end, (word, _) in enumerate(head):
+            depth += (word == "<") - (word == ">")
+            if end > 0 and depth == 0:
+                break
+        head = head[end + 1 :]
+    return head
+
+
+def named_lambda(head):
+    """(name, parameter count) of `auto NAME = [...](...)`, or None."""
+    words = [w for w, _ in head]
+    if "=" not in words or words[words.index("=") + 1 : words.index("=") + 2] != ["["]:
+        return None
+    at = words.index("=")
+    if not re.fullmatch(r"[A-Za-z_]\w*", words[at - 1]) or "(" not in words[at:]:
+        return None
+    begin = words.index("(", at)
+    depth, end = 0, begin
+    for end in range(begin, len(words)):
+        depth += (words[end] == "(") - (words[end] == ")")
+        if depth == 0:
+            break
+    return words[at - 1], count_parameters(words[begin + 1 : end])
+
+
 def signature(head):
     """(name, parameter count) when `head`, the words in front of a brace or a semicolon,
     declares a function; else None."""
+    head = without_template(head)
     depth = 0
     for i, (word, _) in enumerate(head):
         if word == "(":
@@ -155,17 +186,28 @@ def signature(head):
     return None
 
 
+def owner_of(head, name):
+    """The class in front of `::NAME(`, or nothing."""
+    words = [w for w, _ in head]
+    for i in range(2, len(words) - 1):
+        if words[i] == name and words[i + 1] == "(" and words[i - 1] == "::":
+            before = i - 2
+            if words[before] == ">":  # a template's arguments
+                depth = 0
+                while before >= 0:
+                    depth += (words[before] == ">") - (words[before] == "<")
+                    before -= 1
+                    if depth == 0:
+                        break
+            return words[before] if before >= 0 else ""
+        if words[i] == "(":
+            return ""
+    return ""
+
+
 def is_class(head):
     """The name of the class that a brace behind `head` opens, or None."""
-    words = [w for w, _ in head]
-    while words[:1] == ["template"]:
-        depth, end = 0, 0
-        for end, word in enumerate(words):
-            depth += word == "<"
-            depth -= word == ">"
-            if end > 0 and depth == 0:
-                break
-        words = words[end + 1 :]
+    words = [w for w, _ in without_template(head)]
     if words[:1] == ["typedef"]:
         words = words[1:]
     if not words or words[0] not in ("class", "struct", "union"):
@@ -176,9 +218,20 @@ def is_class(head):
     return names[0] if names else "(unnamed)"
 
 
+def macros(file, text):
+    """Those with parameters or several lines, as functions."""
+    for found in DIRECTIVE.finditer(text):
+        name = re.match(r"[ \t]*#[ \t]*define[ \t]+(\w+)(\(([^)]*)\))?", found.group(0))
+        lines = found.group(0).count("\n")
+        if name and (name.group(2) or lines):
+            first = text.count("\n", 0, found.start()) + 1
+            parameters = count_parameters(re.findall(r"\w+|,", name.group(3) or ""))
+            yield Function(file, name.group(1), first, first + lines, parameters, True)
+
+
 def measure(file, text):
     """([Function], [Class]) of one source."""
-    functions, classes = [], []
+    functions, classes = list(macros(file, text)), []
     stack = []  # of ("scope" | "class" | "function" | "other", entry)
     head = []
     parentheses = 0
@@ -224,14 +277,15 @@ def measure(file, text):
             if words[:1] == ["catch"]:  # of a function whose body is a try block
                 stack.append(("function", None))
                 continue
-            found = signature(head)
+            found = named_lambda(head) or signature(head)
             last = words[-1] if words else ""
             # A brace behind a member's name in a list of initialisers is no body.
             in_list = found and ":" in words and re.fullmatch(r"[A-Za-z_]\w*|>", last) and (
                 words[words.index(":") - 1] == ")" and last not in ("const", "noexcept")
             )
             if found and not in_list and "enum" not in words:
-                entry = Function(file, found[0], head[0][1], line, found[1], True)
+                entry = Function(file, found[0], head[0][1], line, found[1], True,
+                                 owner_of(head, found[0]))
                 functions.append(entry)
                 stack.append(("function", entry))
                 continue

@@ -2,6 +2,7 @@
 #include "plan/mesh/node_resident.h"
 
 #include "base/checked.h"
+#include "base/first_fit.h"
 #include "base/sort.h"
 #include "plan/mesh/node_fit.h"
 #include "plan/mesh/node_steps.h"
@@ -52,24 +53,26 @@ Status HoldLayer(Span<NodeLayer*> layers, uint32_t i, Room room, Vector<Held>* a
 }
 
 // Puts each buffer at the lowest address that is free for as long as it is in use.
-bool PlaceHeld(int64_t capacity, Vector<Held>* all) {
+Status PlaceHeld(const NodeSchedule& self, Vector<Held>* all, bool* placed) {
+  ArenaScope scope(self.arena);
+  Span<TakenRange> taken;
+  SLUICE_TRY(self.arena->Allocate(all->size(), &taken));
   Sort(all->begin(), all->end(), InTurn);
+  *placed = false;
   for (size_t i = 0; i < all->size(); ++i) {
     Held* held = &(*all)[i];
-    for (size_t k = 0; k < i;) {
-      const Held& other = (*all)[k++];
-      if (other.to < held->from || other.from > held->to ||
-          other.begin >= held->begin + held->bytes ||
-          held->begin >= other.begin + other.bytes) {
-        continue;
-      }
-      held->begin = other.begin + other.bytes;
-      k = 0;
+    size_t count = 0;
+    for (size_t k = 0; k < i; ++k) {
+      const Held& other = (*all)[k];
+      if (other.to < held->from || other.from > held->to) continue;
+      taken[count++] = TakenRange{other.begin, other.begin + other.bytes};
     }
-    if (held->begin + held->bytes > capacity) return false;
+    held->begin = FirstFit(held->bytes, 1, taken.Slice(0, count));
+    if (held->begin + held->bytes > self.capacity) return Status::kOk;
   }
   for (const Held& held : *all) held.layer->roles[held.role].begin = held.begin;
-  return true;
+  *placed = true;
+  return Status::kOk;
 }
 
 }  // namespace
@@ -85,7 +88,9 @@ Status ArrangeResident(NodeSchedule* self, Span<NodeLayer*> layers) {
     for (uint32_t i = 0; i < layers.size(); ++i) {
       SLUICE_TRY(HoldLayer(layers, i, static_cast<Room>(room), &all));
     }
-    if (PlaceHeld(self->capacity, &all)) return Status::kOk;
+    bool placed;
+    SLUICE_TRY(PlaceHeld(*self, &all, &placed));
+    if (placed) return Status::kOk;
   }
   return Status::kInfeasible;
 }

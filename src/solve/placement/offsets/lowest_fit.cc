@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "base/first_fit.h"
 #include "base/rng.h"
 #include "base/sort.h"
 
@@ -42,40 +43,11 @@ FitKey KeyOf(const Sections& sections, FitOrder by, uint32_t u) {
   return {load, b.bytes, u};
 }
 
-struct Placed {
-  int64_t begin, end;
-};
-
-// Up to so many placed buffers, repeated scans are faster than sorting.
-constexpr size_t kFew = 512;
-
-// Lowest offset of b that overlaps none of `placed`: while a placed buffer overlaps b, b moves
-// behind that buffer. Reorders `placed`.
+// Lowest offset of b that overlaps none of `placed`, which it reorders.
 int64_t LowestAmong(const Sections& sections, const SectionedBuffer& b,
-                    Span<Placed> placed) {
-  if (placed.size() > kFew) {
-    Sort(placed.begin(), placed.end(),
-         [](const Placed& a, const Placed& c) { return a.begin < c.begin; });
-  }
-  int64_t at = sections.Lowest(b, 0);
-  size_t above = placed.size();  // those that may end above `at`
-  for (bool moved = true; moved && at < kNowhere;) {
-    moved = false;
-    size_t kept = 0;
-    for (size_t i = 0; i < above; ++i) {
-      const Placed p = placed[i];
-      if (p.end <= at) continue;
-      if (p.begin >= at + b.bytes) {
-        placed[kept++] = p;
-        continue;
-      }
-      at = sections.Lowest(b, p.end);
-      if (at >= kNowhere) break;
-      moved = true;
-    }
-    above = kept;
-  }
-  return at;
+                    Span<TakenRange> placed) {
+  return FirstFit(b.bytes, placed, kNowhere,
+                  [&](int64_t from) { return sections.Lowest(b, from); });
 }
 
 }  // namespace
@@ -100,7 +72,7 @@ Status LowestFit(const Sections& sections, Span<const uint32_t> order, int64_t g
   ArenaScope scope(arena);
   uint32_t widest = 0;
   for (const SectionedBuffer& b : sections.buffers) widest = Max(widest, b.near_count);
-  Span<Placed> placed;
+  Span<TakenRange> placed;
   SLUICE_TRY(arena->Allocate(widest, &placed));
   for (int64_t& offset : offsets) offset = -1;
   *peak = 0;
@@ -115,7 +87,7 @@ Status LowestFit(const Sections& sections, Span<const uint32_t> order, int64_t g
     size_t count = 0;
     for (uint32_t v : sections.NearOf(b)) {
       if (offsets[v] < 0 || offsets[v] >= kNowhere) continue;
-      placed[count++] = Placed{offsets[v], offsets[v] + sections.buffers[v].bytes};
+      placed[count++] = TakenRange{offsets[v], offsets[v] + sections.buffers[v].bytes};
     }
     offsets[u] = LowestAmong(sections, b, placed.Slice(0, count));
     *peak = Max(*peak, offsets[u] + b.bytes);
@@ -128,7 +100,7 @@ Status FitAround(Span<const LiveRange> buffers, int64_t capacity, Arena* arena,
                  Span<int64_t> offsets, bool* placed) {
   ArenaScope scope(arena);
   Span<uint32_t> order;
-  Span<Placed> taken;
+  Span<TakenRange> taken;
   SLUICE_TRY(arena->Allocate(buffers.size(), &order));
   SLUICE_TRY(arena->Allocate(buffers.size(), &taken));
   size_t free = 0;
@@ -156,7 +128,7 @@ Status FitAround(Span<const LiveRange> buffers, int64_t capacity, Arena* arena,
           range.begin >= other.end) {
         continue;
       }
-      taken[count++] = Placed{offsets[o], offsets[o] + other.bytes};
+      taken[count++] = TakenRange{offsets[o], offsets[o] + other.bytes};
     }
     const int64_t at = LowestAmong(no_holes, b, taken.Slice(0, count));
     if (at + range.bytes > capacity) return Status::kOk;
