@@ -296,6 +296,7 @@ Status Follower::Compute(const sluice_instruction_t& instruction) {
   NeedsOfTile(judge_->graph, layer, tile, origin, result.extent, &needs);
   SLUICE_TRY(CheckTile(layer, tile, instruction.flags, result.extent, needs));
   CountTile(tile, instruction.flags, needs);
+  if (judge_->counts_only) return Status::kOk;
   bool in_place;
   SLUICE_TRY(ReadInputs(layer, layer_index, needs, last, &in_place, result));
   if (tile.accumulator != SLUICE_NONE) {

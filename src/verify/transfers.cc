@@ -146,6 +146,7 @@ Status Follower::Transfer(const sluice_instruction_t& instruction) {
     const bool load = instruction.opcode == SLUICE_OPCODE_LOAD;
     CountPort(transfer, instruction.opcode, bytes, load ? src.region : dst.region);
   }
+  if (judge_->counts_only) return Status::kOk;
   parts_.Truncate(0);
   if (transfer.index != SLUICE_NONE) {
     SLUICE_TRY(Gather(transfer, src, dst));
@@ -302,6 +303,7 @@ Status Follower::Host(const sluice_host_call_t& call) {
   }
   SLUICE_TRY(CheckHostCall(*judge_, kernel.layer, call));
   CountHost(call, kernel.layer);
+  if (judge_->counts_only) return Status::kOk;
   const int64_t start[kAxes] = {};
   uint32_t operand = call.first_operand;
   for (size_t i = 0; i < layer.inputs.size() + layer.outputs.size(); ++i) {
