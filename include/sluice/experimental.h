@@ -553,7 +553,8 @@ SLUICE_API sluice_status_t sluice_segments(
     const sluice_hardware_t* hardware, const sluice_segment_options_t* options,
     sluice_segment_schedule_t* schedule, sluice_diagnostic_t* diagnostic);
 
-/* Judges a plan as sluice_verify does, then fills in its layers; see layers.h. */
+/* Judges a plan as sluice_verify does, unless it comes from sluice_schedule or
+ * sluice_reschedule, which have judged it; then fills in its layers; see layers.h. */
 SLUICE_API sluice_status_t sluice_plan_layers(
     sluice_context_t* context, const sluice_graph_t* graph, const sluice_hardware_t* hardware,
     const sluice_plan_t* plan, sluice_layer_list_t* list, sluice_diagnostic_t* diagnostic);

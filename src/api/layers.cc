@@ -27,6 +27,6 @@ sluice_status_t sluice_plan_layers(sluice_context_t* context,
   if (!use.entered()) return report.InUse();
   sluice::Arena scratch(&context->memory);
   return report.Done(sluice::CostLayers(
-      {graph->graph, hardware->hardware, plan->plan}, &scratch,
+      {graph->graph, hardware->hardware, plan->plan, plan->judged}, &scratch,
       sluice::Span<sluice_layer_cost_t>(own.costs, own.count), report.get()));
 }

@@ -44,6 +44,7 @@ struct sluice_plan {
   sluice::Arena arena;
   sluice::Span<const uint8_t> bytes;
   sluice::Plan plan = {};
+  bool judged = false;  // this library made the plan and has judged it
 };
 
 #endif  // SLUICE_API_OBJECTS_H_

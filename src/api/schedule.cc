@@ -44,6 +44,7 @@ Status ScheduleInto(sluice_context_t* context, const ScheduleCall& call,
       MakePlan(request, &plan->arena, &scratch, &plan->bytes, call.change, diagnostic));
   SLUICE_TRY(ReadPlan(plan->bytes.data(), plan->bytes.size(), &plan->arena, &plan->plan,
                       diagnostic));
+  plan->judged = true;
   plan->plan.report.missing_components = MissingComponents(call.hardware.hardware);
   uint64_t* peaks = plan->plan.report.phase_peak_bytes;
   for (uint32_t p = 0; p < SLUICE_PHASE_COUNT; ++p) {

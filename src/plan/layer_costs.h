@@ -4,8 +4,8 @@
 // Input    a plan, with the graph and the machine that it was made for.
 // Output   a row per layer: tiles, cycles, bytes, energy, which part takes the most of
 //          its time, and its lower bounds.
-// Errors   those of Verify, which judges the plan first; kOutOfMemory.
-// Cost     Verify, then linear in layers and edges.
+// Errors   those of Verify, which judges the plan first, unless that is done; kOutOfMemory.
+// Cost     Verify or CountVerified, then linear in layers and edges.
 #ifndef SLUICE_PLAN_LAYER_COSTS_H_
 #define SLUICE_PLAN_LAYER_COSTS_H_
 
@@ -21,6 +21,7 @@ struct PlanOfLayers {
   const Graph& graph;  // as the file has it
   const Hardware& hardware;
   const Plan& plan;
+  bool judged = false;  // the plan was accepted for this graph and this machine
 };
 
 // rows: one for each layer of the graph.

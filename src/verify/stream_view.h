@@ -95,6 +95,7 @@ struct Judge {
   // The instruction being judged, for messages.
   Step step;
   bool has_step;
+  bool counts_only = false;  // the plan was judged before: only what it costs is asked
 };
 
 inline uint64_t Join(uint32_t low, uint32_t high) {

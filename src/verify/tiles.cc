@@ -327,6 +327,7 @@ Status FollowTile(Follower* f, const sluice_instruction_t& instruction) {
   const TileStep step = {layer, layer_index, tile, instruction.flags, needs};
   SLUICE_TRY(CheckTile(*f->judge, step, result.extent));
   CountTile(f, tile, instruction.flags, needs);
+  if (f->judge->counts_only) return Status::kOk;
   bool in_place;
   SLUICE_TRY(ReadInputs(f, step, result, &in_place));
   if (tile.accumulator != SLUICE_NONE) {

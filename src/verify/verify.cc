@@ -79,9 +79,24 @@ Status Run(Judge* judge, VerifiedCounts* counts) {
   SLUICE_TRY(judge::CheckViews(judge));
   SLUICE_TRY(judge::ReadStream(judge));
   const Status status = FollowAll(judge, judge::Preference::kAny, counts);
+  if (status == Status::kOk && judge->counts_only) return status;
   if (status != Status::kOk) return NameCause(judge, status, counts);
   SLUICE_TRY(judge::CheckBeside(*judge));
   return judge::CheckReport(*judge, *counts);
+}
+
+constexpr int64_t kWork = int64_t{1} << 24;
+
+Status RunIn(Arena* scratch, Judge* judge, VerifiedCounts* counts) {
+  Clear(counts);
+  ClearDiagnostic(judge->diagnostic);
+  ArenaScope scope(scratch);
+  const Status status = Run(judge, counts);
+  if (status == Status::kOutOfMemory) {
+    return Fail(judge->diagnostic, status, "verify")
+        .Text("no memory left to verify with");
+  }
+  return status;
 }
 
 }  // namespace
@@ -92,16 +107,15 @@ Status Verify(const Graph& graph, const Hardware& hardware, const Plan& plan,
   VerifiedCounts uncounted = {};
   if (diagnostic == nullptr) diagnostic = &unread;
   if (counts == nullptr) counts = &uncounted;
-  Clear(counts);
-  ClearDiagnostic(diagnostic);
-  ArenaScope scope(scratch);
-  constexpr int64_t kWork = int64_t{1} << 24;
   Judge judge = {graph, hardware, plan, scratch, diagnostic, {}, kWork, {}, false};
-  const Status status = Run(&judge, counts);
-  if (status == Status::kOutOfMemory) {
-    return Fail(diagnostic, status, "verify").Text("no memory left to verify with");
-  }
-  return status;
+  return RunIn(scratch, &judge, counts);
+}
+
+Status CountVerified(const Graph& graph, const Hardware& hardware, const Plan& plan,
+                     Arena* scratch, VerifiedCounts* counts, Diagnostic* diagnostic) {
+  Judge judge = {graph, hardware, plan, scratch, diagnostic,
+                 {},    kWork,    {},   false,   true};
+  return RunIn(scratch, &judge, counts);
 }
 
 }  // namespace sluice

@@ -50,6 +50,11 @@ struct VerifiedCounts {
 Status Verify(const Graph& graph, const Hardware& hardware, const Plan& plan,
               Arena* scratch, VerifiedCounts* counts, Diagnostic* diagnostic);
 
+// Counts the same again, without a judgement, for a plan that Verify has accepted for
+// this graph and this hardware.
+Status CountVerified(const Graph& graph, const Hardware& hardware, const Plan& plan,
+                     Arena* scratch, VerifiedCounts* counts, Diagnostic* diagnostic);
+
 }  // namespace sluice
 
 #endif  // SLUICE_VERIFY_VERIFY_H_

@@ -2,6 +2,8 @@
 // What the layers of a plan take adds up to what the plan's report says.
 #include <doctest/doctest.h>
 
+#include <string.h>
+
 #include <vector>
 
 #include "sluice/experimental.h"
@@ -76,6 +78,13 @@ TEST_CASE("layers: they add up to the plan") {
     const Layers layers = LayersOf(&library, graph, hardware, plan);
     REQUIRE(layers.status == SLUICE_OK);
     CheckSums(layers, ReportOf(plan));
+    // A plan of other origin is judged first; what is counted is the same.
+    const PlanPtr copy = library.Plan(BytesOf(plan));
+    REQUIRE(copy != nullptr);
+    const Layers again = LayersOf(&library, graph, hardware, copy);
+    REQUIRE(again.status == SLUICE_OK);
+    CHECK(memcmp(again.rows.data(), layers.rows.data(),
+                 layers.rows.size() * sizeof(sluice_layer_cost_t)) == 0);
   }
 }
 
