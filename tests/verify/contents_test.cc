@@ -211,7 +211,7 @@ std::vector<int64_t> WriteAtRandom(size_t rounds) {
   Setting s({0, 0});
   s.own.judge.stream.region_limit[SLUICE_REGION_GBUF] = 512;
   Contents contents(&s.own.judge);
-  REQUIRE(contents.Init() == Status::kOk);
+  REQUIRE(InitContents(&contents) == Status::kOk);
   sluice::Rng rng(7);
   std::vector<uint32_t> owner(512, 0);
   std::vector<int64_t> work;
@@ -230,8 +230,8 @@ std::vector<int64_t> WriteAtRandom(size_t rounds) {
       box.Add(rows, stride, 0);
       box.Add(length, 1, 0);
       s.Enter(&contents, {0, 0, 0, position});
-      REQUIRE(contents.Overwrite(0, box, false) == Status::kOk);
-      REQUIRE(contents.Put(0, part) == Status::kOk);
+      REQUIRE(Overwrite(&contents, 0, box, false) == Status::kOk);
+      REQUIRE(PutPart(&contents, 0, part) == Status::kOk);
       for (int64_t r = 0; r < rows; ++r) {
         for (int64_t c = 0; c < length; ++c) {
           owner[static_cast<size_t>(at + r * stride + c)] = root;
@@ -242,8 +242,8 @@ std::vector<int64_t> WriteAtRandom(size_t rounds) {
     s.Enter(&contents, {0, 0, 0, ++position});
     for (size_t b = 0; b < owner.size(); ++b) {
       sluice::Vector<Part> parts(&s.own.arena);
-      REQUIRE(contents.Read(0, Span(static_cast<int64_t>(b), 1), false, &parts) ==
-              Status::kOk);
+      REQUIRE(ReadParts(&contents, 0, Span(static_cast<int64_t>(b), 1), false,
+                        &parts) == Status::kOk);
       REQUIRE(parts.size() == 1);
       REQUIRE(parts[0].root == owner[b]);
     }
