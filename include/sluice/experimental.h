@@ -448,9 +448,9 @@ SLUICE_API sluice_status_t sluice_verify_together(
     const sluice_turn_list_t* list, sluice_diagnostic_t* diagnostic);
 
 /* Layers of a graph on a mesh of nodes (KAPLA): which run together, on which nodes, and what
- * stays on the chip between them. In a spatial segment every stage has nodes of its own and
+ * stays on chip between them. In a spatial segment every stage has nodes of its own and
  * all work at once, slice of the batch after slice. In a temporal segment layer after layer
- * runs on all nodes. Costs are those of the mesh model, with the leakage of the whole chip.
+ * runs on all nodes. Costs are those of the mesh model, with the leakage of the whole machine.
  *
  * sluice_segment_options_t.solver: */
 enum { SLUICE_SEGMENTS_CHAIN = 0, /* the best chain; layers are mapped where that may

@@ -23,12 +23,12 @@
  *              exceeds max_bytes. Nothing is printed. The library has no globals, no
  *              threads, no exceptions, and does not abort.
  *   Lifetime   Input bytes and structs are read during the call and may go after it. Every
- *              object owns what it needs: a plan outlives its graph, its hardware and the
+ *              object owns what it needs: a plan outlives its graph, its machine and the
  *              plan it was made from. Destroy functions take NULL and then do nothing.
  *              Pointers that a function lends ("borrowed") hold until their object is
  *              destroyed.
  *   Threads    A context serves one thread at a time, also when its objects are destroyed; a
- *              call while another works gets SLUICE_BAD_ARGUMENT. Graphs, hardware and plans
+ *              call while another works gets SLUICE_BAD_ARGUMENT. Graphs, machines and plans
  *              do not change: many threads may read the same one at the same time, also in
  *              calls on other contexts.
  *   Results    The same version, inputs, options, seed and iteration bound give the same
@@ -61,7 +61,7 @@ enum { /* sluice_status_t */
   SLUICE_STOPPED = 2,           /* a limit was reached before any legal plan existed */
   SLUICE_REJECTED = 3,          /* a judge found the plan wrong; rule in diagnostic */
   SLUICE_BAD_ARGUMENT = -1,     /* a null pointer, a value out of range, a bad struct_size */
-  SLUICE_BAD_INPUT = -2,        /* bytes are no valid graph, hardware or plan */
+  SLUICE_BAD_INPUT = -2,        /* bytes are no valid graph, machine or plan */
   SLUICE_UNSUPPORTED = -3,      /* valid, but this library cannot do it; named */
   SLUICE_OUT_OF_MEMORY = -4,    /* allocator refused or max_bytes would be exceeded */
   SLUICE_BUFFER_TOO_SMALL = -5, /* the required size is in *size (or *count) */
@@ -194,7 +194,7 @@ SLUICE_API sluice_status_t sluice_hardware_create(sluice_context_t* context,
                                                   const void* bytes, size_t size,
                                                   sluice_hardware_t** out_hardware,
                                                   sluice_diagnostic_t* diagnostic);
-/* Gives the hardware's memory back to its context. NULL: nothing. */
+/* Gives the machine's memory back to its context. NULL: nothing. */
 SLUICE_API void sluice_hardware_destroy(sluice_hardware_t* hardware);
 
 enum { /* sluice_tensor_info_t.kind */
@@ -328,7 +328,7 @@ typedef struct sluice_runner {
 typedef struct sluice_schedule_options {
   uint32_t struct_size;
   uint32_t solver;            /* SLUICE_SOLVER_ */
-  uint64_t scratchpad_bytes;  /* the most to use per node; 0, or more than the hardware
+  uint64_t scratchpad_bytes;  /* the most to use per node; 0, or more than the machine
                                  has: its capacity */
   uint64_t deadline_ns;       /* from the start of the call; 0: none */
   uint64_t max_iterations;    /* of improvement; 0: no bound by count */
@@ -356,7 +356,7 @@ typedef struct sluice_schedule_options {
    * (longer single instructions excepted). Between two blocks another stream may have the
    * machine. 0: no limit. */
   uint64_t max_block_cycles;
-  /* A plan of the same graph and hardware to go on from; it is verified first. The result
+  /* A plan of the same graph and machine to go on from; it is verified first. The result
    * is never worse by the objective. A plan that needs more than scratchpad_bytes is a
    * start of the search and no more. May be NULL. */
   const sluice_plan_t* resume;
@@ -439,7 +439,7 @@ typedef struct sluice_reschedule_options {
                               SLUICE_BAD_ARGUMENT; may be NULL */
 } sluice_reschedule_options_t;
 
-/* Plans again after the graph, the hardware or the scratchpad has changed; `graph` and
+/* Plans again after the graph, the machine or the scratchpad has changed; `graph` and
  * `hardware` are the new ones. `options.previous` is the plan before; it may have been read
  * from bytes. What is still valid of its schedule is kept, the rest is reworked, in a fraction
  * of the time of sluice_schedule; with a deadline or max_iterations the remaining time improves
@@ -475,7 +475,7 @@ SLUICE_API sluice_status_t sluice_plan_patch(const sluice_plan_t* before,
  *
  * Of the graph's bytes without its inline constants, on which no plan depends. */
 SLUICE_API uint64_t sluice_graph_hash(const sluice_graph_t* graph);
-/* Of the hardware's bytes. */
+/* Of the machine's descriptor. */
 SLUICE_API uint64_t sluice_hardware_hash(const sluice_hardware_t* hardware);
 /* A plan, and what it was made for. */
 typedef struct sluice_plan_hashes {
@@ -535,7 +535,7 @@ SLUICE_API sluice_status_t sluice_plan_tensor(const sluice_plan_t* plan, uint32_
 
 /* Parts of sluice_schedule, by which the report tells its own memory. */
 enum {
-  SLUICE_PHASE_READ = 0,     /* graph and hardware, when they were created */
+  SLUICE_PHASE_READ = 0,     /* graph and machine, when they were created */
   SLUICE_PHASE_LOWER = 1,    /* views, places in DRAM */
   SLUICE_PHASE_SCHEDULE = 2, /* tiles, order, waits: the search */
   SLUICE_PHASE_PLACE = 3,    /* scratchpad addresses, where they are searched apart */

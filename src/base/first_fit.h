@@ -20,7 +20,7 @@ struct TakenRange {
 };
 
 // next(from): the lowest allowed address from there on; at `nowhere` and above there is none.
-// While a range overlaps the bytes, they move behind it. Reorders `taken`.
+// While a range overlaps the bytes, they move behind it. Overwrites `taken`.
 template <class Next>
 int64_t FirstFit(int64_t bytes, Span<TakenRange> taken, int64_t nowhere, Next next) {
   // Up to so many ranges, repeated scans are faster than sorting.

@@ -40,7 +40,8 @@ TEST_CASE("first fit: nowhere is told") {
   TakenRange taken[] = {{0, 4}, {6, 9}};
   const auto up_to_ten = [](int64_t from) { return from > 10 ? int64_t{1000} : from; };
   CHECK(FirstFit(2, {taken, 2}, 1000, up_to_ten) == 4);
-  CHECK(FirstFit(3, {taken, 2}, 1000, up_to_ten) == 9);
+  TakenRange same[] = {{0, 4}, {6, 9}};
+  CHECK(FirstFit(3, {same, 2}, 1000, up_to_ten) == 9);
   TakenRange all[] = {{0, 11}};
   CHECK(FirstFit(1, {all, 1}, 1000, up_to_ten) == 1000);
 }

@@ -27,7 +27,6 @@ LONGER = {
     "firmware-sim/Execution": 260,
     "src/cli/Session": 380,
     "src/import/GraphWriter": 290,
-    "src/import/onnx/OnnxLowering": 700,
     "src/import/tflite/Lowering": 290,
     "src/model/DmaLister": 210,
     "src/model/Program": 290,

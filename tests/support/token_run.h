@@ -58,14 +58,14 @@ struct TokenRun {
     bool trapped = false;
     const auto event = [&](const sluice_walk_cursor_t* cursors, uint32_t e, bool ends) {
       if (trapped) return;
-      if (ends) return device.Complete(flight[e]);
+      if (ends) return CompleteFlight(device, flight[e]);
       sluice_instruction_t instruction;
       REQUIRE(sluice_walk_next(&walker, cursors, e, &instruction) == 1);
       flight[e] = sluice_sim::Flight();
       flight[e].engine = e;
       flight[e].visit = cursors[e].visit;
       flight[e].instruction = sluice_walk_position(&walker, cursors, e);
-      const sluice_sim::Trap trap = device.Start(instruction, &flight[e]);
+      const sluice_sim::Trap trap = StartInstruction(device, instruction, &flight[e]);
       CHECK_MESSAGE(!trap, trap.code, ": ", trap.text);
       trapped = bool(trap);
     };

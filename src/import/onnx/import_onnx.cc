@@ -113,9 +113,9 @@ uint32_t CountOf(const std::vector<UnsupportedOperator>& list) {
 // Whether an operand holds floats that the host computes: compute units cannot read it.
 bool ReadsFloats(OnnxLowering* to, const OnnxNode& node) {
   for (const int input : node.inputs) {
-    if (input < 0 || to->Value(input).constant) continue;
+    if (input < 0 || ValueOf(*to, input).constant) continue;
     try {
-      if (to->Place(input).numbers.floats) return true;
+      if (PlaceOf(to, input).numbers.floats) return true;
     } catch (const Unsupported&) {
       continue;  // the node that writes it was refused
     }
@@ -126,15 +126,15 @@ bool ReadsFloats(OnnxLowering* to, const OnnxNode& node) {
 // Lets the host compute the node in floats, where layers would only reproduce its
 // shapes. False: `reason` says why the host cannot.
 bool LowersOnHost(OnnxLowering* to, const OnnxNode& node, std::string* reason) {
-  const OnnxLowering::Mark mark = to->Now();
+  const OnnxMark mark = MarkOf(*to);
   try {
     LowerOnnxFloats(to, node);
-    if (!to->ComputesFloats()) to->StorePlaceholders(node);
+    if (!to->computes_floats) StorePlaceholders(to, node);
     return true;
   } catch (const Unsupported& unsupported) {
     const bool better = HasOnnxFloats(node.op) && ReadsFloats(to, node);
     if (reason->empty() || better) *reason = unsupported.what();
-    to->Rewind(mark);
+    Rewind(to, mark);
   }
   return false;
 }
@@ -144,35 +144,35 @@ bool LowersOnHost(OnnxLowering* to, const OnnxNode& node, std::string* reason) {
 bool LowersNode(OnnxLowering* to, const OnnxNode& node, ImportResult* result,
                 std::string* reason) {
   const auto known = Functions().find(node.op);
-  const OnnxLowering::Mark mark = to->Now();
+  const OnnxMark mark = MarkOf(*to);
   if (known != Functions().end()) {
     try {
       known->second(to, node);
       const bool exact = CountOf(result->shapes_only) == CountOf(mark.shapes_only);
-      if (exact && to->graph().HasOpaque(mark.graph.layers)) {
+      if (exact && to->graph.HasOpaque(mark.graph.layers)) {
         CountOperator(&result->hosted, node.op, kByHostFunction);
       }
-      if (exact || !to->ComputesFloats()) return true;
+      if (exact || !to->computes_floats) return true;
     } catch (const Unsupported& unsupported) {
       *reason = unsupported.what();
     }
-    to->Rewind(mark);
+    Rewind(to, mark);
   }
-  const bool on_host = to->ComputesFloats() && HasOnnxFloats(node.op);
+  const bool on_host = to->computes_floats && HasOnnxFloats(node.op);
   if (on_host && LowersOnHost(to, node, reason)) {
     CountOperator(&result->hosted, node.op, kByHostFunction);
     return true;
   }
-  if (known != Functions().end() && !(to->ComputesFloats() && ReadsFloats(to, node))) {
+  if (known != Functions().end() && !(to->computes_floats && ReadsFloats(to, node))) {
     try {
       known->second(to, node);
       return true;
     } catch (const Unsupported& unsupported) {
       *reason = unsupported.what();
-      to->Rewind(mark);
+      Rewind(to, mark);
     }
   }
-  const bool among_placeholders = !to->ComputesFloats() && HasOnnxFloats(node.op);
+  const bool among_placeholders = !to->computes_floats && HasOnnxFloats(node.op);
   if (!among_placeholders || !LowersOnHost(to, node, reason)) return false;
   CountOperator(&result->hosted, node.op, kByHostFunction);
   return true;
@@ -200,9 +200,9 @@ void LowerNode(OnnxLowering* to, const OnnxNode& node, const OnnxImportOptions& 
 
 // Makes the graph's inputs or its outputs by `place`. If the graph cannot have one of
 // them, the model is unsupported.
-void PlaceBorder(OnnxLowering* lowering, void (OnnxLowering::*place)()) {
+void PlaceBorder(OnnxLowering* lowering, void (*place)(OnnxLowering*)) {
   try {
-    (lowering->*place)();
+    place(lowering);
   } catch (const Unsupported& unsupported) {
     throw Error(Fault::kUnsupported,
                 std::string("an input or output of the model: ") + unsupported.what());
@@ -220,8 +220,8 @@ ImportResult ImportOnnx(const uint8_t* bytes, size_t size,
   graph.LimitConstants(options.max_constant_bytes);
   ImportResult result = {};
   OnnxLowering lowering(model, &graph, &result);
-  lowering.DeclareCycles(options.opaque_cycles);
-  PlaceBorder(&lowering, &OnnxLowering::PlaceInputs);
+  lowering.opaque_cycles = options.opaque_cycles;
+  PlaceBorder(&lowering, PlaceInputs);
   const std::vector<bool> needed = NeededNodes(model);
   for (size_t n = 0; n < model.nodes.size(); ++n) {
     const OnnxNode& node = model.nodes[n];
@@ -237,7 +237,7 @@ ImportResult ImportOnnx(const uint8_t* bytes, size_t size,
     }
   }
   if (!result.opaque.empty() && !options.allow_opaque) FailUnsupported(result.opaque);
-  PlaceBorder(&lowering, &OnnxLowering::PlaceOutputs);
+  PlaceBorder(&lowering, PlaceOutputs);
   for (const UnsupportedOperator& entry : result.hosted) {
     result.opaque.push_back(entry);
   }

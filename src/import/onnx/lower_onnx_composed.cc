@@ -31,25 +31,25 @@ struct Real {
 };
 
 Real RealOf(OnnxLowering* to, const OnnxNode& node, size_t i) {
-  const int input = to->InputIndex(node, i);
-  return {to->FloatsOf(input), ShapeOf(to->Value(input)), ""};
+  const int input = InputIndex(node, i);
+  return {FloatsOf(to, input), ShapeOf(ValueOf(*to, input)), ""};
 }
 
 Real Number(OnnxLowering* to, const std::string& name, float number) {
-  return {to->FloatConstant(name, {1}, {number}), {1}, ""};
+  return {FloatConstant(to, name, {1}, {number}), {1}, ""};
 }
 
 Real NewReal(OnnxLowering* to, const std::string& name, const Shape& shape) {
   Numbers numbers;
   numbers.floats = true;
   numbers.dtype = SLUICE_DTYPE_INT32;
-  return {to->NewTensor(name, DimsIn(shape, Straight(shape.size())), numbers), shape,
+  return {NewTensor(to, name, DimsIn(shape, Straight(shape.size())), numbers), shape,
           name};
 }
 
 // The node's output i, which the last function writes.
 Real Last(OnnxLowering* to, const OnnxNode& node, size_t i = 0) {
-  return {to->NewFloats(node, i), ShapeOf(to->Out(node, i)), node.name};
+  return {NewFloats(to, node, i), ShapeOf(OutputOf(*to, node, i)), node.name};
 }
 
 // A function of two operands that broadcast.
@@ -65,14 +65,14 @@ void Two(OnnxLowering* to, const std::string& function, const Real& a, const Rea
               "extents that do not broadcast");
     }
   }
-  to->AddHost(out.name, function, {a.tensor, b.tensor}, options, {out.tensor}, 0);
+  AddHost(to, {out.name, function, {a.tensor, b.tensor}, options, {out.tensor}, 0});
 }
 
 // Sum, Mean, Max or Min of any number of operands, from the first to the last.
 void Several(OnnxLowering* to, const OnnxNode& node) {
   const bool mean = node.op == "Mean";
   const std::string function = mean || node.op == "Sum" ? "Add" : node.op;
-  const Shape& shape = ShapeOf(to->Out(node));
+  const Shape& shape = ShapeOf(OutputOf(*to, node));
   Real so_far = RealOf(to, node, 0);
   for (size_t i = 1; i < node.inputs.size(); ++i) {
     const bool last = i + 1 == node.inputs.size() && !mean;
@@ -87,10 +87,10 @@ void Several(OnnxLowering* to, const OnnxNode& node) {
 }
 
 void BiasGelu(OnnxLowering* to, const OnnxNode& node) {
-  const Real sum = NewReal(to, node.name + "/sum", ShapeOf(to->Out(node)));
+  const Real sum = NewReal(to, node.name + "/sum", ShapeOf(OutputOf(*to, node)));
   Two(to, "Add", RealOf(to, node, 0), RealOf(to, node, 1), sum);
-  to->Rounded(node, kHostFloats);
-  to->AddHost(node.name, "Gelu", {sum.tensor}, {0, 0, 0}, {Last(to, node).tensor}, 0);
+  CountRounded(to, node, kHostFloats);
+  AddHost(to, {node.name, "Gelu", {sum.tensor}, {0, 0, 0}, {Last(to, node).tensor}, 0});
 }
 
 int32_t Rows(const Shape& shape, size_t begin, size_t end) {
@@ -103,14 +103,14 @@ int32_t Rows(const Shape& shape, size_t begin, size_t end) {
 // The sum of two operands and a bias, normalised along its last axis.
 void SkipNorm(OnnxLowering* to, const OnnxNode& node) {
   const bool centred = node.op.find("Simplified") == std::string::npos;
-  const Shape& shape = ShapeOf(to->Out(node));
+  const Shape& shape = ShapeOf(OutputOf(*to, node));
   Require(!shape.empty(), "no axis to normalise");
   for (size_t i = 1; i < std::min<size_t>(node.outputs.size(), 3); ++i) {
     Require(node.outputs[i] < 0, "the mean as an output");
   }
   const bool keeps = node.outputs.size() > 3 && node.outputs[3] >= 0;
   const size_t bias = centred ? 4 : 3;
-  const bool biased = to->HasInput(node, bias);
+  const bool biased = HasInput(node, bias);
   const auto sum_of = [&](const char* part, bool last) {
     return last && keeps ? Last(to, node, 3) : NewReal(to, node.name + part, shape);
   };
@@ -123,28 +123,32 @@ void SkipNorm(OnnxLowering* to, const OnnxNode& node) {
   }
   const size_t last = shape.size() - 1;
   const int32_t row = Rows(shape, last, shape.size());
-  Require(ElementsOf(ShapeOf(to->In(node, 2))) == row, "scales of another extent");
-  const uint32_t scale = to->FloatsOf(to->InputIndex(node, 2));
+  Require(ElementsOf(ShapeOf(InputOf(*to, node, 2))) == row,
+          "scales of another extent");
+  const uint32_t scale = FloatsOf(to, InputIndex(node, 2));
   uint32_t shift = kNoTensor;
-  if (centred && to->HasInput(node, 3)) {
-    Require(ElementsOf(ShapeOf(to->In(node, 3))) == row, "biases of another extent");
-    shift = to->FloatsOf(node.inputs[3]);
+  if (centred && HasInput(node, 3)) {
+    Require(ElementsOf(ShapeOf(InputOf(*to, node, 3))) == row,
+            "biases of another extent");
+    shift = FloatsOf(to, node.inputs[3]);
   } else {
-    to->graph().NeedRoom(static_cast<uint64_t>(row) * 4);
-    shift = to->FloatConstant(node.name + "/shift", {row},
-                              std::vector<float>(static_cast<size_t>(row), 0.0f));
+    to->graph.NeedRoom(static_cast<uint64_t>(row) * 4);
+    shift = FloatConstant(to, node.name + "/shift", {row},
+                          std::vector<float>(static_cast<size_t>(row), 0.0f));
   }
-  to->Rounded(node, kHostFloats);
-  to->AddHost(node.name, centred ? "LayerNormalization" : "RMSNormalization",
-              {sum.tensor, scale, shift},
-              {Rows(shape, 0, last), row, 0, FloatBits(node.Float("epsilon", 1e-12f))},
-              {Last(to, node).tensor}, 0);
+  CountRounded(to, node, kHostFloats);
+  AddHost(to, {node.name,
+               centred ? "LayerNormalization" : "RMSNormalization",
+               {sum.tensor, scale, shift},
+               {Rows(shape, 0, last), row, 0, FloatBits(node.Float("epsilon", 1e-12f))},
+               {Last(to, node).tensor},
+               0});
 }
 
 // Groups of channels are normalised; then each channel has a scale and a bias.
 void GroupNorm(OnnxLowering* to, const OnnxNode& node) {
-  const Shape& shape = ShapeOf(to->Out(node));
-  Require(shape.size() >= 3 && shape == ShapeOf(to->In(node, 0)), "no channels");
+  const Shape& shape = ShapeOf(OutputOf(*to, node));
+  Require(shape.size() >= 3 && shape == ShapeOf(InputOf(*to, node, 0)), "no channels");
   const int64_t groups = node.Int("num_groups", 1);
   Require(groups >= 1 && shape[1] % groups == 0, "channels that do not divide");
   Shape channels(shape.size() - 1, 1);
@@ -159,12 +163,14 @@ void GroupNorm(OnnxLowering* to, const OnnxNode& node) {
              scaled = NewReal(to, node.name + "/scaled", shape);
   const int32_t rows = Rows({shape[0], groups}, 0, 2),
                 row = static_cast<int32_t>(Rows(shape, 1, shape.size()) / groups);
-  to->Rounded(node, kHostFloats);
-  to->AddHost(normal.name, "LayerNormalization",
-              {RealOf(to, node, 0).tensor, Number(to, node.name + "/one", 1).tensor,
-               Number(to, node.name + "/zero", 0).tensor},
-              {rows, row, 1, FloatBits(node.Float("epsilon", 1e-5f))}, {normal.tensor},
-              0);
+  CountRounded(to, node, kHostFloats);
+  AddHost(to, {normal.name,
+               "LayerNormalization",
+               {RealOf(to, node, 0).tensor, Number(to, node.name + "/one", 1).tensor,
+                Number(to, node.name + "/zero", 0).tensor},
+               {rows, row, 1, FloatBits(node.Float("epsilon", 1e-5f))},
+               {normal.tensor},
+               0});
   Two(to, "Mul", normal, factors[0], scaled);
   Two(to, "Add", scaled, factors[1], Last(to, node));
 }
@@ -231,9 +237,9 @@ Groups GroupsOf(const Equation& e) {
 // columns; the result lies in the order batch, rows, columns. Each sum is multiplied by
 // `factor`.
 void Contract(OnnxLowering* to, const OnnxNode& node, const Equation& e, float factor) {
-  const int first = to->InputIndex(node, 0), second = to->InputIndex(node, 1);
-  const Shape &a = ShapeOf(to->Value(first)), &b = ShapeOf(to->Value(second)),
-              &out = ShapeOf(to->Out(node));
+  const int first = InputIndex(node, 0), second = InputIndex(node, 1);
+  const Shape &a = ShapeOf(ValueOf(*to, first)), &b = ShapeOf(ValueOf(*to, second)),
+              &out = ShapeOf(OutputOf(*to, node));
   RequireLetters(e.a, a);
   RequireLetters(e.b, b);
   RequireLetters(e.out, out);
@@ -261,19 +267,23 @@ void Contract(OnnxLowering* to, const OnnxNode& node, const Equation& e, float f
   Append({batch, m, n}, 3, &options);
   Append({batch, m, k}, 3, &options);
   Append({batch, k, n}, 3, &options);
-  const uint32_t in_a = to->FloatsOf(first, order_a),
-                 in_b = to->FloatsOf(second, order_b);
+  const uint32_t in_a = FloatsOf(to, first, order_a),
+                 in_b = FloatsOf(to, second, order_b);
   Numbers numbers;
   numbers.floats = true;
   numbers.dtype = SLUICE_DTYPE_INT32;
-  to->Rounded(node, kHostFloats);
+  CountRounded(to, node, kHostFloats);
   const uint64_t work = static_cast<uint64_t>(batch * m * n) * static_cast<uint64_t>(k);
   const Real sums = NewReal(to, node.name + "/sums", {batch, m, n});
   const uint32_t ofmap =
-      to->NewOutput(node, 0, order_out, DimsIn(out, order_out), numbers);
+      NewOutput(to, node, 0, order_out, DimsIn(out, order_out), numbers);
   const bool whole = factor == 1;
-  to->AddHost(node.name, "MatMul", {in_a, in_b}, options, {whole ? ofmap : sums.tensor},
-              work);
+  AddHost(to, {node.name,
+               "MatMul",
+               {in_a, in_b},
+               options,
+               {whole ? ofmap : sums.tensor},
+               work});
   if (whole) return;
   Two(to, "Mul", sums, Number(to, node.name + "/factor", factor),
       {ofmap, {batch, m, n}, node.name});
@@ -292,7 +302,8 @@ Equation EinsumOf(const OnnxNode& node) {
 
 // MatMul and FusedMatMul, also of vectors and with transposed operands.
 Equation ProductOf(OnnxLowering* to, const OnnxNode& node) {
-  const size_t a = ShapeOf(to->In(node, 0)).size(), b = ShapeOf(to->In(node, 1)).size();
+  const size_t a = ShapeOf(InputOf(*to, node, 0)).size(),
+               b = ShapeOf(InputOf(*to, node, 1)).size();
   Require(a >= 1 && b >= 1 && a <= 8 && b <= 8, "operands of no or over eight axes");
   Require(node.Int("transBatchA", 0) == 0 && node.Int("transBatchB", 0) == 0,
           "batches behind rows");

@@ -50,17 +50,17 @@ void Agree(bool fits, const OnnxNode& node) {
 }
 
 bool HasElements(OnnxLowering* to, const OnnxNode& node, size_t input, int64_t count) {
-  return !to->HasInput(node, input) ||
-         ElementsOf(ShapeOf(to->In(node, input))) == count;
+  return !HasInput(node, input) ||
+         ElementsOf(ShapeOf(InputOf(*to, node, input))) == count;
 }
 
 void KeepsShape(OnnxLowering* to, const OnnxNode& node) {
-  Agree(ShapeOf(to->In(node, 0)) == ShapeOf(to->Out(node)), node);
+  Agree(ShapeOf(InputOf(*to, node, 0)) == ShapeOf(OutputOf(*to, node)), node);
 }
 
 float ConstantAt(OnnxLowering* to, const OnnxNode& node, size_t i, float otherwise) {
-  if (!to->HasInput(node, i)) return otherwise;
-  const OnnxValue& value = to->In(node, i);
+  if (!HasInput(node, i)) return otherwise;
+  const OnnxValue& value = InputOf(*to, node, i);
   Require(value.has_data && value.type == kOnnxFloat && value.data.size() == 4,
           "a bound that is no float32 constant");
   std::memcpy(&otherwise, value.data.data(), 4);
@@ -83,7 +83,7 @@ bool RoundsAlike(const std::string& function) {
 }
 
 void Say(OnnxLowering* to, const OnnxNode& node, const std::string& function) {
-  if (!RoundsAlike(function)) to->Rounded(node, kHostFloats);
+  if (!RoundsAlike(function)) CountRounded(to, node, kHostFloats);
 }
 
 void Curve(OnnxLowering* to, const OnnxNode& node) {
@@ -91,45 +91,47 @@ void Curve(OnnxLowering* to, const OnnxNode& node) {
   const bool approximate = node.Text("approximate", "none") != "none";
   const std::string function = kind == "Gelu" && approximate ? "FastGelu" : kind;
   const float infinity = std::numeric_limits<float>::infinity();
-  Require(kind != "FastGelu" || !to->HasInput(node, 1),
-          "a bias in front of the function");
+  Require(kind != "FastGelu" || !HasInput(node, 1), "a bias in front of the function");
   KeepsShape(to, node);
   OnnxCurveNumbers numbers = CurveNumbersOf(node, function);
   if (function == "Clip") {
     numbers.alpha = ConstantAt(to, node, 1, node.Float("min", -infinity));
     numbers.beta = ConstantAt(to, node, 2, node.Float("max", infinity));
   }
-  const uint32_t in = to->FloatsOf(to->InputIndex(node, 0));
-  const uint32_t out = to->NewFloats(node);
+  const uint32_t in = FloatsOf(to, InputIndex(node, 0));
+  const uint32_t out = NewFloats(to, node);
   Say(to, node, function);
-  to->AddHost(
-      node.name, function, {in},
-      {FloatBits(numbers.alpha), FloatBits(numbers.beta), FloatBits(numbers.gamma)},
-      {out}, 0);
+  AddHost(to, {node.name,
+               function,
+               {in},
+               {FloatBits(numbers.alpha), FloatBits(numbers.beta),
+                FloatBits(numbers.gamma)},
+               {out},
+               0});
 }
 
 bool IsInt32(OnnxLowering* to, int value) {
-  const Numbers& numbers = to->Place(value).numbers;
+  const Numbers& numbers = PlaceOf(to, value).numbers;
   return !numbers.floats && numbers.dtype == SLUICE_DTYPE_INT32;
 }
 
 uint32_t NewInt32s(OnnxLowering* to, const OnnxNode& node) {
   Numbers numbers;
   numbers.dtype = SLUICE_DTYPE_INT32;
-  const Shape& shape = ShapeOf(to->Out(node));
+  const Shape& shape = ShapeOf(OutputOf(*to, node));
   const AxisOrder order = Straight(shape.size());
-  return to->NewOutput(node, 0, order, DimsIn(shape, order), numbers);
+  return NewOutput(to, node, 0, order, DimsIn(shape, order), numbers);
 }
 
 void Binary(OnnxLowering* to, const OnnxNode& node) {
   if (node.inputs.size() == 1) return LowerOnnxSame(to, node);
   if (node.inputs.size() > 2) return LowerOnnxComposed(to, node);
-  const int a = to->InputIndex(node, 0), b = to->InputIndex(node, 1);
-  const Shape& out = ShapeOf(to->Out(node));
+  const int a = InputIndex(node, 0), b = InputIndex(node, 1);
+  const Shape& out = ShapeOf(OutputOf(*to, node));
   Options options;
   AppendShape(out, out.size(), &options);
   for (const int operand : {a, b}) {
-    const Shape& shape = ShapeOf(to->Value(operand));
+    const Shape& shape = ShapeOf(ValueOf(*to, operand));
     Require(shape.size() <= out.size(), "ranks that disagree");
     for (size_t i = 0; i < shape.size(); ++i) {
       Require(shape[i] == 1 || shape[i] == out[out.size() - shape.size() + i],
@@ -137,22 +139,24 @@ void Binary(OnnxLowering* to, const OnnxNode& node) {
     }
     AppendShape(shape, out.size(), &options);
   }
-  if (node.op == "Add" && to->Out(node).type == kOnnxInt32) {
+  if (node.op == "Add" && OutputOf(*to, node).type == kOnnxInt32) {
     Require(IsInt32(to, a) && IsInt32(to, b), "a sum of integers that are not int32");
-    const uint32_t first = to->Plain(a), second = to->Plain(b);
-    to->AddHost(node.name, "AddInt32", {first, second}, options, {NewInt32s(to, node)},
-                0);
+    const uint32_t first = PlainTensor(to, a), second = PlainTensor(to, b);
+    AddHost(
+        to,
+        {node.name, "AddInt32", {first, second}, options, {NewInt32s(to, node)}, 0});
     return;
   }
-  const uint32_t first = to->FloatsOf(a), second = to->FloatsOf(b);
+  const uint32_t first = FloatsOf(to, a), second = FloatsOf(to, b);
   const std::string function = node.op == "Sum" ? "Add" : node.op;
   Say(to, node, function);
-  to->AddHost(node.name, function, {first, second}, options, {to->NewFloats(node)}, 0);
+  AddHost(to,
+          {node.name, function, {first, second}, options, {NewFloats(to, node)}, 0});
 }
 
 void Reduce(OnnxLowering* to, const OnnxNode& node) {
-  const int input = to->InputIndex(node, 0);
-  const Shape& shape = ShapeOf(to->Value(input));
+  const int input = InputIndex(node, 0);
+  const Shape& shape = ShapeOf(ValueOf(*to, input));
   const std::vector<bool> gone = ReducedAxes(*to, node);
   Require(shape.size() <= 8, "more than eight axes");
   int32_t mask = 0;
@@ -161,106 +165,116 @@ void Reduce(OnnxLowering* to, const OnnxNode& node) {
     mask |= gone[i] ? 1 << i : 0;
     kept *= gone[i] ? 1 : shape[i];
   }
-  Agree(ElementsOf(ShapeOf(to->Out(node))) == kept, node);
+  Agree(ElementsOf(ShapeOf(OutputOf(*to, node))) == kept, node);
   Options options;
   AppendShape(shape, shape.size(), &options);
   options.push_back(mask);
   const std::string function = node.op == "GlobalAveragePool" ? "ReduceMean"
                                : node.op == "GlobalMaxPool"   ? "ReduceMax"
                                                               : node.op;
-  const uint32_t in = to->FloatsOf(input);
+  const uint32_t in = FloatsOf(to, input);
   Say(to, node, function);
-  to->AddHost(node.name, function, {in}, options, {to->NewFloats(node)}, 0);
+  AddHost(to, {node.name, function, {in}, options, {NewFloats(to, node)}, 0});
 }
 
 void Softmax(OnnxLowering* to, const OnnxNode& node) {
-  const int input = to->InputIndex(node, 0);
-  const Shape& shape = ShapeOf(to->Value(input));
+  const int input = InputIndex(node, 0);
+  const Shape& shape = ShapeOf(ValueOf(*to, input));
   KeepsShape(to, node);
-  const bool flat = to->model().opset < 13;
+  const bool flat = to->model.opset < 13;
   const size_t axis =
-      static_cast<size_t>(AxisOf(to->Value(input), node.Int("axis", flat ? 1 : -1)));
+      static_cast<size_t>(AxisOf(ValueOf(*to, input), node.Int("axis", flat ? 1 : -1)));
   const int32_t outer = Product(shape, 0, axis);
   const int32_t row =
       flat ? Product(shape, axis, shape.size()) : static_cast<int32_t>(shape[axis]);
   const int32_t inner = flat ? 1 : Product(shape, axis + 1, shape.size());
-  const uint32_t in = to->FloatsOf(input);
+  const uint32_t in = FloatsOf(to, input);
   Say(to, node, node.op);
-  to->AddHost(node.name, node.op, {in}, {outer, row, inner}, {to->NewFloats(node)}, 0);
+  AddHost(to,
+          {node.name, node.op, {in}, {outer, row, inner}, {NewFloats(to, node)}, 0});
 }
 
 uint32_t Filled(OnnxLowering* to, const std::string& name, int32_t count) {
-  to->graph().NeedRoom(static_cast<uint64_t>(count) * 4);
-  return to->FloatConstant(name, {count},
-                           std::vector<float>(static_cast<size_t>(count), 0.0f));
+  to->graph.NeedRoom(static_cast<uint64_t>(count) * 4);
+  return FloatConstant(to, name, {count},
+                       std::vector<float>(static_cast<size_t>(count), 0.0f));
 }
 
 void LayerNorm(OnnxLowering* to, const OnnxNode& node) {
-  const int input = to->InputIndex(node, 0);
-  const Shape& shape = ShapeOf(to->Value(input));
+  const int input = InputIndex(node, 0);
+  const Shape& shape = ShapeOf(ValueOf(*to, input));
   const bool instance = node.op == "InstanceNormalization";
   const bool centred = instance || node.op == "LayerNormalization";
   Require(node.outputs.size() == 1 || node.outputs[1] < 0, "the mean as an output");
   KeepsShape(to, node);
   const size_t axis =
       instance ? 2
-               : static_cast<size_t>(AxisOf(to->Value(input), node.Int("axis", -1)));
+               : static_cast<size_t>(AxisOf(ValueOf(*to, input), node.Int("axis", -1)));
   Require(axis < shape.size(), "no axis to normalise");
   const int32_t rows = Product(shape, 0, axis),
                 row = Product(shape, axis, shape.size());
   const int32_t period = instance ? static_cast<int32_t>(shape[1]) : 0;
   const int32_t scales = instance ? period : row;
-  const uint32_t in = to->FloatsOf(input);
-  Require(ElementsOf(ShapeOf(to->In(node, 1))) == scales, "scales of another extent");
-  const uint32_t scale = to->FloatsOf(to->InputIndex(node, 1));
+  const uint32_t in = FloatsOf(to, input);
+  Require(ElementsOf(ShapeOf(InputOf(*to, node, 1))) == scales,
+          "scales of another extent");
+  const uint32_t scale = FloatsOf(to, InputIndex(node, 1));
   uint32_t bias = kNoTensor;
-  if (to->HasInput(node, 2)) {
-    Require(ElementsOf(ShapeOf(to->In(node, 2))) == scales, "biases of another extent");
-    bias = to->FloatsOf(node.inputs[2]);
+  if (HasInput(node, 2)) {
+    Require(ElementsOf(ShapeOf(InputOf(*to, node, 2))) == scales,
+            "biases of another extent");
+    bias = FloatsOf(to, node.inputs[2]);
   } else {
     bias = Filled(to, node.name + "/bias", scales);
   }
   Say(to, node, node.op);
-  to->AddHost(node.name, centred ? "LayerNormalization" : "RMSNormalization",
-              {in, scale, bias},
-              {rows, row, period, FloatBits(node.Float("epsilon", 1e-5f))},
-              {to->NewFloats(node)}, 0);
+  AddHost(to, {node.name,
+               centred ? "LayerNormalization" : "RMSNormalization",
+               {in, scale, bias},
+               {rows, row, period, FloatBits(node.Float("epsilon", 1e-5f))},
+               {NewFloats(to, node)},
+               0});
 }
 
 void BatchNorm(OnnxLowering* to, const OnnxNode& node) {
-  const Shape& shape = ShapeOf(to->In(node, 0));
+  const Shape& shape = ShapeOf(InputOf(*to, node, 0));
   Require(shape.size() >= 2, "no channels");
   Require(node.Int("training_mode", 0) == 0, "training");
   KeepsShape(to, node);
   std::vector<uint32_t> inputs;
   for (size_t i = 0; i < 5; ++i) {
-    Require(i == 0 || ElementsOf(ShapeOf(to->In(node, i))) == shape[1],
+    Require(i == 0 || ElementsOf(ShapeOf(InputOf(*to, node, i))) == shape[1],
             "factors of another extent");
-    inputs.push_back(to->FloatsOf(to->InputIndex(node, i)));
+    inputs.push_back(FloatsOf(to, InputIndex(node, i)));
   }
   Say(to, node, node.op);
-  to->AddHost(
-      node.name, node.op, inputs,
-      {Product(shape, 0, 1), Product(shape, 1, 2), Product(shape, 2, shape.size()),
-       FloatBits(node.Float("epsilon", 1e-5f))},
-      {to->NewFloats(node)}, 0);
+  AddHost(to,
+          {node.name,
+           node.op,
+           inputs,
+           {Product(shape, 0, 1), Product(shape, 1, 2), Product(shape, 2, shape.size()),
+            FloatBits(node.Float("epsilon", 1e-5f))},
+           {NewFloats(to, node)},
+           0});
 }
 
 void Lrn(OnnxLowering* to, const OnnxNode& node) {
-  const Shape& shape = ShapeOf(to->In(node, 0));
+  const Shape& shape = ShapeOf(InputOf(*to, node, 0));
   Require(shape.size() >= 2, "no channels");
   KeepsShape(to, node);
   const int64_t size = node.Int("size", 1);
   Require(size >= 1 && size <= 1 << 20, "a size out of range");
-  const uint32_t in = to->FloatsOf(to->InputIndex(node, 0));
+  const uint32_t in = FloatsOf(to, InputIndex(node, 0));
   Say(to, node, node.op);
-  to->AddHost(
-      node.name, node.op, {in},
-      {Product(shape, 0, 1), Product(shape, 1, 2), Product(shape, 2, shape.size()),
-       static_cast<int32_t>(size), FloatBits(node.Float("alpha", 1e-4f)),
-       FloatBits(node.Float("beta", 0.75f)), FloatBits(node.Float("bias", 1.0f))},
-      {to->NewFloats(node)},
-      SizeOf(shape) * static_cast<uint64_t>(std::min<int64_t>(size, shape[1])));
+  AddHost(to,
+          {node.name,
+           node.op,
+           {in},
+           {Product(shape, 0, 1), Product(shape, 1, 2), Product(shape, 2, shape.size()),
+            static_cast<int32_t>(size), FloatBits(node.Float("alpha", 1e-4f)),
+            FloatBits(node.Float("beta", 0.75f)), FloatBits(node.Float("bias", 1.0f))},
+           {NewFloats(to, node)},
+           SizeOf(shape) * static_cast<uint64_t>(std::min<int64_t>(size, shape[1]))});
 }
 
 // ---- products
@@ -297,11 +311,11 @@ Options MatrixOptions(Shape out, Shape a, Shape b) {
 }
 
 void Matmul(OnnxLowering* to, const OnnxNode& node) {
-  const int a = to->InputIndex(node, 0), b = to->InputIndex(node, 1);
-  const Shape &sa = ShapeOf(to->Value(a)), &out = ShapeOf(to->Out(node));
-  const bool vector = sa.size() == 1 || ShapeOf(to->Value(b)).size() == 1;
+  const int a = InputIndex(node, 0), b = InputIndex(node, 1);
+  const Shape &sa = ShapeOf(ValueOf(*to, a)), &out = ShapeOf(OutputOf(*to, node));
+  const bool vector = sa.size() == 1 || ShapeOf(ValueOf(*to, b)).size() == 1;
   if (node.op == "MatMul" && vector) return LowerOnnxComposed(to, node);
-  Shape sb = ShapeOf(to->Value(b));
+  Shape sb = ShapeOf(ValueOf(*to, b));
   AxisOrder order = Straight(sb.size());
   if (node.op == "Gemm") {
     Require(sb.size() == 2, "a weight that does not have two axes");
@@ -314,33 +328,34 @@ void Matmul(OnnxLowering* to, const OnnxNode& node) {
     }
   }
   const Options options = MatrixOptions(out, sa, sb);
-  const uint32_t first = to->FloatsOf(a), second = to->FloatsOf(b, order);
+  const uint32_t first = FloatsOf(to, a), second = FloatsOf(to, b, order);
   const uint64_t work = SizeOf(out) * static_cast<uint64_t>(sa.back());
   Say(to, node, node.op);
-  const bool biased = node.op == "Gemm" && to->HasInput(node, 2);
-  const uint32_t ofmap = to->NewFloats(node);
+  const bool biased = node.op == "Gemm" && HasInput(node, 2);
+  const uint32_t ofmap = NewFloats(to, node);
   if (!biased) {
-    return to->AddHost(node.name, "MatMul", {first, second}, options, {ofmap}, work);
+    return AddHost(to, {node.name, "MatMul", {first, second}, options, {ofmap}, work});
   }
-  const Dims dims = to->graph().tensors()[ofmap].dims;
+  const Dims dims = to->graph.tensors()[ofmap].dims;
   Numbers numbers;
   numbers.floats = true;
   numbers.dtype = SLUICE_DTYPE_INT32;
-  const uint32_t product = to->NewTensor(node.name + "/product", dims, numbers);
-  to->AddHost(node.name + "/product", "MatMul", {first, second}, options, {product},
-              work);
+  const uint32_t product = NewTensor(to, node.name + "/product", dims, numbers);
+  AddHost(
+      to,
+      {node.name + "/product", "MatMul", {first, second}, options, {product}, work});
   Options sum;
   AppendShape(out, out.size(), &sum);
   AppendShape(out, out.size(), &sum);
-  const Shape& bias = ShapeOf(to->In(node, 2));
+  const Shape& bias = ShapeOf(InputOf(*to, node, 2));
   Require(bias.size() <= out.size(), "a bias of higher rank");
   for (size_t i = 0; i < bias.size(); ++i) {
     Require(bias[i] == 1 || bias[i] == out[out.size() - bias.size() + i],
             "a bias that does not broadcast");
   }
   AppendShape(bias, out.size(), &sum);
-  to->AddHost(node.name, "Add", {product, to->FloatsOf(node.inputs[2])}, sum, {ofmap},
-              0);
+  AddHost(to,
+          {node.name, "Add", {product, FloatsOf(to, node.inputs[2])}, sum, {ofmap}, 0});
 }
 
 int64_t At(const OnnxNode& node, const char* name, size_t i, size_t count,
@@ -353,8 +368,8 @@ int64_t At(const OnnxNode& node, const char* name, size_t i, size_t count,
 
 // x, weight and output with two spatial axes; see ConvOptionsOfOnnx.
 Options WindowOptions(OnnxLowering* to, const OnnxNode& node) {
-  Shape x = ShapeOf(to->In(node, 0)), w = ShapeOf(to->In(node, 1)),
-        y = ShapeOf(to->Out(node));
+  Shape x = ShapeOf(InputOf(*to, node, 0)), w = ShapeOf(InputOf(*to, node, 1)),
+        y = ShapeOf(OutputOf(*to, node));
   Require(
       x.size() == w.size() && y.size() == x.size() && (x.size() == 3 || x.size() == 4),
       "other than one or two spatial axes");
@@ -389,22 +404,28 @@ Options WindowOptions(OnnxLowering* to, const OnnxNode& node) {
 }
 
 uint64_t ConvWork(OnnxLowering* to, const OnnxNode& node) {
-  const Shape& w = ShapeOf(to->In(node, 1));
-  return SizeOf(ShapeOf(to->Out(node))) * (SizeOf(w) / static_cast<uint64_t>(w[0]));
+  const Shape& w = ShapeOf(InputOf(*to, node, 1));
+  return SizeOf(ShapeOf(OutputOf(*to, node))) *
+         (SizeOf(w) / static_cast<uint64_t>(w[0]));
 }
 
 void Convolution(OnnxLowering* to, const OnnxNode& node) {
   const Options options = WindowOptions(to, node);
-  Agree(HasElements(to, node, 2, ShapeOf(to->In(node, 1))[0]), node);
-  const uint32_t x = to->FloatsOf(to->InputIndex(node, 0));
-  const uint32_t w = to->FloatsOf(to->InputIndex(node, 1));
-  const uint32_t bias = to->HasInput(node, 2)
-                            ? to->FloatsOf(node.inputs[2])
-                            : Filled(to, node.name + "/bias",
-                                     static_cast<int32_t>(ShapeOf(to->In(node, 1))[0]));
+  Agree(HasElements(to, node, 2, ShapeOf(InputOf(*to, node, 1))[0]), node);
+  const uint32_t x = FloatsOf(to, InputIndex(node, 0));
+  const uint32_t w = FloatsOf(to, InputIndex(node, 1));
+  const uint32_t bias =
+      HasInput(node, 2)
+          ? FloatsOf(to, node.inputs[2])
+          : Filled(to, node.name + "/bias",
+                   static_cast<int32_t>(ShapeOf(InputOf(*to, node, 1))[0]));
   Say(to, node, node.op);
-  to->AddHost(node.name, node.op, {x, w, bias}, options, {to->NewFloats(node)},
-              ConvWork(to, node));
+  AddHost(to, {node.name,
+               node.op,
+               {x, w, bias},
+               options,
+               {NewFloats(to, node)},
+               ConvWork(to, node)});
 }
 
 // For rows and for columns: input and output extent, window, stride, dilation, pad in
@@ -432,8 +453,8 @@ Options AxesOf(const OnnxNode& node, const Shape& in, const Shape& out,
 }
 
 void Pool(OnnxLowering* to, const OnnxNode& node) {
-  const Shape& in = ShapeOf(to->In(node, 0));
-  const Shape& out = ShapeOf(to->Out(node));
+  const Shape& in = ShapeOf(InputOf(*to, node, 0));
+  const Shape& out = ShapeOf(OutputOf(*to, node));
   const Shape window = node.Ints("kernel_shape", {});
   Require(node.outputs.size() == 1 || node.outputs[1] < 0, "indices of the maxima");
   const bool whole = node.Int("count_include_pad", 0) != 0;
@@ -443,16 +464,20 @@ void Pool(OnnxLowering* to, const OnnxNode& node) {
   Options options = {Product(in, 0, 2)};
   options.insert(options.end(), axes.begin(), axes.end());
   options.push_back(whole ? 1 : 0);
-  const uint32_t x = to->FloatsOf(to->InputIndex(node, 0));
+  const uint32_t x = FloatsOf(to, InputIndex(node, 0));
   if (node.op == "AveragePool") Say(to, node, node.op);
-  to->AddHost(node.name, node.op, {x}, options, {to->NewFloats(node)},
-              SizeOf(out) * SizeOf(window));
+  AddHost(to, {node.name,
+               node.op,
+               {x},
+               options,
+               {NewFloats(to, node)},
+               SizeOf(out) * SizeOf(window)});
 }
 
 void TransposedConvolution(OnnxLowering* to, const OnnxNode& node) {
-  const Shape& in = ShapeOf(to->In(node, 0));
-  const Shape& w = ShapeOf(to->In(node, 1));
-  const Shape& out = ShapeOf(to->Out(node));
+  const Shape& in = ShapeOf(InputOf(*to, node, 0));
+  const Shape& w = ShapeOf(InputOf(*to, node, 1));
+  const Shape& out = ShapeOf(OutputOf(*to, node));
   Require(w.size() == in.size() && w.size() >= 3, "a weight of another rank");
   const int64_t groups = node.Int("group", 1);
   Require(groups >= 1 && groups <= in[1] && in[1] % groups == 0 && w[0] == in[1] &&
@@ -464,81 +489,95 @@ void TransposedConvolution(OnnxLowering* to, const OnnxNode& node) {
   Options options = {Product(in, 0, 1), Product(in, 1, 2), Product(out, 1, 2),
                      static_cast<int32_t>(node.Int("group", 1))};
   options.insert(options.end(), axes.begin(), axes.end());
-  const uint32_t x = to->FloatsOf(to->InputIndex(node, 0));
-  const uint32_t weight = to->FloatsOf(to->InputIndex(node, 1));
-  const uint32_t bias = to->HasInput(node, 2) ? to->FloatsOf(node.inputs[2])
-                                              : Filled(to, node.name + "/bias",
-                                                       static_cast<int32_t>(out[1]));
+  const uint32_t x = FloatsOf(to, InputIndex(node, 0));
+  const uint32_t weight = FloatsOf(to, InputIndex(node, 1));
+  const uint32_t bias =
+      HasInput(node, 2) ? FloatsOf(to, node.inputs[2])
+                        : Filled(to, node.name + "/bias", static_cast<int32_t>(out[1]));
   Say(to, node, node.op);
-  to->AddHost(node.name, node.op, {x, weight, bias}, options, {to->NewFloats(node)},
-              SizeOf(in) * (SizeOf(w) / static_cast<uint64_t>(w[0])));
+  AddHost(to, {node.name,
+               node.op,
+               {x, weight, bias},
+               options,
+               {NewFloats(to, node)},
+               SizeOf(in) * (SizeOf(w) / static_cast<uint64_t>(w[0]))});
 }
 
 // ---- dynamic quantisation
 
 uint32_t ZeroPoint(OnnxLowering* to, const OnnxNode& node, size_t i) {
-  if (to->HasInput(node, i)) return to->Plain(node.inputs[i]);
-  return to->IntegerConstant(node.name + "/zero" + std::to_string(i), {0});
+  if (HasInput(node, i)) return PlainTensor(to, node.inputs[i]);
+  return IntegerConstant(to, node.name + "/zero" + std::to_string(i), {0});
 }
 
 // MatMulInteger and ConvInteger, whose sums have 32 bits.
 void IntegerProduct(OnnxLowering* to, const OnnxNode& node) {
-  const int a = to->InputIndex(node, 0), b = to->InputIndex(node, 1);
-  const Shape &sa = ShapeOf(to->Value(a)), &sb = ShapeOf(to->Value(b)),
-              &out = ShapeOf(to->Out(node));
+  const int a = InputIndex(node, 0), b = InputIndex(node, 1);
+  const Shape &sa = ShapeOf(ValueOf(*to, a)), &sb = ShapeOf(ValueOf(*to, b)),
+              &out = ShapeOf(OutputOf(*to, node));
   const bool conv = node.op == "ConvInteger";
   const Options options = conv ? WindowOptions(to, node) : MatrixOptions(out, sa, sb);
   const int64_t zeros = conv ? sb[0] : sb.size() == 1 ? 1 : sb.back();
   const bool one = HasElements(to, node, 3, 1);
   Agree(HasElements(to, node, 2, 1) && (one || HasElements(to, node, 3, zeros)), node);
   for (const int operand : {a, b}) {
-    Require(OnnxTypeBytes(to->Value(operand).type) == 1, "operands that are not 8 bit");
+    Require(OnnxTypeBytes(ValueOf(*to, operand).type) == 1,
+            "operands that are not 8 bit");
   }
-  const uint32_t first = to->Plain(a), second = to->Plain(b);
+  const uint32_t first = PlainTensor(to, a), second = PlainTensor(to, b);
   const uint32_t zero_a = ZeroPoint(to, node, 2), zero_b = ZeroPoint(to, node, 3);
   Numbers numbers;
   numbers.dtype = SLUICE_DTYPE_INT32;
   const AxisOrder order = Straight(out.size());
-  const uint32_t ofmap = to->NewOutput(node, 0, order, DimsIn(out, order), numbers);
-  to->AddHost(
-      node.name, node.op, {first, second, zero_a, zero_b}, options, {ofmap},
-      conv ? ConvWork(to, node) : SizeOf(out) * static_cast<uint64_t>(sa.back()));
+  const uint32_t ofmap = NewOutput(to, node, 0, order, DimsIn(out, order), numbers);
+  AddHost(to,
+          {node.name,
+           node.op,
+           {first, second, zero_a, zero_b},
+           options,
+           {ofmap},
+           conv ? ConvWork(to, node) : SizeOf(out) * static_cast<uint64_t>(sa.back())});
 }
 
 void DynamicQuantise(OnnxLowering* to, const OnnxNode& node) {
-  const int input = to->InputIndex(node, 0);
-  const AxisOrder order = Straight(ShapeOf(to->Value(input)).size());
-  const uint32_t in = to->FloatsOf(input);
+  const int input = InputIndex(node, 0);
+  const AxisOrder order = Straight(ShapeOf(ValueOf(*to, input)).size());
+  const uint32_t in = FloatsOf(to, input);
   Require(node.outputs.size() == 3, "an output that is left out");
   KeepsShape(to, node);
-  Agree(ElementsOf(ShapeOf(to->Out(node, 1))) == 1 && ShapeOf(to->Out(node, 2)).empty(),
+  Agree(ElementsOf(ShapeOf(OutputOf(*to, node, 1))) == 1 &&
+            ShapeOf(OutputOf(*to, node, 2)).empty(),
         node);
   Numbers stored;
   stored.dtype = SLUICE_DTYPE_UINT8;
-  const uint32_t quantised =
-      to->NewOutput(node, 0, order, DimsIn(ShapeOf(to->Value(input)), order), stored);
-  const uint32_t scale = to->NewFloats(node, 1);
-  const uint32_t zero = to->NewOutput(node, 2, {}, {}, stored);
-  to->AddHost(node.name, node.op, {in}, {0}, {quantised, scale, zero}, 0);
+  const uint32_t quantised = NewOutput(
+      to, node, 0, order, DimsIn(ShapeOf(ValueOf(*to, input)), order), stored);
+  const uint32_t scale = NewFloats(to, node, 1);
+  const uint32_t zero = NewOutput(to, node, 2, {}, {}, stored);
+  AddHost(to, {node.name, node.op, {in}, {0}, {quantised, scale, zero}, 0});
 }
 
 // Cast of int32 to floats, and back: the fraction is cut off.
 void Cast(OnnxLowering* to, const OnnxNode& node) {
-  const int input = to->InputIndex(node, 0);
+  const int input = InputIndex(node, 0);
   KeepsShape(to, node);
-  if (to->Out(node).type == kOnnxInt32 && to->Value(input).type == kOnnxFloat) {
-    const uint32_t floats = to->FloatsOf(input);
-    to->AddHost(node.name, "CastToInt32", {floats}, {0}, {NewInt32s(to, node)}, 0);
+  if (OutputOf(*to, node).type == kOnnxInt32 &&
+      ValueOf(*to, input).type == kOnnxFloat) {
+    const uint32_t floats = FloatsOf(to, input);
+    AddHost(to, {node.name, "CastToInt32", {floats}, {0}, {NewInt32s(to, node)}, 0});
     return;
   }
-  Require(to->Out(node).type == kOnnxFloat && IsInt32(to, input),
+  Require(OutputOf(*to, node).type == kOnnxFloat && IsInt32(to, input),
           "floats that become integers of another type than int32");
-  const uint32_t in = to->Plain(input);
-  const std::string& name = to->Out(node).name;
-  to->AddHost(node.name, "DequantizeLinear",
-              {in, to->FloatConstant(name + "/one", {1}, {1.0f}),
-               to->IntegerConstant(name + "/zero", {0})},
-              {1, 1}, {to->NewFloats(node)}, 0);
+  const uint32_t in = PlainTensor(to, input);
+  const std::string& name = OutputOf(*to, node).name;
+  AddHost(to, {node.name,
+               "DequantizeLinear",
+               {in, FloatConstant(to, name + "/one", {1}, {1.0f}),
+                IntegerConstant(to, name + "/zero", {0})},
+               {1, 1},
+               {NewFloats(to, node)},
+               0});
 }
 
 // ---- recurrent networks
@@ -549,15 +588,15 @@ struct Sequence {
 };
 
 Sequence SequenceOf(OnnxLowering* to, const OnnxNode& node) {
-  const Shape& x = ShapeOf(to->In(node, 0));
+  const Shape& x = ShapeOf(InputOf(*to, node, 0));
   const std::string direction = node.Text("direction", "forward");
   Require(node.Int("layout", 0) == 0 && x.size() == 3, "batches in front of steps");
   Require(!node.Has("clip") && !node.Has("activations") &&
               !node.Has("activation_alpha") && node.Int("input_forget", 0) == 0 &&
-              !to->HasInput(node, 7),
+              !HasInput(node, 7),
           "other functions, clips or peepholes than the default");
-  Require(!to->HasInput(node, 4), "sequences of several lengths");
-  const Shape& r = ShapeOf(to->In(node, 2));
+  Require(!HasInput(node, 4), "sequences of several lengths");
+  const Shape& r = ShapeOf(InputOf(*to, node, 2));
   Require(r.size() == 3, "weights that do not have three axes");
   return {Product(x, 0, 1),
           Product(x, 1, 2),
@@ -568,7 +607,7 @@ Sequence SequenceOf(OnnxLowering* to, const OnnxNode& node) {
 }
 
 uint32_t StateOr0(OnnxLowering* to, const OnnxNode& node, size_t i, int32_t count) {
-  if (to->HasInput(node, i)) return to->FloatsOf(node.inputs[i]);
+  if (HasInput(node, i)) return FloatsOf(to, node.inputs[i]);
   return Filled(to, node.name + "/input" + std::to_string(i), count);
 }
 
@@ -584,11 +623,11 @@ void Recurrent(OnnxLowering* to, const OnnxNode& node) {
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] < 0) continue;
     const int64_t count = i == 0 ? int64_t{s.t} * state : state;
-    Agree(ElementsOf(ShapeOf(to->Out(node, i))) == count, node);
+    Agree(ElementsOf(ShapeOf(OutputOf(*to, node, i))) == count, node);
   }
   std::vector<uint32_t> inputs, outputs;
   for (size_t i = 0; i < 3; ++i) {
-    inputs.push_back(to->FloatsOf(to->InputIndex(node, i)));
+    inputs.push_back(FloatsOf(to, InputIndex(node, i)));
   }
   inputs.push_back(StateOr0(to, node, 3, s.directions * 2 * gates * s.h));
   inputs.push_back(StateOr0(to, node, 5, state));
@@ -598,20 +637,22 @@ void Recurrent(OnnxLowering* to, const OnnxNode& node) {
   numbers.dtype = SLUICE_DTYPE_INT32;
   for (size_t i = 0; i < (lstm ? 3 : 2); ++i) {
     if (i < node.outputs.size() && node.outputs[i] >= 0) {
-      outputs.push_back(to->NewFloats(node, i));
+      outputs.push_back(NewFloats(to, node, i));
     } else {
       const int32_t count = i == 0 ? s.t * state : state;
       outputs.push_back(
-          to->NewTensor(node.name + "/output" + std::to_string(i), {count}, numbers));
+          NewTensor(to, node.name + "/output" + std::to_string(i), {count}, numbers));
     }
   }
   Say(to, node, node.op);
-  to->AddHost(node.name, node.op, inputs,
-              {s.t, s.b, s.i, s.h, s.directions, s.backwards ? 1 : 0,
-               static_cast<int32_t>(node.Int("linear_before_reset", 0) != 0)},
-              outputs,
-              static_cast<uint64_t>(s.t) * static_cast<uint64_t>(state) *
-                  static_cast<uint64_t>(gates) * static_cast<uint64_t>(s.i + s.h));
+  AddHost(to, {node.name,
+               node.op,
+               inputs,
+               {s.t, s.b, s.i, s.h, s.directions, s.backwards ? 1 : 0,
+                static_cast<int32_t>(node.Int("linear_before_reset", 0) != 0)},
+               outputs,
+               static_cast<uint64_t>(s.t) * static_cast<uint64_t>(state) *
+                   static_cast<uint64_t>(gates) * static_cast<uint64_t>(s.i + s.h)});
 }
 
 using Maker = void (*)(OnnxLowering*, const OnnxNode&);

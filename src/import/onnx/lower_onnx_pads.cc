@@ -20,7 +20,7 @@ uint32_t Mirrored(OnnxLowering* to, const std::string& name, uint32_t tensor,
                   const Mirrors& mirrors, const Numbers& numbers) {
   const auto [axis, before, after, edge] = mirrors;
   if (before + after == 0) return tensor;
-  const Dims dims = to->graph().tensors()[tensor].dims;
+  const Dims dims = to->graph.tensors()[tensor].dims;
   const int64_t n = dims[axis];
   Require(before + after <= 64 && (edge || (before < n && after < n)),
           "pads that are wide");
@@ -36,37 +36,37 @@ uint32_t Mirrored(OnnxLowering* to, const std::string& name, uint32_t tensor,
     std::vector<int32_t> begin(4);
     begin[axis] = static_cast<int32_t>(at);
     const std::string part = name + "/part" + std::to_string(parts.size());
-    parts.push_back(to->NewTensor(part, one, numbers));
-    to->AddLayer(part, SLUICE_OP_SLICE, {tensor}, parts.back(), begin);
+    parts.push_back(NewTensor(to, part, one, numbers));
+    AddLayer(to, part, SLUICE_OP_SLICE, {tensor}, parts.back(), begin);
   }
-  const uint32_t padded = to->NewTensor(name, out, numbers);
-  to->AddLayer(name, SLUICE_OP_CONCAT, parts, padded, {static_cast<int32_t>(axis)});
+  const uint32_t padded = NewTensor(to, name, out, numbers);
+  AddLayer(to, name, SLUICE_OP_CONCAT, parts, padded, {static_cast<int32_t>(axis)});
   return padded;
 }
 
 void Mirror(OnnxLowering* to, const OnnxNode& node, const std::vector<int64_t>& pads,
             bool edge) {
-  const int input = to->InputIndex(node, 0);
-  const std::vector<int64_t>& shape = ShapeOf(to->Value(input));
+  const int input = InputIndex(node, 0);
+  const std::vector<int64_t>& shape = ShapeOf(ValueOf(*to, input));
   const AxisOrder order = ChannelsLast(4);
-  OnnxPlace place = to->Place(input);
-  const std::string& name = to->Out(node).name;
-  uint32_t tensor = to->As(input, order, DimsIn(shape, order));
+  OnnxPlace place = PlaceOf(to, input);
+  const std::string& name = OutputOf(*to, node).name;
+  uint32_t tensor = TensorAs(to, input, order, DimsIn(shape, order));
   tensor =
       Mirrored(to, name + "/rows", tensor, {1, pads[2], pads[6], edge}, place.numbers);
   tensor = Mirrored(to, name, tensor, {2, pads[3], pads[7], edge}, place.numbers);
   place.tensor = tensor;
   place.order = order;
   place.layer = -1;
-  to->SetPlace(node.outputs[0], place);
+  SetPlace(to, node.outputs[0], place);
 }
 
 }  // namespace
 
 float PadValue(const OnnxLowering& to, const OnnxNode& node) {
   float value = node.Float("value", 0);
-  if (!to.HasInput(node, 2)) return value;
-  const OnnxValue& stored = to.In(node, 2);
+  if (!HasInput(node, 2)) return value;
+  const OnnxValue& stored = InputOf(to, node, 2);
   Require(stored.has_data && stored.type == kOnnxFloat && stored.data.size() == 4,
           "a pad value that is no float32 constant");
   std::memcpy(&value, stored.data.data(), 4);
@@ -78,13 +78,13 @@ namespace {
 // Pads before each axis, then those behind each, in ONNX's order of axes.
 std::vector<int64_t> PadsOf(const OnnxLowering& to, const OnnxNode& node, size_t rank) {
   std::vector<int64_t> given =
-      to.HasInput(node, 1) ? to.Integers(node, 1) : node.Ints("pads", {});
-  if (to.HasInput(node, 3)) {
-    const std::vector<int64_t> axes = to.Integers(node, 3);
+      HasInput(node, 1) ? IntegersOf(to, node, 1) : node.Ints("pads", {});
+  if (HasInput(node, 3)) {
+    const std::vector<int64_t> axes = IntegersOf(to, node, 3);
     Require(given.size() == 2 * axes.size(), "pads of another length than the axes");
     std::vector<int64_t> all(2 * rank, 0);
     for (size_t i = 0; i < axes.size(); ++i) {
-      const size_t a = static_cast<size_t>(AxisOf(to.In(node, 0), axes[i]));
+      const size_t a = static_cast<size_t>(AxisOf(InputOf(to, node, 0), axes[i]));
       all[a] = given[i];
       all[rank + a] = given[axes.size() + i];
     }
@@ -99,7 +99,7 @@ std::vector<int64_t> PadsOf(const OnnxLowering& to, const OnnxNode& node, size_t
 
 // What lies in the pads, as the input's type stores it.
 int32_t StoredPad(const OnnxLowering& to, const OnnxNode& node, const Numbers& n) {
-  const OnnxValue* given = to.HasInput(node, 2) ? &to.In(node, 2) : nullptr;
+  const OnnxValue* given = HasInput(node, 2) ? &InputOf(to, node, 2) : nullptr;
   const bool is_signed = given != nullptr && given->type == kOnnxInt8;
   if (is_signed || (given != nullptr && given->type == kOnnxUint8)) {
     Require(given->has_data && given->data.size() == 1,
@@ -108,7 +108,7 @@ int32_t StoredPad(const OnnxLowering& to, const OnnxNode& node, const Numbers& n
   }
   const float value = PadValue(to, node);
   if (!n.known) {
-    Require(value == 0 || !to.ComputesFloats(), "a pad value other than 0");
+    Require(value == 0 || !to.computes_floats, "a pad value other than 0");
     return 0;
   }
   const float steps = std::nearbyint(value / n.affine.scale);
@@ -123,9 +123,9 @@ int32_t StoredPad(const OnnxLowering& to, const OnnxNode& node, const Numbers& n
 }  // namespace
 
 void LowerOnnxPad(OnnxLowering* to, const OnnxNode& node) {
-  const int input = to->InputIndex(node, 0);
-  const std::vector<int64_t>& shape = ShapeOf(to->Value(input));
-  const std::vector<int64_t>& out = ShapeOf(to->Out(node));
+  const int input = InputIndex(node, 0);
+  const std::vector<int64_t>& shape = ShapeOf(ValueOf(*to, input));
+  const std::vector<int64_t>& out = ShapeOf(OutputOf(*to, node));
   const std::string mode = node.Text("mode", "constant");
   const size_t rank = shape.size();
   Require(mode != "wrap", "pads that go round");
@@ -137,17 +137,17 @@ void LowerOnnxPad(OnnxLowering* to, const OnnxNode& node) {
     Require(image, "mirrored pads of batch or channels");
     return Mirror(to, node, pads, mode == "edge");
   }
-  const OnnxPlace place = to->Place(input);
+  const OnnxPlace place = PlaceOf(to, input);
   const AxisOrder order = rank == 4 ? ChannelsLast(4) : place.order;
   std::vector<int32_t> attributes(4 - rank);
   for (const int axis : order) {
     attributes.push_back(static_cast<int32_t>(pads[static_cast<size_t>(axis)]));
   }
   attributes.push_back(StoredPad(*to, node, place.numbers));
-  const uint32_t ifmap = to->As(input, order, DimsIn(shape, order));
+  const uint32_t ifmap = TensorAs(to, input, order, DimsIn(shape, order));
   const uint32_t ofmap =
-      to->NewOutput(node, 0, order, DimsIn(out, order), place.numbers);
-  to->AddLayer(node.name, SLUICE_OP_PAD, {ifmap}, ofmap, attributes);
+      NewOutput(to, node, 0, order, DimsIn(out, order), place.numbers);
+  AddLayer(to, node.name, SLUICE_OP_PAD, {ifmap}, ofmap, attributes);
 }
 
 }  // namespace sluice::import

@@ -39,10 +39,10 @@ int64_t At(const Shape& list, int64_t place) {
 }
 
 Source OfSlice(const OnnxLowering& to, const OnnxNode& node, const Shape& in) {
-  const bool old = to.model().opset < 10;
+  const bool old = to.model.opset < 10;
   const auto list = [&](size_t i, const char* name, Shape otherwise) {
     if (old) return node.Ints(name, std::move(otherwise));
-    return to.HasInput(node, i) ? to.Integers(node, i) : otherwise;
+    return HasInput(node, i) ? IntegersOf(to, node, i) : otherwise;
   };
   const Shape begins = list(1, "starts", {});
   Shape axes(begins.size());
@@ -54,7 +54,7 @@ Source OfSlice(const OnnxLowering& to, const OnnxNode& node, const Shape& in) {
           "steps, begins and axes of different lengths");
   Shape first(in.size(), 0), step(in.size(), 1);
   for (size_t i = 0; i < axes.size(); ++i) {
-    const size_t a = static_cast<size_t>(AxisOf(to.In(node, 0), axes[i]));
+    const size_t a = static_cast<size_t>(AxisOf(InputOf(to, node, 0), axes[i]));
     step[a] = std::clamp<int64_t>(steps[i], -INT32_MAX, INT32_MAX);
     const int64_t from = begins[i] < 0 ? begins[i] + in[a] : begins[i];
     first[a] = std::clamp(from, int64_t{0}, steps[i] < 0 ? in[a] - 1 : in[a]);
@@ -69,8 +69,9 @@ Source OfSlice(const OnnxLowering& to, const OnnxNode& node, const Shape& in) {
 }
 
 Source OfGather(const OnnxLowering& to, const OnnxNode& node, const Shape& in) {
-  const size_t axis = static_cast<size_t>(AxisOf(to.In(node, 0), node.Int("axis", 0)));
-  const Shape which = to.Integers(node, 1), shape = ShapeOf(to.In(node, 1));
+  const size_t axis =
+      static_cast<size_t>(AxisOf(InputOf(to, node, 0), node.Int("axis", 0)));
+  const Shape which = IntegersOf(to, node, 1), shape = ShapeOf(InputOf(to, node, 1));
   if (node.op == "GatherElements") {
     return [=](const Shape& at) {
       Shape from = at;
@@ -91,7 +92,7 @@ Source OfGather(const OnnxLowering& to, const OnnxNode& node, const Shape& in) {
 
 Source OfGatherND(const OnnxLowering& to, const OnnxNode& node, const Shape& in) {
   Require(node.Int("batch_dims", 0) == 0, "batches of indices");
-  const Shape which = to.Integers(node, 1), shape = ShapeOf(to.In(node, 1));
+  const Shape which = IntegersOf(to, node, 1), shape = ShapeOf(InputOf(to, node, 1));
   Require(!shape.empty() && shape.back() <= static_cast<int64_t>(in.size()),
           "indices with more parts than axes");
   const size_t parts = static_cast<size_t>(shape.back()), lead = shape.size() - 1;
@@ -121,14 +122,14 @@ int64_t Outside(int64_t i, int64_t n, const std::string& mode) {
 Source OfPad(const OnnxLowering& to, const OnnxNode& node, const Shape& in) {
   const std::string mode = node.Text("mode", "constant");
   const Shape pads =
-      to.HasInput(node, 1) ? to.Integers(node, 1) : node.Ints("pads", {});
+      HasInput(node, 1) ? IntegersOf(to, node, 1) : node.Ints("pads", {});
   Shape axes(in.size()), before(in.size(), 0);
   for (size_t i = 0; i < axes.size(); ++i) axes[i] = static_cast<int64_t>(i);
-  if (to.HasInput(node, 3)) axes = to.Integers(node, 3);
+  if (HasInput(node, 3)) axes = IntegersOf(to, node, 3);
   Require(pads.size() == 2 * axes.size(), "pads of another length than their axes");
   for (size_t i = 0; i < axes.size(); ++i) {
     Require(pads[i] >= -INT32_MAX && pads[i] <= INT32_MAX, "pads out of range");
-    before[static_cast<size_t>(AxisOf(to.In(node, 0), axes[i]))] = pads[i];
+    before[static_cast<size_t>(AxisOf(InputOf(to, node, 0), axes[i]))] = pads[i];
   }
   return [=](const Shape& at) -> int64_t {
     Shape from = at;
@@ -153,7 +154,7 @@ Source OfRepeats(const Shape& in) {
 Source OfReverse(const OnnxLowering& to, const OnnxNode& node, const Shape& in) {
   const size_t time = static_cast<size_t>(node.Int("time_axis", 0)),
                batch = static_cast<size_t>(node.Int("batch_axis", 1));
-  const Shape lengths = to.Integers(node, 1);
+  const Shape lengths = IntegersOf(to, node, 1);
   Require(time < in.size() && batch < in.size() &&
               static_cast<int64_t>(lengths.size()) == in[batch],
           "lengths that do not fit the batch");
@@ -166,10 +167,11 @@ Source OfReverse(const OnnxLowering& to, const OnnxNode& node, const Shape& in) 
 }
 
 Source OfConcat(const OnnxLowering& to, const OnnxNode& node) {
-  const size_t axis = static_cast<size_t>(AxisOf(to.In(node, 0), node.Int("axis", 0)));
+  const size_t axis =
+      static_cast<size_t>(AxisOf(InputOf(to, node, 0), node.Int("axis", 0)));
   std::vector<Shape> shapes;
   for (size_t i = 0; i < node.inputs.size(); ++i)
-    shapes.push_back(ShapeOf(to.In(node, i)));
+    shapes.push_back(ShapeOf(InputOf(to, node, i)));
   return [=](const Shape& at) -> int64_t {
     Shape from = at;
     int64_t behind = 0;
@@ -183,7 +185,7 @@ Source OfConcat(const OnnxLowering& to, const OnnxNode& node) {
 }
 
 Source SourceOf(const OnnxLowering& to, const OnnxNode& node) {
-  const Shape& in = ShapeOf(to.In(node, 0));
+  const Shape& in = ShapeOf(InputOf(to, node, 0));
   if (node.op == "Concat") return OfConcat(to, node);
   if (node.op == "Slice") return OfSlice(to, node, in);
   if (node.op == "GatherND") return OfGatherND(to, node, in);
@@ -195,20 +197,21 @@ Source SourceOf(const OnnxLowering& to, const OnnxNode& node) {
 
 // How many axes a place in the operand names must fit the output.
 bool RanksFit(const OnnxLowering& to, const OnnxNode& node) {
-  const size_t in = ShapeOf(to.In(node, 0)).size(), out = ShapeOf(to.Out(node)).size();
-  if (node.op == "Gather") return out == in - 1 + ShapeOf(to.In(node, 1)).size();
+  const size_t in = ShapeOf(InputOf(to, node, 0)).size(),
+               out = ShapeOf(OutputOf(to, node)).size();
+  if (node.op == "Gather") return out == in - 1 + ShapeOf(InputOf(to, node, 1)).size();
   if (node.op == "GatherElements") {
-    return in == out && ShapeOf(to.In(node, 1)) == ShapeOf(to.Out(node));
+    return in == out && ShapeOf(InputOf(to, node, 1)) == ShapeOf(OutputOf(to, node));
   }
   if (node.op == "GatherND") {
-    const Shape& which = ShapeOf(to.In(node, 1));
+    const Shape& which = ShapeOf(InputOf(to, node, 1));
     return !which.empty() &&
            in + which.size() - 1 >= static_cast<size_t>(which.back()) &&
            out == in + which.size() - 1 - static_cast<size_t>(which.back());
   }
   if (node.op == "Concat") {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
-      if (ShapeOf(to.In(node, i)).size() != out) return false;
+      if (ShapeOf(InputOf(to, node, i)).size() != out) return false;
     }
   }
   return node.op == "Expand" ? in <= out : in == out;
@@ -238,35 +241,35 @@ bool Alike(const Numbers& a, const Numbers& b) {
 }  // namespace
 
 void LowerOnnxPick(OnnxLowering* to, const OnnxNode& node) {
-  const Shape& out = ShapeOf(to->Out(node));
+  const Shape& out = ShapeOf(OutputOf(*to, node));
   Require(RanksFit(*to, node), "ranks that disagree");
   const size_t operands = node.op == "Concat" ? node.inputs.size() : 1;
   int64_t elements = 0;
   bool same = true;
-  const Numbers first = to->Place(to->InputIndex(node, 0)).numbers;
+  const Numbers first = PlaceOf(to, InputIndex(node, 0)).numbers;
   for (size_t i = 0; i < operands; ++i) {
-    const int input = to->InputIndex(node, i);
-    elements += ElementsOf(ShapeOf(to->Value(input)));
-    same &= !to->Value(input).constant && Alike(first, to->Place(input).numbers);
+    const int input = InputIndex(node, i);
+    elements += ElementsOf(ShapeOf(ValueOf(*to, input)));
+    same &= !ValueOf(*to, input).constant && Alike(first, PlaceOf(to, input).numbers);
   }
   Require(elements <= std::numeric_limits<int32_t>::max(), "an extent above 2^31 - 1");
   const float value = node.op == "Pad" ? PadValue(*to, node) : 0;
   // What is filled in may be no number that the operand stores.
   const bool stored = same && (first.floats || value == 0);
   Require(stored || first.wide_scale == 0, "16-bit operands of several scales");
-  to->graph().NeedRoom(static_cast<uint64_t>(ElementsOf(out)) * 4);
+  to->graph.NeedRoom(static_cast<uint64_t>(ElementsOf(out)) * 4);
   std::vector<int32_t> picks = Picks(out, SourceOf(*to, node), elements);
   picks.push_back(stored && !first.floats ? first.affine.zero : FloatBits(value));
   std::vector<uint32_t> inputs;
   for (size_t i = 0; i < operands; ++i) {
-    const int input = to->InputIndex(node, i);
-    inputs.push_back(stored ? to->Plain(input) : to->FloatsOf(input));
+    const int input = InputIndex(node, i);
+    inputs.push_back(stored ? PlainTensor(to, input) : FloatsOf(to, input));
   }
   const AxisOrder order = Straight(out.size());
   const uint32_t picked = stored
-                              ? to->NewOutput(node, 0, order, DimsIn(out, order), first)
-                              : to->NewFloats(node);
-  to->AddHost(node.name, "Pick", inputs, picks, {picked}, 0);
+                              ? NewOutput(to, node, 0, order, DimsIn(out, order), first)
+                              : NewFloats(to, node);
+  AddHost(to, {node.name, "Pick", inputs, picks, {picked}, 0});
 }
 
 }  // namespace sluice::import

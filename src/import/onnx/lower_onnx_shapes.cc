@@ -99,9 +99,9 @@ AxisOrder Renamed(const AxisOrder& order, const std::vector<int64_t>& in,
 void AddSlice(OnnxLowering* to, const OnnxNode& node, size_t i,
               const std::vector<int64_t>& begin, const std::vector<int64_t>& extent,
               const AxisOrder& out_order) {
-  const int input = to->InputIndex(node, 0);
-  const std::vector<int64_t>& shape = ShapeOf(to->Value(input));
-  const OnnxPlace place = to->Place(input);
+  const int input = InputIndex(node, 0);
+  const std::vector<int64_t>& shape = ShapeOf(ValueOf(*to, input));
+  const OnnxPlace place = PlaceOf(to, input);
   Require(shape.size() <= 4, "more than four axes");
   const size_t lead = 4 - shape.size();
   std::vector<int32_t> begins = {0, 0, 0, 0};
@@ -113,46 +113,46 @@ void AddSlice(OnnxLowering* to, const OnnxNode& node, size_t i,
     }
     begins[lead + k] = static_cast<int32_t>(begin[axis]);
   }
-  const uint32_t ifmap = to->As(input, place.order, DimsIn(shape, place.order));
+  const uint32_t ifmap = TensorAs(to, input, place.order, DimsIn(shape, place.order));
   const uint32_t ofmap =
-      to->NewOutput(node, i, out_order, DimsIn(extent, place.order), place.numbers);
-  to->AddLayer(to->Out(node, i).name, SLUICE_OP_SLICE, {ifmap}, ofmap, begins);
+      NewOutput(to, node, i, out_order, DimsIn(extent, place.order), place.numbers);
+  AddLayer(to, OutputOf(*to, node, i).name, SLUICE_OP_SLICE, {ifmap}, ofmap, begins);
 }
 
 }  // namespace
 
 void LowerOnnxSame(OnnxLowering* to, const OnnxNode& node) {
-  const int input = to->InputIndex(node, 0);
-  to->Alias(node.outputs[0], input, to->Place(input).order);
+  const int input = InputIndex(node, 0);
+  Alias(to, node.outputs[0], input, PlaceOf(to, input).order);
 }
 
 void LowerOnnxCast(OnnxLowering* to, const OnnxNode& node) {
-  const int input = to->InputIndex(node, 0);
-  const OnnxValue &from = to->Value(input), &out = to->Out(node);
+  const int input = InputIndex(node, 0);
+  const OnnxValue &from = ValueOf(*to, input), &out = OutputOf(*to, node);
   const bool to_floats = out.type == kOnnxFloat && from.type != kOnnxFloat;
   const bool to_integers = out.type != kOnnxFloat && from.type == kOnnxFloat;
-  Require(!to->ComputesFloats() || !to_integers, "floats that become integers");
+  Require(!to->computes_floats || !to_integers, "floats that become integers");
   LowerOnnxSame(to, node);
-  if (!to->ComputesFloats() || !to_floats) return;
-  OnnxPlace place = to->Place(node.outputs[0]);
+  if (!to->computes_floats || !to_floats) return;
+  OnnxPlace place = PlaceOf(to, node.outputs[0]);
   Require(place.numbers.dtype != SLUICE_DTYPE_INT32, "integers that become floats");
   place.numbers.known = true;
   place.numbers.affine = {1, 0};
   place.layer = -1;
-  to->SetPlace(node.outputs[0], place);
+  SetPlace(to, node.outputs[0], place);
 }
 
 // Expand: concatenates copies of the input along each broadcast axis.
 void LowerOnnxExpand(OnnxLowering* to, const OnnxNode& node) {
-  const int input = to->InputIndex(node, 0);
-  const std::vector<int64_t>& in = ShapeOf(to->Value(input));
-  const std::vector<int64_t>& out = ShapeOf(to->Out(node));
+  const int input = InputIndex(node, 0);
+  const std::vector<int64_t>& in = ShapeOf(ValueOf(*to, input));
+  const std::vector<int64_t>& out = ShapeOf(OutputOf(*to, node));
   if (in == out) return LowerOnnxSame(to, node);
   Require(in.size() <= out.size(), "a tensor that loses axes");
   std::vector<int64_t> shape(out.size() - in.size(), 1);
   shape.insert(shape.end(), in.begin(), in.end());
-  const Numbers numbers = to->Place(input).numbers;
-  uint32_t tensor = to->Plain(input);
+  const Numbers numbers = PlaceOf(to, input).numbers;
+  uint32_t tensor = PlainTensor(to, input);
   for (size_t axis = 0; axis < out.size(); ++axis) {
     if (shape[axis] == out[axis]) continue;
     Require(shape[axis] == 1 && out[axis] <= 64, "an axis that is repeated often");
@@ -160,27 +160,26 @@ void LowerOnnxExpand(OnnxLowering* to, const OnnxNode& node) {
     for (size_t i = 0; i < axis; ++i) outer *= shape[i];
     for (size_t i = axis + 1; i < out.size(); ++i) inner *= shape[i];
     Require(outer * inner * out[axis] <= INT32_MAX, "an extent above 2^31 - 1");
-    const std::string name = to->Out(node).name + "/axis" + std::to_string(axis);
+    const std::string name = OutputOf(*to, node).name + "/axis" + std::to_string(axis);
     const Dims one = {static_cast<int32_t>(outer), 1, static_cast<int32_t>(inner)};
     const Dims many = {one[0], static_cast<int32_t>(out[axis]), one[2]};
-    const uint32_t seen = to->NewTensor(name + "/one", one, numbers);
-    to->AddLayer(name + "/one", SLUICE_OP_RESHAPE, {tensor}, seen);
-    tensor = to->NewTensor(name, many, numbers);
-    to->AddLayer(name, SLUICE_OP_CONCAT,
-                 std::vector<uint32_t>(static_cast<size_t>(out[axis]), seen), tensor,
-                 {2});
+    const uint32_t seen = NewTensor(to, name + "/one", one, numbers);
+    AddLayer(to, name + "/one", SLUICE_OP_RESHAPE, {tensor}, seen);
+    tensor = NewTensor(to, name, many, numbers);
+    AddLayer(to, name, SLUICE_OP_CONCAT,
+             std::vector<uint32_t>(static_cast<size_t>(out[axis]), seen), tensor, {2});
     shape[axis] = out[axis];
   }
   const AxisOrder order = Straight(out.size());
-  const uint32_t ofmap = to->NewOutput(node, 0, order, DimsIn(out, order), numbers);
-  to->AddLayer(node.name, SLUICE_OP_RESHAPE, {tensor}, ofmap);
+  const uint32_t ofmap = NewOutput(to, node, 0, order, DimsIn(out, order), numbers);
+  AddLayer(to, node.name, SLUICE_OP_RESHAPE, {tensor}, ofmap);
 }
 
 // DepthToSpace and SpaceToDepth: six axes permuted.
 void LowerOnnxDepth(OnnxLowering* to, const OnnxNode& node) {
-  const int input = to->InputIndex(node, 0);
-  const std::vector<int64_t>& in = ShapeOf(to->Value(input));
-  const std::vector<int64_t>& out = ShapeOf(to->Out(node));
+  const int input = InputIndex(node, 0);
+  const std::vector<int64_t>& in = ShapeOf(ValueOf(*to, input));
+  const std::vector<int64_t>& out = ShapeOf(OutputOf(*to, node));
   const int64_t b = node.Int("blocksize", 1);
   const bool grows = node.op == "DepthToSpace";
   Require(in.size() == 4 && out.size() == 4 && b >= 1, "other than two spatial axes");
@@ -190,10 +189,10 @@ void LowerOnnxDepth(OnnxLowering* to, const OnnxNode& node) {
   Require(b <= 65536 && large[2] == small[2] * b && large[3] == small[3] * b &&
               small[1] == large[1] * b * b,
           "extents that do not fit the block");
-  const Numbers numbers = to->Place(input).numbers;
+  const Numbers numbers = PlaceOf(to, input).numbers;
   // Channels last, the layout of a convolution's input and output.
   const AxisOrder order = ChannelsLast(4);
-  const uint32_t ifmap = to->As(input, order, DimsIn(in, order));
+  const uint32_t ifmap = TensorAs(to, input, order, DimsIn(in, order));
   const int64_t h = std::min(in[2], out[2]), w = std::min(in[3], out[3]),
                 c = std::min(in[1], out[1]);
   std::vector<int64_t> extents = {in[0], h, w, b, b, c};
@@ -204,50 +203,50 @@ void LowerOnnxDepth(OnnxLowering* to, const OnnxNode& node) {
   } else if (!grows) {
     extents = {in[0], h, b, w, b, c};
   }
-  const uint32_t moved =
-      to->PermutedTensor(to->Out(node).name + "/blocks", ifmap, extents, perm, numbers);
-  const uint32_t ofmap = to->NewOutput(node, 0, order, DimsIn(out, order), numbers);
-  to->AddLayer(node.name, SLUICE_OP_RESHAPE, {moved}, ofmap);
+  const uint32_t moved = PermutedTensor(to, OutputOf(*to, node).name + "/blocks", ifmap,
+                                        extents, perm, numbers);
+  const uint32_t ofmap = NewOutput(to, node, 0, order, DimsIn(out, order), numbers);
+  AddLayer(to, node.name, SLUICE_OP_RESHAPE, {moved}, ofmap);
 }
 
 void LowerOnnxReshape(OnnxLowering* to, const OnnxNode& node) {
-  const int input = to->InputIndex(node, 0);
-  const std::vector<int64_t>& in = ShapeOf(to->Value(input));
-  const std::vector<int64_t>& out = ShapeOf(to->Out(node));
+  const int input = InputIndex(node, 0);
+  const std::vector<int64_t>& in = ShapeOf(ValueOf(*to, input));
+  const std::vector<int64_t>& out = ShapeOf(OutputOf(*to, node));
   if (ElementsOf(in) != ElementsOf(out)) {
     throw Error(Fault::kBadInput,
                 "reshape " + node.name + " changes the number of elements");
   }
   const std::vector<Group> groups = GroupsOf(in, out);
-  const OnnxPlace place = to->Place(input);
+  const OnnxPlace place = PlaceOf(to, input);
   const AxisOrder order = Gathered(place.order, in, groups);
   OnnxPlace result = place;
   if (order != place.order) {
-    result.tensor = to->As(input, order, DimsIn(in, order));
+    result.tensor = TensorAs(to, input, order, DimsIn(in, order));
   }
   result.layer = -1;
   result.order = Renamed(order, in, out, groups);
-  to->SetPlace(node.outputs[0], result);
+  SetPlace(to, node.outputs[0], result);
 }
 
 void LowerOnnxTranspose(OnnxLowering* to, const OnnxNode& node) {
-  const int input = to->InputIndex(node, 0);
-  const size_t rank = ShapeOf(to->Value(input)).size();
+  const int input = InputIndex(node, 0);
+  const size_t rank = ShapeOf(ValueOf(*to, input)).size();
   std::vector<int64_t> reversed;
   for (size_t i = rank; i-- > 0;) reversed.push_back(static_cast<int64_t>(i));
   const std::vector<int64_t> perm = node.Ints("perm", reversed);
   AxisOrder inverse(rank, -1);
   Require(perm.size() == rank, "a permutation of another length");
   for (size_t i = 0; i < rank; ++i) {
-    const int from = AxisOf(to->Value(input), perm[i]);
+    const int from = AxisOf(ValueOf(*to, input), perm[i]);
     Require(inverse[static_cast<size_t>(from)] < 0, "no permutation");
     inverse[static_cast<size_t>(from)] = static_cast<int>(i);
   }
   AxisOrder order;
-  for (const int axis : to->Place(input).order) {
+  for (const int axis : PlaceOf(to, input).order) {
     order.push_back(inverse[static_cast<size_t>(axis)]);
   }
-  to->Alias(node.outputs[0], input, order);
+  Alias(to, node.outputs[0], input, order);
 }
 
 namespace {
@@ -263,19 +262,19 @@ std::vector<Part> PartsOf(OnnxLowering* to, const OnnxNode& node) {
   std::vector<Part> parts;
   if (node.op == "Concat") {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
-      const int input = to->InputIndex(node, i);
+      const int input = InputIndex(node, i);
       Numbers numbers;
-      if (!to->Value(input).constant) {
-        numbers = to->Place(input).numbers;
+      if (!ValueOf(*to, input).constant) {
+        numbers = PlaceOf(to, input).numbers;
       } else {
-        numbers.known = to->ConstantOf(input).stored != nullptr;
+        numbers.known = ConstantOf(*to, input).stored != nullptr;
       }
       parts.push_back({input, numbers});
     }
     return parts;
   }
   for (size_t i = 2; i + 2 < node.inputs.size(); i += 3) {
-    parts.push_back({to->InputIndex(node, i), to->QLinearInput(node, i)});
+    parts.push_back({InputIndex(node, i), QLinearInput(to, node, i)});
   }
   Require(!parts.empty(), "no operands");
   return parts;
@@ -287,7 +286,7 @@ void RequireParts(const OnnxLowering& to, const std::vector<Part>& parts,
   int64_t length = 0;
   bool agree = true;
   for (const Part& part : parts) {
-    std::vector<int64_t> shape = ShapeOf(to.Value(part.value));
+    std::vector<int64_t> shape = ShapeOf(ValueOf(to, part.value));
     agree &= shape.size() == out.size();
     if (!agree) break;
     int64_t& extent = shape[static_cast<size_t>(axis)];
@@ -303,23 +302,24 @@ void RequireParts(const OnnxLowering& to, const std::vector<Part>& parts,
 }  // namespace
 
 void LowerOnnxConcat(OnnxLowering* to, const OnnxNode& node) {
-  const std::vector<int64_t>& out = ShapeOf(to->Out(node));
+  const std::vector<int64_t>& out = ShapeOf(OutputOf(*to, node));
   Require(out.size() <= 4, "more than four axes");
-  const int axis = AxisOf(to->Out(node), node.Int("axis", 0));
+  const int axis = AxisOf(OutputOf(*to, node), node.Int("axis", 0));
   const std::vector<Part> parts = PartsOf(to, node);
   RequireParts(*to, parts, out, axis);
   AxisOrder order = Straight(out.size());
   bool known = true;
   for (size_t i = parts.size(); i-- > 0;) {
     known &= parts[i].numbers.known;
-    if (!to->Value(parts[i].value).constant) order = to->Place(parts[i].value).order;
+    if (!ValueOf(*to, parts[i].value).constant)
+      order = PlaceOf(to, parts[i].value).order;
   }
   const bool plain = node.op == "Concat";
   const Numbers target =
-      plain ? to->TargetOf(node.outputs[0]) : to->ScaleAndZero(node, 0, 1);
+      plain ? TargetOf(*to, node.outputs[0]) : ScaleAndZero(*to, node, 0, 1);
   const bool exact = known && target.known;
-  const bool floats = !exact && to->ComputesFloats();
-  if (!exact && !floats) to->ShapesOnly(node);
+  const bool floats = !exact && to->computes_floats;
+  if (!exact && !floats) CountShapesOnly(to, node);
   Numbers numbers = exact ? target : Numbers();
   if (floats) {
     numbers.floats = true;
@@ -328,75 +328,75 @@ void LowerOnnxConcat(OnnxLowering* to, const OnnxNode& node) {
   std::vector<uint32_t> tensors;
   for (const Part& part : parts) {
     if (floats) {
-      tensors.push_back(to->FloatsOf(part.value, order));
+      tensors.push_back(FloatsOf(to, part.value, order));
       continue;
     }
-    const uint32_t tensor =
-        to->As(part.value, order, DimsIn(ShapeOf(to->Value(part.value)), order));
-    const Numbers from = plain ? to->Place(part.value).numbers : part.numbers;
+    const uint32_t tensor = TensorAs(to, part.value, order,
+                                     DimsIn(ShapeOf(ValueOf(*to, part.value)), order));
+    const Numbers from = plain ? PlaceOf(to, part.value).numbers : part.numbers;
     // All parts need one dtype, also where only shapes count.
     const bool same = exact ? false : from.dtype == numbers.dtype;
     const std::string name =
-        to->Out(node).name + "/part" + std::to_string(tensors.size());
-    tensors.push_back(same ? tensor : to->Requantised(name, tensor, from, numbers));
+        OutputOf(*to, node).name + "/part" + std::to_string(tensors.size());
+    tensors.push_back(same ? tensor : Requantised(to, name, tensor, from, numbers));
   }
   const int place = static_cast<int>(std::find(order.begin(), order.end(), axis) -
                                      order.begin() + 4 - static_cast<int>(out.size()));
-  const uint32_t ofmap = to->NewOutput(node, 0, order, DimsIn(out, order), numbers);
-  to->AddLayer(node.name, SLUICE_OP_CONCAT, tensors, ofmap, {place});
+  const uint32_t ofmap = NewOutput(to, node, 0, order, DimsIn(out, order), numbers);
+  AddLayer(to, node.name, SLUICE_OP_CONCAT, tensors, ofmap, {place});
 }
 
 void LowerOnnxSplit(OnnxLowering* to, const OnnxNode& node) {
-  const int input = to->InputIndex(node, 0);
-  const int axis = AxisOf(to->Value(input), node.Int("axis", 0));
-  std::vector<int64_t> begin(ShapeOf(to->Value(input)).size(), 0);
+  const int input = InputIndex(node, 0);
+  const int axis = AxisOf(ValueOf(*to, input), node.Int("axis", 0));
+  std::vector<int64_t> begin(ShapeOf(ValueOf(*to, input)).size(), 0);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
-    const std::vector<int64_t>& extent = ShapeOf(to->Out(node, i));
-    AddSlice(to, node, i, begin, extent, to->Place(input).order);
+    const std::vector<int64_t>& extent = ShapeOf(OutputOf(*to, node, i));
+    AddSlice(to, node, i, begin, extent, PlaceOf(to, input).order);
     begin[static_cast<size_t>(axis)] += extent[static_cast<size_t>(axis)];
   }
 }
 
 void LowerOnnxSlice(OnnxLowering* to, const OnnxNode& node) {
-  const int input = to->InputIndex(node, 0);
-  const std::vector<int64_t>& shape = ShapeOf(to->Value(input));
-  const bool listed = to->HasInput(node, 1);  // inputs since opset 10
+  const int input = InputIndex(node, 0);
+  const std::vector<int64_t>& shape = ShapeOf(ValueOf(*to, input));
+  const bool listed = HasInput(node, 1);  // inputs since opset 10
   const std::vector<int64_t> starts =
-      listed ? to->Integers(node, 1) : node.Ints("starts", {});
+      listed ? IntegersOf(*to, node, 1) : node.Ints("starts", {});
   std::vector<int64_t> axes = node.Ints("axes", {});
-  if (to->HasInput(node, 3)) axes = to->Integers(node, 3);
+  if (HasInput(node, 3)) axes = IntegersOf(*to, node, 3);
   if (axes.empty()) {
     for (size_t i = 0; i < starts.size(); ++i) axes.push_back(static_cast<int64_t>(i));
   }
-  if (to->HasInput(node, 4)) {
-    for (const int64_t step : to->Integers(node, 4)) {
+  if (HasInput(node, 4)) {
+    for (const int64_t step : IntegersOf(*to, node, 4)) {
       Require(step == 1, "steps other than 1");
     }
   }
   Require(axes.size() == starts.size(), "begins and axes of different lengths");
   std::vector<int64_t> begin(shape.size(), 0);
   for (size_t i = 0; i < axes.size(); ++i) {
-    const size_t axis = static_cast<size_t>(AxisOf(to->Value(input), axes[i]));
+    const size_t axis = static_cast<size_t>(AxisOf(ValueOf(*to, input), axes[i]));
     const int64_t from = starts[i] < 0 ? starts[i] + shape[axis] : starts[i];
     begin[axis] = std::clamp<int64_t>(from, 0, shape[axis]);
   }
-  AddSlice(to, node, 0, begin, ShapeOf(to->Out(node)), to->Place(input).order);
+  AddSlice(to, node, 0, begin, ShapeOf(OutputOf(*to, node)), PlaceOf(to, input).order);
 }
 
 void LowerOnnxGather(OnnxLowering* to, const OnnxNode& node) {
-  const int table = to->InputIndex(node, 0), index = to->InputIndex(node, 1);
-  const std::vector<int64_t>& shape = ShapeOf(to->Value(table));
-  const int axis = AxisOf(to->Value(table), node.Int("axis", 0));
-  if (to->Value(index).constant) {  // one slice of an activation
-    const std::vector<int64_t> at = to->Integers(node, 1);
+  const int table = InputIndex(node, 0), index = InputIndex(node, 1);
+  const std::vector<int64_t>& shape = ShapeOf(ValueOf(*to, table));
+  const int axis = AxisOf(ValueOf(*to, table), node.Int("axis", 0));
+  if (ValueOf(*to, index).constant) {  // one slice of an activation
+    const std::vector<int64_t> at = IntegersOf(*to, node, 1);
     Require(at.size() == 1, "several constant indices");
     std::vector<int64_t> begin(shape.size(), 0), extent = shape;
     begin[static_cast<size_t>(axis)] =
         at[0] < 0 ? at[0] + shape[static_cast<size_t>(axis)] : at[0];
     extent[static_cast<size_t>(axis)] = 1;
     AxisOrder order;
-    const bool keeps = ShapeOf(to->Out(node)).size() == shape.size();
-    for (const int other : to->Place(table).order) {
+    const bool keeps = ShapeOf(OutputOf(*to, node)).size() == shape.size();
+    for (const int other : PlaceOf(to, table).order) {
       if (keeps) {
         order.push_back(other);
       } else if (other != axis) {
@@ -406,24 +406,24 @@ void LowerOnnxGather(OnnxLowering* to, const OnnxNode& node) {
     return AddSlice(to, node, 0, begin, extent, order);
   }
   Require(axis == 0 && shape.size() == 2, "a table that does not have two axes");
-  Require(to->Place(index).numbers.dtype == SLUICE_DTYPE_INT32,
+  Require(PlaceOf(to, index).numbers.dtype == SLUICE_DTYPE_INT32,
           "indices that are computed");
-  const bool quantised = to->Value(table).constant
-                             ? to->ConstantOf(table).stored != nullptr ||
-                                   OnnxTypeBytes(to->Value(table).type) == 1
-                             : to->Place(table).numbers.known;
+  const bool quantised = ValueOf(*to, table).constant
+                             ? ConstantOf(*to, table).stored != nullptr ||
+                                   OnnxTypeBytes(ValueOf(*to, table).type) == 1
+                             : PlaceOf(to, table).numbers.known;
   Numbers numbers;
-  numbers.floats = to->ComputesFloats() && !quantised;
+  numbers.floats = to->computes_floats && !quantised;
   if (numbers.floats) numbers.dtype = SLUICE_DTYPE_INT32;
-  const uint32_t rows = numbers.floats ? to->FloatsOf(table) : to->Plain(table);
-  if (!numbers.floats) numbers = to->Place(table).numbers;
-  const bool integers = to->Value(table).type != kOnnxFloat;
-  if (!numbers.known && !numbers.floats && !integers) to->ShapesOnly(node);
-  const uint32_t indices = to->Plain(index);
-  const std::vector<int64_t>& out = ShapeOf(to->Out(node));
+  const uint32_t rows = numbers.floats ? FloatsOf(to, table) : PlainTensor(to, table);
+  if (!numbers.floats) numbers = PlaceOf(to, table).numbers;
+  const bool integers = ValueOf(*to, table).type != kOnnxFloat;
+  if (!numbers.known && !numbers.floats && !integers) CountShapesOnly(to, node);
+  const uint32_t indices = PlainTensor(to, index);
+  const std::vector<int64_t>& out = ShapeOf(OutputOf(*to, node));
   const AxisOrder order = Straight(out.size());
-  const uint32_t ofmap = to->NewOutput(node, 0, order, DimsIn(out, order), numbers);
-  to->AddLayer(node.name, SLUICE_OP_GATHER, {rows, indices}, ofmap);
+  const uint32_t ofmap = NewOutput(to, node, 0, order, DimsIn(out, order), numbers);
+  AddLayer(to, node.name, SLUICE_OP_GATHER, {rows, indices}, ofmap);
 }
 
 namespace {
@@ -447,7 +447,7 @@ Resizing ResizingOf(const OnnxLowering& to, const OnnxNode& node) {
   Require(node.Int("antialias", 0) == 0, "smoothing");
   Resizing r = {};
   r.nearest = mode == "nearest";
-  r.old = node.op == "Upsample" || to.model().opset < 11;
+  r.old = node.op == "Upsample" || to.model.opset < 11;
   r.positions =
       node.Text("coordinate_transformation_mode", r.old ? "asymmetric" : "half_pixel");
   r.rounding = node.Text("nearest_mode", r.old ? "floor" : "round_prefer_floor");
@@ -457,11 +457,11 @@ Resizing ResizingOf(const OnnxLowering& to, const OnnxNode& node) {
 // The resize factor of an axis: as the node gives it, else output extent / input
 // extent.
 float ScaleOf(const OnnxLowering& to, const OnnxNode& node, size_t axis) {
-  const std::vector<int64_t>& in = ShapeOf(to.In(node, 0));
-  const std::vector<int64_t>& out = ShapeOf(to.Out(node));
-  const size_t at = node.op == "Upsample" || to.model().opset < 11 ? 1 : 2;
-  if (to.HasInput(node, at)) {
-    const OnnxValue& scales = to.In(node, at);
+  const std::vector<int64_t>& in = ShapeOf(InputOf(to, node, 0));
+  const std::vector<int64_t>& out = ShapeOf(OutputOf(to, node));
+  const size_t at = node.op == "Upsample" || to.model.opset < 11 ? 1 : 2;
+  if (HasInput(node, at)) {
+    const OnnxValue& scales = InputOf(to, node, at);
     float scale = 0;
     if (scales.has_data && scales.type == kOnnxFloat &&
         scales.data.size() == 4 * in.size()) {
@@ -474,56 +474,62 @@ float ScaleOf(const OnnxLowering& to, const OnnxNode& node, size_t axis) {
 
 // Resizes as onnxruntime does: in floats; for stored integers the fraction is cut off.
 void ResizeOnHost(OnnxLowering* to, const OnnxNode& node, const Resizing& r) {
-  const int input = to->InputIndex(node, 0);
-  const std::vector<int64_t>& in = ShapeOf(to->Value(input));
-  const std::vector<int64_t>& out = ShapeOf(to->Out(node));
-  const bool integers = to->Value(input).type != kOnnxFloat;
-  const Numbers numbers = to->Place(input).numbers;
+  const int input = InputIndex(node, 0);
+  const std::vector<int64_t>& in = ShapeOf(ValueOf(*to, input));
+  const std::vector<int64_t>& out = ShapeOf(OutputOf(*to, node));
+  const bool integers = ValueOf(*to, input).type != kOnnxFloat;
+  const Numbers numbers = PlaceOf(to, input).numbers;
   if (integers) {  // the stored values are the numbers
-    OnnxPlace raw = to->Place(input);
+    OnnxPlace raw = PlaceOf(to, input);
     raw.numbers.known = true;
     raw.numbers.affine = {1, 0};
-    to->SetPlace(input, raw);
+    SetPlace(to, input, raw);
   }
-  const uint32_t floats = to->FloatsOf(input);
+  const uint32_t floats = FloatsOf(to, input);
   if (integers) {
-    OnnxPlace place = to->Place(input);
+    OnnxPlace place = PlaceOf(to, input);
     place.numbers = numbers;
-    to->SetPlace(input, place);
+    SetPlace(to, input, place);
   }
-  const uint32_t ofmap = to->NewFloats(node);
+  const uint32_t ofmap = NewFloats(to, node);
   const bool linear = !r.nearest;
-  to->AddHost(
-      node.name, "Resize", {floats},
-      {static_cast<int32_t>(in[0] * in[1]), static_cast<int32_t>(in[2]),
-       static_cast<int32_t>(out[2]), static_cast<int32_t>(in[3]),
-       static_cast<int32_t>(out[3]), linear ? 1 : 0,
-       PlaceIn({"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"},
-               r.positions),
-       PlaceIn({"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"},
-               r.rounding),
-       FloatBits(ScaleOf(*to, node, 2)), FloatBits(ScaleOf(*to, node, 3))},
-      {ofmap}, 4 * static_cast<uint64_t>(ElementsOf(out)));
-  if (!integers) return to->Rounded(node, kHostFloats);
+  AddHost(to,
+          {node.name,
+           "Resize",
+           {floats},
+           {static_cast<int32_t>(in[0] * in[1]), static_cast<int32_t>(in[2]),
+            static_cast<int32_t>(out[2]), static_cast<int32_t>(in[3]),
+            static_cast<int32_t>(out[3]), linear ? 1 : 0,
+            PlaceIn({"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"},
+                    r.positions),
+            PlaceIn({"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"},
+                    r.rounding),
+            FloatBits(ScaleOf(*to, node, 2)), FloatBits(ScaleOf(*to, node, 3))},
+           {ofmap},
+           4 * static_cast<uint64_t>(ElementsOf(out))});
+  if (!integers) return CountRounded(to, node, kHostFloats);
   const AxisOrder order = Straight(4);
   const Dims dims = DimsIn(out, order);
-  Numbers real = to->Place(node.outputs[0]).numbers;
-  const std::string name = to->Out(node).name + "/whole";
-  const uint32_t whole = to->NewTensor(name, dims, real);
-  to->AddHost(name, "Trunc", {ofmap}, {0, 0, 0}, {whole}, 0);
-  const uint32_t stored = to->NewOutput(node, 0, order, dims, numbers);
-  to->AddHost(name + ".stored", "QuantizeLinear",
-              {whole, to->FloatConstant(name + ".scale", {1}, {1.0f}),
-               to->IntegerConstant(name + ".zero", {0})},
-              {1, 1}, {stored}, 0);
+  Numbers real = PlaceOf(to, node.outputs[0]).numbers;
+  const std::string name = OutputOf(*to, node).name + "/whole";
+  const uint32_t whole = NewTensor(to, name, dims, real);
+  AddHost(to, {name, "Trunc", {ofmap}, {0, 0, 0}, {whole}, 0});
+  const uint32_t stored = NewOutput(to, node, 0, order, dims, numbers);
+  AddHost(to, {name + ".stored",
+               "QuantizeLinear",
+               {whole, FloatConstant(to, name + ".scale", {1}, {1.0f}),
+                IntegerConstant(to, name + ".zero", {0})},
+               {1, 1},
+               {stored},
+               0});
 }
 
 }  // namespace
 
 void LowerOnnxResize(OnnxLowering* to, const OnnxNode& node) {
-  const int input = to->InputIndex(node, 0);
-  const std::vector<int64_t>& shape = ShapeOf(to->Value(input));
-  const std::vector<int64_t>& out = ShapeOf(to->Out(node));
+  const int input = InputIndex(node, 0);
+  const std::vector<int64_t>& shape = ShapeOf(ValueOf(*to, input));
+  const std::vector<int64_t>& out = ShapeOf(OutputOf(*to, node));
   Require(
       shape.size() == 4 && out.size() == 4 && shape[0] == out[0] && shape[1] == out[1],
       "other than two spatial axes");
@@ -531,26 +537,26 @@ void LowerOnnxResize(OnnxLowering* to, const OnnxNode& node) {
   const bool align = r.positions == "align_corners";
   const bool half = r.positions == "half_pixel" || r.positions == "pytorch_half_pixel";
   Require(align || half || r.positions == "asymmetric", "positions from a region");
-  const Numbers numbers = to->Place(input).numbers;
+  const Numbers numbers = PlaceOf(to, input).numbers;
   // RESIZE_NEAREST picks the model's elements when both round positions down.
   const bool exact = r.nearest && !align && !half && r.rounding == "floor" &&
                      shape[2] != 0 && out[2] % shape[2] == 0 && out[3] % shape[3] == 0;
-  if (!exact && to->ComputesFloats()) {
-    Require(numbers.known || numbers.floats || to->Value(input).type != kOnnxFloat,
+  if (!exact && to->computes_floats) {
+    Require(numbers.known || numbers.floats || ValueOf(*to, input).type != kOnnxFloat,
             "an operand whose numbers are not known");
     return ResizeOnHost(to, node, r);
   }
   if (!exact || !numbers.known) {
-    if (!to->ComputesFloats() && to->Value(input).type == kOnnxFloat) {
-      to->ShapesOnly(node);
+    if (!to->computes_floats && ValueOf(*to, input).type == kOnnxFloat) {
+      CountShapesOnly(to, node);
     }
   }
   const AxisOrder order = ChannelsLast(4);
-  const uint32_t ifmap = to->As(input, order, DimsIn(shape, order));
-  const uint32_t ofmap = to->NewOutput(node, 0, order, DimsIn(out, order), numbers);
-  to->AddLayer(node.name,
-               r.nearest ? SLUICE_OP_RESIZE_NEAREST : SLUICE_OP_RESIZE_BILINEAR,
-               {ifmap}, ofmap, {align ? 1 : 0, half ? 1 : 0});
+  const uint32_t ifmap = TensorAs(to, input, order, DimsIn(shape, order));
+  const uint32_t ofmap = NewOutput(to, node, 0, order, DimsIn(out, order), numbers);
+  AddLayer(to, node.name,
+           r.nearest ? SLUICE_OP_RESIZE_NEAREST : SLUICE_OP_RESIZE_BILINEAR, {ifmap},
+           ofmap, {align ? 1 : 0, half ? 1 : 0});
 }
 
 void LowerOnnxOpaque(OnnxLowering* to, const OnnxNode& node, uint64_t cycles) {
@@ -558,28 +564,27 @@ void LowerOnnxOpaque(OnnxLowering* to, const OnnxNode& node, uint64_t cycles) {
   std::vector<uint32_t> inputs, outputs;
   uint64_t elements = 0;
   for (const int input : node.inputs) {  // the host has its own constants
-    if (input < 0 || to->Value(input).constant) continue;
-    inputs.push_back(to->Plain(input));
-    elements += static_cast<uint64_t>(ElementsOf(ShapeOf(to->Value(input))));
+    if (input < 0 || ValueOf(*to, input).constant) continue;
+    inputs.push_back(PlainTensor(to, input));
+    elements += static_cast<uint64_t>(ElementsOf(ShapeOf(ValueOf(*to, input))));
   }
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] < 0) continue;
-    const OnnxValue& value = to->Out(node, i);
+    const OnnxValue& value = OutputOf(*to, node, i);
     const AxisOrder order = Straight(ShapeOf(value).size());
     Numbers numbers;
     if (value.type == kOnnxInt64 || value.type == kOnnxInt32) {
       numbers.dtype = SLUICE_DTYPE_INT32;
     }
     outputs.push_back(
-        to->NewOutput(node, i, order, DimsIn(value.dims, order), numbers));
+        NewOutput(to, node, i, order, DimsIn(value.dims, order), numbers));
     elements += static_cast<uint64_t>(ElementsOf(value.dims));
   }
   if (cycles == 0) cycles = std::clamp<uint64_t>(elements, 1, uint64_t{1} << 50);
-  const int32_t name = static_cast<int32_t>(to->graph().AddName(node.op));
-  to->graph().AddLayer(
-      node.name, SLUICE_OP_OPAQUE, inputs, outputs,
-      {static_cast<int32_t>(static_cast<uint32_t>(cycles)),
-       static_cast<int32_t>(static_cast<uint32_t>(cycles >> 32)), name});
+  const int32_t name = static_cast<int32_t>(to->graph.AddName(node.op));
+  to->graph.AddLayer(node.name, SLUICE_OP_OPAQUE, inputs, outputs,
+                     {static_cast<int32_t>(static_cast<uint32_t>(cycles)),
+                      static_cast<int32_t>(static_cast<uint32_t>(cycles >> 32)), name});
 }
 
 }  // namespace sluice::import

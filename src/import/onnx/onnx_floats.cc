@@ -45,8 +45,8 @@ size_t SliceOf(const OnnxConstant& constant, size_t i) {
 
 // A constant's floats, axes in ONNX's order.
 std::vector<float> RealsOf(const OnnxLowering& to, int index) {
-  const OnnxValue& value = to.Value(index);
-  const OnnxConstant constant = to.ConstantOf(index);
+  const OnnxValue& value = ValueOf(to, index);
+  const OnnxConstant constant = ConstantOf(to, index);
   std::vector<float> reals(static_cast<size_t>(ElementsOf(ShapeOf(value))));
   if (constant.stored != nullptr) {
     for (size_t i = 0; i < reals.size(); ++i) {
@@ -58,7 +58,7 @@ std::vector<float> RealsOf(const OnnxLowering& to, int index) {
     return reals;
   }
   const bool stored = value.has_data && value.type == kOnnxFloat;
-  if (!stored && !to.ComputesFloats()) return reals;  // only shapes count
+  if (!stored && !to.computes_floats) return reals;  // only shapes count
   Require(stored, "a constant that is computed from others");
   std::memcpy(reals.data(), value.data.data(), reals.size() * 4);
   return reals;
@@ -67,7 +67,7 @@ std::vector<float> RealsOf(const OnnxLowering& to, int index) {
 // The one scale and zero point of a node that quantises to, or from, 16 bits.
 void WideSteps(const OnnxLowering& to, const OnnxNode& node, float* scale,
                int32_t* zero) {
-  const OnnxValue& scales = to.In(node, 1);
+  const OnnxValue& scales = InputOf(to, node, 1);
   Require(scales.has_data && scales.type == kOnnxFloat && scales.data.size() == 4,
           "per-axis quantisation of an activation");
   std::memcpy(scale, scales.data.data(), 4);
@@ -76,8 +76,8 @@ void WideSteps(const OnnxLowering& to, const OnnxNode& node, float* scale,
                                       ") has a scale that is not above 0 and finite");
   }
   *zero = 0;
-  if (!to.HasInput(node, 2)) return;
-  const OnnxValue& stored = to.In(node, 2);
+  if (!HasInput(node, 2)) return;
+  const OnnxValue& stored = InputOf(to, node, 2);
   Require(stored.has_data && stored.data.size() == 2,
           "a zero point that is no stored constant");
   *zero = StoredAt(stored, 0);
@@ -92,30 +92,33 @@ void LowerOnnxWideQuantise(OnnxLowering* to, const OnnxNode& node) {
   int32_t zero = 0;
   WideSteps(*to, node, &scale, &zero);
   const bool is_signed =
-      (to->HasInput(node, 2) ? to->In(node, 2).type
-                             : node.Int("output_dtype", kOnnxInt16)) == kOnnxInt16;
-  const uint32_t in = to->FloatsOf(to->InputIndex(node, 0));
-  const uint32_t out = to->NewFloats(node);
-  to->AddHost(to->Out(node).name, "RoundToSteps", {in},
-              {FloatBits(scale), (is_signed ? -32768 : 0) - zero,
-               (is_signed ? 32767 : 65535) - zero},
-              {out}, 0);
-  OnnxPlace place = to->Place(node.outputs[0]);
+      (HasInput(node, 2) ? InputOf(*to, node, 2).type
+                         : node.Int("output_dtype", kOnnxInt16)) == kOnnxInt16;
+  const uint32_t in = FloatsOf(to, InputIndex(node, 0));
+  const uint32_t out = NewFloats(to, node);
+  AddHost(to, {OutputOf(*to, node).name,
+               "RoundToSteps",
+               {in},
+               {FloatBits(scale), (is_signed ? -32768 : 0) - zero,
+                (is_signed ? 32767 : 65535) - zero},
+               {out},
+               0});
+  OnnxPlace place = PlaceOf(to, node.outputs[0]);
   place.numbers.wide_scale = scale;
   place.numbers.wide_zero = zero;
-  to->SetPlace(node.outputs[0], place);
+  SetPlace(to, node.outputs[0], place);
 }
 
 void LowerOnnxWideDequantise(OnnxLowering* to, const OnnxNode& node) {
   float scale = 0;
   int32_t zero = 0;
   WideSteps(*to, node, &scale, &zero);
-  OnnxPlace place = to->Place(to->InputIndex(node, 0));
+  OnnxPlace place = PlaceOf(to, InputIndex(node, 0));
   Require(place.numbers.wide_scale == scale && place.numbers.wide_zero == zero,
           "16-bit numbers that are dequantised by another scale or zero point");
   place.numbers.wide_scale = 0;
   place.numbers.wide_zero = 0;
-  to->SetPlace(node.outputs[0], place);
+  SetPlace(to, node.outputs[0], place);
 }
 
 int32_t FloatBits(float number) {
@@ -124,30 +127,30 @@ int32_t FloatBits(float number) {
   return bits;
 }
 
-uint32_t OnnxLowering::FloatConstant(const std::string& name, const Dims& dims,
-                                     const std::vector<float>& floats) {
-  return graph_->AddConstant(name, SLUICE_DTYPE_INT32, dims, floats.data(),
-                             floats.size() * 4);
+uint32_t FloatConstant(OnnxLowering* self, const std::string& name, const Dims& dims,
+                       const std::vector<float>& floats) {
+  return self->graph.AddConstant(name, SLUICE_DTYPE_INT32, dims, floats.data(),
+                                 floats.size() * 4);
 }
 
-uint32_t OnnxLowering::IntegerConstant(const std::string& name,
-                                       const std::vector<int32_t>& ints) {
-  return graph_->AddConstant(name, SLUICE_DTYPE_INT32,
-                             {static_cast<int32_t>(ints.size())}, ints.data(),
-                             ints.size() * 4);
+uint32_t IntegerConstant(OnnxLowering* self, const std::string& name,
+                         const std::vector<int32_t>& ints) {
+  return self->graph.AddConstant(name, SLUICE_DTYPE_INT32,
+                                 {static_cast<int32_t>(ints.size())}, ints.data(),
+                                 ints.size() * 4);
 }
 
-uint32_t OnnxLowering::FloatsOf(int index, const AxisOrder& order) {
+uint32_t FloatsOf(OnnxLowering* self, int index, const AxisOrder& order) {
   const auto key = std::make_pair(index, order);
-  const auto known = floats_.find(key);
-  if (known != floats_.end()) return known->second;
-  const OnnxValue& value = Value(index);
+  const auto known = self->floats.find(key);
+  if (known != self->floats.end()) return known->second;
+  const OnnxValue& value = ValueOf(*self, index);
   const Dims dims = DimsIn(ShapeOf(value), order);
   const std::string name = value.name + "/floats";
   uint32_t floats = kNoTensor;
   if (value.constant) {
-    graph_->NeedRoom(static_cast<uint64_t>(ElementsOf(ShapeOf(value))) * 4);
-    const std::vector<float> reals = RealsOf(*this, index);
+    self->graph.NeedRoom(static_cast<uint64_t>(ElementsOf(ShapeOf(value))) * 4);
+    const std::vector<float> reals = RealsOf(*self, index);
     OnnxValue straight;
     straight.type = kOnnxFloat;
     straight.has_shape = true;
@@ -155,72 +158,78 @@ uint32_t OnnxLowering::FloatsOf(int index, const AxisOrder& order) {
     const auto* bytes = reinterpret_cast<const uint8_t*>(reals.data());
     straight.data.assign(bytes, bytes + reals.size() * 4);
     const Bytes permuted = Permuted(straight, order);
-    floats = graph_->AddConstant(name, SLUICE_DTYPE_INT32, dims, permuted.data(),
-                                 permuted.size());
+    floats = self->graph.AddConstant(name, SLUICE_DTYPE_INT32, dims, permuted.data(),
+                                     permuted.size());
   } else {
-    const Numbers numbers = Place(index).numbers;
-    floats = As(index, order, dims);
+    const Numbers numbers = PlaceOf(self, index).numbers;
+    floats = TensorAs(self, index, order, dims);
     if (!numbers.floats) {
-      Require(numbers.known || !computes_floats_,
+      Require(numbers.known || !self->computes_floats,
               "an operand whose numbers are not known");
       const uint32_t stored = floats;
       Numbers real;
       real.floats = true;
       real.dtype = SLUICE_DTYPE_INT32;
-      floats = NewTensor(name, dims, real);
-      AddHost(name, "DequantizeLinear",
-              {stored, FloatConstant(name + ".scale", {1}, {numbers.affine.scale}),
-               IntegerConstant(name + ".zero", {numbers.affine.zero})},
-              {1, 1}, {floats}, 0);
+      floats = NewTensor(self, name, dims, real);
+      AddHost(self, {name,
+                     "DequantizeLinear",
+                     {stored,
+                      FloatConstant(self, name + ".scale", {1}, {numbers.affine.scale}),
+                      IntegerConstant(self, name + ".zero", {numbers.affine.zero})},
+                     {1, 1},
+                     {floats},
+                     0});
     }
   }
-  floats_[key] = floats;
+  self->floats[key] = floats;
   return floats;
 }
 
-uint32_t OnnxLowering::FloatsOf(int index) {
-  return FloatsOf(index, Straight(ShapeOf(Value(index)).size()));
+uint32_t FloatsOf(OnnxLowering* self, int index) {
+  return FloatsOf(self, index, Straight(ShapeOf(ValueOf(*self, index)).size()));
 }
 
-uint32_t OnnxLowering::NewFloats(const OnnxNode& node, size_t i) {
+uint32_t NewFloats(OnnxLowering* self, const OnnxNode& node, size_t i) {
   Numbers numbers;
   numbers.floats = true;
   numbers.dtype = SLUICE_DTYPE_INT32;
-  const std::vector<int64_t>& shape = ShapeOf(Out(node, i));
+  const std::vector<int64_t>& shape = ShapeOf(OutputOf(*self, node, i));
   const AxisOrder order = Straight(shape.size());
-  return NewOutput(node, i, order, DimsIn(shape, order), numbers);
+  return NewOutput(self, node, i, order, DimsIn(shape, order), numbers);
 }
 
-void OnnxLowering::StorePlaceholders(const OnnxNode& node) {
-  ShapesOnly(node);
+void StorePlaceholders(OnnxLowering* self, const OnnxNode& node) {
+  CountShapesOnly(self, node);
   for (const int output : node.outputs) {
     if (output < 0) continue;
-    OnnxPlace place = places_[static_cast<size_t>(output)];
+    OnnxPlace place = self->places[static_cast<size_t>(output)];
     if (place.tensor == kNoTensor || !place.numbers.floats) continue;
     const Numbers stored;
-    const std::string name = Value(output).name + "/stored";
+    const std::string name = ValueOf(*self, output).name + "/stored";
     const uint32_t floats = place.tensor;
-    place.tensor = NewTensor(name, Dims(graph_->tensors()[floats].dims), stored);
+    place.tensor =
+        NewTensor(self, name, Dims(self->graph.tensors()[floats].dims), stored);
     place.numbers = stored;
-    AddHost(name, "QuantizeLinear",
-            {floats, FloatConstant(name + ".scale", {1}, {stored.affine.scale}),
-             IntegerConstant(name + ".zero", {stored.affine.zero})},
-            {1, 1}, {place.tensor}, 0);
-    SetPlace(output, place);
+    AddHost(self,
+            {name,
+             "QuantizeLinear",
+             {floats, FloatConstant(self, name + ".scale", {1}, {stored.affine.scale}),
+              IntegerConstant(self, name + ".zero", {stored.affine.zero})},
+             {1, 1},
+             {place.tensor},
+             0});
+    SetPlace(self, output, place);
   }
 }
 
-void OnnxLowering::AddHost(const std::string& name, const std::string& function,
-                           std::vector<uint32_t> inputs,
-                           const std::vector<int32_t>& options,
-                           std::vector<uint32_t> outputs, uint64_t work) {
-  uint64_t cycles = opaque_cycles_;
+void AddHost(OnnxLowering* self, OnnxHostCall call) {
+  uint64_t cycles = self->opaque_cycles;
   if (cycles == 0) {
-    cycles = std::max<uint64_t>(work, 1);
-    for (const std::vector<uint32_t>* list : {&inputs, &outputs}) {
+    cycles = std::max<uint64_t>(call.work, 1);
+    for (const std::vector<uint32_t>* list : {&call.inputs, &call.outputs}) {
       for (const uint32_t tensor : *list) {
         uint64_t elements = 1;
-        for (const int32_t extent : graph_->tensors()[tensor].dims) {
+        for (const int32_t extent : self->graph.tensors()[tensor].dims) {
           elements *= static_cast<uint64_t>(extent);
         }
         cycles += elements;
@@ -228,11 +237,13 @@ void OnnxLowering::AddHost(const std::string& name, const std::string& function,
     }
   }
   cycles = std::min(cycles, uint64_t{1} << 50);
-  inputs.push_back(IntegerConstant(name + "/options", options));
-  const int32_t text = static_cast<int32_t>(graph_->AddName("onnx." + function));
-  graph_->AddLayer(name, SLUICE_OP_OPAQUE, std::move(inputs), std::move(outputs),
-                   {static_cast<int32_t>(static_cast<uint32_t>(cycles)),
-                    static_cast<int32_t>(static_cast<uint32_t>(cycles >> 32)), text});
+  call.inputs.push_back(IntegerConstant(self, call.name + "/options", call.options));
+  const int32_t text =
+      static_cast<int32_t>(self->graph.AddName("onnx." + call.function));
+  self->graph.AddLayer(
+      call.name, SLUICE_OP_OPAQUE, std::move(call.inputs), std::move(call.outputs),
+      {static_cast<int32_t>(static_cast<uint32_t>(cycles)),
+       static_cast<int32_t>(static_cast<uint32_t>(cycles >> 32)), text});
 }
 
 }  // namespace sluice::import

@@ -65,147 +65,156 @@ struct OnnxConstant {
   int axis = 0;
 };
 
-class OnnxLowering {
- public:
-  OnnxLowering(const OnnxModel& model, GraphWriter* graph, ImportResult* result);
+// What is known while the nodes of a model become layers.
+struct OnnxLowering {
+  OnnxLowering(const OnnxModel& the_model, GraphWriter* the_graph,
+               ImportResult* the_result);
 
-  const OnnxModel& model() const { return model_; }
-  GraphWriter& graph() { return *graph_; }
-
-  // Values of a node. Absent optional inputs have index -1.
-  int InputIndex(const OnnxNode& node, size_t i) const;
-  bool HasInput(const OnnxNode& node, size_t i) const;
-  const OnnxValue& In(const OnnxNode& node, size_t i) const;
-  const OnnxValue& Out(const OnnxNode& node, size_t i = 0) const;
-  const OnnxValue& Value(int index) const {
-    return model_.values[static_cast<size_t>(index)];
-  }
-  // Integers that must be known at import: axes, shapes, begins.
-  std::vector<int64_t> Integers(const OnnxNode& node, size_t i) const;
-
-  // Tensor and layout of a value; made on first use (constants: seeded or as stored).
-  const OnnxPlace& Place(int value);
-  // A tensor with the value's bytes in this order of axes, reshaped to `dims`.
-  uint32_t As(int value, const AxisOrder& order, const Dims& dims);
-  // A tensor with the value in its own order of axes, of which there are at most four.
-  uint32_t Plain(int value);
-  // Error: the tensor does not hold what the value's shape says.
-  void SetPlace(int value, OnnxPlace place);
-  // The value is the value `of` with its axes in another order: no layer is needed.
-  void Alias(int value, int of, AxisOrder order);
-
-  // The quantisation of the QuantizeLinear nodes that read the value, directly or
-  // behind a ReLU or Clip; not known where there is none. Looks through at most `depth`
-  // nodes.
-  Numbers TargetOf(int value, int depth = 64) const;
-  bool ReadOnce(int value) const;
-  OnnxConstant ConstantOf(int value) const;
-  // Input `at` of a QLinear operator, quantised by its inputs `scale` and `zero`.
-  OnnxConstant QuantisedBy(const OnnxNode& node, size_t at, size_t scale,
-                           size_t zero) const;
-  // Scale and zero point given as two constant inputs.
-  Numbers ScaleAndZero(const OnnxNode& node, size_t scale, size_t zero) const;
-
-  // Whether the node quantises to 16 bits, or dequantises such numbers.
-  bool IsWide(const OnnxNode& node) const;
-
-  // A new tensor for output i of the node, in this order; its place is set.
-  uint32_t NewOutput(const OnnxNode& node, size_t i, const AxisOrder& order,
-                     const Dims& dims, const Numbers& numbers);
-  uint32_t NewTensor(const std::string& name, const Dims& dims, const Numbers& numbers);
-  // Layers; the number of the new one.
-  int AddLayer(const std::string& name, uint16_t op, std::vector<uint32_t> inputs,
-               uint32_t output, std::vector<int32_t> attributes = {});
-  uint32_t Seeded(const std::string& name, const Dims& dims);
-  // `tensor` requantised, or itself when nothing changes.
-  uint32_t Requantised(const std::string& name, uint32_t tensor, const Numbers& from,
-                       const Numbers& to);
-  // 8-bit `tensor` through a table.
-  uint32_t Curved(const std::string& name, uint32_t tensor,
-                  const std::vector<uint8_t>& table, const Numbers& to);
-
-  // ---- floats between DequantizeLinear and QuantizeLinear, which the host computes
-
+  const OnnxModel& model;
+  GraphWriter& graph;
+  ImportResult& result;
+  std::vector<OnnxPlace> places;  // by value
+  std::map<std::pair<int, std::pair<AxisOrder, Dims>>, uint32_t> moved;
+  std::map<std::pair<int, AxisOrder>, uint32_t> floats;
   // Whether the model quantises activations. If so, the host executes its operators on
   // floats; otherwise floating-point operators are imported for their shapes only.
-  bool ComputesFloats() const { return computes_floats_; }
-  // A value as the bits of floats with its axes in this order; a quantised one is
-  // dequantised by the host, constants are at import.
-  uint32_t FloatsOf(int value, const AxisOrder& order);
-  uint32_t FloatsOf(int value);  // in ONNX's order
-  uint32_t FloatConstant(const std::string& name, const Dims& dims,
-                         const std::vector<float>& floats);
-  uint32_t IntegerConstant(const std::string& name, const std::vector<int32_t>& ints);
-  // Output i of the node as floats, axes in ONNX's order.
-  uint32_t NewFloats(const OnnxNode& node, size_t i = 0);
-  // In a model of floats alone: the floats that a host function has computed become an int8
-  // placeholder, which the layers behind it read, and the node counts as shapes only.
-  void StorePlaceholders(const OnnxNode& node);
-  // A layer that the host executes: onnx.FUNCTION with options as the last input.
-  void AddHost(const std::string& name, const std::string& function,
-               std::vector<uint32_t> inputs, const std::vector<int32_t>& options,
-               std::vector<uint32_t> outputs, uint64_t work);
-  void DeclareCycles(uint64_t cycles) { opaque_cycles_ = cycles; }
-  // Makes a dense tensor out of `tensor`, which has these extents, with its axes permuted.
-  // If one TRANSPOSE, of at most four axes, cannot do it, several are made.
-  uint32_t PermutedTensor(const std::string& name, uint32_t tensor,
-                          const std::vector<int64_t>& extents,
-                          const std::vector<int>& perm, const Numbers& numbers);
-
-  // Reports that the node computes the model's numbers except for what the reason
-  // names.
-  void Rounded(const OnnxNode& node, const std::string& reason) {
-    CountOperator(&result_->rounded, node.op, reason);
-  }
-  // Scales and zero points of input 0 and output 0. A QLinear operator has them as inputs;
-  // for other operators they come from Place and TargetOf.
-  struct Ends {
-    Numbers in, out;
-  };
-  Ends EndsOf(const OnnxNode& node);
-  // Input `at` of a QLinear operator, with scale and zero point behind it; a tensor of
-  // another type is Unsupported.
-  Numbers QLinearInput(const OnnxNode& node, size_t at);
-
-  // Reports that the node's layers have its shapes but do not compute its numbers.
-  void ShapesOnly(const OnnxNode& node) {
-    CountOperator(&result_->shapes_only, node.op, "");
-  }
-
-  struct Mark {
-    GraphWriter::Mark graph;
-    std::vector<OnnxPlace> places;
-    std::vector<UnsupportedOperator> shapes_only, rounded;
-  };
-  Mark Now() const {
-    return {graph_->Now(), places_, result_->shapes_only, result_->rounded};
-  }
-  void Rewind(const Mark& mark);
-
-  // Graph inputs before, outputs after all nodes. Unsupported: an input or output is of
-  // a sort that a graph does not have.
-  void PlaceInputs();
-  void PlaceOutputs();
-
- private:
-  // The quantisation of a QuantizeLinear node's output; not known where it is
-  // unsupported.
-  Numbers QuantisedTo(const OnnxNode& node) const;
-  int StoredType(const OnnxNode& node) const;
-  void MakeConstant(int value, const AxisOrder& order, const Dims& dims,
-                    OnnxPlace* place);
-  uint32_t Transposed(int value, const AxisOrder& order, const Dims& dims);
-  void Describe(const char* what, int value);
-
-  const OnnxModel& model_;
-  GraphWriter* graph_;
-  ImportResult* result_;
-  std::vector<OnnxPlace> places_;  // by value
-  std::map<std::pair<int, std::pair<AxisOrder, Dims>>, uint32_t> moved_;
-  std::map<std::pair<int, AxisOrder>, uint32_t> floats_;
-  bool computes_floats_ = false;
-  uint64_t opaque_cycles_ = 0;
+  bool computes_floats = false;
+  uint64_t opaque_cycles = 0;  // of a call that the host executes
 };
+
+// ---- values of a node (absent optional inputs have index -1)
+
+int InputIndex(const OnnxNode& node, size_t i);
+bool HasInput(const OnnxNode& node, size_t i);
+const OnnxValue& InputOf(const OnnxLowering& self, const OnnxNode& node, size_t i);
+const OnnxValue& OutputOf(const OnnxLowering& self, const OnnxNode& node, size_t i = 0);
+inline const OnnxValue& ValueOf(const OnnxLowering& self, int index) {
+  return self.model.values[static_cast<size_t>(index)];
+}
+// Integers that must be known at import: axes, shapes, begins.
+std::vector<int64_t> IntegersOf(const OnnxLowering& self, const OnnxNode& node,
+                                size_t i);
+bool ReadOnce(const OnnxLowering& self, int value);
+
+// ---- where values lie
+
+// Tensor and layout of a value; made on first use (constants: seeded or as stored).
+const OnnxPlace& PlaceOf(OnnxLowering* self, int value);
+// A tensor with the value's bytes in this order of axes, reshaped to `dims`.
+uint32_t TensorAs(OnnxLowering* self, int value, const AxisOrder& order,
+                  const Dims& dims);
+// A tensor with the value in its own order of axes, of which there are at most four.
+uint32_t PlainTensor(OnnxLowering* self, int value);
+// Error: the tensor does not hold what the value's shape says.
+void SetPlace(OnnxLowering* self, int value, OnnxPlace place);
+// The value is the value `of` with its axes in another order: no layer is needed.
+void Alias(OnnxLowering* self, int value, int of, AxisOrder order);
+
+// ---- quantisation (onnx_quantisation.cc)
+
+// The quantisation of the QuantizeLinear nodes that read the value, directly or
+// behind a ReLU or Clip; not known where there is none. Looks through at most `depth`
+// nodes.
+Numbers TargetOf(const OnnxLowering& self, int value, int depth = 64);
+OnnxConstant ConstantOf(const OnnxLowering& self, int value);
+// Input `at` of a QLinear operator, quantised by its inputs `scale` and `zero`.
+OnnxConstant QuantisedBy(const OnnxLowering& self, const OnnxNode& node, size_t at,
+                         size_t scale, size_t zero);
+// Scale and zero point given as two constant inputs.
+Numbers ScaleAndZero(const OnnxLowering& self, const OnnxNode& node, size_t scale,
+                     size_t zero);
+// Whether the node quantises to 16 bits, or dequantises such numbers.
+bool IsWide(const OnnxLowering& self, const OnnxNode& node);
+// Scales and zero points of input 0 and output 0. A QLinear operator has them as inputs;
+// for other operators they come from PlaceOf and TargetOf.
+struct OnnxEnds {
+  Numbers in, out;
+};
+OnnxEnds EndsOf(OnnxLowering* self, const OnnxNode& node);
+// Input `at` of a QLinear operator, with scale and zero point behind it; a tensor of
+// another type is Unsupported.
+Numbers QLinearInput(OnnxLowering* self, const OnnxNode& node, size_t at);
+
+// ---- tensors and layers
+
+// A new tensor for output i of the node, in this order; its place is set.
+uint32_t NewOutput(OnnxLowering* self, const OnnxNode& node, size_t i,
+                   const AxisOrder& order, const Dims& dims, const Numbers& numbers);
+uint32_t NewTensor(OnnxLowering* self, const std::string& name, const Dims& dims,
+                   const Numbers& numbers);
+// The number of the new layer.
+int AddLayer(OnnxLowering* self, const std::string& name, uint16_t op,
+             std::vector<uint32_t> inputs, uint32_t output,
+             std::vector<int32_t> attributes = {});
+uint32_t SeededTensor(OnnxLowering* self, const std::string& name, const Dims& dims);
+// `tensor` requantised, or itself when nothing changes.
+uint32_t Requantised(OnnxLowering* self, const std::string& name, uint32_t tensor,
+                     const Numbers& from, const Numbers& to);
+// 8-bit `tensor` through a table.
+uint32_t Curved(OnnxLowering* self, const std::string& name, uint32_t tensor,
+                const std::vector<uint8_t>& table, const Numbers& to);
+// Makes a dense tensor out of `tensor`, which has these extents, with its axes permuted.
+// If one TRANSPOSE, of at most four axes, cannot do it, several are made
+// (onnx_permutation.cc).
+uint32_t PermutedTensor(OnnxLowering* self, const std::string& name, uint32_t tensor,
+                        const std::vector<int64_t>& extents,
+                        const std::vector<int>& perm, const Numbers& numbers);
+
+// ---- floats between DequantizeLinear and QuantizeLinear, which the host computes
+// (onnx_floats.cc)
+
+// A value as the bits of floats with its axes in this order; a quantised one is
+// dequantised by the host, constants are at import.
+uint32_t FloatsOf(OnnxLowering* self, int value, const AxisOrder& order);
+uint32_t FloatsOf(OnnxLowering* self, int value);  // in ONNX's order
+uint32_t FloatConstant(OnnxLowering* self, const std::string& name, const Dims& dims,
+                       const std::vector<float>& floats);
+uint32_t IntegerConstant(OnnxLowering* self, const std::string& name,
+                         const std::vector<int32_t>& ints);
+// Output i of the node as floats, axes in ONNX's order.
+uint32_t NewFloats(OnnxLowering* self, const OnnxNode& node, size_t i = 0);
+// In a model of floats alone: the floats that a host function has computed become an int8
+// placeholder, which the layers behind it read, and the node counts as shapes only.
+void StorePlaceholders(OnnxLowering* self, const OnnxNode& node);
+// A layer that the host executes: onnx.FUNCTION with options as the last input.
+struct OnnxHostCall {
+  std::string name;
+  std::string function;
+  std::vector<uint32_t> inputs;
+  std::vector<int32_t> options;
+  std::vector<uint32_t> outputs;
+  uint64_t work;
+};
+void AddHost(OnnxLowering* self, OnnxHostCall call);
+
+// ---- what is told of a node, and trying it
+
+// Reports that the node computes the model's numbers except for what the reason names.
+inline void CountRounded(OnnxLowering* self, const OnnxNode& node,
+                         const std::string& reason) {
+  CountOperator(&self->result.rounded, node.op, reason);
+}
+// Reports that the node's layers have its shapes but do not compute its numbers.
+inline void CountShapesOnly(OnnxLowering* self, const OnnxNode& node) {
+  CountOperator(&self->result.shapes_only, node.op, "");
+}
+// A state to which Rewind returns.
+struct OnnxMark {
+  GraphWriter::Mark graph;
+  std::vector<OnnxPlace> places;
+  std::vector<UnsupportedOperator> shapes_only, rounded;
+};
+inline OnnxMark MarkOf(const OnnxLowering& self) {
+  return {self.graph.Now(), self.places, self.result.shapes_only, self.result.rounded};
+}
+void Rewind(OnnxLowering* self, const OnnxMark& mark);
+
+// ---- the graph's border (onnx_border.cc)
+
+// Graph inputs before, outputs after all nodes. Unsupported: an input or output is of
+// a sort that a graph does not have.
+void PlaceInputs(OnnxLowering* self);
+void PlaceOutputs(OnnxLowering* self);
 
 constexpr char kHostFloats[] =
     "the host's floats may differ in their last bit: a result beside a tie may be "
@@ -219,10 +228,13 @@ constexpr char kTies[] =
 // Facts that throw Unsupported or Error when they do not hold.
 const std::vector<int64_t>& ShapeOf(const OnnxValue& value);  // every extent >= 1
 Dims DimsIn(const std::vector<int64_t>& shape, const AxisOrder& order);  // <= 4 axes
-AxisOrder Straight(size_t rank);                                         // 0 1 2 ...
-AxisOrder ChannelsLast(size_t rank);                                     // 0 2 3 .. 1
-int AxisOf(const OnnxValue& value, int64_t axis);  // negative ones from the end
-int32_t FloatBits(float number);                   // floats in options are their bits
+AxisOrder WithoutOnes(const AxisOrder& order,
+                      const std::vector<int64_t>& shape);  // without axes of extent 1
+bool SameBytes(const Dims& a, const Dims& b);              // whether only ones differ
+AxisOrder Straight(size_t rank);                           // 0 1 2 ...
+AxisOrder ChannelsLast(size_t rank);                       // 0 2 3 .. 1
+int AxisOf(const OnnxValue& value, int64_t axis);          // negative ones from the end
+int32_t FloatBits(float number);  // floats in options are their bits
 // Bytes of a constant with its axes in another order.
 Bytes Permuted(const OnnxValue& value, const AxisOrder& order);
 

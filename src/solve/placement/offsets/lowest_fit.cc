@@ -43,7 +43,7 @@ FitKey KeyOf(const Sections& sections, FitOrder by, uint32_t u) {
   return {load, b.bytes, u};
 }
 
-// Lowest offset of b that overlaps none of `placed`, which it reorders.
+// Lowest offset of b that overlaps none of `placed`, which it overwrites.
 int64_t LowestAmong(const Sections& sections, const SectionedBuffer& b,
                     Span<TakenRange> placed) {
   return FirstFit(b.bytes, placed, kNowhere,
