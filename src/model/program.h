@@ -127,6 +127,8 @@ int64_t FarthestHops(uint32_t cols, uint32_t node, const NodeRect& to);
 int64_t LinksTo(uint32_t cols, uint32_t node, const NodeRect& to);
 
 constexpr uint32_t kNoBox = 0xffffffffu;
+// Steps of a program that are judged in reasonable time and memory.
+constexpr size_t kJudgedSteps = 1 << 21;
 
 // What transfers have in common: everything except their place in DRAM.
 struct TransferForm {

@@ -19,7 +19,7 @@
 namespace sluice {
 namespace {
 
-constexpr int64_t kJudgedFirst = 32768;  // steps
+constexpr uint64_t kJudgedFirst = 32768;  // steps
 
 bool HasFused(const PlanNotation& notation) {
   for (const PlanSection& section : notation.section) {
@@ -78,10 +78,9 @@ Status TakeSoonBefore(PlanCall* call, uint64_t plain_ns) {
 
 // On a mesh the plain plan, which is that of one node, is written only where one node may
 // do best, or where there is no other plan: it may be longer than all others.
-Status TakeNodes(PlanCall* call) {
+Status TakeNodes(PlanCall* call, uint64_t counted) {
   call->lacks_plain = true;
-  const Status searched =
-      SearchWithin(call, static_cast<uint64_t>(call->plain_steps), TakeBetter);
+  const Status searched = SearchWithin(call, counted, TakeBetter);
   call->lacks_plain = false;
   SLUICE_TRY(searched);
   const bool has = call->has_plan();
@@ -104,11 +103,13 @@ Status TakeNodes(PlanCall* call) {
 }
 
 Status TakeTiled(PlanCall* call) {
-  if (call->on_many_nodes() && call->options.deadline_ns == 0) {
-    SLUICE_TRY(CountPlain(call));
+  if (call->on_many_nodes()) {
+    uint64_t counted = 0;
+    SLUICE_TRY(CountPlain(call, &counted));
     // Who may end the call early has a short plain plan before the search.
-    const bool first = call->clock->watched() && call->plain_steps <= kJudgedFirst;
-    if (!first) return TakeNodes(call);
+    const bool first = call->options.deadline_ns != 0 ||
+                       (call->clock->watched() && counted <= kJudgedFirst);
+    if (!first) return TakeNodes(call, counted);
   }
   SLUICE_TRY(SchedulePlain(call));
   const uint64_t steps = call->plain.program.size();
@@ -126,8 +127,7 @@ Status TakeTiled(PlanCall* call) {
     // From here on there is a plan, whatever ends the search. Its time predicts that of
     // the next plan. Where only a cancel word can end the search, a long plain plan
     // waits: to judge it would take longer than the search.
-    const bool first =
-        call->options.deadline_ns != 0 || static_cast<int64_t>(steps) <= kJudgedFirst;
+    const bool first = call->options.deadline_ns != 0 || steps <= kJudgedFirst;
     if (!call->has_plan() && first) {
       const uint64_t finish = call->clock->spent_ns();
       plain = TakePlain(call);

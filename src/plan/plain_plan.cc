@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/plain_plan.h"
 
+#include "base/checked.h"
 #include "model/notation.h"
 #include "solve/baseline/layer_by_layer.h"
 
@@ -11,9 +12,13 @@ static LayerCall LayersOf(PlanCall* call) {
           call->coster, call->clock,    &call->tilings};
 }
 
-Status CountPlain(PlanCall* call) {
+Status CountPlain(PlanCall* call, uint64_t* steps) {
   uint32_t layer = kNone;
-  return CountSteps(LayersOf(call), call->scratch, &call->plain_steps, &layer);
+  int64_t counted = 0;
+  SLUICE_TRY(CountSteps(LayersOf(call), call->scratch, &counted, &layer));
+  *steps = static_cast<uint64_t>(counted);
+  call->most_steps = Max(kJudgedSteps, static_cast<size_t>(counted));
+  return Status::kOk;
 }
 
 Status SchedulePlain(PlanCall* call) {

@@ -14,8 +14,9 @@
 
 namespace sluice {
 
-// Counts call->plain_steps, without writing the program.
-Status CountPlain(PlanCall* call);
+// *steps: no more than the program has; it is not written. Sets call->most_steps: a plan
+// on a mesh may be as long as this one, which is written and judged if there is no other.
+Status CountPlain(PlanCall* call, uint64_t* steps);
 
 // Writes the program: layer by layer.
 Status SchedulePlain(PlanCall* call);

@@ -94,9 +94,9 @@ struct PlanCall {
 
   Candidate plain;        // the plan layer by layer; its lowering is that of the graph
   Span<BlockCost> alone;  // each of its layers by itself; empty = not known
-  bool lacks_plain = false;  // there is no plain plan to compare with
-  int64_t plain_steps = 0;   // of the plain plan, at least; counted for meshes only
-  uint64_t step_ns = 0;      // to write and judge one step; 0 = there is no deadline
+  bool lacks_plain = false;          // there is no plain plan to compare with
+  size_t most_steps = kJudgedSteps;  // of a program on a mesh
+  uint64_t step_ns = 0;  // to write and judge one step; 0 = there is no deadline
 
   PlanBytes best = {};           // in `arena`; empty = none yet
   double best_cost = 0;          // by PlanCost

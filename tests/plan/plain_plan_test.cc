@@ -6,7 +6,9 @@
 
 #include <vector>
 
+#include "base/checked.h"
 #include "support/read_graph.h"
+#include "tests/plan/called.h"
 
 namespace sluice {
 namespace {
@@ -44,6 +46,25 @@ struct Planned {
   PlanCall call{request, {&kept, &n.arena, &n.diagnostic}, &clock, &progress};
   TileCosts costs{n.graph, n.hardware, call.plain.lowering, options, &n.arena};
 };
+
+// Twice 32 MiB through a scratchpad of 64 bytes; twice 32 bytes through as many.
+TEST_CASE("plain plan: its steps are counted without writing it, for meshes to have") {
+  for (const int32_t rows : {1 << 20, 1}) {
+    sluice_test::HardwareSpec hardware;
+    hardware.scratchpad_bytes = 64;
+    sluice_test::Called c({}, nullptr, nullptr, sluice_test::PairOfLayers(rows),
+                          hardware);
+    uint64_t steps = 0;
+    REQUIRE(CountPlain(&c.call, &steps) == Status::kOk);
+    CHECK(c.call.plain.program.size() == 0);
+    CHECK(c.call.most_steps == Max(kJudgedSteps, size_t{steps}));
+    CHECK((steps > kJudgedSteps) == (rows > 1));
+    if (rows > 1) continue;
+    REQUIRE(SchedulePlain(&c.call) == Status::kOk);
+    CHECK(steps <= c.call.plain.program.size());
+    CHECK(2 * steps >= c.call.plain.program.size());
+  }
+}
 
 TEST_CASE("plain plan: layer by layer, each with what it costs by itself") {
   Planned p;

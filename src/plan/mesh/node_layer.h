@@ -36,8 +36,6 @@ namespace sluice {
 
 constexpr int kLoopC = kAxes;  // of kNodeLoops
 constexpr uint32_t kMostSinks = 8;
-// Steps of a program that are judged in reasonable time and memory.
-constexpr size_t kJudgedSteps = 1 << 21;
 
 struct NodeContext {
   const Graph& graph;

@@ -35,13 +35,6 @@ double CostOf(const PlanCall& call, double energy_pj, double cycles) {
   return PlanCost(call.options, report);
 }
 
-// Steps that a program may have: as many as the plan layer by layer on one node, which is
-// written and judged if there is no other.
-size_t MostSteps(const PlanCall& call) {
-  return Max(kJudgedSteps,
-             Max(static_cast<size_t>(call.plain_steps), call.plain.program.size()));
-}
-
 NodeRegion HalfOf(NodeRegion nodes) {
   uint32_t* longer = &nodes.extent[nodes.extent[kRows] > nodes.extent[kColumns]];
   *longer = (*longer + 1) / 2;
@@ -64,7 +57,7 @@ Status WriteDealt(PlanCall* call, const Dealing& dealing, Candidate* found,
   const Status status = ScheduleOnNodes(
       {call->graph, call->hardware, call->plain.lowering, call->capacity,
        dealing.schedule, dealing.nodes, dealing.whole, call->coster, &call->search,
-       &found->places, memory, dealing.ways, dealing.most_slices, MostSteps(*call)},
+       &found->places, memory, dealing.ways, dealing.most_slices, call->most_steps},
       &found->program, &on_nodes, &why);
   if (status == Status::kInternal) {
     return Fail(call->diagnostic, status, "nodes")
@@ -228,7 +221,7 @@ Status Mix(Measured* self, Arena* memory, Span<const NodeItem*>* cover, double* 
         items.Push({i, 1, self->least[l], self->steps_of[l], self->alone[l], nullptr}));
   }
   *cost = kNoCost;
-  const size_t most = MostSteps(*self->call);
+  const size_t most = self->call->most_steps;
   const Status found = MixItems(
       {layers, Span<NodeItem>(items.data(), items.size()), most - most / kStepsLeft},
       memory, cover);

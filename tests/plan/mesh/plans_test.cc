@@ -75,6 +75,17 @@ TEST_CASE(
   CHECK(4 * report.bound_latency_cycles > report.latency_cycles);
 }
 
+TEST_CASE("mesh: where DRAM limits, the plan is no worse than that of one node") {
+  HardwareSpec one = Mesh(1, 1, 16384), mesh = Mesh(4, 4, 16384);
+  one.dram_numerator = mesh.dram_numerator = 1;
+  one.macs_per_cycle = mesh.macs_per_cycle = 4096;
+  sluice_report_t alone = {}, report = {};
+  REQUIRE(RightPlan(Network(), one, &alone));
+  CHECK(RightPlan(Network(), mesh, &report));
+  CHECK(report.energy_pj * static_cast<double>(report.latency_cycles) <=
+        alone.energy_pj * static_cast<double>(alone.latency_cycles));
+}
+
 TEST_CASE("mesh: links of no bandwidth are refused by name") {
   Library library;
   HardwareSpec h = Mesh(2, 2, 4096);

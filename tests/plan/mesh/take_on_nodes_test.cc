@@ -56,6 +56,16 @@ TEST_CASE("take on nodes: where DRAM limits, one node of the mesh does all") {
   CHECK(c.call.best_cost <= BestOn(one));
 }
 
+TEST_CASE("take on nodes: a program has as many steps as the call allows, no more") {
+  for (const size_t steps : {kJudgedSteps, size_t{30}}) {
+    Called c(Latency(), nullptr, nullptr, Network(), Mesh(4, 4, 3));
+    c.call.lacks_plain = true;
+    c.call.most_steps = steps;
+    REQUIRE(TakeOnMesh(&c.call) == Status::kOk);
+    CHECK(c.call.has_plan() == (steps == kJudgedSteps));
+  }
+}
+
 TEST_CASE("take on nodes: more nodes do not take longer") {
   for (const uint64_t hop : {3, 300, 3000}) {
     double before = BestOn(Mesh(1, 1, hop));
