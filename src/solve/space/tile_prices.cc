@@ -41,7 +41,9 @@ TileCost TilePrices::Of(uint32_t position, const TileBoxes& boxes, TileSum sum) 
   for (int a = 0; a < kAxes; ++a) {
     hash = (hash ^ static_cast<uint32_t>(extent[a])) * 0x9e3779b1u;
   }
-  hash = (hash ^ static_cast<uint32_t>(sum.channels)) * 0x9e3779b1u;
+  const uint32_t part =
+      4 * static_cast<uint32_t>(sum.channels) + 2 * sum.first + sum.last;
+  hash = (hash ^ part) * 0x9e3779b1u;
   Known* known = &known_[hash >> 16 & (known_.size() - 1)];
   if (known->like != like || known->sum.channels != sum.channels ||
       known->sum.first != sum.first || known->sum.last != sum.last ||
