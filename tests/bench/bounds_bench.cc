@@ -105,7 +105,8 @@ sluice_test::Bytes MachineOf(const char* preset) {
 sluice_status_t Plan(NetworkPlan* n) {
   const char* iterations = std::getenv("SLUICE_BENCH_ITERATIONS");
   if (iterations == nullptr) return n->Schedule(SLUICE_SOLVER_DEFAULT, 0);
-  return n->Schedule(SLUICE_SOLVER_FUSION, std::strtoull(iterations, nullptr, 10));
+  n->max_iterations = std::strtoull(iterations, nullptr, 10);
+  return n->Schedule(SLUICE_SOLVER_FUSION, 0);
 }
 
 double Quantile(std::vector<double> values, double share) {
