@@ -4,6 +4,9 @@
 // Input    the TFLite models beside the tree and every network of the zoo at batches 1 and
 //          8, each on soma-edge, mcu-256k and gemmini-16x16. SLUICE_BENCH_ONLY: a part of
 //          the names; SLUICE_BENCH_HARDWARE: one machine; SLUICE_BENCH_BATCH: one batch.
+//          To find what a ratio comes from, SLUICE_BENCH_RELAX: "port", DRAM moves 64 times as
+//          much per cycle; "room", the scratchpad is 64 times as large; "latency", transfers
+//          have none. SLUICE_BENCH_ITERATIONS: the fusing search, for so many iterations.
 // Output   per row: cycles and pJ of the plan over those of the bound, the cycles of DRAM's
 //          port for the plan's bytes, milliseconds of CPU, and the share of these that one
 //          search of the bound takes; of all rows the median, the 90th percentile, and how
@@ -20,6 +23,7 @@
 #include "import/error.h"
 #include "io/read.h"
 #include "model/bounds.h"
+#include "presets/hardware_json.h"
 #include "support/malloc_allocator.h"
 #include "support/network_plan.h"
 #include "support/shared_data.h"
@@ -46,16 +50,16 @@ double CpuMs() {
 }
 
 // Milliseconds that the bound takes, of as many searches as take one.
-double BoundMs(const sluice_test::Bytes& graph_bytes, const char* machine) {
+double BoundMs(const sluice_test::Bytes& graph_bytes,
+               const sluice_test::Bytes& machine) {
   sluice::Memory memory(sluice_test::Malloc(), 0);
   sluice::Arena arena(&memory);
   sluice::Graph graph = {};
   sluice::Hardware hardware = {};
   sluice::Diagnostic diagnostic = {};
-  const sluice_test::Bytes preset = sluice::presets::LoadPreset(machine);
   if (ReadGraph(graph_bytes.data(), graph_bytes.size(), &arena, &graph, &diagnostic) !=
           sluice::Status::kOk ||
-      ReadHardware(preset.data(), preset.size(), &arena, &hardware, &diagnostic) !=
+      ReadHardware(machine.data(), machine.size(), &arena, &hardware, &diagnostic) !=
           sluice::Status::kOk) {
     return 0;
   }
@@ -78,6 +82,33 @@ bool Chosen(const char* variable, const std::string& name, bool part) {
   return part ? name.find(only) != std::string::npos : name == only;
 }
 
+// A preset, with what SLUICE_BENCH_RELAX names relaxed.
+sluice_test::Bytes MachineOf(const char* preset) {
+  const sluice_test::Bytes bytes = sluice::presets::LoadPreset(preset);
+  const char* relax = std::getenv("SLUICE_BENCH_RELAX");
+  if (relax == nullptr) return bytes;
+  const std::string what = relax;
+  Json json = Json::parse(sluice::presets::HardwareAsJson(bytes));
+  const auto more = [](Json* field) { *field = field->get<uint64_t>() * 64; };
+  if (what == "port") more(&json["levels"].back()["bytes_per_cycle_numerator"]);
+  if (what == "room") {
+    more(&json["levels"][json["scratchpad_level"].get<size_t>()]["capacity_bytes"]);
+  }
+  if (what == "latency") json["dma_latency_cycles"] = 0;
+  std::string error;
+  const sluice_test::Bytes relaxed =
+      sluice::presets::HardwareFromJson(json.dump(), &error);
+  if (!error.empty()) std::fprintf(stderr, "%s\n", error.c_str());
+  return relaxed;
+}
+
+sluice_status_t Plan(NetworkPlan* n) {
+  const char* iterations = std::getenv("SLUICE_BENCH_ITERATIONS");
+  if (iterations == nullptr) return n->Schedule(SLUICE_SOLVER_DEFAULT, 0);
+  n->max_iterations = std::strtoull(iterations, nullptr, 10);
+  return n->Schedule(SLUICE_SOLVER_FUSION, 0);
+}
+
 double Quantile(std::vector<double> values, double share) {
   if (values.empty()) return 0;
   std::sort(values.begin(), values.end());
@@ -96,15 +127,16 @@ class Table {
   void Measure(const std::string& network, int batch, const sluice_test::Bytes& graph) {
     for (const char* machine : {"soma-edge", "mcu-256k", "gemmini-16x16"}) {
       if (!Chosen("SLUICE_BENCH_HARDWARE", machine, false)) continue;
-      NetworkPlan n(graph, machine);
-      if (!n.ok || n.Schedule(SLUICE_SOLVER_DEFAULT, 0) != SLUICE_OK) {
+      const sluice_test::Bytes descriptor = MachineOf(machine);
+      NetworkPlan n(graph, descriptor);
+      if (!n.ok || Plan(&n) != SLUICE_OK) {
         if (!json_) {
           std::printf("%-40s %2d %-14s no plan: %s\n", network.c_str(), batch, machine,
                       n.diagnostic.message);
         }
         continue;
       }
-      Add({network, batch, machine, 0, 0, BoundMs(graph, machine)}, n);
+      Add({network, batch, machine, 0, 0, BoundMs(graph, descriptor)}, n);
     }
   }
 

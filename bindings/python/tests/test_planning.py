@@ -156,6 +156,21 @@ def test_tile_costs_come_from_a_callable(graph, plan):
     assert rows.report.latency_cycles == slow.report.latency_cycles
 
 
+def test_a_callable_bounds_the_tiles_of_a_layer(graph):
+    def cost(_layer, extent, channels):
+        cycles = 64 * max(channels, 1) * extent[0] * extent[1] * extent[2] * extent[3]
+        return cycles, 2.0 * cycles
+
+    free = sluice.schedule(graph, "mcu-256k", tile_cost=cost)
+    bounded = sluice.schedule(graph, "mcu-256k", tile_cost=cost, tile_bound=cost)
+    assert free.certificate.caller_cycles == 0 < bounded.certificate.caller_cycles
+    assert free.report.bound_latency_cycles < bounded.report.bound_latency_cycles
+    assert bounded.report.bound_latency_cycles <= bounded.report.latency_cycles
+    with pytest.raises(sluice.BadArgument):
+        sluice.schedule(graph, "mcu-256k", tile_cost=cost,
+                        tile_bound=lambda *tile: tuple(9 * part for part in cost(*tile)))
+
+
 def test_what_a_callable_raises_is_raised_by_the_call(graph):
     with pytest.raises(ZeroDivisionError):
         sluice.schedule(graph, "mcu-256k", tile_cost=lambda *_: 1 // 0)

@@ -93,7 +93,7 @@ def good_calls(graph, plan):
                                            scratchpad_bytes=None, deadline=None, seed=0,
                                            max_iterations=1, granularity="tile", resume=None,
                                            max_block_cycles=None, tile_rows=None, tile_cost=None,
-                                           progress=None, executor=None)),
+                                           tile_bound=None, progress=None, executor=None)),
         "reschedule": (sluice.reschedule, dict(previous=plan, graph=graph, machine=machine,
                                                cancel=None, max_iterations=1)),
         "memory_bound": (sluice.memory_bound, dict(graph=graph, machine=machine)),
