@@ -4,14 +4,14 @@
 // Input   the ranges in use while the bytes are, in any order; which addresses are allowed.
 // Output  the lowest allowed address.
 // Errors  none
-// Cost    O(ranges) for each time that the bytes have to move behind some of them.
+// Cost    O(ranges) for each time that the bytes have to move behind some of them: of very
+//         many ranges, sorted ones are the faster.
 #ifndef SLUICE_BASE_FIRST_FIT_H_
 #define SLUICE_BASE_FIRST_FIT_H_
 
 #include <stdint.h>
 
 #include "base/array.h"
-#include "base/sort.h"
 
 namespace sluice {
 
@@ -23,12 +23,6 @@ struct TakenRange {
 // While a range overlaps the bytes, they move behind it. Overwrites `taken`.
 template <class Next>
 int64_t FirstFit(int64_t bytes, Span<TakenRange> taken, int64_t nowhere, Next next) {
-  // Up to so many ranges, repeated scans are faster than sorting.
-  constexpr size_t kFew = 512;
-  if (taken.size() > kFew) {
-    Sort(taken.begin(), taken.end(),
-         [](const TakenRange& a, const TakenRange& b) { return a.begin < b.begin; });
-  }
   int64_t at = next(0);
   size_t above = taken.size();  // those that may end above `at`
   for (bool moved = true; moved && at < nowhere;) {

@@ -56,37 +56,41 @@ struct TileStep {
   const TileNeeds& needs;
 };
 
+static Status Wrong(const Judge& judge, const TileStep& step, const char* rule,
+                    const char* what) {
+  return Reject(judge, rule).Text(OpName(step.layer.op)).Text(": ").Text(what);
+}
+
 // Whether the tile's channels, flags and accumulator fit its layer's sum.
 static Status CheckSum(const Judge& judge, const TileStep& step) {
-  const auto tile_wrong = [&](const char* what) -> Status {
-    return Reject(judge, "tile").Text(OpName(step.layer.op)).Text(": ").Text(what);
-  };
-  const bool first = step.flags & SLUICE_FLAG_FIRST,
-             last = step.flags & SLUICE_FLAG_LAST;
-  const auto sum_wrong = [&](const char* what) -> Status {
-    return Reject(judge, "accumulate")
-        .Text(OpName(step.layer.op))
-        .Text(": ")
-        .Text(what);
-  };
-  if (step.needs.sum_channels == 0) {
-    if (step.tile.c_begin != 0 || step.tile.c_end != 0)
-      return tile_wrong("a C range without a sum");
-    if (!first || !last) return sum_wrong("is no sum, so each tile is first and last");
-  } else {
-    if (step.tile.c_begin >= step.tile.c_end ||
-        step.tile.c_end > step.needs.sum_channels) {
-      return tile_wrong("the C range lies outside the layer's C");
+  const sluice_tile_t& tile = step.tile;
+  const int64_t channels = step.needs.sum_channels;
+  const bool first = step.flags & SLUICE_FLAG_FIRST;
+  const bool last = step.flags & SLUICE_FLAG_LAST;
+  const char* const sums = "accumulate";
+  if (channels == 0) {
+    if (tile.c_begin != 0 || tile.c_end != 0) {
+      return Wrong(judge, step, "tile", "a C range without a sum");
     }
-    const bool whole =
-        step.tile.c_begin == 0 && step.tile.c_end == step.needs.sum_channels;
-    if (first && last && !whole) return sum_wrong("first and last with a part of C");
+    if (!first || !last) {
+      return Wrong(judge, step, sums, "is no sum, so each tile is first and last");
+    }
+  } else {
+    if (tile.c_begin >= tile.c_end || tile.c_end > channels) {
+      return Wrong(judge, step, "tile", "the C range lies outside the layer's C");
+    }
+    const bool whole = tile.c_begin == 0 && tile.c_end == channels;
+    if (first && last && !whole) {
+      return Wrong(judge, step, sums, "first and last with a part of C");
+    }
   }
-  if ((first && last) != (step.tile.accumulator == SLUICE_NONE)) {
-    return sum_wrong("an accumulator is needed unless the tile is first and last");
+  if ((first && last) != (tile.accumulator == SLUICE_NONE)) {
+    return Wrong(judge, step, sums,
+                 "an accumulator is needed unless the tile is first and last");
   }
-  if (last && step.tile.output == SLUICE_NONE)
-    return tile_wrong("a last tile without output");
+  if (last && tile.output == SLUICE_NONE) {
+    return Wrong(judge, step, "tile", "a last tile without output");
+  }
   return Status::kOk;
 }
 
@@ -95,14 +99,11 @@ static Status CheckTile(const Judge& judge, const TileStep& step,
   const Layer& layer = step.layer;
   const sluice_tile_t& tile = step.tile;
   const TileNeeds& needs = step.needs;
-  const auto wrong = [&](const char* what) -> Status {
-    return Reject(judge, "tile").Text(OpName(layer.op)).Text(": ").Text(what);
-  };
-  if (needs.wrong != nullptr) return wrong(needs.wrong);
+  if (needs.wrong != nullptr) return Wrong(judge, step, "tile", needs.wrong);
   if ((tile.input1 != SLUICE_NONE) != ((needs.used & kUsesInput1) != 0) ||
       (tile.weight != SLUICE_NONE) != ((needs.used & kUsesWeight) != 0) ||
       (tile.parameters != SLUICE_NONE && (needs.used & kUsesParameters) == 0)) {
-    return wrong("an operand too many or too few");
+    return Wrong(judge, step, "tile", "an operand too many or too few");
   }
   for (int i = 0; i < 4; ++i) {
     if (tile.pad[i] == needs.pad[i]) continue;

@@ -65,7 +65,7 @@ void Two(OnnxLowering* to, const std::string& function, const Real& a, const Rea
               "extents that do not broadcast");
     }
   }
-  AddHost(to, {out.name, function, {a.tensor, b.tensor}, options, {out.tensor}, 0});
+  AddHost(to, out.name, function, {{a.tensor, b.tensor}, options, {out.tensor}}, 0);
 }
 
 // Sum, Mean, Max or Min of any number of operands, from the first to the last.
@@ -90,7 +90,7 @@ void BiasGelu(OnnxLowering* to, const OnnxNode& node) {
   const Real sum = NewReal(to, node.name + "/sum", ShapeOf(OutputOf(*to, node)));
   Two(to, "Add", RealOf(to, node, 0), RealOf(to, node, 1), sum);
   CountRounded(to, node, kHostFloats);
-  AddHost(to, {node.name, "Gelu", {sum.tensor}, {0, 0, 0}, {Last(to, node).tensor}, 0});
+  AddHost(to, node.name, "Gelu", {{sum.tensor}, {0, 0, 0}, {Last(to, node).tensor}}, 0);
 }
 
 int32_t Rows(const Shape& shape, size_t begin, size_t end) {
@@ -137,12 +137,11 @@ void SkipNorm(OnnxLowering* to, const OnnxNode& node) {
                           std::vector<float>(static_cast<size_t>(row), 0.0f));
   }
   CountRounded(to, node, kHostFloats);
-  AddHost(to, {node.name,
-               centred ? "LayerNormalization" : "RMSNormalization",
-               {sum.tensor, scale, shift},
-               {Rows(shape, 0, last), row, 0, FloatBits(node.Float("epsilon", 1e-12f))},
-               {Last(to, node).tensor},
-               0});
+  AddHost(to, node.name, centred ? "LayerNormalization" : "RMSNormalization",
+          {{sum.tensor, scale, shift},
+           {Rows(shape, 0, last), row, 0, FloatBits(node.Float("epsilon", 1e-12f))},
+           {Last(to, node).tensor}},
+          0);
 }
 
 // Groups of channels are normalised; then each channel has a scale and a bias.
@@ -164,13 +163,12 @@ void GroupNorm(OnnxLowering* to, const OnnxNode& node) {
   const int32_t rows = Rows({shape[0], groups}, 0, 2),
                 row = static_cast<int32_t>(Rows(shape, 1, shape.size()) / groups);
   CountRounded(to, node, kHostFloats);
-  AddHost(to, {normal.name,
-               "LayerNormalization",
-               {RealOf(to, node, 0).tensor, Number(to, node.name + "/one", 1).tensor,
-                Number(to, node.name + "/zero", 0).tensor},
-               {rows, row, 1, FloatBits(node.Float("epsilon", 1e-5f))},
-               {normal.tensor},
-               0});
+  AddHost(to, normal.name, "LayerNormalization",
+          {{RealOf(to, node, 0).tensor, Number(to, node.name + "/one", 1).tensor,
+            Number(to, node.name + "/zero", 0).tensor},
+           {rows, row, 1, FloatBits(node.Float("epsilon", 1e-5f))},
+           {normal.tensor}},
+          0);
   Two(to, "Mul", normal, factors[0], scaled);
   Two(to, "Add", scaled, factors[1], Last(to, node));
 }
@@ -278,12 +276,8 @@ void Contract(OnnxLowering* to, const OnnxNode& node, const Equation& e, float f
   const uint32_t ofmap =
       NewOutput(to, node, 0, order_out, DimsIn(out, order_out), numbers);
   const bool whole = factor == 1;
-  AddHost(to, {node.name,
-               "MatMul",
-               {in_a, in_b},
-               options,
-               {whole ? ofmap : sums.tensor},
-               work});
+  AddHost(to, node.name, "MatMul",
+          {{in_a, in_b}, options, {whole ? ofmap : sums.tensor}}, work);
   if (whole) return;
   Two(to, "Mul", sums, Number(to, node.name + "/factor", factor),
       {ofmap, {batch, m, n}, node.name});

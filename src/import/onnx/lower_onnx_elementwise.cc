@@ -448,13 +448,12 @@ void QLinearSoftmax(OnnxLowering* to, const OnnxNode& node) {
   const std::vector<int64_t>& shape = ShapeOf(OutputOf(*to, node));
   const AxisOrder order = Straight(shape.size());
   const uint32_t ofmap = NewOutput(to, node, 0, order, DimsIn(shape, order), ends.out);
-  AddHost(to, {node.name,
-               "QLinearSoftmax",
-               {ifmap},
-               {rows.outer, rows.row, rows.inner, FloatBits(ends.in.affine.scale),
-                FloatBits(ends.out.affine.scale), ends.out.affine.zero},
-               {ofmap},
-               0});
+  AddHost(to, node.name, "QLinearSoftmax",
+          {{ifmap},
+           {rows.outer, rows.row, rows.inner, FloatBits(ends.in.affine.scale),
+            FloatBits(ends.out.affine.scale), ends.out.affine.zero},
+           {ofmap}},
+          0);
 }
 
 }  // namespace
@@ -614,13 +613,12 @@ void QuantiseFloats(OnnxLowering* to, const OnnxNode& node, const Numbers& targe
   place.tensor = NewTensor(to, name, to->graph.tensors()[floats].dims, target);
   place.numbers = target;
   place.layer = -1;
-  AddHost(to, {name,
-               "QuantizeLinear",
-               {floats, FloatConstant(to, name + "/scale", {1}, {target.affine.scale}),
-                IntegerConstant(to, name + "/zero", {target.affine.zero})},
-               {1, 1},
-               {place.tensor},
-               0});
+  AddHost(to, name, "QuantizeLinear",
+          {{floats, FloatConstant(to, name + "/scale", {1}, {target.affine.scale}),
+            IntegerConstant(to, name + "/zero", {target.affine.zero})},
+           {1, 1},
+           {place.tensor}},
+          0);
   SetPlace(to, node.outputs[0], place);
 }
 

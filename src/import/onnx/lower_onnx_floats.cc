@@ -101,13 +101,12 @@ void Curve(OnnxLowering* to, const OnnxNode& node) {
   const uint32_t in = FloatsOf(to, InputIndex(node, 0));
   const uint32_t out = NewFloats(to, node);
   Say(to, node, function);
-  AddHost(to, {node.name,
-               function,
-               {in},
-               {FloatBits(numbers.alpha), FloatBits(numbers.beta),
-                FloatBits(numbers.gamma)},
-               {out},
-               0});
+  AddHost(
+      to, node.name, function,
+      {{in},
+       {FloatBits(numbers.alpha), FloatBits(numbers.beta), FloatBits(numbers.gamma)},
+       {out}},
+      0);
 }
 
 bool IsInt32(OnnxLowering* to, int value) {
@@ -150,8 +149,8 @@ void Binary(OnnxLowering* to, const OnnxNode& node) {
   const uint32_t first = FloatsOf(to, a), second = FloatsOf(to, b);
   const std::string function = node.op == "Sum" ? "Add" : node.op;
   Say(to, node, function);
-  AddHost(to,
-          {node.name, function, {first, second}, options, {NewFloats(to, node)}, 0});
+  AddHost(to, node.name, function, {{first, second}, options, {NewFloats(to, node)}},
+          0);
 }
 
 void Reduce(OnnxLowering* to, const OnnxNode& node) {
@@ -174,7 +173,7 @@ void Reduce(OnnxLowering* to, const OnnxNode& node) {
                                                               : node.op;
   const uint32_t in = FloatsOf(to, input);
   Say(to, node, function);
-  AddHost(to, {node.name, function, {in}, options, {NewFloats(to, node)}, 0});
+  AddHost(to, node.name, function, {{in}, options, {NewFloats(to, node)}}, 0);
 }
 
 void Softmax(OnnxLowering* to, const OnnxNode& node) {
@@ -190,8 +189,8 @@ void Softmax(OnnxLowering* to, const OnnxNode& node) {
   const int32_t inner = flat ? 1 : Product(shape, axis + 1, shape.size());
   const uint32_t in = FloatsOf(to, input);
   Say(to, node, node.op);
-  AddHost(to,
-          {node.name, node.op, {in}, {outer, row, inner}, {NewFloats(to, node)}, 0});
+  AddHost(to, node.name, node.op, {{in}, {outer, row, inner}, {NewFloats(to, node)}},
+          0);
 }
 
 uint32_t Filled(OnnxLowering* to, const std::string& name, int32_t count) {
@@ -228,12 +227,11 @@ void LayerNorm(OnnxLowering* to, const OnnxNode& node) {
     bias = Filled(to, node.name + "/bias", scales);
   }
   Say(to, node, node.op);
-  AddHost(to, {node.name,
-               centred ? "LayerNormalization" : "RMSNormalization",
-               {in, scale, bias},
-               {rows, row, period, FloatBits(node.Float("epsilon", 1e-5f))},
-               {NewFloats(to, node)},
-               0});
+  AddHost(to, node.name, centred ? "LayerNormalization" : "RMSNormalization",
+          {{in, scale, bias},
+           {rows, row, period, FloatBits(node.Float("epsilon", 1e-5f))},
+           {NewFloats(to, node)}},
+          0);
 }
 
 void BatchNorm(OnnxLowering* to, const OnnxNode& node) {
@@ -248,14 +246,12 @@ void BatchNorm(OnnxLowering* to, const OnnxNode& node) {
     inputs.push_back(FloatsOf(to, InputIndex(node, i)));
   }
   Say(to, node, node.op);
-  AddHost(to,
-          {node.name,
-           node.op,
-           inputs,
+  AddHost(to, node.name, node.op,
+          {inputs,
            {Product(shape, 0, 1), Product(shape, 1, 2), Product(shape, 2, shape.size()),
             FloatBits(node.Float("epsilon", 1e-5f))},
-           {NewFloats(to, node)},
-           0});
+           {NewFloats(to, node)}},
+          0);
 }
 
 void Lrn(OnnxLowering* to, const OnnxNode& node) {
@@ -266,15 +262,13 @@ void Lrn(OnnxLowering* to, const OnnxNode& node) {
   Require(size >= 1 && size <= 1 << 20, "a size out of range");
   const uint32_t in = FloatsOf(to, InputIndex(node, 0));
   Say(to, node, node.op);
-  AddHost(to,
-          {node.name,
-           node.op,
-           {in},
+  AddHost(to, node.name, node.op,
+          {{in},
            {Product(shape, 0, 1), Product(shape, 1, 2), Product(shape, 2, shape.size()),
             static_cast<int32_t>(size), FloatBits(node.Float("alpha", 1e-4f)),
             FloatBits(node.Float("beta", 0.75f)), FloatBits(node.Float("bias", 1.0f))},
-           {NewFloats(to, node)},
-           SizeOf(shape) * static_cast<uint64_t>(std::min<int64_t>(size, shape[1]))});
+           {NewFloats(to, node)}},
+          SizeOf(shape) * static_cast<uint64_t>(std::min<int64_t>(size, shape[1])));
 }
 
 // ---- products
@@ -334,7 +328,7 @@ void Matmul(OnnxLowering* to, const OnnxNode& node) {
   const bool biased = node.op == "Gemm" && HasInput(node, 2);
   const uint32_t ofmap = NewFloats(to, node);
   if (!biased) {
-    return AddHost(to, {node.name, "MatMul", {first, second}, options, {ofmap}, work});
+    return AddHost(to, node.name, "MatMul", {{first, second}, options, {ofmap}}, work);
   }
   const Dims dims = to->graph.tensors()[ofmap].dims;
   Numbers numbers;
@@ -354,8 +348,8 @@ void Matmul(OnnxLowering* to, const OnnxNode& node) {
             "a bias that does not broadcast");
   }
   AppendShape(bias, out.size(), &sum);
-  AddHost(to,
-          {node.name, "Add", {product, FloatsOf(to, node.inputs[2])}, sum, {ofmap}, 0});
+  AddHost(to, node.name, "Add", {{product, FloatsOf(to, node.inputs[2])}, sum, {ofmap}},
+          0);
 }
 
 int64_t At(const OnnxNode& node, const char* name, size_t i, size_t count,
@@ -420,12 +414,8 @@ void Convolution(OnnxLowering* to, const OnnxNode& node) {
           : Filled(to, node.name + "/bias",
                    static_cast<int32_t>(ShapeOf(InputOf(*to, node, 1))[0]));
   Say(to, node, node.op);
-  AddHost(to, {node.name,
-               node.op,
-               {x, w, bias},
-               options,
-               {NewFloats(to, node)},
-               ConvWork(to, node)});
+  AddHost(to, node.name, node.op, {{x, w, bias}, options, {NewFloats(to, node)}},
+          ConvWork(to, node));
 }
 
 // For rows and for columns: input and output extent, window, stride, dilation, pad in
@@ -466,12 +456,8 @@ void Pool(OnnxLowering* to, const OnnxNode& node) {
   options.push_back(whole ? 1 : 0);
   const uint32_t x = FloatsOf(to, InputIndex(node, 0));
   if (node.op == "AveragePool") Say(to, node, node.op);
-  AddHost(to, {node.name,
-               node.op,
-               {x},
-               options,
-               {NewFloats(to, node)},
-               SizeOf(out) * SizeOf(window)});
+  AddHost(to, node.name, node.op, {{x}, options, {NewFloats(to, node)}},
+          SizeOf(out) * SizeOf(window));
 }
 
 void TransposedConvolution(OnnxLowering* to, const OnnxNode& node) {
@@ -495,12 +481,8 @@ void TransposedConvolution(OnnxLowering* to, const OnnxNode& node) {
       HasInput(node, 2) ? FloatsOf(to, node.inputs[2])
                         : Filled(to, node.name + "/bias", static_cast<int32_t>(out[1]));
   Say(to, node, node.op);
-  AddHost(to, {node.name,
-               node.op,
-               {x, weight, bias},
-               options,
-               {NewFloats(to, node)},
-               SizeOf(in) * (SizeOf(w) / static_cast<uint64_t>(w[0]))});
+  AddHost(to, node.name, node.op, {{x, weight, bias}, options, {NewFloats(to, node)}},
+          SizeOf(in) * (SizeOf(w) / static_cast<uint64_t>(w[0])));
 }
 
 // ---- dynamic quantisation
@@ -530,13 +512,8 @@ void IntegerProduct(OnnxLowering* to, const OnnxNode& node) {
   numbers.dtype = SLUICE_DTYPE_INT32;
   const AxisOrder order = Straight(out.size());
   const uint32_t ofmap = NewOutput(to, node, 0, order, DimsIn(out, order), numbers);
-  AddHost(to,
-          {node.name,
-           node.op,
-           {first, second, zero_a, zero_b},
-           options,
-           {ofmap},
-           conv ? ConvWork(to, node) : SizeOf(out) * static_cast<uint64_t>(sa.back())});
+  AddHost(to, node.name, node.op, {{first, second, zero_a, zero_b}, options, {ofmap}},
+          conv ? ConvWork(to, node) : SizeOf(out) * static_cast<uint64_t>(sa.back()));
 }
 
 void DynamicQuantise(OnnxLowering* to, const OnnxNode& node) {
@@ -554,7 +531,7 @@ void DynamicQuantise(OnnxLowering* to, const OnnxNode& node) {
       to, node, 0, order, DimsIn(ShapeOf(ValueOf(*to, input)), order), stored);
   const uint32_t scale = NewFloats(to, node, 1);
   const uint32_t zero = NewOutput(to, node, 2, {}, {}, stored);
-  AddHost(to, {node.name, node.op, {in}, {0}, {quantised, scale, zero}, 0});
+  AddHost(to, node.name, node.op, {{in}, {0}, {quantised, scale, zero}}, 0);
 }
 
 // Cast of int32 to floats, and back: the fraction is cut off.
@@ -564,20 +541,19 @@ void Cast(OnnxLowering* to, const OnnxNode& node) {
   if (OutputOf(*to, node).type == kOnnxInt32 &&
       ValueOf(*to, input).type == kOnnxFloat) {
     const uint32_t floats = FloatsOf(to, input);
-    AddHost(to, {node.name, "CastToInt32", {floats}, {0}, {NewInt32s(to, node)}, 0});
+    AddHost(to, node.name, "CastToInt32", {{floats}, {0}, {NewInt32s(to, node)}}, 0);
     return;
   }
   Require(OutputOf(*to, node).type == kOnnxFloat && IsInt32(to, input),
           "floats that become integers of another type than int32");
   const uint32_t in = PlainTensor(to, input);
   const std::string& name = OutputOf(*to, node).name;
-  AddHost(to, {node.name,
-               "DequantizeLinear",
-               {in, FloatConstant(to, name + "/one", {1}, {1.0f}),
-                IntegerConstant(to, name + "/zero", {0})},
-               {1, 1},
-               {NewFloats(to, node)},
-               0});
+  AddHost(to, node.name, "DequantizeLinear",
+          {{in, FloatConstant(to, name + "/one", {1}, {1.0f}),
+            IntegerConstant(to, name + "/zero", {0})},
+           {1, 1},
+           {NewFloats(to, node)}},
+          0);
 }
 
 // ---- recurrent networks
@@ -645,14 +621,13 @@ void Recurrent(OnnxLowering* to, const OnnxNode& node) {
     }
   }
   Say(to, node, node.op);
-  AddHost(to, {node.name,
-               node.op,
-               inputs,
-               {s.t, s.b, s.i, s.h, s.directions, s.backwards ? 1 : 0,
-                static_cast<int32_t>(node.Int("linear_before_reset", 0) != 0)},
-               outputs,
-               static_cast<uint64_t>(s.t) * static_cast<uint64_t>(state) *
-                   static_cast<uint64_t>(gates) * static_cast<uint64_t>(s.i + s.h)});
+  AddHost(to, node.name, node.op,
+          {inputs,
+           {s.t, s.b, s.i, s.h, s.directions, s.backwards ? 1 : 0,
+            static_cast<int32_t>(node.Int("linear_before_reset", 0) != 0)},
+           outputs},
+          static_cast<uint64_t>(s.t) * static_cast<uint64_t>(state) *
+              static_cast<uint64_t>(gates) * static_cast<uint64_t>(s.i + s.h));
 }
 
 using Maker = void (*)(OnnxLowering*, const OnnxNode&);

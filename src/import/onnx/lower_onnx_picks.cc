@@ -269,7 +269,7 @@ void LowerOnnxPick(OnnxLowering* to, const OnnxNode& node) {
   const uint32_t picked = stored
                               ? NewOutput(to, node, 0, order, DimsIn(out, order), first)
                               : NewFloats(to, node);
-  AddHost(to, {node.name, "Pick", inputs, picks, {picked}, 0});
+  AddHost(to, node.name, "Pick", {inputs, picks, {picked}}, 0);
 }
 
 }  // namespace sluice::import

@@ -493,10 +493,8 @@ void ResizeOnHost(OnnxLowering* to, const OnnxNode& node, const Resizing& r) {
   }
   const uint32_t ofmap = NewFloats(to, node);
   const bool linear = !r.nearest;
-  AddHost(to,
-          {node.name,
-           "Resize",
-           {floats},
+  AddHost(to, node.name, "Resize",
+          {{floats},
            {static_cast<int32_t>(in[0] * in[1]), static_cast<int32_t>(in[2]),
             static_cast<int32_t>(out[2]), static_cast<int32_t>(in[3]),
             static_cast<int32_t>(out[3]), linear ? 1 : 0,
@@ -505,23 +503,22 @@ void ResizeOnHost(OnnxLowering* to, const OnnxNode& node, const Resizing& r) {
             PlaceIn({"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"},
                     r.rounding),
             FloatBits(ScaleOf(*to, node, 2)), FloatBits(ScaleOf(*to, node, 3))},
-           {ofmap},
-           4 * static_cast<uint64_t>(ElementsOf(out))});
+           {ofmap}},
+          4 * static_cast<uint64_t>(ElementsOf(out)));
   if (!integers) return CountRounded(to, node, kHostFloats);
   const AxisOrder order = Straight(4);
   const Dims dims = DimsIn(out, order);
   Numbers real = PlaceOf(to, node.outputs[0]).numbers;
   const std::string name = OutputOf(*to, node).name + "/whole";
   const uint32_t whole = NewTensor(to, name, dims, real);
-  AddHost(to, {name, "Trunc", {ofmap}, {0, 0, 0}, {whole}, 0});
+  AddHost(to, name, "Trunc", {{ofmap}, {0, 0, 0}, {whole}}, 0);
   const uint32_t stored = NewOutput(to, node, 0, order, dims, numbers);
-  AddHost(to, {name + ".stored",
-               "QuantizeLinear",
-               {whole, FloatConstant(to, name + ".scale", {1}, {1.0f}),
-                IntegerConstant(to, name + ".zero", {0})},
-               {1, 1},
-               {stored},
-               0});
+  AddHost(to, name + ".stored", "QuantizeLinear",
+          {{whole, FloatConstant(to, name + ".scale", {1}, {1.0f}),
+            IntegerConstant(to, name + ".zero", {0})},
+           {1, 1},
+           {stored}},
+          0);
 }
 
 }  // namespace

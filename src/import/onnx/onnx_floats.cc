@@ -96,13 +96,12 @@ void LowerOnnxWideQuantise(OnnxLowering* to, const OnnxNode& node) {
                          : node.Int("output_dtype", kOnnxInt16)) == kOnnxInt16;
   const uint32_t in = FloatsOf(to, InputIndex(node, 0));
   const uint32_t out = NewFloats(to, node);
-  AddHost(to, {OutputOf(*to, node).name,
-               "RoundToSteps",
-               {in},
-               {FloatBits(scale), (is_signed ? -32768 : 0) - zero,
-                (is_signed ? 32767 : 65535) - zero},
-               {out},
-               0});
+  AddHost(to, OutputOf(*to, node).name, "RoundToSteps",
+          {{in},
+           {FloatBits(scale), (is_signed ? -32768 : 0) - zero,
+            (is_signed ? 32767 : 65535) - zero},
+           {out}},
+          0);
   OnnxPlace place = PlaceOf(to, node.outputs[0]);
   place.numbers.wide_scale = scale;
   place.numbers.wide_zero = zero;
@@ -171,14 +170,13 @@ uint32_t FloatsOf(OnnxLowering* self, int index, const AxisOrder& order) {
       real.floats = true;
       real.dtype = SLUICE_DTYPE_INT32;
       floats = NewTensor(self, name, dims, real);
-      AddHost(self, {name,
-                     "DequantizeLinear",
-                     {stored,
-                      FloatConstant(self, name + ".scale", {1}, {numbers.affine.scale}),
-                      IntegerConstant(self, name + ".zero", {numbers.affine.zero})},
-                     {1, 1},
-                     {floats},
-                     0});
+      AddHost(
+          self, name, "DequantizeLinear",
+          {{stored, FloatConstant(self, name + ".scale", {1}, {numbers.affine.scale}),
+            IntegerConstant(self, name + ".zero", {numbers.affine.zero})},
+           {1, 1},
+           {floats}},
+          0);
     }
   }
   self->floats[key] = floats;
@@ -210,23 +208,22 @@ void StorePlaceholders(OnnxLowering* self, const OnnxNode& node) {
     place.tensor =
         NewTensor(self, name, Dims(self->graph.tensors()[floats].dims), stored);
     place.numbers = stored;
-    AddHost(self,
-            {name,
-             "QuantizeLinear",
-             {floats, FloatConstant(self, name + ".scale", {1}, {stored.affine.scale}),
+    AddHost(self, name, "QuantizeLinear",
+            {{floats, FloatConstant(self, name + ".scale", {1}, {stored.affine.scale}),
               IntegerConstant(self, name + ".zero", {stored.affine.zero})},
              {1, 1},
-             {place.tensor},
-             0});
+             {place.tensor}},
+            0);
     SetPlace(self, output, place);
   }
 }
 
-void AddHost(OnnxLowering* self, OnnxHostCall call) {
+void AddHost(OnnxLowering* self, const std::string& name, const std::string& function,
+             OnnxOperands operands, uint64_t work) {
   uint64_t cycles = self->opaque_cycles;
   if (cycles == 0) {
-    cycles = std::max<uint64_t>(call.work, 1);
-    for (const std::vector<uint32_t>* list : {&call.inputs, &call.outputs}) {
+    cycles = std::max<uint64_t>(work, 1);
+    for (const std::vector<uint32_t>* list : {&operands.inputs, &operands.outputs}) {
       for (const uint32_t tensor : *list) {
         uint64_t elements = 1;
         for (const int32_t extent : self->graph.tensors()[tensor].dims) {
@@ -237,11 +234,10 @@ void AddHost(OnnxLowering* self, OnnxHostCall call) {
     }
   }
   cycles = std::min(cycles, uint64_t{1} << 50);
-  call.inputs.push_back(IntegerConstant(self, call.name + "/options", call.options));
-  const int32_t text =
-      static_cast<int32_t>(self->graph.AddName("onnx." + call.function));
+  operands.inputs.push_back(IntegerConstant(self, name + "/options", operands.options));
+  const int32_t text = static_cast<int32_t>(self->graph.AddName("onnx." + function));
   self->graph.AddLayer(
-      call.name, SLUICE_OP_OPAQUE, std::move(call.inputs), std::move(call.outputs),
+      name, SLUICE_OP_OPAQUE, std::move(operands.inputs), std::move(operands.outputs),
       {static_cast<int32_t>(static_cast<uint32_t>(cycles)),
        static_cast<int32_t>(static_cast<uint32_t>(cycles >> 32)), text});
 }

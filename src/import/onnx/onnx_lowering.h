@@ -177,15 +177,13 @@ uint32_t NewFloats(OnnxLowering* self, const OnnxNode& node, size_t i = 0);
 // placeholder, which the layers behind it read, and the node counts as shapes only.
 void StorePlaceholders(OnnxLowering* self, const OnnxNode& node);
 // A layer that the host executes: onnx.FUNCTION with options as the last input.
-struct OnnxHostCall {
-  std::string name;
-  std::string function;
+struct OnnxOperands {
   std::vector<uint32_t> inputs;
   std::vector<int32_t> options;
   std::vector<uint32_t> outputs;
-  uint64_t work;
 };
-void AddHost(OnnxLowering* self, OnnxHostCall call);
+void AddHost(OnnxLowering* self, const std::string& name, const std::string& function,
+             OnnxOperands operands, uint64_t work);
 
 // ---- what is told of a node, and trying it
 

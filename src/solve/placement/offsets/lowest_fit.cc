@@ -43,9 +43,16 @@ FitKey KeyOf(const Sections& sections, FitOrder by, uint32_t u) {
   return {load, b.bytes, u};
 }
 
+// Up to so many placed buffers, repeated scans are faster than sorting.
+constexpr size_t kFew = 512;
+
 // Lowest offset of b that overlaps none of `placed`, which it overwrites.
 int64_t LowestAmong(const Sections& sections, const SectionedBuffer& b,
                     Span<TakenRange> placed) {
+  if (placed.size() > kFew) {
+    Sort(placed.begin(), placed.end(),
+         [](const TakenRange& a, const TakenRange& c) { return a.begin < c.begin; });
+  }
   return FirstFit(b.bytes, placed, kNowhere,
                   [&](int64_t from) { return sections.Lowest(b, from); });
 }
