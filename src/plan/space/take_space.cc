@@ -20,8 +20,10 @@ constexpr uint32_t kQuickLength = 8;
 // layer without one. Later rounds have twice the work of the one before.
 constexpr uint64_t kLeastWork = 16, kWorkOfLayer = 16;
 constexpr uint64_t kMostWorkOfLayer = 1 << 15;  // of the last round
-constexpr double kNear = 129.0 / 128;  // of the bound's cost: too near to be refined
-constexpr size_t kFewSteps = 4096;     // of a small graph's plan layer by layer
+// Of the bound's cost: too near to be refined; so near that little but the first loads
+// is left to gain.
+constexpr double kNear = 129.0 / 128, kFirstLoads = 1.1;
+constexpr size_t kFewSteps = 4096;  // layer by layer: to search twice takes little time
 
 // True if an engine works nearly all the time: other offsets of the images, which only
 // let loads begin earlier or later, change nothing then.
@@ -121,19 +123,19 @@ Status TakeOrders(PlanCall* call, SpaceSchedule* space, Arena* memory) {
   return Status::kOk;
 }
 
-bool IsSmall(const PlanCall& call) {
+bool IsSmall(const PlanCall& call, size_t most_steps) {
   // A call that has remade an earlier plan has no plan layer by layer.
   const bool remade = call.before != nullptr && call.plain.program.size() == 0;
-  return call.graph.layers.size() <= kSmallGraph &&
-         (remade ? call.before->report.instructions : call.plain.program.size()) <=
-             kFewSteps;
+  const size_t steps =
+      remade ? call.before->report.instructions : call.plain.program.size();
+  return call.graph.layers.size() <= kSmallGraph && steps <= most_steps;
 }
 
-bool IsNearBound(const PlanCall& call) {
+bool IsNearBound(const PlanCall& call, double factor = kNear) {
   sluice_report_t least = {};
   least.energy_pj = call.bound.energy_pj;
   least.latency_cycles = static_cast<uint64_t>(call.bound.cycles);
-  return LeastCost(call) <= PlanCost(call.options, least) * kNear;
+  return LeastCost(call) <= PlanCost(call.options, least) * factor;
 }
 
 // Finds plans of the space, one after the other, and takes those that are better.
@@ -200,11 +202,22 @@ class SpaceTaker {
     return Status::kOk;
   }
 
-  // Plans of few layers: looks for one in other ways too.
-  Status TakeSmall() {
-    if (!IsSmall(*call_) || IsNearBound(*call_)) return Status::kOk;
-    SLUICE_TRY(TakeSmaller());
-    return IsNearBound(*call_) ? Status::kOk : TakeFused(call_);
+  // Looks for a plan that leaves half of the scratchpad empty. A search with less room
+  // tries finer loops, whose first loads are shorter.
+  Status TakeSmaller() {
+    KnownPlan smaller;
+    {
+      SpaceCall of = CallOf(search_);
+      of.scratchpad_bytes /= 2;
+      of.search.budget = &call_->search;
+      Arena memory(call_->scratch->memory());
+      Diagnostic ignored = {};
+      SpaceSchedule space(of, &memory);
+      if (space.Find(&ignored) != Status::kOk) return Status::kOk;
+      SLUICE_TRY(space.Note(&call_->notes, &smaller));
+    }
+    for (int64_t& leave : smaller.leave) leave += call_->capacity / 2;
+    return TakeExactly(smaller);
   }
 
   // Plans of few layers: changes them, priced exactly.
@@ -247,24 +260,6 @@ class SpaceTaker {
   }
 
  private:
-  // Looks for a plan that leaves half of the scratchpad empty. A search with less room
-  // tries finer loops, whose first loads are shorter.
-  Status TakeSmaller() {
-    KnownPlan smaller;
-    {
-      SpaceCall of = CallOf(search_);
-      of.scratchpad_bytes /= 2;
-      of.search.budget = &call_->search;
-      Arena memory(call_->scratch->memory());
-      Diagnostic ignored = {};
-      SpaceSchedule space(of, &memory);
-      if (space.Find(&ignored) != Status::kOk) return Status::kOk;
-      SLUICE_TRY(space.Note(&call_->notes, &smaller));
-    }
-    for (int64_t& leave : smaller.leave) leave += call_->capacity / 2;
-    return TakeExactly(smaller);
-  }
-
   SpaceCall CallOf(const SpaceSearch& search) {
     return {call_->graph,  call_->hardware, call_->plain.lowering, call_->capacity,
             call_->coster, search,          &call_->search};
@@ -357,8 +352,13 @@ Status TakeFromSpace(PlanCall* call) {
   if (call->options.deadline_ns != 0) SLUICE_TRY(taker.ImproveQuick());
   SLUICE_TRY(taker.TakeThorough());
   SLUICE_TRY(taker.Refine());
-  if (!call->has_limits()) SLUICE_TRY(taker.TakeSmall());
-  return call->has_limits() ? taker.GoOn() : Status::kOk;
+  if (call->has_limits()) return taker.GoOn();
+  if (IsSmall(*call, kFewSteps) && IsNearBound(*call, kFirstLoads) &&
+      !IsNearBound(*call)) {
+    SLUICE_TRY(taker.TakeSmaller());
+  }
+  const bool fuses = IsSmall(*call, kSmallSteps) && !IsNearBound(*call);
+  return fuses ? TakeFused(call) : Status::kOk;
 }
 
 Status TakeCarriedSpace(PlanCall* call, const Alignment& alignment) {

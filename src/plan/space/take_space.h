@@ -20,9 +20,10 @@
 
 namespace sluice {
 
-// Layers of a graph at most, for plans to be looked for in more ways: these then take
-// little time.
-constexpr size_t kSmallGraph = 48;
+// Layers at most, and steps layer by layer, of a graph for which fused plans are tried too.
+// This takes about as long as the search of the space; with more steps it takes longer and
+// was not seen to gain.
+constexpr size_t kSmallGraph = 48, kSmallSteps = 512;
 
 // On a mesh one node works. Does nothing where a solver is named or where a tile's cost
 // takes a search.
