@@ -14,6 +14,18 @@ double LeastCost(const PlanCall& call) {
   return call.has_plan() ? call.best_cost : PlanCost(call.options, call.plain.report);
 }
 
+bool MayPay(const PlanCall& call, int64_t nodes) {
+  const sluice_certificate_t& least = call.bound.certificate;
+  const double bound = static_cast<double>(call.bound.cycles);
+  const double tiles = static_cast<double>(least.all.cycles - least.host_cycles);
+  const double cycles = Max(bound, tiles / static_cast<double>(nodes));
+  sluice_report_t report = {};
+  report.latency_cycles = static_cast<uint64_t>(cycles);
+  report.energy_pj =
+      call.bound.energy_pj + (cycles - bound) * call.hardware.leakage_pj_per_cycle;
+  return !call.has_plan() || PlanCost(call.options, report) < call.best_cost;
+}
+
 bool IsBetter(PlanCall* call, Candidate* c, Arena* scratch) {
   if (CompleteCandidate({call->graph, call->hardware, call->bound}, scratch, c) !=
       Status::kOk) {

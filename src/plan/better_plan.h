@@ -17,6 +17,9 @@ namespace sluice {
 
 Status TakeBetter(PlanCall* call);
 
+// False if no plan on so many nodes of the machine costs less than the best one.
+bool MayPay(const PlanCall& call, int64_t nodes);
+
 // What the best plan so far costs, or the plain one while there is none.
 double LeastCost(const PlanCall& call);
 

@@ -10,7 +10,6 @@
 #include "plan/deadline.h"
 #include "plan/fused/take_fused.h"
 #include "plan/memory_bound.h"
-#include "plan/mesh/take_on_nodes.h"
 #include "plan/objective.h"
 #include "plan/operators/operator_plan.h"
 #include "plan/plain_plan.h"

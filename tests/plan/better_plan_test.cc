@@ -53,6 +53,27 @@ TEST_CASE("better plan: fused plans are tried for small graphs, and with iterati
   CHECK(searched.call.best_cost <= quick.call.best_cost);
 }
 
+// 40 nodes take 100 cycles at least. Their tiles take 1,600 cycles on one node, 500 of the
+// 2,100 being the host's.
+TEST_CASE("better plan: fewer nodes pay where tiles on them alone may cost less") {
+  Called c;
+  CHECK(MayPay(c.call, 1));  // there is no plan yet
+  const uint8_t plan[1] = {};
+  c.call.best.all = {plan, 1};
+  c.call.bound.cycles = 100;
+  c.call.bound.energy_pj = 1000;
+  c.call.bound.certificate.all.cycles = 2100;
+  c.call.bound.certificate.host_cycles = 500;
+  const double leaked = 1500 * c.n.hardware.leakage_pj_per_cycle;
+  c.call.best_cost = 1600 * (1000 + leaked);
+  CHECK(!MayPay(c.call, 1));
+  CHECK(MayPay(c.call, 2));
+  c.call.best_cost += 1;
+  CHECK(MayPay(c.call, 1));
+  c.call.best_cost = 100 * 1000;
+  CHECK(!MayPay(c.call, 40));
+}
+
 TEST_CASE(
     "better plan: on a mesh it is better than the plain plan, and no worse than one "
     "node") {

@@ -28,13 +28,6 @@ constexpr int32_t kFewSlices = 2;
 constexpr size_t kStepsLeft = 16;
 constexpr double kNoCost = 1e300;
 
-double CostOf(const PlanCall& call, double energy_pj, double cycles) {
-  sluice_report_t report = {};
-  report.energy_pj = energy_pj;
-  report.latency_cycles = static_cast<uint64_t>(cycles);
-  return PlanCost(call.options, report);
-}
-
 NodeRegion HalfOf(NodeRegion nodes) {
   uint32_t* longer = &nodes.extent[nodes.extent[kRows] > nodes.extent[kColumns]];
   *longer = (*longer + 1) / 2;
@@ -355,17 +348,6 @@ Status TakeTogether(Measured* self, NodeRegion nodes) {
 }
 
 }  // namespace
-
-bool MayPay(const PlanCall& call, int64_t nodes) {
-  const sluice_certificate_t& least = call.bound.certificate;
-  const double least_cycles = static_cast<double>(call.bound.cycles);
-  const double cycles =
-      Max(least_cycles, static_cast<double>(least.all.cycles - least.host_cycles) /
-                            static_cast<double>(nodes));
-  const double leaked = (cycles - least_cycles) * call.hardware.leakage_pj_per_cycle;
-  return !call.has_plan() ||
-         CostOf(call, call.bound.energy_pj + leaked, cycles) < call.best_cost;
-}
 
 Status TakeOnMesh(PlanCall* call) {
   const NodeRegion all = WholeMesh(call->hardware);

@@ -22,9 +22,6 @@ namespace sluice {
 // One node with the space of plans is tried only where there is a plain plan.
 Status TakeOnMesh(PlanCall* call);
 
-// False if no plan on so many nodes of the mesh is better than the best one.
-bool MayPay(const PlanCall& call, int64_t nodes);
-
 }  // namespace sluice
 
 #endif  // SLUICE_PLAN_MESH_TAKE_ON_NODES_H_
