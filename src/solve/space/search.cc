@@ -226,8 +226,7 @@ class Trier {
     return true;
   }
 
-  // Tries cuts of images, then of rows, of a run of layers: the coarsest that fits and
-  // some finer ones.
+  // Tries cuts of images, then of rows: the coarsest that fits and some finer ones.
   void TryCuts(uint32_t from, uint32_t end, int64_t slice) {
     const OuterCuts cuts(*p_.graph, p_.at(end - 1), OutputOf(p_, end - 1).extent);
     Patience patience(lean_ ? 1 : StoresSoon(p_, end - 1) ? kCutsAtOutput : kMoreCuts);
