@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Builds the library again with ThreadSanitizer, and runs many_contexts on it. Parts whose
-# functions many_contexts does not call are left out.
+# functions many_contexts does not call are left out, and at the link what refers to them.
 #
 #   tsan.sh SOURCE WORK FLATC FLATBUFFERS_INCLUDE GRAPH HARDWARE
 #
@@ -33,7 +33,7 @@ if ! { cmake -S "$source" -B "$work/build" -G Ninja -Wno-dev -DCMAKE_BUILD_TYPE=
   cmake --build "$work/build" --target sluice_static &&
   cc -std=c99 -D_POSIX_C_SOURCE=200809L -O1 -g1 -fsanitize=thread \
     -I"$source/include" "$source/tests/threads/many_contexts.c" \
-    "$work/build/src/libsluice_rooms.a" -lpthread -o "$work/many_contexts"; } \
+    -Wl,--gc-sections "$work/build/src/libsluice_rooms.a" -lpthread -o "$work/many_contexts"; } \
   >"$work/log" 2>&1; then
   tail -30 "$work/log"
   exit 6

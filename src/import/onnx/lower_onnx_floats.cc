@@ -141,9 +141,8 @@ void Binary(OnnxLowering* to, const OnnxNode& node) {
   if (node.op == "Add" && OutputOf(*to, node).type == kOnnxInt32) {
     Require(IsInt32(to, a) && IsInt32(to, b), "a sum of integers that are not int32");
     const uint32_t first = PlainTensor(to, a), second = PlainTensor(to, b);
-    AddHost(
-        to,
-        {node.name, "AddInt32", {first, second}, options, {NewInt32s(to, node)}, 0});
+    AddHost(to, node.name, "AddInt32",
+            {{first, second}, options, {NewInt32s(to, node)}}, 0);
     return;
   }
   const uint32_t first = FloatsOf(to, a), second = FloatsOf(to, b);
@@ -335,9 +334,8 @@ void Matmul(OnnxLowering* to, const OnnxNode& node) {
   numbers.floats = true;
   numbers.dtype = SLUICE_DTYPE_INT32;
   const uint32_t product = NewTensor(to, node.name + "/product", dims, numbers);
-  AddHost(
-      to,
-      {node.name + "/product", "MatMul", {first, second}, options, {product}, work});
+  AddHost(to, node.name + "/product", "MatMul", {{first, second}, options, {product}},
+          work);
   Options sum;
   AppendShape(out, out.size(), &sum);
   AppendShape(out, out.size(), &sum);
