@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the layers of a plan take adds up to what the plan's report says.
 #include <doctest/doctest.h>
-
 #include <string.h>
 
 #include <vector>
