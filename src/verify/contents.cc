@@ -22,9 +22,10 @@ constexpr uint32_t kFewCovered = 64;  // pieces: not worth a look
 bool Paint(const Frame& frame, uint32_t d, int64_t length, uint8_t* begin) {
   if (d == frame.dims) {
     const size_t bytes = static_cast<size_t>(length);
-    if (memchr(begin, 0, bytes) == nullptr) return false;
-    memset(begin, 1, bytes);
-    return true;
+    size_t marked = 0;
+    while (marked < bytes && begin[marked] != 0) ++marked;
+    memset(begin + marked, 1, bytes - marked);
+    return marked < bytes;
   }
   bool fresh = false;
   for (int64_t i = 0; i < frame.count[d]; ++i) {
