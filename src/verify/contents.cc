@@ -16,33 +16,38 @@ namespace {
 // Bytes of a scratchpad that are looked at one by one, at most.
 constexpr uint64_t kMostPainted = 512 << 10;
 constexpr uint32_t kFewCovered = 64;  // pieces: not worth a look
+constexpr int64_t kPolledBytes = 64 << 10;
 
-// Marks bytes of the frame from its dim d on, with the first one at `begin`; false if
-// all of them were marked before.
-bool Paint(const Frame& frame, uint32_t d, int64_t length, uint8_t* begin) {
-  if (d == frame.dims) {
-    const size_t bytes = static_cast<size_t>(length);
-    size_t marked = 0;
-    while (marked < bytes && begin[marked] != 0) ++marked;
-    memset(begin + marked, 1, bytes - marked);
-    return marked < bytes;
+// Marks the bytes that a piece may show of runs of this length, the first one at `at`,
+// the others along the frame from its dim d on; false if all were marked before.
+bool Paint(const Piece& piece, const Frame& frame, uint32_t d, int64_t length,
+           int64_t at, Span<uint8_t> painted) {
+  if (d < frame.dims) {
+    bool fresh = false;
+    for (int64_t i = 0; i < frame.count[d]; ++i) {
+      fresh |= Paint(piece, frame, d + 1, length, at + i * frame.stride[d], painted);
+    }
+    return fresh;
   }
-  bool fresh = false;
-  for (int64_t i = 0; i < frame.count[d]; ++i) {
-    fresh |= Paint(frame, d + 1, length, begin + i * frame.stride[d]);
-  }
-  return fresh;
+  // A later write may have divided the piece: then both parts have the whole frame.
+  const int64_t end = Min(at + length, piece.end);
+  int64_t byte = Max(at, piece.begin);
+  while (byte < end && painted[static_cast<size_t>(byte)] != 0) ++byte;
+  if (byte >= end) return false;
+  memset(&painted[static_cast<size_t>(byte)], 1, static_cast<size_t>(end - byte));
+  return true;
 }
 
-// The same for a whole frame. *rows: runs of bytes that it has.
-bool Paint(Frame frame, Span<uint8_t> painted, int64_t* rows) {
+// The same for all bytes that a piece may show. *rows: runs of bytes that it has.
+bool Paint(const Piece& piece, Span<uint8_t> painted, int64_t* rows) {
+  Frame frame = piece.frame;
   int64_t length = frame.width;
   while (frame.dims > 0 && frame.stride[frame.dims - 1] == length) {
     length *= frame.count[--frame.dims];
   }
   *rows = 1;
   for (uint32_t d = 0; d < frame.dims; ++d) *rows *= frame.count[d];
-  return Paint(frame, 0, length, painted.data() + frame.base);
+  return Paint(piece, frame, 0, length, frame.base, painted);
 }
 
 }  // namespace
@@ -434,10 +439,16 @@ static Status DropHidden(Contents* c, uint32_t memory) {
        [](const Piece* a, const Piece* b) { return a->sequence > b->sequence; });
   memset(c->painted.data(), 0, c->painted.size());
   uint32_t kept = 0;
+  int64_t bytes = 0;  // since the last poll, at most
   for (Piece* piece : c->found) {
     int64_t rows = 0;
-    const bool visible = Paint(piece->frame, c->painted, &rows);
+    const bool visible = Paint(*piece, c->painted, &rows);
     SLUICE_TRY(Spend(c->judge, 1 + rows / 16));
+    bytes += piece->end - piece->begin;
+    if (bytes >= kPolledBytes) {
+      if (c->judge->arena->memory()->Stop()) return Status::kStopped;
+      bytes = 0;
+    }
     if (visible || !piece->covered) {
       ++kept;
     } else {

@@ -221,13 +221,14 @@ std::vector<int64_t> WriteAtRandom(size_t rounds) {
   for (size_t round = 0; round < rounds; ++round) {
     const int64_t before = s.own.judge.work;
     for (int i = 0; i < 64; ++i) {
-      const int64_t rows = 2 + rng.Below(5), length = 1 + rng.Below(6);
+      // A run of bytes divides what it covers.
+      const int64_t rows = 1 + rng.Below(6), length = 2 + rng.Below(6);
       const int64_t stride = length + 1 + rng.Below(40);
       const int64_t at = rng.Below(512 - static_cast<uint32_t>(rows * stride));
       const uint32_t root = ++position;
       Part part = {root, 1, {}, {1, 1, rows, length}, at, {0, 0, stride, 1}};
       Box box = Box::At(at, 0, 1);
-      box.Add(rows, stride, 0);
+      if (rows > 1) box.Add(rows, stride, 0);
       box.Add(length, 1, 0);
       s.Enter(&contents, {0, 0, 0, position});
       REQUIRE(Overwrite(&contents, 0, box, false) == Status::kOk);

@@ -41,6 +41,7 @@ class ScheduleOptions(TypedDict, total=False):
     resume: Optional[Plan]
     tile_cost: Optional[TileCost]
     tile_rows: Optional[Mapping[Tuple[Any, ...], Any]]
+    tile_bound: Optional[TileCost]
     progress: Union[bool, Progress, None]
     executor: Optional[Executor]
 

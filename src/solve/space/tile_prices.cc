@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-constexpr size_t kKnown = 4096;  // a power of two
+constexpr size_t kKnown = 2048;  // a power of two
 
 uint64_t HashOfLayer(const Graph& graph, const Layer& layer) {
   uint64_t hash = Fnv1a(layer.attributes.data(),
