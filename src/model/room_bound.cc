@@ -134,7 +134,20 @@ class Rooms {
   // Cycles of tiles that end before the first tile of a layer starts.
   int64_t CyclesBefore(uint32_t layer) {
     for (Piece& piece : piece_) piece = Piece{};
-    NeedInputs(graph_.layers[layer], kOneElement);
+    const Layer& first = graph_.layers[layer];
+    NeedInputs(first, kOneElement);
+    if (TraitsOf(first).sum == SumRule::kNoSum) return CyclesOf(layer);
+    // A tile that begins a sum needs no more than one channel of it, of all its window.
+    const bool window = TraitsOf(first).form == Form::kConv;
+    for (const uint32_t t : first.inputs) {
+      if (t == kNone || piece_[t].elements() == 0) continue;
+      const Piece all = piece_[t];
+      piece_[t] = kOneElement;
+      for (int a = 1; a < 3 && window; ++a) {
+        piece_[t].count[a] = all.count[a];
+        piece_[t].step[a] = all.step[a];
+      }
+    }
     return CyclesOf(layer);
   }
 

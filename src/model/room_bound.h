@@ -4,8 +4,9 @@
 // is loaded after it.
 //
 // For a layer L: its first tile starts when tiles of earlier layers have made the
-// inputs of one element of its output. Until then no tile of L, or of a layer that
-// depends on L, has run. So at most as many bytes of their loads have arrived as the
+// inputs of one element of its output; of a sum over channels, which tiles may add up in
+// parts, those of one channel. Until then no tile of L, or of a layer that depends on L,
+// has run. So at most as many bytes of their loads have arrived as the
 // scratchpads hold, and none of their results have been stored. All other bytes pass
 // DRAM's port after that moment.
 //

@@ -19,7 +19,8 @@ constexpr double kEnergyPart = 1e-9;
 constexpr uint32_t kSums = kNone;  // instead of a layer
 
 bool AtMost(double a, double b, double part) {
-  return a <= b + part * (a < 0 ? -a : a);  // false for NaN
+  // False for NaN, and for an infinite a, since b is what the judge derives.
+  return a <= b + part * (b < 0 ? -b : b);
 }
 
 // A number of the certificate, with what it should be.
@@ -176,6 +177,8 @@ Status CheckCertificate(const Judge& judge, const LeastCosts& own) {
   if (!AtMost(0, again.said, 0) || !AtMost(again.said, again.own, kEnergyPart)) {
     return Refuse(judge, kSums, again);
   }
+  const Field caller = {"caller_pj", c.caller_pj, 0};
+  if (!AtMost(0, caller.said, 0)) return Refuse(judge, kSums, caller);
   return CheckReported(judge, claimed);
 }
 

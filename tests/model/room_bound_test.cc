@@ -61,23 +61,25 @@ int64_t RoomOf(const GraphSpec& spec, uint64_t macs = 64, int64_t tiles = kMany,
 }
 
 constexpr int64_t kMatrix = 4096 * 16 + 4096 * 12;
-constexpr int64_t kConvCycles = 8 * 8 * 16 * 16 * 9 / 64;
+// Of one channel of the convolution, with 4 MACs per cycle: a tile that begins the matrix
+// product's sums needs no more.
+constexpr int64_t kConvCycles = 8 * 8 * 16 * 9 / 4;
 
 TEST_CASE("room: behind a sum over all pixels a matrix comes late") {
-  CHECK(RoomOf(Chain(6)) ==
-        kFirst + kConvCycles + 8 * 8 * 16 / 16 + (kMatrix + 4096 - kRoom) / kRate);
+  CHECK(RoomOf(Chain(6), 4) ==
+        kFirst + kConvCycles + 8 * 8 / 16 + (kMatrix + 4096 - kRoom) / kRate);
 }
 
 TEST_CASE("room: layers that cannot raise a bound are passed over") {
-  const int64_t late = RoomOf(Chain(6)), tiles = kConvCycles + 8 * 8 * 16 / 16;
-  CHECK(RoomOf(Chain(6), 64, tiles) == late);
-  CHECK(RoomOf(Chain(6), 64, tiles, late - 1) == late);
-  CHECK(RoomOf(Chain(6), 64, tiles, late + 5) == late + 5);
+  const int64_t late = RoomOf(Chain(6), 4), tiles = kConvCycles + 8 * 8 / 16;
+  CHECK(RoomOf(Chain(6), 4, tiles) == late);
+  CHECK(RoomOf(Chain(6), 4, tiles, late - 1) == late);
+  CHECK(RoomOf(Chain(6), 4, tiles, late + 5) == late + 5);
   // All bytes behind the first tile, were there no tiles.
   const int64_t all = 8 * 8 * 16 + 16 * 16 * 9 + 16 * 12 + kMatrix + 4096;
   const int64_t port = kFirst + (all - kRoom) / kRate;
   REQUIRE(port < late);
-  CHECK(RoomOf(Chain(6), 64, 0, port) == port);
+  CHECK(RoomOf(Chain(6), 4, 0, port) == port);
 }
 
 TEST_CASE("room: one pixel needs four of the convolution at a corner") {
@@ -86,7 +88,7 @@ TEST_CASE("room: one pixel needs four of the convolution at a corner") {
   g.layers[1] = {SLUICE_OP_CONV, {3, 1, 2}, {4}, {1, 1, 1, 1, 1, 1, 1, 1}};
   const int64_t pixel = 16 * 16 * 9 / 4;
   CHECK(RoomOf(g, 4) ==
-        kFirst + pixel + 4 * pixel + (kMatrix + 64 * 4096 - kRoom) / kRate);
+        kFirst + pixel / 16 + 4 * pixel + (kMatrix + 64 * 4096 - kRoom) / kRate);
 }
 
 TEST_CASE("room: all weights of later layers wait for the last pixel") {
@@ -120,8 +122,7 @@ TEST_CASE("room: what fits, or waits for nothing, says nothing") {
   g.tensors.push_back({{1, 1, 1, 8192}, kI8, 2});
   g.layers.push_back({SLUICE_OP_CONCAT, {7, 8}, {9}, {3}});
   g.layers.push_back({SLUICE_OP_REQUANTIZE, {9}, {10}, {}});
-  CHECK(RoomOf(g) ==
-        kFirst + kConvCycles + 8 * 8 * 16 / 16 + (kMatrix - kRoom) / kRate);
+  CHECK(RoomOf(g, 4) == kFirst + kConvCycles + 8 * 8 / 16 + (kMatrix - kRoom) / kRate);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -117,6 +118,7 @@ void RefuseChanges(const Judged& of, const Bytes& plan, uint32_t most, Tally* ta
       Refuse(of, place, was + by, plan, tally);
       Refuse(of, place, was - by, plan, tally);
       Refuse(of, place, 0.0 / 0.0, plan, tally);
+      Refuse(of, place, std::numeric_limits<double>::infinity(), plan, tally);
     } else {
       uint64_t was = 0;
       std::memcpy(&was, plan.data() + place.at, sizeof was);
