@@ -6,38 +6,29 @@
 #include <vector>
 
 #include "model/notation.h"
-#include "tests/bench/soma_peer.h"
-#include "tests/solve/fusion/small_network.h"
+#include "tests/model/small_parser.h"
 
 namespace sluice {
 namespace {
 
 TEST_CASE("notation cuts: boxes of a layer's tiles are disjoint and fill its map") {
-  Small s;
-  Memory memory(HostAllocator(), 0);
-  Arena arena(&memory);
-  TileMemo memo;
-  REQUIRE(memo.Init(&arena, s.model, 256) == Status::kOk);
-  Parser parser;
-  TileList list;
-  REQUIRE(InitParser(&parser, &arena, &s.problem, &memo, {512, 1024}, &list) ==
-          Status::kOk);
+  SmallParser s;
   std::vector<uint32_t> order = {0, 1, 2, 3, 4};
   std::vector<uint8_t> cut = {kCutDram, kCutFine, kCutFine, kCutFine, kCutFine};
   int cuttable = 0;
   for (int32_t count = 1; count <= 8; ++count) {
     std::vector<int32_t> tiles(5, count);
     const GroupNotation g = {{order.data(), 5}, {cut.data(), 5}, {tiles.data(), 5}};
-    if (ParseNotation(&parser, g, &list) != ParseResult::kOk) continue;
+    if (ParseNotation(&s.parser, g, &s.list) != ParseResult::kOk) continue;
     ++cuttable;
-    REQUIRE(list.tiles == 5 * static_cast<uint32_t>(count));
+    REQUIRE(s.list.tiles == 5 * static_cast<uint32_t>(count));
     for (uint32_t layer = 0; layer < 5; ++layer) {
       const int32_t* extent = s.layers[layer].extent;
       std::vector<int> made(
           static_cast<size_t>(extent[0] * extent[1] * extent[2] * extent[3]));
-      for (uint32_t p = 0; p < list.tiles; ++p) {
-        if (list.layer[p] != layer) continue;
-        const CutBox& b = list.box[p];
+      for (uint32_t p = 0; p < s.list.tiles; ++p) {
+        if (s.list.layer[p] != layer) continue;
+        const CutBox& b = s.list.box[p];
         for (int n = b.begin[0]; n < b.end[0]; ++n) {
           for (int h = b.begin[1]; h < b.end[1]; ++h) {
             for (int w = b.begin[2]; w < b.end[2]; ++w) {

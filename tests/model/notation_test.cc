@@ -10,8 +10,7 @@
 #include "base/rng.h"
 #include "model/dma_list.h"
 #include "model/timeline.h"
-#include "tests/bench/soma_peer.h"
-#include "tests/solve/fusion/small_network.h"
+#include "tests/model/small_parser.h"
 
 namespace sluice {
 namespace {
@@ -108,17 +107,9 @@ void CheckReads(Small* s, const GroupNotation& g, const TileList& list) {
 }
 
 TEST_CASE("parser: with exact boxes every tile finds every element it reads") {
-  Small s;
-  Memory memory(HostAllocator(), 0);
-  Arena arena(&memory);
-  TileMemo memo;
-  REQUIRE(memo.Init(&arena, s.model, 256) == Status::kOk);
-  Parser parser;
-  TileList list;
-  REQUIRE(InitParser(&parser, &arena, &s.problem, &memo, {512, 1024}, &list) ==
-          Status::kOk);
+  SmallParser s;
   DmaLister lister;
-  REQUIRE(lister.Init(&arena, 512, 1024) == Status::kOk);
+  REQUIRE(lister.Init(&s.arena, 512, 1024) == Status::kOk);
   std::vector<uint32_t> order = {0, 1, 2, 3, 4};
   std::vector<uint8_t> cut(5);
   std::vector<int32_t> tiles(5);
@@ -138,50 +129,43 @@ TEST_CASE("parser: with exact boxes every tile finds every element it reads") {
       tiles[i] = 1 + static_cast<int32_t>(rng.Below(8));
     }
     const GroupNotation g = {{order.data(), 5}, {cut.data(), 5}, {tiles.data(), 5}};
-    const ParseResult result = ParseNotation(&parser, g, &list);
+    const ParseResult result = ParseNotation(&s.parser, g, &s.list);
     if (result != ParseResult::kOk) {
       REQUIRE(result == ParseResult::kCut);
       continue;
     }
     ++parsed;
-    CheckReads(&s, g, list);
-    for (uint32_t t = 0; t < list.transfers; ++t) {
-      shared += list.transfer[t].kind == kLoadInput &&
-                list.transfer[t].end > list.transfer[t].use + 1;
+    CheckReads(&s, g, s.list);
+    for (uint32_t t = 0; t < s.list.transfers; ++t) {
+      shared += s.list.transfer[t].kind == kLoadInput &&
+                s.list.transfer[t].end > s.list.transfer[t].use + 1;
     }
-    const int64_t latency = lister.List(list, s.problem.buffer_bytes, 0, &dma);
-    REQUIRE(latency == Latency(list, dma, {scratch.data(), 1024}));
-    REQUIRE(CheckDma(list, dma, {scratch.data(), 1024}) == DmaFault::kLegal);
-    REQUIRE(ProfileBuffer(list, dma, {profile.data(), 1024}) <= s.problem.buffer_bytes);
+    const int64_t latency = lister.List(s.list, s.problem.buffer_bytes, 0, &dma);
+    REQUIRE(latency == Latency(s.list, dma, {scratch.data(), 1024}));
+    REQUIRE(CheckDma(s.list, dma, {scratch.data(), 1024}) == DmaFault::kLegal);
+    REQUIRE(ProfileBuffer(s.list, dma, {profile.data(), 1024}) <=
+            s.problem.buffer_bytes);
   }
   CHECK(parsed > 1000);
   CHECK(shared > 100);
 }
 
 TEST_CASE("parser: a layer before its source is refused, and so is too fine a cut") {
-  Small s;
-  Memory memory(HostAllocator(), 0);
-  Arena arena(&memory);
-  TileMemo memo;
-  REQUIRE(memo.Init(&arena, s.model, 256) == Status::kOk);
-  Parser parser;
-  TileList list;
-  REQUIRE(InitParser(&parser, &arena, &s.problem, &memo, {64, 64}, &list) ==
-          Status::kOk);
+  SmallParser s({64, 64});
   std::vector<uint32_t> order = {0, 1, 3, 2, 4};
   std::vector<uint8_t> cut = {kCutDram, kCutFine, kCutFine, kCutFine, kCutFine};
   std::vector<int32_t> tiles = {1, 1, 1, 1, 1};
   const GroupNotation g = {{order.data(), 5}, {cut.data(), 5}, {tiles.data(), 5}};
-  CHECK(ParseNotation(&parser, g, &list) == ParseResult::kOrder);
+  CHECK(ParseNotation(&s.parser, g, &s.list) == ParseResult::kOrder);
   order = {0, 1, 2, 3, 4};
-  CHECK(ParseNotation(&parser, g, &list) == ParseResult::kOk);
-  CHECK(list.tiles == 5);
+  CHECK(ParseNotation(&s.parser, g, &s.list) == ParseResult::kOk);
+  CHECK(s.list.tiles == 5);
   tiles[2] = 97;  // a prime above every extent
-  CHECK(ParseNotation(&parser, g, &list) == ParseResult::kTooMany);
+  CHECK(ParseNotation(&s.parser, g, &s.list) == ParseResult::kTooMany);
   tiles[2] = 17;
-  CHECK(ParseNotation(&parser, g, &list) == ParseResult::kCut);
+  CHECK(ParseNotation(&s.parser, g, &s.list) == ParseResult::kCut);
   tiles[2] = 0;
-  CHECK(ParseNotation(&parser, g, &list) == ParseResult::kCut);
+  CHECK(ParseNotation(&s.parser, g, &s.list) == ParseResult::kCut);
 }
 
 }  // namespace
