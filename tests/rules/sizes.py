@@ -36,7 +36,6 @@ LONGER = {
     "src/solve/placement/offsets/Search": 450,
     "src/solve/segments/Values": 350,
     "src/solve/space/Improver": 310,
-    "src/solve/space/SegmentMaker": 1260,
     "src/solve/space/SegmentMemo": 260,
     "src/solve/space/SpaceBoxes": 250,
     "src/solve/space/TileChooser": 360,
