@@ -30,15 +30,11 @@ LONGER = {
     "src/import/tflite/Lowering": 290,
     "src/model/DmaLister": 210,
     "src/model/Program": 290,
-    "src/plan/space/SpaceSchedule": 220,
     "src/plan/together/Shares": 510,
     "src/solve/fusion/Scheme": 265,
     "src/solve/placement/offsets/Search": 450,
     "src/solve/segments/Values": 350,
     "src/solve/space/Improver": 310,
-    "src/solve/space/SegmentMemo": 260,
-    "src/solve/space/SpaceBoxes": 250,
-    "src/solve/space/TileChooser": 360,
     "src/zoo/Network": 215,
 }
 

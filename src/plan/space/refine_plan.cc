@@ -107,7 +107,7 @@ class Refiner {
     SpaceSchedule space(of_, &memory);
     left_ -= Min(left_, kStepsOfTry);
     if (space.Find(&ignored) != Status::kOk || !space.IsWanted()) return Status::kOk;
-    Seen* const seen = EntryOf(space.Hash());
+    Seen* const seen = EntryOf(HashOfSegments(space.segments()));
     for (int order = 0; seen->cost == 0 && order < SpaceSchedule::kOrders; ++order) {
       Candidate c(call_.scratch->memory(), call_.hardware);
       if (!space.Has(order) || space.Write(order, &c) != Status::kOk) continue;

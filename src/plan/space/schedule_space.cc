@@ -43,7 +43,36 @@ Status PlaceTensors(const SpaceCall& call, const SpacePlan& plan, Arena* scratch
   return PlaceInDram(graph, when, on_chip, scratch, &out->lowering, &ignored);
 }
 
+// Whether the plan has these segments.
+bool IsOf(const SpacePlan& plan, Span<const KnownSegment> segments) {
+  for (const SpaceSegment& s : plan.segments) {
+    const KnownSegment& known = segments[s.first];
+    if (known.last != s.last || !SameLoops(known.choice, s.choice)) return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+uint64_t HashOfSegments(Span<const SpaceSegment> segments) {
+  uint64_t hash = 0;
+  for (const SpaceSegment& s : segments) {
+    const LoopChoice& c = s.choice;
+    const int64_t facts[] = {s.last, c.count, c.slice, c.piece};
+    hash = Fnv1aWords(facts, sizeof facts, hash);
+    hash = Fnv1a(c.cut, static_cast<size_t>(c.count), hash);
+    hash = Fnv1aWords(c.trips, sizeof c.trips[0] * static_cast<size_t>(c.count), hash);
+  }
+  return hash;
+}
+
+int64_t MostIterations(Span<const SpaceSegment> segments) {
+  int64_t most = 1;
+  for (const SpaceSegment& s : segments) {
+    most = Max(most, s.choice.Iterations());
+  }
+  return most;
+}
 
 Status SpaceSchedule::Find(Diagnostic* diagnostic) {
   SLUICE_TRY(MakeSpaceProblem({call_.graph, call_.hardware, call_.lowering,
@@ -152,37 +181,9 @@ Status SpaceSchedule::Note(Arena* arena, KnownPlan* out) const {
 
 bool SpaceSchedule::IsWanted() const {
   const bool carries = call_.from.notation != nullptr;
-  if (call_.exactly) return (!carries || carried_.all) && IsOf(known_);
+  if (call_.exactly) return (!carries || carried_.all) && IsOf(plan_, known_);
   if (carries) return 2 * size_t{carried_.kept} >= plan_.segments.size();
-  return call_.search.keeps_known || !IsOf(call_.known->segment);
-}
-
-bool SpaceSchedule::IsOf(Span<const KnownSegment> segments) const {
-  for (const SpaceSegment& s : plan_.segments) {
-    const KnownSegment& known = segments[s.first];
-    if (known.last != s.last || !SameLoops(known.choice, s.choice)) return false;
-  }
-  return true;
-}
-
-uint64_t SpaceSchedule::Hash() const {
-  uint64_t hash = 0;
-  for (const SpaceSegment& s : plan_.segments) {
-    const LoopChoice& c = s.choice;
-    const int64_t facts[] = {s.last, c.count, c.slice, c.piece};
-    hash = Fnv1aWords(facts, sizeof facts, hash);
-    hash = Fnv1a(c.cut, static_cast<size_t>(c.count), hash);
-    hash = Fnv1aWords(c.trips, sizeof c.trips[0] * static_cast<size_t>(c.count), hash);
-  }
-  return hash;
-}
-
-int64_t SpaceSchedule::most_iterations() const {
-  int64_t most = 1;
-  for (const SpaceSegment& s : plan_.segments) {
-    most = Max(most, s.choice.Iterations());
-  }
-  return most;
+  return call_.search.keeps_known || !IsOf(plan_, call_.known->segment);
 }
 
 bool SpaceSchedule::Has(int order) {

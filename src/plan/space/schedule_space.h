@@ -39,6 +39,10 @@ struct SpaceCall {
   bool soon = false;                 // images are placed by heuristics alone
 };
 
+uint64_t HashOfSegments(Span<const SpaceSegment> segments);  // and of their loops
+// The most iterations that the loops of a segment have.
+int64_t MostIterations(Span<const SpaceSegment> segments);
+
 class SpaceSchedule {
  public:
   static constexpr int kOrders = 2;  // PlaceOrder: ways to place images
@@ -55,8 +59,6 @@ class SpaceSchedule {
   // false.
   Status Write(int order, Candidate* out);
   Span<const SpaceSegment> segments() const { return plan_.segments; }
-  uint64_t Hash() const;            // of the segments and their loops
-  int64_t most_iterations() const;  // of a segment's loops
   // The segments and what they leave, in `arena`.
   Status Note(Arena* arena, KnownPlan* out) const;
   // The plan before changes at the end (SpaceSearch::found). It lives in search.notes of
@@ -67,7 +69,6 @@ class SpaceSchedule {
   bool IsWanted() const;
 
  private:
-  bool IsOf(Span<const KnownSegment> segments) const;
   Status Search();
   void KeepElsewhere();
   Status Place(PlaceOrder order);

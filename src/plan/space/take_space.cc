@@ -291,7 +291,7 @@ class SpaceTaker {
     if (of.from.notation == nullptr) call_->spaced = call_->spaced || found;
     // A fault in the caller's tile costs is reported even if nothing was found.
     if (!found || !space.IsWanted()) return TakeFound(call_, false, nullptr);
-    iterations_ = space.most_iterations();
+    iterations_ = MostIterations(space.segments());
     return TakeOrdersOf(&space, &memory);
   }
 

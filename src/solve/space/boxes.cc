@@ -13,6 +13,59 @@ bool IsStraight(const RootAxes& axes) {
   return true;
 }
 
+__attribute__((cold)) BoxPlace PlaceOf(const Lowering& lowering, const RootMap& roots,
+                                       uint32_t tensor) {
+  BoxPlace place;
+  place.root = RootOf(lowering, tensor);
+  place.axes = FindRootAxes(roots, tensor);
+  place.plain = place.root == tensor && place.axes.nested && IsStraight(place.axes);
+  return place;
+}
+
+__attribute__((cold)) BoxFacts FactsOf(const Graph& graph, const MacArray& array,
+                                       const Layer& layer) {
+  BoxFacts facts = {};
+  const LayerKind kind = KindOf(layer.op);
+  facts.append = kind == LayerKind::kAppend;
+  if (facts.append) facts.out = layer.inputs[1];  // the rows
+  if (kind != LayerKind::kCompute) return facts;
+  facts.out = layer.outputs[0];
+  facts.rule = CutsOn(array, graph, layer);
+  facts.channels = AccumulatedChannels(graph, layer);
+  const TileOperands operands = OperandsOf(layer);
+  for (int r = 0; r < kTileRoles; ++r) facts.tensor[r] = operands.tensor[r];
+  return facts;
+}
+
+// Grows the box to one that tiles of the layer may have: whole along axes that cannot
+// be cut, whole units along the others.
+void KeepToCuts(const CutRule& rule, const Tensor& out, Box* box) {
+  for (int a = 0; a < kAxes; ++a) {
+    if (!rule.cuttable[a]) {
+      box->begin[a] = 0;
+      box->extent[a] = out.extent[a];
+    } else if (rule.unit[a] > 1) {
+      const int32_t unit = rule.unit[a];
+      const int32_t end =
+          Min((box->begin[a] + box->extent[a] + unit - 1) / unit * unit, out.extent[a]);
+      box->begin[a] = box->begin[a] / unit * unit;
+      box->extent[a] = end - box->begin[a];
+    }
+  }
+}
+
+// The part of the tensor that lies in a box of its root; false where there is none.
+bool PartInTensor(const Graph& graph, const RootMap& roots, const BoxPlace& place,
+                  uint32_t tensor, const Box& in_root, Box* box) {
+  if (place.plain) {
+    *box = in_root;
+    return true;
+  }
+  return place.axes.nested
+             ? BoxInTensor(place.axes, graph.tensors[tensor], in_root, box)
+             : BoxInTensor(roots, tensor, in_root, box);
+}
+
 }  // namespace
 
 __attribute__((cold)) Status SpaceBoxes::Init(Arena* arena) {
@@ -27,24 +80,12 @@ __attribute__((cold)) Status SpaceBoxes::Init(Arena* arena) {
   SLUICE_TRY(MakeRootMap(graph_, lowering_, arena, &roots_));
   for (int32_t& trip : trip_) trip = kAllTrips;
   for (uint32_t t = 0; t < place_.size(); ++t) {
-    Place* place = &place_[t];
-    place->root = RootOf(lowering_, t);
-    place->axes = FindRootAxes(roots_, t);
-    place->plain = place->root == t && place->axes.nested && IsStraight(place->axes);
+    place_[t] = PlaceOf(lowering_, roots_, t);
   }
   for (uint32_t p = 0; p < known_.size(); ++p) {
     const Layer& layer = lowering_.executed[plan_.layers[p].layer];
-    Known* known = &known_[p];
-    const LayerKind kind = KindOf(layer.op);
-    known->append = kind == LayerKind::kAppend;
-    known->alone = plan_.layers[p].alone;
-    if (known->append) known->out = layer.inputs[1];  // the rows
-    if (kind != LayerKind::kCompute) continue;
-    known->out = layer.outputs[0];
-    known->rule = CutsOn(array_, graph_, layer);
-    known->channels = AccumulatedChannels(graph_, layer);
-    const TileOperands operands = OperandsOf(layer);
-    for (int r = 0; r < kTileRoles; ++r) known->tensor[r] = operands.tensor[r];
+    known_[p] = FactsOf(graph_, array_, layer);
+    known_[p].alone = plan_.layers[p].alone;
   }
   return Status::kOk;
 }
@@ -70,29 +111,10 @@ Box SpaceBoxes::Asked(uint32_t position) const {
   return box;
 }
 
-// Grows the box to one that tiles of the layer may have: whole along axes that cannot
-// be cut, whole units along the others.
-void SpaceBoxes::KeepToCuts(const Known& known, Box* box) const {
-  const CutRule& rule = known.rule;
-  const Tensor& out = graph_.tensors[known.out];
-  for (int a = 0; a < kAxes; ++a) {
-    if (!rule.cuttable[a]) {
-      box->begin[a] = 0;
-      box->extent[a] = out.extent[a];
-    } else if (rule.unit[a] > 1) {
-      const int32_t unit = rule.unit[a];
-      const int32_t end =
-          Min((box->begin[a] + box->extent[a] + unit - 1) / unit * unit, out.extent[a]);
-      box->begin[a] = box->begin[a] / unit * unit;
-      box->extent[a] = end - box->begin[a];
-    }
-  }
-}
-
 // Adds the boxes that the layer reads to need_. A layer whose range of the sum is empty
 // makes nothing.
 void SpaceBoxes::AskFor(uint32_t position) {
-  const Known& known = known_[position];
+  const BoxFacts& known = known_[position];
   const int32_t channels = known.channels;
   const Range range = channels == 0 ? Range{0, 0} : Cut(position, kSumCut, channels);
   if (channels != 0 && range.begin >= range.end) {
@@ -122,7 +144,7 @@ void SpaceBoxes::Derive(uint32_t first, uint32_t last) {
     for (uint32_t t : layer.outputs) need_[place_[t].root] = Box{};
   }
   for (uint32_t p = last; p-- > first;) {
-    const Known& known = known_[p];
+    const BoxFacts& known = known_[p];
     if (known.alone) continue;
     if (known.append) {
       made_[p] = Asked(p);
@@ -147,13 +169,15 @@ void SpaceBoxes::Derive(uint32_t first, uint32_t last) {
 
 // The box that the layer must make: by its own cuts if its output leaves the loops, and
 // what its readers need. Kept in whole_ for loops over slices or over parts of its sum.
-Box SpaceBoxes::WholeOf(uint32_t position, const Known& known) {
+Box SpaceBoxes::WholeOf(uint32_t position, const BoxFacts& known) {
   const Box& need = need_[place_[known.out].root];
   Box* whole = &whole_[position];
   *whole = plan_.layers[position].leaves ? Asked(position) : Box{};
   Box box;
-  if (need.extent[0] != 0 && PartOf(known.out, need, &box)) GrowBox(whole, box);
-  if (whole->extent[0] != 0) KeepToCuts(known, whole);
+  if (need.extent[0] != 0 &&
+      PartInTensor(graph_, roots_, place_[known.out], known.out, need, &box))
+    GrowBox(whole, box);
+  if (whole->extent[0] != 0) KeepToCuts(known.rule, graph_.tensors[known.out], whole);
   return *whole;
 }
 
@@ -173,16 +197,6 @@ void SpaceBoxes::Slice(uint32_t position) {
   made_[position] = box;
   AskFor(position);
   if (made_[position].extent[0] != 0) Need(tensor, box);
-}
-
-bool SpaceBoxes::PartOf(uint32_t tensor, const Box& in_root, Box* box) const {
-  if (place_[tensor].plain) {
-    *box = in_root;
-    return true;
-  }
-  const RootAxes& axes = place_[tensor].axes;
-  return axes.nested ? BoxInTensor(axes, graph_.tensors[tensor], in_root, box)
-                     : BoxInTensor(roots_, tensor, in_root, box);
 }
 
 }  // namespace sluice

@@ -24,6 +24,22 @@ inline int64_t BytesOfBox(const Box& box, const Tensor& tensor) {
   return box.extent[0] == 0 ? 0 : box.elements() * tensor.element_bytes;
 }
 
+// How a tensor lies in its root.
+struct BoxPlace {
+  uint32_t root;
+  bool plain;  // the tensor is the root, in the root's own axes
+  RootAxes axes;
+};
+
+// What a position reads and makes, looked up once.
+struct BoxFacts {
+  uint32_t tensor[kTileRoles];
+  int32_t channels;
+  CutRule rule;
+  bool append, alone;
+  uint32_t out;
+};
+
 class SpaceBoxes {
  public:
   SpaceBoxes(const Graph& graph, const MacArray& array, const Lowering& lowering,
@@ -89,6 +105,9 @@ class SpaceBoxes {
   int32_t sum_end(uint32_t position) const { return sum_[position].end; }
 
  private:
+  struct Range {
+    int32_t begin, end;
+  };
   // The loop directly inside `loop` that a position is under; kNone: it is in `loop` itself.
   uint32_t LoopInside(uint32_t position, uint32_t loop) const {
     uint32_t inner = kNone;
@@ -97,35 +116,16 @@ class SpaceBoxes {
     return inner;
   }
 
-  struct Range {
-    int32_t begin, end;
-  };
-  // How a tensor lies in its root.
-  struct Place {
-    uint32_t root;
-    bool plain;  // the tensor is the root, in the root's own axes
-    RootAxes axes;
-  };
-  // What a position reads and makes, looked up once.
-  struct Known {
-    uint32_t tensor[kTileRoles];
-    int32_t channels;
-    CutRule rule;
-    bool append, alone;
-    uint32_t out;
-  };
   void Need(uint32_t tensor, const Box& box) {
-    const Place& place = place_[tensor];
+    const BoxPlace& place = place_[tensor];
     if (place.plain) return GrowBox(&need_[tensor], box);
     GrowBox(&need_[place.root], place.axes.nested ? BoxInRoot(place.axes, box)
                                                   : BoxInRoot(roots_, tensor, box));
   }
   Range Cut(uint32_t position, int cut, int32_t extent) const;
-  void KeepToCuts(const Known& known, Box* box) const;
   Box Asked(uint32_t position) const;
-  Box WholeOf(uint32_t position, const Known& known);
+  Box WholeOf(uint32_t position, const BoxFacts& known);
   void Slice(uint32_t position);
-  bool PartOf(uint32_t tensor, const Box& in_root, Box* box) const;
   void AskFor(uint32_t position);
 
   const Graph& graph_;
@@ -139,8 +139,8 @@ class SpaceBoxes {
   Span<Range> sum_;       // by position
   Span<TileBoxes> tile_;  // by position: of the box in made_
   Span<Box> need_;        // by root
-  Span<Place> place_;     // by tensor
-  Span<Known> known_;     // by position
+  Span<BoxPlace> place_;  // by tensor
+  Span<BoxFacts> known_;  // by position
 };
 
 }  // namespace sluice

@@ -3,10 +3,6 @@
 // what was found for a segment holds for every segment of equal layers that are connected
 // alike.
 //
-// A layer's signature says what it computes, how its operands lie in their roots, and
-// how far it is to the next layers that touch those. Segments whose layers have equal
-// signatures, with equal loops and equal roots on chip, cost the same.
-//
 // Input    a problem, the maker of its segments; segments with the roots held before
 //          them.
 // Output   whether the segment fits, its cost, and the roots held after it.
@@ -17,14 +13,9 @@
 #define SLUICE_SOLVE_SPACE_MEMO_H_
 
 #include "solve/space/segment.h"
+#include "solve/space/segment_keys.h"
 
 namespace sluice {
-
-struct SegmentKey {
-  Span<const Held> held;
-  uint32_t first, last;
-  const LoopChoice& loops;
-};
 
 class SegmentMemo {
  public:
@@ -32,7 +23,7 @@ class SegmentMemo {
   static constexpr size_t kMostHeld = 256;
 
   SegmentMemo(const SpaceProblem& problem, SegmentMaker* maker)
-      : p_(problem), maker_(maker) {}
+      : p_(problem), keys_(problem), maker_(maker) {}
   Status Init(Arena* arena);
 
   // False where the segment does not fit. If the limit excludes a segment that may fit,
@@ -70,24 +61,19 @@ class SegmentMemo {
     Name held[kMostKept];
     uint8_t count;
   };
-  uint64_t KeyOf(const SegmentKey& key) const;
   bool Find(const SegmentKey& key, uint64_t hash, bool* fits);
   void Keep(const SegmentKey& key, uint64_t hash, bool fits);
   bool NameOf(const SegmentKey& key, const Held& held, Name* name) const;
-  Status Sign(Span<uint64_t> signatures, Arena* scratch) const;
-  uint64_t HashOfOperand(uint32_t position, uint32_t tensor, uint64_t hash) const;
 
   const SpaceProblem& p_;
+  SegmentKeys keys_;
   SegmentMaker* maker_;
   SpaceCost cost_;
   Held held_[kMostHeld];
   size_t held_count_ = 0;
   bool excluded_ = false;
   uint64_t hits_ = 0;
-  uint64_t last_ = 0;      // key of the results at hand; 0: none
-  Span<uint64_t> root_;    // by root: hash of its kind and shape
-  Span<uint64_t> layers_;  // by position: hash of the signatures before it
-  Span<uint64_t> power_;
+  uint64_t last_ = 0;       // key of the results at hand; 0: none
   Span<uint64_t> misfits_;  // keys of segments that do not fit
   Span<Entry> entries_;     // segments that fit
 };

@@ -10,21 +10,9 @@
 
 #include "base/sequence.h"
 #include "solve/space/segment.h"
+#include "solve/space/tile_estimate.h"
 
 namespace sluice {
-
-// Weights of energy and time.
-struct SpaceGoal {
-  double per_pj, per_cycle;  // cost of a plan: per_pj x energy + per_cycle x cycles
-  // The objective of a whole plan is energy^energy_exponent x cycles^delay_exponent.
-  uint32_t energy_exponent = 1, delay_exponent = 1;
-};
-
-// What a whole plan costs.
-struct PlanTotal {
-  double energy_pj;
-  int64_t cycles;
-};
 
 // Numbers of parts to cut an extent into, each with another part size: all numbers up
 // to a limit, then fewer and fewer.
@@ -89,12 +77,7 @@ class TileChooser {
   // lean: every other size.
   TileChooser(const SpaceProblem& problem, TilePrices* prices, const SpaceGoal& goal,
               Budget* budget, Arena* arena, bool lean = false)
-      : p_(problem),
-        prices_(prices),
-        goal_(goal),
-        lean_(lean),
-        budget_(budget),
-        known_(arena) {}
+      : of_{problem, prices, goal}, lean_(lean), budget_(budget), known_(arena) {}
 
   // whole: bits of the roles that lie whole on chip.
   Status Choose(uint32_t position, uint32_t whole, const TileChoices** out);
@@ -105,28 +88,9 @@ class TileChooser {
     uint32_t whole;
     TileChoices choices;
   };
-  struct Bound {
-    double cost, bytes;
-  };
-  struct Facts;
-  struct Tile;
-  class Moving;
-  bool Crosses(const Layer& layer) const;
-  Facts FactsOf(uint32_t position, uint32_t whole) const;
-  void FindLeast(const TileBoxes& all, Facts* facts) const;
-  Tile TileOf(const Facts& facts, const LoopChoice& loops) const;
-  double LoadsOf(const Facts& facts, const LoopChoice& loops, int role) const;
   void Fill(uint32_t position, uint32_t whole, TileChoices* out) const;
-  void Consider(const Facts& facts, const LoopChoice& loops, TileChoices* out) const;
-  bool Reloads(const Facts& facts, const LoopChoice& loops) const;
-  static void Insert(const LoopChoice& loops, double cost, TileChoices* out);
-  Bound Least(const Facts& facts, const LoopChoice& loops) const;
-  bool Estimate(const Facts& facts, const LoopChoice& loops, double most,
-                double* cost) const;
 
-  const SpaceProblem& p_;
-  TilePrices* const prices_;
-  const SpaceGoal goal_;
+  const TileSetting of_;
   const bool lean_;
   Budget* budget_;
   Sequence<Known> known_;
