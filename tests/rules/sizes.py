@@ -34,7 +34,6 @@ LONGER = {
     "src/solve/fusion/Scheme": 265,
     "src/solve/placement/offsets/Search": 450,
     "src/solve/segments/Values": 350,
-    "src/solve/space/Improver": 310,
     "src/zoo/Network": 215,
 }
 
