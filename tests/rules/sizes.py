@@ -33,7 +33,6 @@ LONGER = {
     "src/plan/together/Shares": 510,
     "src/solve/fusion/Scheme": 265,
     "src/solve/placement/offsets/Search": 450,
-    "src/solve/segments/Values": 350,
     "src/zoo/Network": 215,
 }
 

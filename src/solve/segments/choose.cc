@@ -40,7 +40,7 @@ double Scalar(const Weights& weights, const SchemeValue& value) {
 
 void Revalue(Search* search, Run* run, uint32_t index) {
   SegmentScheme* scheme = &search->space->schemes[index];
-  const SchemeValue value = search->values->Of(*run, *scheme, search->ranking);
+  const SchemeValue value = ValueOf(*search->values, *run, *scheme, search->ranking);
   scheme->priced = value.priced || value.infeasible;
   scheme->value = Scalar(search->weights, value);
   if (!scheme->priced || scheme->value >= run->known_value) return;
@@ -117,7 +117,7 @@ double FindChain(Search* search, bool priced) {
 
 bool MayPrice(const Search& search) {
   return !search.budget->Exhausted() &&
-         (search.limit == 0 || search.values->calls() < search.limit);
+         (search.limit == 0 || search.values->calls < search.limit);
 }
 
 // Prices a scheme's layers while its value stays below `limit`.
@@ -125,7 +125,7 @@ Status PriceScheme(Search* search, Run* run, uint32_t index, double limit) {
   const SegmentScheme& scheme = search->space->schemes[index];
   bool all = false;
   while (!all && scheme.value < limit && MayPrice(*search)) {
-    SLUICE_TRY(search->values->PriceNext(*run, scheme, &all, search->diagnostic));
+    SLUICE_TRY(PriceNext(search->values, *run, scheme, &all, search->diagnostic));
     Revalue(search, run, index);
   }
   return Status::kOk;
@@ -135,8 +135,8 @@ Status PriceSingles(Search* search) {
   for (Run& run : search->space->runs) {
     if (run.stages != 0) continue;
     bool all;
-    SLUICE_TRY(search->values->PriceNext(run, search->space->schemes[run.schemes], &all,
-                                         search->diagnostic));
+    SLUICE_TRY(PriceNext(search->values, run, search->space->schemes[run.schemes], &all,
+                         search->diagnostic));
     Revalue(search, &run, run.schemes);
     FindBest(search, &run);
   }
@@ -203,7 +203,8 @@ Status MarkTopChains(Search* search, uint32_t k, Span<uint8_t> wanted, Arena* ar
       const SegmentScheme& scheme = space.schemes[i];
       if (seen[static_cast<int>(scheme.kind)]) continue;
       seen[static_cast<int>(scheme.kind)] = true;
-      const SchemeValue estimate = search->values->Of(run, scheme, Ranking::kPublished);
+      const SchemeValue estimate =
+          ValueOf(*search->values, run, scheme, Ranking::kPublished);
       for (uint32_t j = 0; j < k; ++j) {
         const ChainEntry& from = entries[size_t{run.first} * k + j];
         if (from.value >= kNoValue) break;
@@ -272,8 +273,8 @@ Status WriteSegment(const Search& search, const Run& run, const SegmentScheme& s
   const Space& space = *search.space;
   LayerRole role[kMaxRunLayers];
   const LayerPrice* price[kMaxRunLayers];
-  if (!search.values->PricesOf(run, scheme, role, price)) return Status::kInternal;
-  const SchemeValue value = search.values->Of(run, scheme, search.ranking);
+  if (!PricesOf(*search.values, run, scheme, role, price)) return Status::kInternal;
+  const SchemeValue value = ValueOf(*search.values, run, scheme, search.ranking);
   segment->kind = scheme.kind;
   segment->begin = run.first;
   segment->top_batch = scheme.top_batch;
@@ -318,8 +319,8 @@ SegmentCost CostOfChain(const Search& search) {
   SegmentCost cost = {};
   for (size_t k = 0; k < search.length; ++k) {
     const Run& run = search.space->runs[search.chain[k]];
-    const SchemeValue value =
-        search.values->Of(run, search.space->schemes[search.scheme[k]], search.ranking);
+    const SchemeValue value = ValueOf(
+        *search.values, run, search.space->schemes[search.scheme[k]], search.ranking);
     cost.energy_pj += value.pj;
     cost.cycles += value.cycles;
   }
@@ -461,7 +462,7 @@ Status ChooseSegments(const SegmentRequest& request, Budget* budget, Arena* aren
   Space space(layers, hardware, options, &memory);
   SLUICE_TRY(MakeSpace(&space, budget, &memory, &chosen->counts));
   Values values(space, request.pricer, &memory);
-  SLUICE_TRY(values.Init());
+  SLUICE_TRY(InitValues(&values));
   Search search(&space, &values, budget, diagnostic);
   Incumbent best;
   SLUICE_TRY(AllocateSearch(&search, &best, &memory));
@@ -472,7 +473,7 @@ Status ChooseSegments(const SegmentRequest& request, Budget* budget, Arena* aren
   SegmentCost cost = CostOfChain(search);
   chosen->layers_cost = cost;
   chosen->layers_objective = best.objective;
-  search.limit = options.max_priced == 0 ? 0 : values.calls() + options.max_priced;
+  search.limit = options.max_priced == 0 ? 0 : values.calls + options.max_priced;
   search.ranking = asked.proof ? Ranking::kBound : Ranking::kEstimate;
   const bool product = options.energy_exponent > 0 && options.delay_exponent > 0;
   bool complete = true;
@@ -488,7 +489,7 @@ Status ChooseSegments(const SegmentRequest& request, Budget* budget, Arena* aren
   }
   for (const SegmentScheme& scheme : space.schemes)
     chosen->counts.priced += scheme.priced;
-  chosen->counts.prices = values.calls();
+  chosen->counts.prices = values.calls;
   SLUICE_TRY(WriteSchedule(search, best.chain.Slice(0, best.length),
                            best.scheme.Slice(0, best.length), arena,
                            &chosen->schedule));

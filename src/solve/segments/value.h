@@ -10,17 +10,9 @@
 #ifndef SLUICE_SOLVE_SEGMENTS_VALUE_H_
 #define SLUICE_SOLVE_SEGMENTS_VALUE_H_
 
-#include "solve/segments/space.h"
+#include "solve/segments/layer_part.h"
 
 namespace sluice {
-
-// One layer of a scheme; energy without leakage.
-struct LayerPart {
-  double pj;
-  int64_t busy_cycles;  // of all steps
-  int64_t dram_bytes;
-  bool priced;
-};
 
 struct SchemeValue {
   double pj;  // leakage included
@@ -29,65 +21,39 @@ struct SchemeValue {
   bool infeasible;
 };
 
-enum class Ranking : uint8_t { kBound = 0, kEstimate, kPublished };
-
 // Weights of the objective: cost = per_pj x pJ + per_cycle x cycles.
 struct Weights {
   double per_pj = 1;
   double per_cycle = 0;
 };
 
-struct PriceEntry {
-  LayerPrice* price;  // nullptr: infeasible
-  uint64_t key[6];
+// The prices of the layers that were asked for so far.
+struct Values {
+  Values(const Space& the_space, const LayerPricer& the_pricer, Arena* the_arena)
+      : space(the_space),
+        pricer(the_pricer),
+        arena(the_arena),
+        table(the_arena),
+        seen{the_space, table, {}, {}} {}
+  Values(const Values&) = delete;  // `seen` refers to the table beside it
+  const Space& space;
+  const LayerPricer& pricer;
+  Arena* arena;
+  PriceTable table;
+  PricesSeen seen;
+  uint64_t calls = 0;  // of the pricer
 };
+Status InitValues(Values* values);
 
-class Values {
- public:
-  Values(const Space& space, const LayerPricer& pricer, Arena* arena)
-      : space_(space), pricer_(pricer), arena_(arena), entries_(arena) {}
-  Status Init();
-
-  // Values a scheme by what is known of its layers.
-  SchemeValue Of(const Run& run, const SegmentScheme& scheme, Ranking ranking) const;
-  // Prices the next layer of the scheme that has no price yet.
-  Status PriceNext(const Run& run, const SegmentScheme& scheme, bool* all,
-                   Diagnostic* diagnostic);
-  // The prices of all its layers; false where one has none.
-  bool PricesOf(const Run& run, const SegmentScheme& scheme, LayerRole* role,
-                const LayerPrice** price) const;
-  uint64_t calls() const { return calls_; }
-  bool saw_infeasible() const { return infeasible_; }
-
- private:
-  void KeyOf(const LayerQuery& query, uint64_t key[6]) const;
-  const PriceEntry* Find(const LayerQuery& query) const;
-  Status Grow();
-  LayerPart PartOf(const LayerRole& role, Ranking ranking) const;
-  LayerPart Bound(const LayerRole& role) const;
-  LayerPart Estimate(const LayerRole& role, Ranking ranking) const;
-  size_t RatioIndex(const LayerQuery& query) const;
-  double RatioOf(const LayerQuery& query) const;
-  bool WeightsFit(const Run& run, const LayerRole* role) const;
-  void Roles(const Run& run, const SegmentScheme& scheme, LayerRole* role) const;
-
-  const Space& space_;
-  const LayerPricer& pricer_;
-  Arena* arena_;
-  Vector<PriceEntry> entries_;
-  Span<uint32_t> slots_;
-  Span<uint32_t> class_of_;  // first layer with the same problem
-  Span<double> ratio_;       // least price over estimate seen: RatioIndex; 0: none
-  Span<const LayerPrice*> single_;  // per position
-  uint64_t calls_ = 0;
-  bool infeasible_ = false;
-};
-
-// Words that a role moves beyond its price: DRAM's part of a mixed input, an output
-// that is both sent on and stored.
-void AddCrossings(const Hardware& hardware, const MappingProblem& problem,
-                  const LayerRole& role, MeshCost* cost);
-double DynamicPj(const MeshCost& cost);
+// Values a scheme by what is known of its layers.
+SchemeValue ValueOf(const Values& values, const Run& run, const SegmentScheme& scheme,
+                    Ranking ranking);
+// Prices the next layer of the scheme that has no price yet.
+Status PriceNext(Values* values, const Run& run, const SegmentScheme& scheme, bool* all,
+                 Diagnostic* diagnostic);
+// The prices of all its layers; false where one has none.
+bool PricesOf(const Values& values, const Run& run, const SegmentScheme& scheme,
+              LayerRole* role, const LayerPrice** price);
 
 // Cycles of the pipeline of a scheme; part[i] of its layers.
 int64_t PipelineCycles(const Run& run, const SegmentScheme& scheme,

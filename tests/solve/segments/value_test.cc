@@ -42,18 +42,18 @@ TEST_CASE("value: a layer by itself is its price, leakage, and the slower of two
   Space space = small.MakeEmpty();
   Hand hand;
   Values values(space, hand.pricer, &small.scratch.arena);
-  REQUIRE(values.Init() == Status::kOk);
+  REQUIRE(InitValues(&values) == Status::kOk);
   Run run = {};
   run.last = 1;
   SegmentScheme scheme = {};
   scheme.top_batch = 1;
-  CHECK_FALSE(values.Of(run, scheme, Ranking::kBound).priced);
+  CHECK_FALSE(ValueOf(values, run, scheme, Ranking::kBound).priced);
   bool all;
   const auto price = [&] {
-    return values.PriceNext(run, scheme, &all, &small.scratch.diagnostic);
+    return PriceNext(&values, run, scheme, &all, &small.scratch.diagnostic);
   };
   REQUIRE(price() == Status::kOk);
-  SchemeValue value = values.Of(run, scheme, Ranking::kBound);
+  SchemeValue value = ValueOf(values, run, scheme, Ranking::kBound);
   CHECK(value.priced);
   CHECK(value.node_cycles == 100);
   CHECK(value.dram_cycles == 10);  // 80 bytes at 8 a cycle
@@ -61,20 +61,20 @@ TEST_CASE("value: a layer by itself is its price, leakage, and the slower of two
   CHECK(value.pj == doctest::Approx(63 + 5 * 2 * 100));
   small.machine.hardware.leakage_pj_per_cycle = 0;
   small.machine.levels[2].bandwidth = Rational{1, 2};
-  CHECK(values.Of(run, scheme, Ranking::kBound).cycles == 160);
+  CHECK(ValueOf(values, run, scheme, Ranking::kBound).cycles == 160);
   // Layer 1 equals layer 0, so its price is known. Layer 2 differs and has no price.
   run = {};
   run.first = 1;
   run.last = 2;
   REQUIRE(price() == Status::kOk);
   CHECK(all);
-  CHECK(values.calls() == 1);
+  CHECK(values.calls == 1);
   hand.refused = 2;
   run.first = 2;
   run.last = 3;
   CHECK(price() == Status::kInfeasible);
   CHECK(small.scratch.diagnostic.layer == 2);
-  CHECK(values.calls() == 2);
+  CHECK(values.calls == 2);
 }
 
 TEST_CASE("value: pipelines fill and then go at the pace of the slowest stage") {
@@ -101,29 +101,6 @@ TEST_CASE("value: pipelines fill and then go at the pace of the slowest stage") 
   CHECK(cycles() == 50 + 10 + 3 * 50);
   scheme.kind = SegmentKind::kTemporal;
   CHECK(cycles() == 280);
-}
-
-TEST_CASE("value: crossings are words to DRAM and their way to the nearest corner") {
-  SmallCase small(4, 1, 256);
-  const MappingProblem problem = Dense(2, 4, 6);
-  LayerRole role = {};
-  role.query.region = WholeMesh(small.machine.hardware);
-  role.fetched = 3;
-  role.stores = true;
-  MeshCost cost = {};
-  AddCrossings(small.machine.hardware, problem, role, &cost);
-  // Words travel half a link on average; DRAM takes 25 pJ per bit, a link 0.6 pJ per bit.
-  CHECK(cost.dram_pj == doctest::Approx(3 * 16 * 25));
-  CHECK(cost.noc_pj == doctest::Approx(3 * 16 * 0.6 * 0.5));
-  CHECK(cost.dram_read_bytes == 6);
-  CHECK(cost.dram_write_bytes == 0);  // the layer's price has the write
-  role.fetched = 0;
-  role.query.terms.ofmap.kind = EndKind::kHere;
-  cost = {};
-  AddCrossings(small.machine.hardware, problem, role, &cost);
-  CHECK(cost.dram_pj == doctest::Approx(8 * 16 * 25));
-  CHECK(cost.dram_write_bytes == 16);
-  CHECK(DynamicPj(cost) == doctest::Approx(8 * 16 * (25 + 0.3)));
 }
 
 // Translates a scheme of the solver into one for SchemeCost of the tests.
@@ -159,16 +136,16 @@ TEST_CASE("value: priced schemes cost what the rules say, and no less than bound
                       &small.scratch.memory);
     net.pricer = pricer.pricer();
     Values values(space, net.pricer, &small.scratch.arena);
-    REQUIRE(values.Init() == Status::kOk);
+    REQUIRE(InitValues(&values) == Status::kOk);
     for (const Run& run : space.runs) {
       for (uint32_t i = run.schemes; i < run.beyond; ++i) {
         const SegmentScheme& scheme = space.schemes[i];
-        const SchemeValue bound = values.Of(run, scheme, Ranking::kBound);
+        const SchemeValue bound = ValueOf(values, run, scheme, Ranking::kBound);
         for (bool all = false; !all;) {
-          REQUIRE(values.PriceNext(run, scheme, &all, &small.scratch.diagnostic) ==
+          REQUIRE(PriceNext(&values, run, scheme, &all, &small.scratch.diagnostic) ==
                   Status::kOk);
         }
-        const SchemeValue value = values.Of(run, scheme, Ranking::kBound);
+        const SchemeValue value = ValueOf(values, run, scheme, Ranking::kBound);
         const GivenScheme given = Given(space, run, scheme);
         net.energy = true;
         CAPTURE(round);
@@ -179,7 +156,7 @@ TEST_CASE("value: priced schemes cost what the rules say, and no less than bound
         CHECK(value.pj == doctest::Approx(pj).epsilon(1e-9));
         LayerRole role[kMaxRunLayers];
         const LayerPrice* price[kMaxRunLayers];
-        REQUIRE(values.PricesOf(run, scheme, role, price));
+        REQUIRE(PricesOf(values, run, scheme, role, price));
         bool stay = true;
         for (uint32_t k = run.first; k < run.last; ++k)
           stay &= role[k - run.first].query.stay;
