@@ -32,7 +32,6 @@ LONGER = {
     "src/model/Program": 290,
     "src/plan/together/Shares": 510,
     "src/solve/fusion/Scheme": 265,
-    "src/solve/placement/offsets/Search": 450,
     "src/zoo/Network": 215,
 }
 
