@@ -30,7 +30,6 @@ LONGER = {
     "src/import/tflite/Lowering": 290,
     "src/model/DmaLister": 210,
     "src/model/Program": 290,
-    "src/plan/together/Shares": 510,
     "src/solve/fusion/Scheme": 265,
     "src/zoo/Network": 215,
 }

@@ -20,7 +20,7 @@ void Take(const CurvePoint& point, uint32_t m, int64_t offset, int64_t bytes,
 void ArrangeReserved(const CohortProblem& s, const Shares& shares, Arrangement* a) {
   for (uint32_t m = 0; m < s.models.size(); ++m) {
     if (!s.reserved(m)) continue;
-    Take(shares.whole(m), m, static_cast<int64_t>(s.models[m].reserved_offset),
+    Take(Whole(shares.models[m]), m, static_cast<int64_t>(s.models[m].reserved_offset),
          static_cast<int64_t>(s.models[m].reserved_bytes), a);
   }
 }
@@ -98,11 +98,11 @@ Status FindFreeRanges(CohortProblem* s) {
 Status ArrangePartition(const CohortProblem& s, Shares* shares, Arrangement* a,
                         bool* proved) {
   Division division = {};
-  SLUICE_TRY(shares->Divide(&division));
+  SLUICE_TRY(DivideShares(shares, &division));
   *proved = division.proved;
   for (uint32_t m = 0; m < s.models.size(); ++m) {
     if (s.reserved(m)) continue;
-    const CurvePoint& point = shares->size(m, division.size[m]).point;
+    const CurvePoint& point = shares->models[m].sizes[division.size[m]].point;
     Take(point, m, division.offset[m],
          RoundUpTo(point.need, RangeAlignment(s.hardware)), a);
   }
@@ -114,7 +114,7 @@ void ArrangeTime(const CohortProblem& s, const Shares& shares, Arrangement* a) {
   const FreeRange& range = s.ranges[s.largest];
   for (uint32_t m = 0; m < s.models.size(); ++m) {
     if (s.reserved(m)) continue;
-    Take(shares.fastest(m), m, range.begin, range.bytes, a);
+    Take(Fastest(shares.models[m]), m, range.begin, range.bytes, a);
     a->shares[m] = s.free_models > 1;
   }
   ArrangeReserved(s, shares, a);

@@ -90,7 +90,7 @@ Status FillCohort(const CohortProblem& s, const Shares& shares, const Arrangemen
     SLUICE_TRY(BindPlan(s, m, a, plans[m]));
     streams[m] = JudgedStream{s.graphs[m], plans[m].plan};
     const int64_t room = s.reserved(m) ? s.capacity : share;
-    DescribeMember(a, m, shares.LatencyWithin(m, room), &out->members[m]);
+    DescribeMember(a, m, LatencyWithin(shares.models[m], room), &out->members[m]);
   }
   Summarize(s, a, out);
   return VerifyTogether(Span<const JudgedStream>(streams, n), s.hardware, turns,
@@ -105,7 +105,7 @@ Status TryPartition(const CohortProblem& s, Shares* shares, Attempt* attempt) {
   if (attempt->status == Status::kOk) {
     SLUICE_TRY(MakeTurns(s, a, &attempt->least, &who));
   }
-  if (attempt->status == Status::kInfeasible) attempt->least = shares->LeastTurn();
+  if (attempt->status == Status::kInfeasible) attempt->least = LeastTurn(*shares);
   if (static_cast<uint64_t>(attempt->least) <= s.options.max_turn_cycles) {
     attempt->least = 0;
   }
@@ -117,8 +117,8 @@ Status TryPartition(const CohortProblem& s, Shares* shares, Attempt* attempt) {
 
 Status PlanShares(const CohortProblem& s, Shares* shares) {
   for (uint32_t m = 0; m < s.models.size(); ++m) {
-    SLUICE_TRY(shares->Add(*s.graphs[m], s.weight(m),
-                           static_cast<int64_t>(s.models[m].reserved_bytes)));
+    SLUICE_TRY(AddModel(shares, *s.graphs[m], s.weight(m),
+                        static_cast<int64_t>(s.models[m].reserved_bytes)));
   }
   return Status::kOk;
 }

@@ -26,12 +26,12 @@ struct Shared : sluice_test::SmallCohort {
             2};
   }
   void Add(uint32_t weight0 = 1, uint32_t weight1 = 1) {
-    REQUIRE(shares.Add(n.graph, weight0, 0) == Status::kOk);
-    REQUIRE(shares.Add(other.graph, weight1, 0) == Status::kOk);
+    REQUIRE(AddModel(&shares, n.graph, weight0, 0) == Status::kOk);
+    REQUIRE(AddModel(&shares, other.graph, weight1, 0) == Status::kOk);
   }
-  Status Divide() { return shares.Divide(&division); }
+  Status Divide() { return DivideShares(&shares, &division); }
   const CurvePoint& Chosen(uint32_t m) const {
-    return shares.size(m, division.size[m]).point;
+    return shares.models[m].sizes[division.size[m]].point;
   }
   FreeRange range;
   uint32_t cancel = 0;
@@ -44,16 +44,16 @@ TEST_CASE("shares: a model's first plan is for the whole range") {
   Shared s(4096);
   s.Add();
   for (uint32_t m = 0; m < 2; ++m) {
-    const CurvePoint& whole = s.shares.whole(m);
+    const CurvePoint& whole = Whole(s.shares.models[m]);
     CHECK(whole.bytes == 4096);
     CHECK(whole.need <= 4096);
     CHECK(!whole.plan.empty());
-    CHECK(s.shares.size(m, 0).state == SharedSize::kPlanned);
-    CHECK(s.shares.fastest(m).latency == whole.latency);
-    CHECK(s.shares.LatencyWithin(m, whole.need) == whole.latency);
-    CHECK(s.shares.LatencyWithin(m, whole.need - 1) == 0);
+    CHECK(s.shares.models[m].sizes[0].state == SharedSize::kPlanned);
+    CHECK(Fastest(s.shares.models[m]).latency == whole.latency);
+    CHECK(LatencyWithin(s.shares.models[m], whole.need) == whole.latency);
+    CHECK(LatencyWithin(s.shares.models[m], whole.need - 1) == 0);
   }
-  CHECK(s.shares.whole(0).latency > s.shares.whole(1).latency);
+  CHECK(Whole(s.shares.models[0]).latency > Whole(s.shares.models[1]).latency);
 }
 
 TEST_CASE("shares: where both fit as fast as alone, both have what they need") {
@@ -61,8 +61,8 @@ TEST_CASE("shares: where both fit as fast as alone, both have what they need") {
   s.Add();
   REQUIRE(s.Divide() == Status::kOk);
   CHECK(s.division.proved);
-  CHECK(s.Chosen(0).latency == s.shares.whole(0).latency);
-  CHECK(s.Chosen(1).latency == s.shares.whole(1).latency);
+  CHECK(s.Chosen(0).latency == Whole(s.shares.models[0]).latency);
+  CHECK(s.Chosen(1).latency == Whole(s.shares.models[1]).latency);
   const int64_t first = s.division.offset[0], second = s.division.offset[1];
   CHECK((first + s.Chosen(0).need <= second || second + s.Chosen(1).need <= first));
   CHECK(first % 64 == 0);
@@ -75,11 +75,12 @@ TEST_CASE("shares: in little room no division is worse than equal shares") {
   REQUIRE(s.Divide() == Status::kOk);
   CHECK(s.division.proved);
   CHECK(s.Chosen(0).need + s.Chosen(1).need <= 768);
-  const int64_t equal = s.shares.LatencyWithin(0, 384) + s.shares.LatencyWithin(1, 384);
-  REQUIRE(s.shares.LatencyWithin(0, 384) != 0);
+  const int64_t equal =
+      LatencyWithin(s.shares.models[0], 384) + LatencyWithin(s.shares.models[1], 384);
+  REQUIRE(LatencyWithin(s.shares.models[0], 384) != 0);
   CHECK(s.Chosen(0).latency + s.Chosen(1).latency <= equal);
-  CHECK(s.Chosen(0).latency > s.shares.whole(0).latency);
-  CHECK(s.Chosen(0).latency == s.shares.LatencyWithin(0, s.Chosen(0).need));
+  CHECK(s.Chosen(0).latency > Whole(s.shares.models[0]).latency);
+  CHECK(s.Chosen(0).latency == LatencyWithin(s.shares.models[0], s.Chosen(0).need));
 }
 
 TEST_CASE("shares: a model of more weight is not slower for it") {
@@ -105,23 +106,23 @@ TEST_CASE("shares: models that do not fit side by side need so much") {
 
 TEST_CASE("shares: a reservation is planned for as it is, and not divided") {
   Shared s(1024);
-  REQUIRE(s.shares.Add(s.n.graph, 1, 0) == Status::kOk);
-  REQUIRE(s.shares.Add(s.other.graph, 1, 192) == Status::kOk);
-  CHECK(s.shares.whole(1).bytes == 192);
-  CHECK(s.shares.whole(1).need <= 192);
+  REQUIRE(AddModel(&s.shares, s.n.graph, 1, 0) == Status::kOk);
+  REQUIRE(AddModel(&s.shares, s.other.graph, 1, 192) == Status::kOk);
+  CHECK(Whole(s.shares.models[1]).bytes == 192);
+  CHECK(Whole(s.shares.models[1]).need <= 192);
   s.division.offset[1] = 77;
   REQUIRE(s.Divide() == Status::kOk);
   CHECK(s.division.offset[1] == 77);
-  CHECK(s.Chosen(0).latency == s.shares.whole(0).latency);
+  CHECK(s.Chosen(0).latency == Whole(s.shares.models[0]).latency);
 }
 
 TEST_CASE("shares: a model that has no plan for the whole is the call's failure") {
   Shared s(16);
-  CHECK(s.shares.Add(s.n.graph, 1, 0) == Status::kInfeasible);
+  CHECK(AddModel(&s.shares, s.n.graph, 1, 0) == Status::kInfeasible);
   CHECK(s.n.diagnostic.model == 0);
   Shared second(4096);
-  REQUIRE(second.shares.Add(second.n.graph, 1, 0) == Status::kOk);
-  CHECK(second.shares.Add(second.other.graph, 1, 16) == Status::kInfeasible);
+  REQUIRE(AddModel(&second.shares, second.n.graph, 1, 0) == Status::kOk);
+  CHECK(AddModel(&second.shares, second.other.graph, 1, 16) == Status::kInfeasible);
   CHECK(second.n.diagnostic.model == 1);
 }
 
@@ -141,14 +142,15 @@ TEST_CASE("shares: plans whose blocks are longer than a turn are of no use") {
   Shared s(4096, 200), longer(4096, 100000);
   s.Add();
   longer.Add();
-  CHECK(longer.shares.size(0, 0).state == SharedSize::kPlanned);
-  CHECK(longer.shares.LeastTurn() > 0);
-  CHECK(s.shares.LeastTurn() <= longer.shares.LeastTurn());
+  CHECK(longer.shares.models[0].sizes[0].state == SharedSize::kPlanned);
+  CHECK(LeastTurn(longer.shares) > 0);
+  CHECK(LeastTurn(s.shares) <= LeastTurn(longer.shares));
   for (const uint64_t limit : {20, 40, 60}) {
     Shared tight(4096, limit);
     tight.Add();
-    const bool planned = tight.shares.size(0, 0).state == SharedSize::kPlanned;
-    CHECK(planned == (tight.shares.whole(0).longest <= static_cast<int64_t>(limit)));
+    const bool planned = tight.shares.models[0].sizes[0].state == SharedSize::kPlanned;
+    CHECK(planned ==
+          (Whole(tight.shares.models[0]).longest <= static_cast<int64_t>(limit)));
   }
 }
 
