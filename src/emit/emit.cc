@@ -18,7 +18,7 @@ Status CountBack(Arena* scratch, Emitter* e) {
       const ProgramWait& wait = e->waits.waits[w];
       SLUICE_TRY(e->back.Push(before[wait.engine] - wait.count));
     }
-    ++before[e->program.EngineOf(e->program.step(i))];
+    ++before[EngineOf(e->program, e->program.step(i))];
   }
   return Status::kOk;
 }

@@ -254,7 +254,7 @@ Status FillBody(Emitter* e, size_t piece, Arena* arena, Body* body) {
   SLUICE_TRY(arena->Allocate(at.end - at.begin, &body->layers));
   SLUICE_TRY(arena->Allocate(e->engines, &w.done));
   for (uint32_t i = at.begin; i < at.end; ++i) {
-    ++body->list[e->program.EngineOf(e->program.step(i)) + 1];
+    ++body->list[EngineOf(e->program, e->program.step(i)) + 1];
   }
   for (uint32_t k = 0; k < e->engines; ++k) body->list[k + 1] += body->list[k];
   for (uint32_t i = at.begin; i < at.end; ++i) {
@@ -272,7 +272,7 @@ Status FillBody(Emitter* e, size_t piece, Arena* arena, Body* body) {
         break;
     }
     SLUICE_TRY(EmitWaits(w, i, &instruction));
-    const uint32_t engine = e->program.EngineOf(step);
+    const uint32_t engine = EngineOf(e->program, step);
     const uint32_t place = body->list[engine] + w.done[engine]++;
     body->instructions[place] = instruction;
     body->layers[place] = step.layer;

@@ -6,16 +6,17 @@
 
 namespace sluice {
 
-uint32_t Program::EngineOf(const Step& step) const {
+uint32_t EngineOf(const Program& program, const Step& step) {
+  const Engines& engines = program.engines();
   switch (step.kind) {
     case StepKind::kCompute:
-      return engines_.compute(step.node);
+      return engines.compute(step.node);
     case StepKind::kForward:
-      return engines_.send(step.node);
+      return engines.send(step.node);
     case StepKind::kHost:
-      return engines_.host();
+      return engines.host();
     default:
-      return engines_.of_queue(transfer_form(step.item).queue, step.node);
+      return engines.of_queue(program.transfer_form(step.item).queue, step.node);
   }
 }
 
@@ -118,21 +119,63 @@ Status Program::Push(StepKind kind, uint32_t node, uint32_t layer, size_t item) 
       static_cast<uint32_t>(item) | static_cast<uint32_t>(kind) << kItemBits});
 }
 
-// The queue that may run the transfer and was given the fewest bytes so far.
-uint32_t Program::ChooseQueue(StepKind kind, const Transfer& t) const {
+namespace {
+
+// The queue that may run the transfer and was given the fewest bytes so far: given[queue].
+uint32_t ChooseQueue(const Engines& engines, const int64_t* given, StepKind kind,
+                     const Transfer& t) {
   const uint32_t does = kind == StepKind::kLoad ? SLUICE_DOES_LOAD : SLUICE_DOES_STORE;
   uint32_t best = kNone;
-  for (uint32_t q = 0; q < engines_.queues(); ++q) {
-    const Queue& queue = engines_.queue(q);
+  for (uint32_t q = 0; q < engines.queues(); ++q) {
+    const Queue& queue = engines.queue(q);
     if ((queue.does & does) == 0 || (queue.roles & t.role) == 0) continue;
-    if (best == kNone || queue_bytes_[q] < queue_bytes_[best]) best = q;
+    if (best == kNone || given[q] < given[best]) best = q;
   }
   return best;
 }
 
+TransferForm FormOf(const Transfer& t, bool forward, uint32_t queue) {
+  TransferForm form = {t.dram.tensor,
+                       t.dram.moves,
+                       t.dram.parameter,
+                       t.dram.step,
+                       {},
+                       {},
+                       kNoBox,
+                       kNoBox,
+                       forward ? t.to.node : 0,
+                       Max(t.to.cols, 1u),
+                       Max(t.to.rows, 1u),
+                       t.role,
+                       queue,
+                       t.dram.region};
+  for (int a = 0; a < kAxes; ++a) {
+    form.extent[a] = t.dram.extent[a];
+    form.stride[a] = t.dram.stride[a];
+  }
+  return form;
+}
+
+TileForm FormOf(const TileStep& t) {
+  TileForm form = {{},
+                   kNoBox,
+                   t.first,
+                   t.last,
+                   {},
+                   t.cycles,
+                   t.macs,
+                   t.vector_ops,
+                   TileForm::ToBits(t.energy_pj),
+                   TileForm::ToBits(t.scratchpad_pj)};
+  for (int i = 0; i < 4; ++i) form.pad[i] = t.pad[i];
+  return form;
+}
+
+}  // namespace
+
 Status Program::AddTransfer(StepKind kind, uint32_t layer, const Transfer& t) {
   if (kind == StepKind::kForward) return PushTransfer(kind, layer, t, 0);
-  const uint32_t queue = ChooseQueue(kind, t);
+  const uint32_t queue = ChooseQueue(engines_, queue_bytes_, kind, t);
   if (queue == kNone) return Status::kUnsupported;
   queue_bytes_[queue] += BoxBytes(t.buffer);
   if (kind == StepKind::kStore || !engines_.queue(queue).per_node) {
@@ -150,30 +193,12 @@ Status Program::AddTransfer(StepKind kind, uint32_t layer, const Transfer& t) {
 
 Status Program::PushTransfer(StepKind kind, uint32_t layer, const Transfer& t,
                              uint32_t queue) {
-  TransferForm form = {t.dram.tensor,
-                       t.dram.moves,
-                       t.dram.parameter,
-                       t.dram.step,
-                       {},
-                       {},
-                       kNoBox,
-                       kNoBox,
-                       0,
-                       Max(t.to.cols, 1u),
-                       Max(t.to.rows, 1u),
-                       t.role,
-                       queue,
-                       t.dram.region};
   const bool forward = kind == StepKind::kForward;
-  for (int a = 0; a < kAxes; ++a) {
-    form.extent[a] = t.dram.extent[a];
-    form.stride[a] = t.dram.stride[a];
-  }
+  TransferForm form = FormOf(t, forward, queue);
   SLUICE_TRY(boxes_.Intern(t.buffer, &form.buffer));
   if (t.indexed || forward) {
     SLUICE_TRY(boxes_.Intern(forward ? t.landing : t.index, &form.other));
   }
-  if (forward) form.to = t.to.node;
   const uint64_t offset = static_cast<uint64_t>(t.dram.offset);
   PackedTransfer packed = {0, static_cast<uint32_t>(offset),
                            static_cast<uint32_t>(offset >> 32)};
@@ -184,71 +209,17 @@ Status Program::PushTransfer(StepKind kind, uint32_t layer, const Transfer& t,
 }
 
 Status Program::AddTile(uint32_t layer, const TileStep& t) {
-  TileForm form = {{},
-                   kNoBox,
-                   t.first,
-                   t.last,
-                   {},
-                   t.cycles,
-                   t.macs,
-                   t.vector_ops,
-                   TileForm::ToBits(t.energy_pj),
-                   TileForm::ToBits(t.scratchpad_pj)};
+  TileForm form = FormOf(t);
   for (int r = 0; r < kTileRoles; ++r) {
     form.operand[r] = kNoBox;
     if (t.present[r]) SLUICE_TRY(boxes_.Intern(t.operand[r], &form.operand[r]));
   }
   if (t.has_accumulator) SLUICE_TRY(boxes_.Intern(t.accumulator, &form.accumulator));
-  for (int i = 0; i < 4; ++i) form.pad[i] = t.pad[i];
   PackedTile packed = {0, {{}, t.c_begin, t.c_end}};
   for (int a = 0; a < kAxes; ++a) packed.place.origin[a] = t.origin[a];
   SLUICE_TRY(tile_forms_.Intern(form, &packed.form));
   SLUICE_TRY(Push(StepKind::kCompute, t.node, layer, tiles_.size()));
   return tiles_.Push(packed);
-}
-
-Transfer Program::transfer(uint32_t item) const {
-  const TransferForm& form = transfer_form(item);
-  Transfer t = {};
-  t.dram.tensor = form.tensor;
-  t.dram.region = form.region;
-  t.dram.offset = dram_offset(item);
-  t.dram.moves = form.moves != 0;
-  t.dram.parameter = form.parameter;
-  t.dram.step = form.step;
-  for (int a = 0; a < kAxes; ++a) {
-    t.dram.extent[a] = form.extent[a];
-    t.dram.stride[a] = form.stride[a];
-  }
-  t.buffer = boxes_[form.buffer];
-  t.indexed = form.other != kNoBox;
-  if (t.indexed) t.index = boxes_[form.other];
-  t.role = static_cast<uint8_t>(form.role);
-  return t;
-}
-
-TileStep Program::tile(uint32_t item) const {
-  const PackedTile& packed = tiles_[item];
-  const TileForm& form = tile_forms_[packed.form];
-  TileStep t = {};
-  for (int r = 0; r < kTileRoles; ++r) {
-    t.present[r] = form.operand[r] != kNoBox;
-    if (t.present[r]) t.operand[r] = boxes_[form.operand[r]];
-  }
-  t.has_accumulator = form.accumulator != kNoBox;
-  if (t.has_accumulator) t.accumulator = boxes_[form.accumulator];
-  t.first = form.first != 0;
-  t.last = form.last != 0;
-  for (int a = 0; a < kAxes; ++a) t.origin[a] = packed.place.origin[a];
-  t.c_begin = packed.place.c_begin;
-  t.c_end = packed.place.c_end;
-  for (int i = 0; i < 4; ++i) t.pad[i] = form.pad[i];
-  t.cycles = form.cycles;
-  t.macs = form.macs;
-  t.vector_ops = form.vector_ops;
-  t.energy_pj = form.energy_pj();
-  t.scratchpad_pj = form.scratchpad_pj();
-  return t;
 }
 
 Status Program::Reorder(Span<const uint32_t> order, Span<const uint32_t> blocks,
@@ -258,8 +229,8 @@ Status Program::Reorder(Span<const uint32_t> order, Span<const uint32_t> blocks,
   SLUICE_TRY(scratch->Allocate(steps_.size(), &before));
   for (size_t i = 0; i < before.size(); ++i) before[i] = steps_[i];
   for (size_t i = 0; i < before.size(); ++i) steps_[i] = before[order[i]];
-  block_begin_.Truncate(0);
-  for (const uint32_t begin : blocks) SLUICE_TRY(block_begin_.Push(begin));
+  DropBlocks();
+  for (const uint32_t begin : blocks) SLUICE_TRY(BeginBlock(begin));
   return Status::kOk;
 }
 

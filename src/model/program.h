@@ -9,8 +9,7 @@
 //
 // Steps are stored densely: a form, stored once, holds what several tiles or transfers
 // have in common; each step adds its own numbers. The Add functions take a step in
-// full; tile() returns it in full, transfer() without its nodes, which step() and
-// transfer_form() have, and without the destination of a FORWARD.
+// full; step() and the forms have its parts.
 //
 // A tile runs on one node. A STORE or FORWARD names its source node; a LOAD names the
 // top left node of its destination rectangle. Each node has its own scratchpad
@@ -190,11 +189,10 @@ class Program {
         tiles_(arena),
         block_begin_(arena) {}
 
-  Status BeginBlock() { return block_begin_.Push(static_cast<uint32_t>(size())); }
-  // Cuts blocks so that the sum of the steps' cycles of each block is within
-  // max_cycles, except for blocks of one step. Gives scratch back.
-  Status CutBlocks(const Graph& graph, const Hardware& hardware, int64_t max_cycles,
-                   Arena* scratch);
+  Status BeginBlock() { return BeginBlock(static_cast<uint32_t>(size())); }
+  // Ascending, after DropBlocks.
+  Status BeginBlock(uint32_t first) { return block_begin_.Push(first); }
+  void DropBlocks() { block_begin_.Truncate(0); }
   Status AddTransfer(StepKind kind, uint32_t layer, const Transfer& transfer);
   Status AddTile(uint32_t layer, const TileStep& tile);
   Status AddHost(uint32_t layer) { return Push(StepKind::kHost, 0, layer, layer); }
@@ -206,7 +204,6 @@ class Program {
   uint32_t cols() const { return cols_; }
   uint32_t nodes() const { return nodes_; }
   const Engines& engines() const { return engines_; }
-  uint32_t EngineOf(const Step& step) const;
   size_t size() const { return steps_.size(); }
   size_t tile_count() const { return tiles_.size(); }
   size_t block_count() const { return block_begin_.size(); }
@@ -220,8 +217,6 @@ class Program {
     return Step{static_cast<StepKind>(s.item >> kItemBits), s.layer >> kLayerBits,
                 s.layer & ((1u << kLayerBits) - 1), s.item & ((1u << kItemBits) - 1)};
   }
-  Transfer transfer(uint32_t item) const;
-  TileStep tile(uint32_t item) const;
 
   // The stored parts, for code that walks over all of them.
   const TransferForm& transfer_form(uint32_t item) const {
@@ -255,7 +250,6 @@ class Program {
     TilePlace place;
   };
   Status Push(StepKind kind, uint32_t node, uint32_t layer, size_t item);
-  uint32_t ChooseQueue(StepKind kind, const Transfer& transfer) const;
   Status PushTransfer(StepKind kind, uint32_t layer, const Transfer& transfer,
                       uint32_t queue);
 
@@ -271,6 +265,9 @@ class Program {
   Sequence<PackedTile> tiles_;
   Vector<uint32_t> block_begin_;  // ascending, starts with 0
 };
+
+// The engine that runs a step.
+uint32_t EngineOf(const Program& program, const Step& step);
 
 // Waits of step i: waits[begin[i]] up to, not including, waits[begin[i + 1]].
 struct ProgramWaits {
@@ -312,6 +309,11 @@ Status CountEngines(const Program& program, Arena* arena, Span<uint32_t>* begin)
 // queues, which wait for each other there. Scratch is taken and given back.
 Status DeriveWaits(const ProgramRun& run, Span<const TensorPlace> places,
                    Arena* scratch, ProgramWaits* out);
+
+// Cuts blocks so that the sum of the steps' cycles of each block is within max_cycles,
+// except for blocks of one step. Gives scratch back.
+Status CutBlocks(const Graph& graph, const Hardware& hardware, int64_t max_cycles,
+                 Arena* scratch, Program* program);
 
 // Cycles of one step by itself.
 int64_t CyclesOfStep(const ProgramRun& run, const Step& step);

@@ -62,31 +62,32 @@ Status CountEngines(const Program& program, Arena* arena, Span<uint32_t>* begin)
   SLUICE_TRY(arena->Allocate(engines + 1, begin));
   for (size_t i = 0; i < program.size(); ++i) {
     if (i % 1024 == 1023 && arena->memory()->Stop()) return Status::kStopped;
-    ++(*begin)[program.EngineOf(program.step(i)) + 1];
+    ++(*begin)[EngineOf(program, program.step(i)) + 1];
   }
   for (uint32_t e = 0; e < engines; ++e) (*begin)[e + 1] += (*begin)[e];
   return Status::kOk;
 }
 
-Status Program::CutBlocks(const Graph& graph, const Hardware& hardware,
-                          int64_t max_cycles, Arena* scratch) {
+Status CutBlocks(const Graph& graph, const Hardware& hardware, int64_t max_cycles,
+                 Arena* scratch, Program* program) {
   Arena memory(scratch->memory());
   Sequence<uint32_t> cuts(&memory);
   size_t block = 0;
   int64_t left = 0;
-  for (size_t i = 0; i < size(); ++i) {
+  for (size_t i = 0; i < program->size(); ++i) {
     if (i % 256 == 255 && scratch->memory()->Stop()) return Status::kStopped;
-    const int64_t cycles = StepCycles(graph, hardware, *this, step(i));
+    const int64_t cycles = StepCycles(graph, hardware, *program, program->step(i));
     bool begins = false;
-    for (; block < block_count() && block_begin_[block] == i; ++block) begins = true;
+    for (; block < program->block_count() && program->block_begin(block) == i; ++block)
+      begins = true;
     if (begins || cycles > left) {
       SLUICE_TRY(cuts.Push(static_cast<uint32_t>(i)));
       left = max_cycles;
     }
     left -= Min(cycles, left);
   }
-  block_begin_.Truncate(0);
-  for (size_t i = 0; i < cuts.size(); ++i) SLUICE_TRY(block_begin_.Push(cuts[i]));
+  program->DropBlocks();
+  for (size_t i = 0; i < cuts.size(); ++i) SLUICE_TRY(program->BeginBlock(cuts[i]));
   return Status::kOk;
 }
 
@@ -116,7 +117,7 @@ class Timing {
       waiting_[e] = link_[e] = kNone;
     }
     for (uint32_t i = 0; i < run_.program.size(); ++i) {
-      step_[next_[run_.program.EngineOf(run_.program.step(i))]++] = i;
+      step_[next_[EngineOf(run_.program, run_.program.step(i))]++] = i;
     }
     for (uint32_t e = 0; e < engines; ++e) next_[e] = begin_[e];
     return Status::kOk;
@@ -238,7 +239,7 @@ Status FinishInOrder(const ProgramRun& run, const ProgramWaits& waits, Arena* ar
   for (size_t i = 0; i < program.size(); ++i) {
     if (i % 256 == 255 && arena->memory()->Stop()) return Status::kStopped;
     const Step step = program.step(i);
-    const uint32_t engine = program.EngineOf(step);
+    const uint32_t engine = EngineOf(program, step);
     const uint32_t number = begin[engine] + next[engine]++;
     int64_t start = number == begin[engine] ? 0 : by_engine[number - 1];
     for (uint32_t w = waits.begin[i]; w < waits.begin[i + 1]; ++w) {

@@ -509,7 +509,7 @@ Status DeriveWaits(const ProgramRun& run, Span<const TensorPlace> places,
   for (size_t i = 0; i < program.size(); ++i) {
     if (i % 128 == 127 && scratch->memory()->Stop()) return Status::kStopped;
     const Step step = program.step(i);
-    const uint32_t engine = program.EngineOf(step);
+    const uint32_t engine = EngineOf(program, step);
     const uint32_t count = ++done[engine];
     needed.Clear();
     SLUICE_TRY(NeedsOf(search, step, engine, count));

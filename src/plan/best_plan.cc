@@ -48,7 +48,7 @@ Status CutLongBlocks(const PlanCall& call, Program* program) {
   if (call.options.max_block_cycles == 0) return Status::kOk;
   const int64_t cycles =
       static_cast<int64_t>(Min<uint64_t>(call.options.max_block_cycles, INT64_MAX));
-  return program->CutBlocks(call.graph, call.hardware, cycles, call.scratch);
+  return CutBlocks(call.graph, call.hardware, cycles, call.scratch, program);
 }
 
 // Writes the plan's bytes into `written`.

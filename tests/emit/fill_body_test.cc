@@ -58,7 +58,7 @@ struct Blocks {
       for (const ProgramWait& w : step_waits[i]) {
         REQUIRE(e.back.Push(before[w.engine] - w.count) == Status::kOk);
       }
-      ++before[program.EngineOf(program.step(i))];
+      ++before[EngineOf(program, program.step(i))];
     }
     for (size_t b = 0; b < program.block_count() && e.pieces.pieces.size() == 0; ++b) {
       all.push_back({program.block_begin(b), program.block_begin(b + 1), kNone});

@@ -52,7 +52,8 @@ struct Steps {
       REQUIRE(back.Push(before[w.engine] - w.count) == Status::kOk);
       REQUIRE(waits.waits.Push(w) == Status::kOk);
     }
-    ++before[program.EngineOf(program.step(static_cast<uint32_t>(program.size()) - 1))];
+    ++before[EngineOf(program,
+                      program.step(static_cast<uint32_t>(program.size()) - 1))];
   }
   void Find() {
     const uint32_t end = static_cast<uint32_t>(waits.waits.size());

@@ -7,6 +7,7 @@
 
 #include "base/rng.h"
 #include "support/read_graph.h"
+#include "tests/support/whole_steps.h"
 
 namespace sluice {
 namespace {
@@ -80,11 +81,11 @@ struct Touch {
 
 std::vector<Touch> TouchesOf(const Program& p, const Step& step) {
   if (step.kind == StepKind::kCompute) {
-    const TileStep t = p.tile(step.item);
+    const TileStep t = TileOf(p, step.item);
     return {{t.operand[kRoleInput0].range, false},
             {t.operand[kRoleOutput].range, true}};
   }
-  return {{p.transfer(step.item).buffer.range, step.kind == StepKind::kLoad}};
+  return {{TransferOf(p, step.item).buffer.range, step.kind == StepKind::kLoad}};
 }
 
 // Whether the order of two steps changes what is read.
@@ -99,7 +100,7 @@ bool Conflict(const Program& p, const Step& a, const Step& b) {
   }
   const bool dram = a.kind != StepKind::kCompute && b.kind != StepKind::kCompute;
   if (!dram || (a.kind != StepKind::kStore && b.kind != StepKind::kStore)) return false;
-  const DramBox x = p.transfer(a.item).dram, y = p.transfer(b.item).dram;
+  const DramBox x = TransferOf(p, a.item).dram, y = TransferOf(p, b.item).dram;
   return x.tensor == y.tensor && x.offset < y.offset + y.extent[3] &&
          y.offset < x.offset + x.extent[3];
 }
@@ -160,7 +161,7 @@ TEST_CASE("order: what was touched long ago is not forgotten") {
   for (uint32_t i = 0; i < p.size(); ++i) {
     const Step step = p.step(i);
     if (step.kind == StepKind::kLoad) load = i;
-    if (step.kind == StepKind::kStore && p.transfer(step.item).dram.offset == 0) {
+    if (step.kind == StepKind::kStore && TransferOf(p, step.item).dram.offset == 0) {
       store = i;
     }
   }

@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "model/program.h"
 #include "support/read_graph.h"
+#include "tests/support/whole_steps.h"
 
 namespace sluice {
 namespace {
@@ -25,7 +26,7 @@ BufferBox Buffer(uint32_t begin, uint32_t end) {
 std::vector<Access> AccessesOf(const Program& p, const Step& step) {
   std::vector<Access> list;
   if (step.kind == StepKind::kCompute) {
-    const TileStep t = p.tile(step.item);
+    const TileStep t = TileOf(p, step.item);
     for (int r = 0; r < kTileRoles; ++r) {
       if (t.present[r]) {
         list.push_back(
@@ -34,7 +35,7 @@ std::vector<Access> AccessesOf(const Program& p, const Step& step) {
     }
     return list;
   }
-  const Transfer t = p.transfer(step.item);
+  const Transfer t = TransferOf(p, step.item);
   const BufferRange range = t.buffer.range;
   const bool load = step.kind == StepKind::kLoad;
   list.push_back({range.begin, range.end, load});
@@ -101,13 +102,13 @@ std::vector<std::vector<bool>> HappensBefore(const Program& p, const ProgramWait
       }
     };
     for (size_t j = 0; j < i; ++j) {
-      if (p.EngineOf(p.step(j)) == p.EngineOf(p.step(i))) add(j);
+      if (EngineOf(p, p.step(j)) == EngineOf(p, p.step(i))) add(j);
     }
     for (uint32_t x = w.begin[i]; x < w.begin[i + 1]; ++x) {
       if (x == dropped) continue;
       uint32_t count = 0;
       for (size_t j = 0; j < i; ++j) {
-        if (p.EngineOf(p.step(j)) != w.waits[x].engine) continue;
+        if (EngineOf(p, p.step(j)) != w.waits[x].engine) continue;
         if (++count == w.waits[x].count) add(j);
       }
     }

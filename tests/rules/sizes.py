@@ -29,7 +29,6 @@ LONGER = {
     "src/import/GraphWriter": 290,
     "src/import/tflite/Lowering": 290,
     "src/model/DmaLister": 210,
-    "src/model/Program": 290,
     "src/solve/fusion/Scheme": 265,
     "src/zoo/Network": 215,
 }

@@ -37,7 +37,7 @@ bool IsBusy(const ProgramRun& run, int64_t latency, Arena* scratch) {
   int64_t most = 0;
   for (size_t i = 0; i < run.program.size(); ++i) {
     const Step step = run.program.step(i);
-    int64_t& cycles = busy[run.program.EngineOf(step)];
+    int64_t& cycles = busy[EngineOf(run.program, step)];
     cycles += CyclesOfStep(run, step);
     most = Max(most, cycles);
   }

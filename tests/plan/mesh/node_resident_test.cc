@@ -6,6 +6,7 @@
 
 #include "plan/mesh/node_layers.h"
 #include "plan/mesh/node_together.h"
+#include "tests/support/whole_steps.h"
 
 namespace sluice {
 namespace {
@@ -40,7 +41,7 @@ struct Resident : sluice_test::NodeLayers {
     for (size_t i = 0; i < program.size(); ++i) {
       const Step s = program.step(i);
       if (s.kind != kind) continue;
-      count += role < 0 || program.transfer(s.item).role == role;
+      count += role < 0 || TransferOf(program, s.item).role == role;
     }
     return count;
   }

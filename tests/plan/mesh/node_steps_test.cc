@@ -6,6 +6,7 @@
 
 #include "plan/mesh/node_fit.h"
 #include "plan/mesh/node_layers.h"
+#include "tests/support/whole_steps.h"
 
 namespace sluice {
 namespace {
@@ -60,7 +61,7 @@ TEST_CASE(
       CHECK(m.program.transfer_form(s.item).to == 2);
     }
     if (s.kind != StepKind::kCompute) continue;
-    const TileStep tile = m.program.tile(s.item);
+    const TileStep tile = TileOf(m.program, s.item);
     CHECK(tile.first == (s.node == 0));
     CHECK(tile.last == (s.node == 2));
     CHECK(tile.has_accumulator);

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "plan/mesh/node_layers.h"
+#include "tests/support/whole_steps.h"
 
 namespace sluice {
 namespace {
@@ -50,9 +51,9 @@ struct Together : sluice_test::NodeLayers {
     for (size_t i = 0; i < program.size(); ++i) {
       const Step s = program.step(i);
       if (s.layer != layer) continue;
-      if (s.kind == StepKind::kLoad) add(program.transfer(s.item).buffer);
+      if (s.kind == StepKind::kLoad) add(TransferOf(program, s.item).buffer);
       if (s.kind == StepKind::kCompute) {
-        add(program.tile(s.item).operand[kRoleOutput]);
+        add(TileOf(program, s.item).operand[kRoleOutput]);
       }
     }
     return all;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/plan/operators/small_run.h"
+#include "tests/support/whole_steps.h"
 
 namespace sluice {
 namespace {
@@ -29,7 +30,7 @@ struct Planned : SmallRun {
     int64_t moved = 0;
     for (size_t i = 0; i < program.size(); ++i) {
       const Step step = program.step(i);
-      if (step.kind == kind) moved += BoxBytes(program.transfer(step.item).buffer);
+      if (step.kind == kind) moved += BoxBytes(TransferOf(program, step.item).buffer);
     }
     return moved;
   }

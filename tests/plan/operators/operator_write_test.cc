@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/plan/operators/small_run.h"
+#include "tests/support/whole_steps.h"
 
 namespace sluice {
 namespace {
@@ -53,7 +54,7 @@ struct Written : SmallRun {
         all.push_back("TILE of " + std::to_string(step.layer));
         continue;
       }
-      const Transfer t = program.transfer(step.item);
+      const Transfer t = TransferOf(program, step.item);
       all.push_back((step.kind == StepKind::kLoad ? "LOAD " : "STORE ") +
                     std::to_string(t.dram.tensor) + "@" +
                     std::to_string(t.buffer.offset));
@@ -107,7 +108,7 @@ TEST_CASE("operator write: a tile has the whole operands, at their offsets") {
   std::vector<Residence> stays = Written::Chain(512);
   w.Plan(0, order, stays);
   REQUIRE(w.Write() == Status::kOk);
-  const TileStep tile = w.program.tile(0);
+  const TileStep tile = TileOf(w.program, 0);
   CHECK(tile.first);
   CHECK(tile.last);
   CHECK(tile.vector_ops == 128);

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "support/joined_graph.h"
+#include "tests/support/whole_steps.h"
 
 namespace sluice {
 namespace {
@@ -43,11 +44,11 @@ TEST_CASE(
   REQUIRE(program.size() == 5);
   CHECK(program.step(0).kind == StepKind::kLoad);
   CHECK(program.step(4).kind == StepKind::kStore);
-  const TileStep second = program.tile(program.step(2).item);
+  const TileStep second = TileOf(program, program.step(2).item);
   CHECK(second.operand[kRoleInput0].offset == 256);
   CHECK(second.operand[kRoleInput0].stride[2] == 8);
   CHECK(second.operand[kRoleOutput].offset == 256 + 4);
-  const TileStep third = program.tile(program.step(3).item);
+  const TileStep third = TileOf(program, program.step(3).item);
   CHECK(third.operand[kRoleInput0].extent[3] == 8);
 
   // An image that is too small for its box is refused.
@@ -100,7 +101,7 @@ int LoadsOfPooled(bool shares) {
   for (size_t i = 0; i < program.size(); ++i) {
     const Step step = program.step(i);
     loads +=
-        step.kind == StepKind::kLoad && program.transfer(step.item).dram.tensor == 1;
+        step.kind == StepKind::kLoad && TransferOf(program, step.item).dram.tensor == 1;
   }
   return loads;
 }

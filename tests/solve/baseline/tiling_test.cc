@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "solve/baseline/layer_by_layer.h"
 #include "support/read_graph.h"
+#include "tests/support/whole_steps.h"
 
 namespace sluice {
 namespace {
@@ -231,7 +232,7 @@ TEST_CASE("tiling: a memo gives what would be chosen, and goes on from call to c
     REQUIRE(with.size() == without.size());
     REQUIRE(with.tile_count() == without.tile_count());
     for (uint32_t t = 0; t < with.tile_count(); ++t) {
-      const TileStep a = with.tile(t), b = without.tile(t);
+      const TileStep a = TileOf(with, t), b = TileOf(without, t);
       for (int x = 0; x < kAxes; ++x) {
         REQUIRE(a.origin[x] == b.origin[x]);
         REQUIRE(a.operand[kRoleOutput].extent[x] == b.operand[kRoleOutput].extent[x]);
@@ -295,8 +296,9 @@ TEST_CASE("tiling: equal layers of different costs are tiled each as it costs") 
                               TileCoster{&prices, PriceOf, by_layer}, &budget, &memo},
                              &n.arena, &program, &n.diagnostic) == Status::kOk);
     // Without by_layer the coster promises equal costs for the tiles of equal layers.
-    CHECK(program.tile(0).operand[kRoleOutput].extent[3] == 2);
-    const TileStep last = program.tile(static_cast<uint32_t>(program.tile_count() - 1));
+    CHECK(TileOf(program, 0).operand[kRoleOutput].extent[3] == 2);
+    const TileStep last =
+        TileOf(program, static_cast<uint32_t>(program.tile_count() - 1));
     CHECK(last.operand[kRoleOutput].extent[3] == (by_layer ? 4 : 2));
   }
 }
