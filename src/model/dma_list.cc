@@ -5,178 +5,186 @@
 
 namespace sluice {
 
-Status DmaLister::Init(Arena* arena, size_t max_tiles, size_t max_transfers) {
-  memory_ = arena->memory();
-  SLUICE_TRY(arena->Allocate(max_tiles + 2, &use_));
-  SLUICE_TRY(arena->Allocate(max_tiles + 1, &ready_));
-  SLUICE_TRY(arena->Allocate(max_transfers, &next_));
-  SLUICE_TRY(arena->Allocate(max_transfers, &release_));
-  SLUICE_TRY(arena->Allocate(max_transfers, &reserved_));
-  SLUICE_TRY(arena->Allocate(max_transfers, &issued_));
-  return arena->Allocate(max_transfers, &queue_);
+Status InitDmaLister(Arena* arena, size_t max_tiles, size_t max_transfers,
+                     DmaLister* l) {
+  l->memory = arena->memory();
+  SLUICE_TRY(arena->Allocate(max_tiles + 2, &l->use));
+  SLUICE_TRY(arena->Allocate(max_tiles + 1, &l->ready));
+  SLUICE_TRY(arena->Allocate(max_transfers, &l->next));
+  SLUICE_TRY(arena->Allocate(max_transfers, &l->release));
+  SLUICE_TRY(arena->Allocate(max_transfers, &l->reserved));
+  SLUICE_TRY(arena->Allocate(max_transfers, &l->issued));
+  return arena->Allocate(max_transfers, &l->queue);
 }
 
-int64_t DmaLister::List(const TileList& list, int64_t buffer_bytes, uint32_t policy,
-                        DmaNotation* dma) {
-  list_ = &list;
-  dma_ = dma;
-  buffer_ = buffer_bytes;
-  policy_ = policy;
-  minimum_ = ProfileMinimum(list, use_);
-  if (minimum_ > buffer_bytes) return -1;
-  tiles_ = static_cast<int32_t>(list.tiles);
-  issued_count_ = 0;
-  dram_ = compute_ = 0;
-  first_store_ = last_store_ = 0;
-  in_flight_ = kNone;
-  head_ = kNone;
-  for (int32_t p = 0; p <= tiles_; ++p) ready_[p] = 0;
-  for (uint32_t i = list.transfers; i-- > 0;) {
-    issued_[i] = 0;
-    if (list.transfer[i].kind == kStore) continue;
-    next_[i] = head_;
-    head_ = i;
-    release_[i] = -1;
-    reserved_[i] = 0;
-  }
-  for (int32_t p = 0; p < tiles_; ++p) {
-    if (p % 64 == 63 && memory_->Stop()) return -1;
-    Boundary(p);
-    compute_ = Max(compute_, ready_[p]) + list.cycles[p];
-    FreePhase(p);
-    if (list.store[p] != kNone) {
-      const uint32_t store = list.store[p];
-      dma->start[store] = p;
-      dma->end[store] = list.transfer[store].end;
-      queue_[last_store_++] = store;
-    }
-  }
-  while (first_store_ != last_store_) IssueStore();
-  return Max(compute_, dram_);
-}
+namespace {
+
+constexpr int kWindow = 12;  // loads considered behind the first unissued one
 
 // True if there is room for the load from position p to its use. If not, records the
 // first position from which there is.
-bool DmaLister::Fits(uint32_t load, int32_t p) {
-  if (reserved_[load] != 0) return release_[load] <= p;
-  const DramTensor& t = list_->transfer[load];
-  const int64_t room = buffer_ - t.held;
-  const int64_t* use = use_.data() + 1;
+bool Fits(DmaLister* l, uint32_t load, int32_t p) {
+  if (l->reserved[load] != 0) return l->release[load] <= p;
+  const DramTensor& t = l->tile_list->transfer[load];
+  const int64_t room = l->buffer - t.held;
+  const int64_t* use = l->use.data() + 1;
   for (int32_t x = t.use - 1; x >= p; --x) {
     if (use[x] > room) {
-      release_[load] = x + 1;
+      l->release[load] = x + 1;
       return false;
     }
   }
   return true;
 }
 
-void DmaLister::Reserve(uint32_t load) {
-  const DramTensor& t = list_->transfer[load];
-  for (int32_t x = release_[load]; x < t.use; ++x) use_[x + 1] += t.held;
-  reserved_[load] = 1;
+void Reserve(DmaLister* l, uint32_t load) {
+  const DramTensor& t = l->tile_list->transfer[load];
+  for (int32_t x = l->release[load]; x < t.use; ++x) l->use[x + 1] += t.held;
+  l->reserved[load] = 1;
 }
 
-void DmaLister::IssueLoad(uint32_t load, int32_t start) {
-  const DramTensor& t = list_->transfer[load];
-  if (reserved_[load] == 0) {
-    for (int32_t x = start; x < t.use; ++x) use_[x + 1] += t.held;
+void IssueLoad(DmaLister* l, uint32_t load, int32_t start) {
+  const DramTensor& t = l->tile_list->transfer[load];
+  if (l->reserved[load] == 0) {
+    for (int32_t x = start; x < t.use; ++x) l->use[x + 1] += t.held;
   }
-  dma_->order[issued_count_++] = load;
-  dma_->start[load] = start;
-  dma_->end[load] = t.end;
-  issued_[load] = 1;
-  dram_ += t.cycles;
-  ready_[t.use] = Max(ready_[t.use], dram_);
+  l->notation->order[l->issued_count++] = load;
+  l->notation->start[load] = start;
+  l->notation->end[load] = t.end;
+  l->issued[load] = 1;
+  l->dram += t.cycles;
+  l->ready[t.use] = Max(l->ready[t.use], l->dram);
 }
 
 // Issues the store of the oldest finished ofmap.
-void DmaLister::IssueStore() {
-  const uint32_t store = queue_[first_store_++];
-  const DramTensor& t = list_->transfer[store];
-  dma_->order[issued_count_++] = store;
-  issued_[store] = 1;
-  dram_ += t.cycles;
-  in_flight_ = store;
-  in_flight_done_ = dram_;
+void IssueStore(DmaLister* l) {
+  const uint32_t store = l->queue[l->first_store++];
+  const DramTensor& t = l->tile_list->transfer[store];
+  l->notation->order[l->issued_count++] = store;
+  l->issued[store] = 1;
+  l->dram += t.cycles;
+  l->in_flight = store;
+  l->in_flight_done = l->dram;
 }
 
-bool DmaLister::Ready(const DramTensor& t) const {
-  return (t.previous == kNone || issued_[t.previous] != 0) &&
-         (t.after == kNone || issued_[t.after] != 0);
+bool Ready(const DmaLister& l, const DramTensor& t) {
+  return (t.previous == kNone || l.issued[t.previous] != 0) &&
+         (t.after == kNone || l.issued[t.after] != 0);
 }
 
 // Issues the first load that may start during tile p.
-bool DmaLister::PickLoad(int32_t p) {
+bool PickLoad(DmaLister* l, int32_t p) {
   uint32_t before = kNone;
-  uint32_t load = head_;
+  uint32_t load = l->head;
   for (int seen = 0; load != kNone && seen < kWindow; ++seen) {
-    const DramTensor& t = list_->transfer[load];
-    if (release_[load] <= p && Ready(t)) {
-      if (Fits(load, p)) {
-        (before == kNone ? head_ : next_[before]) = next_[load];
-        IssueLoad(load, p);
+    const DramTensor& t = l->tile_list->transfer[load];
+    if (l->release[load] <= p && Ready(*l, t)) {
+      if (Fits(l, load, p)) {
+        (before == kNone ? l->head : l->next[before]) = l->next[load];
+        IssueLoad(l, load, p);
         return true;
       }
-      if ((policy_ & kDmaNoReserve) == 0) Reserve(load);
+      if ((l->policy & kDmaNoReserve) == 0) Reserve(l, load);
     }
     before = load;
-    load = next_[load];
+    load = l->next[load];
   }
   return false;
 }
 
-void DmaLister::FreePhase(int32_t p) {
-  dram_ = Max(dram_, compute_ - list_->cycles[p]);
-  while (dram_ < compute_) {
-    const bool store = first_store_ != last_store_;
-    if (store && (policy_ & kDmaStoreFirst) != 0) {
-      IssueStore();
-    } else if (!PickLoad(p)) {
+void FreePhase(DmaLister* l, int32_t p) {
+  l->dram = Max(l->dram, l->compute - l->tile_list->cycles[p]);
+  while (l->dram < l->compute) {
+    const bool store = l->first_store != l->last_store;
+    if (store && (l->policy & kDmaStoreFirst) != 0) {
+      IssueStore(l);
+    } else if (!PickLoad(l, p)) {
       if (!store) {
-        dram_ = compute_;
+        l->dram = l->compute;
         return;
       }
-      IssueStore();
+      IssueStore(l);
     }
   }
 }
 
 // Issues what tile q waits for: stores that no longer fit, and loads of q.
-void DmaLister::Boundary(int32_t q) {
+void Boundary(DmaLister* l, int32_t q) {
   int64_t waiting = 0;
-  for (uint32_t i = first_store_; i < last_store_; ++i) {
-    if (dma_->end[queue_[i]] == q) waiting += list_->transfer[queue_[i]].held;
+  for (uint32_t i = l->first_store; i < l->last_store; ++i) {
+    if (l->notation->end[l->queue[i]] == q)
+      waiting += l->tile_list->transfer[l->queue[i]].held;
   }
-  const bool flying =
-      in_flight_ != kNone && in_flight_done_ > compute_ && dma_->end[in_flight_] == q;
+  const bool flying = l->in_flight != kNone && l->in_flight_done > l->compute &&
+                      l->notation->end[l->in_flight] == q;
   if (flying) {
-    const int64_t bytes = list_->transfer[in_flight_].held;
-    if (use_[q + 1] + waiting + bytes <= buffer_) {
-      use_[q + 1] += bytes;
-      dma_->end[in_flight_] = q + 1;
+    const int64_t bytes = l->tile_list->transfer[l->in_flight].held;
+    if (l->use[q + 1] + waiting + bytes <= l->buffer) {
+      l->use[q + 1] += bytes;
+      l->notation->end[l->in_flight] = q + 1;
     } else {
-      ready_[q] = Max(ready_[q], in_flight_done_);
+      l->ready[q] = Max(l->ready[q], l->in_flight_done);
     }
   }
-  while (waiting > 0 && use_[q + 1] + waiting > buffer_) {
-    const uint32_t store = queue_[first_store_];
-    IssueStore();
-    if (dma_->end[store] != q) continue;
-    waiting -= list_->transfer[store].held;
-    ready_[q] = Max(ready_[q], dram_);
+  while (waiting > 0 && l->use[q + 1] + waiting > l->buffer) {
+    const uint32_t store = l->queue[l->first_store];
+    IssueStore(l);
+    if (l->notation->end[store] != q) continue;
+    waiting -= l->tile_list->transfer[store].held;
+    l->ready[q] = Max(l->ready[q], l->dram);
   }
-  for (uint32_t i = first_store_; i < last_store_; ++i) {
-    if (dma_->end[queue_[i]] == q) dma_->end[queue_[i]] = q + 1;
+  for (uint32_t i = l->first_store; i < l->last_store; ++i) {
+    if (l->notation->end[l->queue[i]] == q) l->notation->end[l->queue[i]] = q + 1;
   }
-  use_[q + 1] += waiting;
-  while (head_ != kNone && list_->transfer[head_].use == q) {
-    const DramTensor& t = list_->transfer[head_];
-    while (t.after != kNone && issued_[t.after] == 0) IssueStore();
-    const bool early = q > 0 && release_[head_] < q && Fits(head_, q - 1);
-    IssueLoad(head_, early ? q - 1 : q);
-    head_ = next_[head_];
+  l->use[q + 1] += waiting;
+  while (l->head != kNone && l->tile_list->transfer[l->head].use == q) {
+    const DramTensor& t = l->tile_list->transfer[l->head];
+    while (t.after != kNone && l->issued[t.after] == 0) IssueStore(l);
+    const bool early = q > 0 && l->release[l->head] < q && Fits(l, l->head, q - 1);
+    IssueLoad(l, l->head, early ? q - 1 : q);
+    l->head = l->next[l->head];
   }
+}
+
+}  // namespace
+
+int64_t ListTransfers(DmaLister* l, const TileList& list, int64_t buffer_bytes,
+                      uint32_t policy, DmaNotation* dma) {
+  l->tile_list = &list;
+  l->notation = dma;
+  l->buffer = buffer_bytes;
+  l->policy = policy;
+  l->minimum_bytes = ProfileMinimum(list, l->use);
+  if (l->minimum_bytes > buffer_bytes) return -1;
+  l->tiles = static_cast<int32_t>(list.tiles);
+  l->issued_count = 0;
+  l->dram = l->compute = 0;
+  l->first_store = l->last_store = 0;
+  l->in_flight = kNone;
+  l->head = kNone;
+  for (int32_t p = 0; p <= l->tiles; ++p) l->ready[p] = 0;
+  for (uint32_t i = list.transfers; i-- > 0;) {
+    l->issued[i] = 0;
+    if (list.transfer[i].kind == kStore) continue;
+    l->next[i] = l->head;
+    l->head = i;
+    l->release[i] = -1;
+    l->reserved[i] = 0;
+  }
+  for (int32_t p = 0; p < l->tiles; ++p) {
+    if (p % 64 == 63 && l->memory->Stop()) return -1;
+    Boundary(l, p);
+    l->compute = Max(l->compute, l->ready[p]) + list.cycles[p];
+    FreePhase(l, p);
+    if (list.store[p] != kNone) {
+      const uint32_t store = list.store[p];
+      dma->start[store] = p;
+      dma->end[store] = list.transfer[store].end;
+      l->queue[l->last_store++] = store;
+    }
+  }
+  while (l->first_store != l->last_store) IssueStore(l);
+  return Max(l->compute, l->dram);
 }
 
 }  // namespace sluice

@@ -24,49 +24,37 @@ enum DmaPolicy : uint32_t {
   kDmaPolicies = 4,
 };
 
-class DmaLister {
- public:
-  Status Init(Arena* arena, size_t max_tiles, size_t max_transfers);
-  int64_t List(const TileList& list, int64_t buffer_bytes, uint32_t policy,
-               DmaNotation* dma);
-  // Smallest buffer in which the last call of List would have found a legal schedule.
-  int64_t minimum_bytes() const { return minimum_; }
-
- private:
-  static constexpr int kWindow = 12;  // loads considered behind the first unissued one
-
-  bool Fits(uint32_t load, int32_t p);
-  void Reserve(uint32_t load);
-  void IssueLoad(uint32_t load, int32_t start);
-  void IssueStore();
-  bool PickLoad(int32_t p);
-  void FreePhase(int32_t p);
-  void Boundary(int32_t q);
-  bool Ready(const DramTensor& t) const;
-
-  const Memory* memory_ = nullptr;
-  const TileList* list_ = nullptr;
-  DmaNotation* dma_ = nullptr;
-  int64_t buffer_ = 0;
-  int64_t minimum_ = 0;
-  uint32_t policy_ = 0;
-  int32_t tiles_ = 0;
-  uint32_t issued_count_ = 0;
-  // Cycle from which the channel is free; >= compute_ at tile boundaries.
-  int64_t dram_ = 0;
-  int64_t compute_ = 0;  // cycle in which the current tile ends
-  uint32_t head_ = kNone;
-  uint32_t first_store_ = 0, last_store_ = 0;  // queue of finished ofmaps
-  uint32_t in_flight_ = kNone;  // store that may end after the current tile
-  int64_t in_flight_done_ = 0;
-  Span<int64_t> use_;       // bytes by position + 1
-  Span<int64_t> ready_;     // by tile: cycle in which its loads are done
-  Span<uint32_t> next_;     // by transfer: list of unissued loads
-  Span<int32_t> release_;   // by load: first position from which it may fit
-  Span<uint8_t> reserved_;  // by load
-  Span<uint8_t> issued_;    // by transfer
-  Span<uint32_t> queue_;
+// Working memory of ListTransfers, and where it stands.
+struct DmaLister {
+  const Memory* memory = nullptr;
+  const TileList* tile_list = nullptr;
+  DmaNotation* notation = nullptr;
+  int64_t buffer = 0;
+  // Smallest buffer in which the last call would have found a legal schedule.
+  int64_t minimum_bytes = 0;
+  uint32_t policy = 0;
+  int32_t tiles = 0;
+  uint32_t issued_count = 0;
+  // Cycle from which the channel is free; >= compute at tile boundaries.
+  int64_t dram = 0;
+  int64_t compute = 0;  // cycle in which the current tile ends
+  uint32_t head = kNone;
+  uint32_t first_store = 0, last_store = 0;  // queue of finished ofmaps
+  uint32_t in_flight = kNone;  // store that may end after the current tile
+  int64_t in_flight_done = 0;
+  Span<int64_t> use;       // bytes by position + 1
+  Span<int64_t> ready;     // by tile: cycle in which its loads are done
+  Span<uint32_t> next;     // by transfer: list of unissued loads
+  Span<int32_t> release;   // by load: first position from which it may fit
+  Span<uint8_t> reserved;  // by load
+  Span<uint8_t> issued;    // by transfer
+  Span<uint32_t> queue;
 };
+
+Status InitDmaLister(Arena* arena, size_t max_tiles, size_t max_transfers,
+                     DmaLister* lister);
+int64_t ListTransfers(DmaLister* lister, const TileList& list, int64_t buffer_bytes,
+                      uint32_t policy, DmaNotation* dma);
 
 }  // namespace sluice
 

@@ -294,11 +294,12 @@ Status ReadDram(const sluice_notation_t& notation, const TileList& list, Arena* 
 Status ListDram(const FusionProblem& problem, const TileList& list, Arena* scratch,
                 DmaNotation* dma) {
   DmaLister lister;
-  SLUICE_TRY(lister.Init(scratch, list.tiles, list.transfers));
+  SLUICE_TRY(InitDmaLister(scratch, list.tiles, list.transfers, &lister));
   uint32_t best = kDmaPolicies;
   int64_t fastest = INT64_MAX;
   for (uint32_t policy = 0; policy < kDmaPolicies; ++policy) {
-    const int64_t cycles = lister.List(list, problem.buffer_bytes, policy, dma);
+    const int64_t cycles =
+        ListTransfers(&lister, list, problem.buffer_bytes, policy, dma);
     if (cycles < 0 || cycles >= fastest) continue;
     fastest = cycles;
     best = policy;
@@ -306,7 +307,7 @@ Status ListDram(const FusionProblem& problem, const TileList& list, Arena* scrat
   if (best == kDmaPolicies) {
     DoubleBuffer(list, dma);  // exceeds the buffer too; the evaluation says by how much
   } else {
-    lister.List(list, problem.buffer_bytes, best, dma);
+    ListTransfers(&lister, list, problem.buffer_bytes, best, dma);
   }
   return Status::kOk;
 }

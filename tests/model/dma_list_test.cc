@@ -9,9 +9,9 @@ namespace sluice {
 namespace {
 
 void CheckList(Evaluation* b, int64_t buffer, uint32_t policy) {
-  const int64_t latency = b->lister.List(b->list, buffer, policy, &b->dma);
+  const int64_t latency = ListTransfers(&b->lister, b->list, buffer, policy, &b->dma);
   const int64_t minimum = ProfileMinimum(b->list, b->profile);
-  CHECK(minimum == b->lister.minimum_bytes());
+  CHECK(minimum == b->lister.minimum_bytes);
   CHECK((latency < 0) == (minimum > buffer));
   if (latency < 0) return;
   CHECK(CheckDma(b->list, b->dma, b->seen) == DmaFault::kLegal);
@@ -61,8 +61,8 @@ TEST_CASE("dma list: for the peer's final tiles, never far behind its own anneal
     REQUIRE(ParseNotation(&b.parser, b.notation, &b.list) == ParseResult::kOk);
     int64_t best = INT64_MAX;
     for (uint32_t policy = 0; policy < kDmaPolicies; ++policy) {
-      const int64_t t =
-          b.lister.List(b.list, network->problem.buffer_bytes, policy, &b.dma);
+      const int64_t t = ListTransfers(&b.lister, b.list, network->problem.buffer_bytes,
+                                      policy, &b.dma);
       MESSAGE(entry.path().stem().string() << " policy " << policy << ": " << t);
       best = std::min(best, t);
     }

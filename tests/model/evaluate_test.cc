@@ -71,7 +71,7 @@ TEST_CASE("evaluate: notation, resolved tiles and the search's timeline agree") 
   REQUIRE(memo.Init(&arena, s.model, 256) == Status::kOk);
   REQUIRE(InitParser(&parser, &arena, &s.problem, &memo, {512, 1024}, &list) ==
           Status::kOk);
-  REQUIRE(lister.Init(&arena, 512, 1024) == Status::kOk);
+  REQUIRE(InitDmaLister(&arena, 512, 1024, &lister) == Status::kOk);
   REQUIRE(arena.Allocate(1024, &dma.order) == Status::kOk);
   REQUIRE(arena.Allocate(1024, &dma.start) == Status::kOk);
   REQUIRE(arena.Allocate(1024, &dma.end) == Status::kOk);
@@ -101,7 +101,8 @@ TEST_CASE("evaluate: notation, resolved tiles and the search's timeline agree") 
     }
     REQUIRE(e.fault == SLUICE_SCHEDULE_LEGAL);
     const uint32_t policy = rng.Below(kDmaPolicies);
-    const int64_t latency = lister.List(list, s.problem.buffer_bytes, policy, &dma);
+    const int64_t latency =
+        ListTransfers(&lister, list, s.problem.buffer_bytes, policy, &dma);
     REQUIRE(e.latency_cycles <= latency);  // the best policy of all
     sluice_notation_t exported;
     ArenaScope scope(&arena);

@@ -109,7 +109,7 @@ void CheckReads(Small* s, const GroupNotation& g, const TileList& list) {
 TEST_CASE("parser: with exact boxes every tile finds every element it reads") {
   SmallParser s;
   DmaLister lister;
-  REQUIRE(lister.Init(&s.arena, 512, 1024) == Status::kOk);
+  REQUIRE(InitDmaLister(&s.arena, 512, 1024, &lister) == Status::kOk);
   std::vector<uint32_t> order = {0, 1, 2, 3, 4};
   std::vector<uint8_t> cut(5);
   std::vector<int32_t> tiles(5);
@@ -140,7 +140,8 @@ TEST_CASE("parser: with exact boxes every tile finds every element it reads") {
       shared += s.list.transfer[t].kind == kLoadInput &&
                 s.list.transfer[t].end > s.list.transfer[t].use + 1;
     }
-    const int64_t latency = lister.List(s.list, s.problem.buffer_bytes, 0, &dma);
+    const int64_t latency =
+        ListTransfers(&lister, s.list, s.problem.buffer_bytes, 0, &dma);
     REQUIRE(latency == Latency(s.list, dma, {scratch.data(), 1024}));
     REQUIRE(CheckDma(s.list, dma, {scratch.data(), 1024}) == DmaFault::kLegal);
     REQUIRE(ProfileBuffer(s.list, dma, {profile.data(), 1024}) <=

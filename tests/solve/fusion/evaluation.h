@@ -52,7 +52,7 @@ struct Evaluation {
     REQUIRE(arena.Allocate(kTransfers, &dma.end) == Status::kOk);
     REQUIRE(arena.Allocate(kTiles + 2, &due) == Status::kOk);
     REQUIRE(arena.Allocate(kTransfers, &seen) == Status::kOk);
-    REQUIRE(lister.Init(&arena, kTiles, kTransfers) == Status::kOk);
+    REQUIRE(InitDmaLister(&arena, kTiles, kTransfers, &lister) == Status::kOk);
     REQUIRE(arena.Allocate(kTiles + 2, &profile) == Status::kOk);
   }
   void Read(const Json& j) {
