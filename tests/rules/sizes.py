@@ -28,7 +28,6 @@ LONGER = {
     "src/cli/Session": 380,
     "src/import/GraphWriter": 290,
     "src/import/tflite/Lowering": 290,
-    "src/solve/fusion/Scheme": 265,
     "src/zoo/Network": 215,
 }
 

@@ -28,17 +28,17 @@ constexpr double kFarFromIdeal = 1.1;
 // Tries one change; keeps it when it is better.
 bool Try(Scheme* s, SchemeScore* best, uint64_t* left) {
   if (*left == 0) {
-    s->Undo();
+    UndoChanges(&s->draft);
     return false;
   }
   --*left;
   const SchemeScore score = s->Score(best->cost);
   if (score.cost >= best->cost) {
-    s->Undo();
+    UndoChanges(&s->draft);
     return false;
   }
   *best = score;
-  s->Keep();
+  KeepChanges(&s->draft);
   return true;
 }
 
@@ -47,32 +47,32 @@ bool ImproveAt(Scheme* s, uint32_t i, SchemeScore* best, uint64_t* left) {
   bool better = false;
   if (i > 0 && g.cut[i] != kCutNone) {  // join with the group before
     const int32_t tiles = g.tiles[i];
-    s->SetCut(i, kCutNone);
+    SetCut(&s->draft, i, kCutNone);
     better = Try(s, best, left);
-    if (!better && tiles != g.tiles[s->GroupFirst(i - 1)]) {
-      const uint32_t before = s->GroupFirst(i - 1);
-      s->SetCut(i, kCutNone);
-      s->SetTiles(before, tiles);
+    if (!better && tiles != g.tiles[GroupFirst(s->draft, i - 1)]) {
+      const uint32_t before = GroupFirst(s->draft, i - 1);
+      SetCut(&s->draft, i, kCutNone);
+      SetTiles(&s->draft, before, tiles);
       better = Try(s, best, left);
     }
   } else if (i > 0) {  // split off
-    s->SetTiles(i, g.tiles[s->GroupFirst(i)]);
-    s->SetCut(i, kCutFine);
+    SetTiles(&s->draft, i, g.tiles[GroupFirst(s->draft, i)]);
+    SetCut(&s->draft, i, kCutFine);
     better = Try(s, best, left);
   }
   if (g.cut[i] != kCutNone) {
     const int32_t tiles = g.tiles[i];
     if (tiles > 1) {
-      s->SetTiles(i, tiles / 2);
+      SetTiles(&s->draft, i, tiles / 2);
       better |= Try(s, best, left);
     }
     if (g.tiles[i] <= kFinestImprove / 2) {
-      s->SetTiles(i, 2 * g.tiles[i]);
+      SetTiles(&s->draft, i, 2 * g.tiles[i]);
       better |= Try(s, best, left);
     }
   }
   if (i > 0 && g.cut[i] == kCutDram) {
-    s->SetCut(i, kCutFine);
+    SetCut(&s->draft, i, kCutFine);
     better |= Try(s, best, left);
   }
   return better;
@@ -123,11 +123,11 @@ Status ImproveByStretches(Scheme* s, WindowIndex* index, Arena* arena, Budget* b
 
 // The scheme, which fits, with the list policy that suits it best.
 void ScorePolicies(Scheme* s, SchemeScore* out) {
-  s->SetPolicy(0);
-  s->Keep();
+  s->draft.policy = 0;
+  KeepChanges(&s->draft);
   *out = s->Score(kAnnealRejected);
   for (uint32_t policy = 1; policy < kDmaPolicies; ++policy) {
-    s->SetPolicy(policy);
+    s->draft.policy = policy;
     uint64_t one = 1;
     Try(s, out, &one);
   }
@@ -159,7 +159,7 @@ Status JoinAlone(Scheme* s, WindowIndex* index, Arena* arena, Budget* budget,
   SchemeScore score;
   const Status status = FitAlone(s, budget, &ignored, &score);
   if (status != Status::kOk || score.parsed != ParseResult::kOk) {
-    s->Undo();
+    UndoChanges(&s->draft);
     return status == Status::kOutOfMemory ? status : Status::kOk;
   }
   ScorePolicies(s, &score);
@@ -170,7 +170,7 @@ Status JoinAlone(Scheme* s, WindowIndex* index, Arena* arena, Budget* budget,
   }
   if (score.cost < best->cost) {
     *best = score;
-    s->Save();
+    SaveDraft(&s->draft);
   }
   return Status::kOk;
 }
@@ -207,8 +207,8 @@ void SetApart(Scheme* s, Span<const uint8_t> touched) {
   const uint32_t n = static_cast<uint32_t>(s->layers());
   for (uint32_t i = 0; i < n; ++i) {
     if (!IsTouched(*s, touched, i)) continue;
-    s->MakeGroup(i, i + 1, 1);
-    s->Keep();
+    MakeGroup(&s->draft, i, i + 1, 1);
+    KeepChanges(&s->draft);
   }
 }
 
@@ -234,7 +234,7 @@ Status Refit(Scheme* scheme, uint64_t evaluations, bool alone, const Workspace& 
   if (fits) {
     ScorePolicies(scheme, out);
     SLUICE_TRY(Improve(scheme, evaluations, &index, arena, budget, out));
-    scheme->Save();
+    SaveDraft(&scheme->draft);
   }
   if (!fits && budget->Exhausted()) {
     return Fail(diagnostic, Status::kStopped, "fusion")
@@ -244,7 +244,7 @@ Status Refit(Scheme* scheme, uint64_t evaluations, bool alone, const Workspace& 
     SLUICE_TRY(JoinAlone(scheme, &index, arena, budget, out));
   }
   if (out->cost < kAnnealRejected) {
-    scheme->Restore();
+    RestoreDraft(&scheme->draft);
     return Status::kOk;
   }
   SLUICE_TRY(FitAlone(scheme, budget, diagnostic, out));  // says why not
@@ -256,16 +256,16 @@ Status Refit(Scheme* scheme, uint64_t evaluations, bool alone, const Workspace& 
 Status Rework(Scheme* s, Span<const uint8_t> touched, uint64_t evaluations,
               const Workspace& work, SchemeScore* out) {
   ArenaScope scope(work.arena);
-  s->Keep();
+  KeepChanges(&s->draft);
   if (s->Bound().parsed != ParseResult::kOk) {
     SetApart(s, touched);
-    if (s->Bound().parsed != ParseResult::kOk) s->Reset();
+    if (s->Bound().parsed != ParseResult::kOk) ResetDraft(&s->draft);
   }
   size_t changed = 0;
   for (uint8_t t : touched) changed += t;
   // Try the other list policies only where much can be gained.
-  s->SetPolicy(0);
-  s->Keep();
+  s->draft.policy = 0;
+  KeepChanges(&s->draft);
   *out = SchemeScore();
   if (changed <= kFewTouched) *out = s->Score(kAnnealRejected);
   if (out->cost >= kAnnealRejected) ScorePolicies(s, out);
@@ -277,7 +277,7 @@ Status Rework(Scheme* s, Span<const uint8_t> touched, uint64_t evaluations,
   WindowIndex index;
   SLUICE_TRY(index.Init(work.arena, s->problem()));
   SLUICE_TRY(ImproveTouched(s, touched, evaluations, &index, work, out));
-  s->Save();
+  SaveDraft(&s->draft);
   return Status::kOk;
 }
 
@@ -287,9 +287,9 @@ Status ConstructAlone(Scheme* scheme, Budget* budget, Diagnostic* diagnostic,
     scheme->target_bytes = scheme->problem().buffer_bytes / share;
     const Status status = FitAlone(scheme, budget, diagnostic, out);
     if (status != Status::kOk && status != Status::kInfeasible) return status;
-    scheme->Keep();
+    KeepChanges(&scheme->draft);
     *out = scheme->Score(kAnnealRejected);
-    scheme->Save();
+    SaveDraft(&scheme->draft);
     if (out->cost < kAnnealRejected) return Status::kOk;
   }
   return Fail(diagnostic, Status::kInfeasible, "fusion")
@@ -298,7 +298,7 @@ Status ConstructAlone(Scheme* scheme, Budget* budget, Diagnostic* diagnostic,
 
 Status Construct(Scheme* scheme, uint64_t evaluations, bool alone,
                  const Workspace& work, SchemeScore* out) {
-  scheme->Reset();
+  ResetDraft(&scheme->draft);
   return Refit(scheme, evaluations, alone, work, out);
 }
 

@@ -25,13 +25,13 @@ struct Fit {
 
 void Apply(const Fit& f, Scheme* s) {
   if (!f.dram) {
-    s->MakeGroup(f.first, f.last, f.tiles);
+    MakeGroup(&s->draft, f.first, f.last, f.tiles);
     return;
   }
   if (s->notation().cut[f.first] == kCutNone) {
-    s->SetTiles(f.first, s->notation().tiles[s->GroupFirst(f.first)]);
+    SetTiles(&s->draft, f.first, s->notation().tiles[GroupFirst(s->draft, f.first)]);
   }
-  s->SetCut(f.first, kCutDram);
+  SetCut(&s->draft, f.first, kCutDram);
 }
 
 // The change around position `at` with the best merit.
@@ -74,7 +74,7 @@ class FitSearch {
   SchemeScore Attempt(const Fit& f) {
     Apply(f, s_);
     const SchemeScore score = s_->Bound();
-    s_->Undo();
+    UndoChanges(&s_->draft);
     *looks_ -= Min<uint64_t>(*looks_, s_->list().tiles);
     const double merit = Merit(score);
     if (merit < best_merit_ && score.excess < now_.excess) {
@@ -116,7 +116,7 @@ bool SameFit(Scheme* s, uint32_t at, const SchemeScore& now, const Hint& hint,
              model.dram};
   Apply(*fit, s);
   const SchemeScore score = s->Bound();
-  s->Undo();
+  UndoChanges(&s->draft);
   return score.parsed == ParseResult::kOk && Area(now) - Area(score) >= 0.9 * hint.gain;
 }
 
@@ -131,7 +131,7 @@ bool FitScheme(Scheme* s, Hint* hint, uint64_t* looks, Budget* budget,
       if (!FitSearch(s, *out, looks).Around(at, budget, &next)) return false;
     }
     Apply(next, s);
-    s->Keep();
+    KeepChanges(&s->draft);
     const double before = Area(*out);
     *out = s->Bound();
     *hint = Hint{next, at, before - Area(*out)};
@@ -186,15 +186,15 @@ bool CutAllAtOnce(Scheme* s, SchemeScore* out) {
       for (int32_t k = 0; k < tiles; ++k) over |= s->Use(p++) > s->target_bytes;
       if (!over) continue;
       more &= tiles < kMostTiles;
-      s->SetTiles(i, 2 * tiles);
+      SetTiles(&s->draft, i, 2 * tiles);
     }
     const double before = out->excess;
     *out = s->Bound();
     if (!more || out->parsed != ParseResult::kOk || out->excess >= before) {
-      s->Undo();
+      UndoChanges(&s->draft);
       return false;
     }
-    s->Keep();
+    KeepChanges(&s->draft);
   }
   return out->parsed == ParseResult::kOk;
 }
@@ -202,13 +202,13 @@ bool CutAllAtOnce(Scheme* s, SchemeScore* out) {
 }  // namespace
 
 Status FitAlone(Scheme* s, Budget* budget, Diagnostic* diagnostic, SchemeScore* out) {
-  s->Reset();
+  ResetDraft(&s->draft);
   for (uint32_t i = 0; i < s->layers(); ++i) {
-    s->SetCut(i, kCutDram);
-    if (s->double_buffer) s->SetTiles(i, s->problem().layers[i].extent[0]);
-    s->Keep();
+    SetCut(&s->draft, i, kCutDram);
+    if (s->double_buffer) SetTiles(&s->draft, i, s->problem().layers[i].extent[0]);
+    KeepChanges(&s->draft);
   }
-  s->Keep();
+  KeepChanges(&s->draft);
   *out = s->Bound();
   if (CutAllAtOnce(s, out)) return Status::kOk;
   *out = s->Bound();
@@ -220,9 +220,9 @@ Status FitAlone(Scheme* s, Budget* budget, Diagnostic* diagnostic, SchemeScore* 
     int32_t more = tiles;
     do {
       more *= 2;
-      s->SetTiles(at, more);
+      SetTiles(&s->draft, at, more);
       next = s->Bound();
-      s->Undo();
+      UndoChanges(&s->draft);
     } while (more < kMostTiles &&
              (next.parsed != ParseResult::kOk || next.excess >= out->excess));
     if (next.parsed != ParseResult::kOk || next.excess >= out->excess) {
@@ -232,8 +232,8 @@ Status FitAlone(Scheme* s, Budget* budget, Diagnostic* diagnostic, SchemeScore* 
           .Bytes(static_cast<uint64_t>(out->minimum_bytes),
                  static_cast<uint64_t>(s->target_bytes));
     }
-    s->SetTiles(at, more);
-    s->Keep();
+    SetTiles(&s->draft, at, more);
+    KeepChanges(&s->draft);
     *out = s->Bound();
   }
   return Status::kOk;
@@ -251,7 +251,7 @@ Status FitBuffer(Scheme* s, uint64_t looks, WindowIndex* index, const Workspace&
     before = Area(*out);
     SLUICE_TRY(FitAround(s, s->PeakPosition(), *out, &call, fits));
     if (!*fits) break;
-    s->Keep();
+    KeepChanges(&s->draft);
     *out = s->Bound();
   }
   *fits = *fits && out->parsed == ParseResult::kOk;

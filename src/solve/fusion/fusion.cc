@@ -37,10 +37,10 @@ AnnealState State(Scheme* scheme, FusionSolver solver) {
   state.propose = solver == kFusionSoma    ? Propose<kMovesSoma>
                   : solver == kFusionCocco ? Propose<kMovesCocco>
                                            : Propose<kMovesOurs>;
-  state.keep = [](void* s) { static_cast<Scheme*>(s)->Keep(); };
-  state.undo = [](void* s) { static_cast<Scheme*>(s)->Undo(); };
-  state.save = [](void* s) { static_cast<Scheme*>(s)->Save(); };
-  state.restore = [](void* s) { static_cast<Scheme*>(s)->Restore(); };
+  state.keep = [](void* s) { KeepChanges(&static_cast<Scheme*>(s)->draft); };
+  state.undo = [](void* s) { UndoChanges(&static_cast<Scheme*>(s)->draft); };
+  state.save = [](void* s) { SaveDraft(&static_cast<Scheme*>(s)->draft); };
+  state.restore = [](void* s) { RestoreDraft(&static_cast<Scheme*>(s)->draft); };
   return state;
 }
 
@@ -109,11 +109,11 @@ Status AnnealStretch(uint32_t at, uint64_t rounds, StretchAnneal* a) {
   const SchemeScore next = whole->Score(best->cost);
   if (next.cost < best->cost) {
     *best = next;
-    whole->Keep();
-    whole->Save();
+    KeepChanges(&whole->draft);
+    SaveDraft(&whole->draft);
     return Status::kOk;
   }
-  whole->Undo();
+  UndoChanges(&whole->draft);
   whole->Score(kAnnealRejected);  // its list is that of the scheme again
   return Status::kOk;
 }
@@ -169,15 +169,15 @@ Status AnnealOnly(Scheme* scheme, const FusionOptions& options, Arena* arena,
 // not fit.
 bool LoadStart(const GroupNotation& start, Scheme* scheme, SchemeScore* score) {
   *score = SchemeScore();
-  scheme->Load(start);
+  LoadDraft(&scheme->draft, start);
   for (uint32_t policy = 0; policy < kDmaPolicies; ++policy) {
-    scheme->SetPolicy(policy);
+    scheme->draft.policy = policy;
     const SchemeScore next = scheme->Score(kAnnealRejected);
     if (next.cost >= score->cost) continue;
     *score = next;
-    scheme->Save();
+    SaveDraft(&scheme->draft);
   }
-  scheme->Restore();
+  RestoreDraft(&scheme->draft);
   return score->cost < kAnnealRejected;
 }
 
@@ -205,7 +205,7 @@ Status ConstructAndAnneal(Scheme* scheme, const FusionOptions& options,
       return AnnealOnly(scheme, options, arena, budget, score, rounds);
     }
   } else if (options.start != nullptr) {
-    scheme->Load(*options.start);
+    LoadDraft(&scheme->draft, *options.start);
     SLUICE_TRY(
         Rework(scheme, options.touched, options.construct_evaluations, work, score));
     if (!options.anneal) return Status::kOk;
@@ -245,14 +245,14 @@ Status SolveRepeated(Scheme* whole, const FusionOptions& options, Arena* arena,
   SLUICE_TRY(arena->Allocate(whole->layers(), &stamped.cut));
   SLUICE_TRY(arena->Allocate(whole->layers(), &stamped.tiles));
   const auto stamp = [&](double limit) {
-    scheme.Restore();
+    RestoreDraft(&scheme.draft);
     Stamp(network, repeats, scheme.notation(), &stamped);
-    whole->policy = scheme.policy;
-    whole->Load(stamped);
+    whole->draft.policy = scheme.draft.policy;
+    LoadDraft(&whole->draft, stamped);
     const SchemeScore next = whole->Score(limit);
     if (next.cost > limit) return false;
     out->score = next;
-    whole->Save();
+    SaveDraft(&whole->draft);
     return true;
   };
   FusionOptions construct = options;
@@ -302,7 +302,7 @@ uint32_t MostTiles(const FusionProblem& problem) {
 
 // Scores the saved scheme and makes it the result.
 void Take(Scheme* scheme, FusionResult* out) {
-  scheme->Restore();
+  RestoreDraft(&scheme->draft);
   out->score = scheme->Score(kAnnealRejected);
   out->notation = scheme->notation();
   out->dma = scheme->dma();
@@ -338,7 +338,7 @@ Status SolveFusion(const FusionProblem& problem, const TileModel& model,
   out->rounds = 0;
   out->repeats = Repeats();
   if (as_is) {
-    scheme->Load(*options.start);
+    LoadDraft(&scheme->draft, *options.start);
     out->score = scheme->Bound();
     out->notation = scheme->notation();
     out->list = scheme->list();

@@ -43,27 +43,27 @@ bool MoveOrder(Scheme* s, Rng* rng) {
   if (low == high) return false;
   uint32_t to = low + rng->Below(high - low);
   if (to >= from) ++to;
-  s->MoveLayer(from, to);
+  MoveLayer(&s->draft, from, to);
   return true;
 }
 
 // Cuts the map into one part more or less, the same in all batch entries.
 bool MoveTilesNear(Scheme* s, Rng* rng) {
-  const uint32_t first = s->GroupFirst(rng->Below(Size(*s)));
+  const uint32_t first = GroupFirst(s->draft, rng->Below(Size(*s)));
   const FusionLayer& l = s->problem().layers[s->notation().order[first]];
   const int32_t tiles = s->notation().tiles[first];
   const int32_t step = tiles % l.extent[0] == 0 ? l.extent[0] : 1;
   const int32_t next = rng->Below(2) != 0 ? tiles + step : tiles - step;
   if (next < 1) return false;
-  s->SetTiles(first, next);
+  SetTiles(&s->draft, first, next);
   return true;
 }
 
 bool MoveTiles(Scheme* s, Rng* rng) {
-  const uint32_t first = s->GroupFirst(rng->Below(Size(*s)));
+  const uint32_t first = GroupFirst(s->draft, rng->Below(Size(*s)));
   const int32_t tiles = s->notation().tiles[first];
   const bool up = tiles == 1 || (rng->Below(2) != 0 && tiles < kMostTiles);
-  s->SetTiles(first, up ? 2 * tiles : tiles / 2);
+  SetTiles(&s->draft, first, up ? 2 * tiles : tiles / 2);
   return true;
 }
 
@@ -72,25 +72,25 @@ bool MoveFine(Scheme* s, Rng* rng) {
   const GroupNotation& g = s->notation();
   if (Size(*s) < 2) return false;
   const uint32_t i = 1 + rng->Below(Size(*s) - 1);
-  const uint32_t before = s->GroupFirst(i - 1);
+  const uint32_t before = GroupFirst(s->draft, i - 1);
   if (g.cut[i] == kCutNone) {
     const int32_t tiles = g.tiles[before];
-    s->SetCut(i, kCutFine);
-    s->SetTiles(i, rng->Below(2) != 0 ? tiles : 1);
-    if (rng->Below(4) == 0) s->SetTiles(before, 1);
+    SetCut(&s->draft, i, kCutFine);
+    SetTiles(&s->draft, i, rng->Below(2) != 0 ? tiles : 1);
+    if (rng->Below(4) == 0) SetTiles(&s->draft, before, 1);
     return true;
   }
   if (g.cut[i] == kCutDram && rng->Below(4) != 0) return false;
   const int32_t tiles = g.tiles[i];
-  s->SetCut(i, kCutNone);
-  if (rng->Below(2) != 0) s->SetTiles(before, tiles);
+  SetCut(&s->draft, i, kCutNone);
+  if (rng->Below(2) != 0) SetTiles(&s->draft, before, tiles);
   return true;
 }
 
 // Moves a cut by one or two positions.
 bool MoveShift(Scheme* s, Rng* rng) {
   const GroupNotation& g = s->notation();
-  const uint32_t from = s->GroupFirst(rng->Below(Size(*s)));
+  const uint32_t from = GroupFirst(s->draft, rng->Below(Size(*s)));
   if (from == 0) return false;
   const uint32_t step = 1 + rng->Below(2);
   const bool up = rng->Below(2) != 0;
@@ -102,9 +102,9 @@ bool MoveShift(Scheme* s, Rng* rng) {
   }
   const Cut cut = static_cast<Cut>(g.cut[from]);
   const int32_t tiles = g.tiles[from];
-  s->SetCut(from, kCutNone);
-  s->SetCut(to, cut);
-  s->SetTiles(to, tiles);
+  SetCut(&s->draft, from, kCutNone);
+  SetCut(&s->draft, to, cut);
+  SetTiles(&s->draft, to, tiles);
   return true;
 }
 
@@ -115,32 +115,32 @@ bool MoveWindow(Scheme* s, Rng* rng) {
   const uint32_t draw = rng->Below(16);
   const uint32_t most = draw == 0 ? n : draw < 4 ? 24 : 6;
   const uint32_t last = Min(n, first + 1 + rng->Below(most));
-  s->MakeGroup(first, last, 1 << rng->Below(6));
+  MakeGroup(&s->draft, first, last, 1 << rng->Below(6));
   return true;
 }
 
 // Draws any tiling number: powers of two, multiples of the batch, and others.
 bool MoveTilesFar(Scheme* s, Rng* rng) {
-  const uint32_t first = s->GroupFirst(rng->Below(Size(*s)));
+  const uint32_t first = GroupFirst(s->draft, rng->Below(Size(*s)));
   const int32_t factor = static_cast<int32_t>(1 + rng->Below(16));
   int32_t tiles = 1 << rng->Below(7);
   if (rng->Below(2) != 0) {
     const FusionLayer& l = s->problem().layers[s->notation().order[first]];
     tiles = rng->Below(2) != 0 ? factor * l.extent[0] : factor;
   }
-  s->SetTiles(first, tiles);
+  SetTiles(&s->draft, first, tiles);
   return true;
 }
 
 // Makes every layer of a group a group of its own.
 bool MoveApart(Scheme* s, Rng* rng) {
-  const uint32_t first = s->GroupFirst(rng->Below(Size(*s)));
-  const uint32_t last = s->GroupLast(first);
+  const uint32_t first = GroupFirst(s->draft, rng->Below(Size(*s)));
+  const uint32_t last = GroupLast(s->draft, first);
   if (last - first < 2) return false;
   const int32_t tiles = rng->Below(2) != 0 ? s->notation().tiles[first] : 1;
   for (uint32_t i = first; i < last; ++i) {
-    if (i != first) s->SetCut(i, kCutFine);
-    s->SetTiles(i, tiles);
+    if (i != first) SetCut(&s->draft, i, kCutFine);
+    SetTiles(&s->draft, i, tiles);
   }
   return true;
 }
@@ -156,11 +156,11 @@ bool MoveDram(Scheme* s, Rng* rng) {
     }
   }
   if (g.cut[i] == kCutDram) {
-    s->SetCut(i, kCutFine);
+    SetCut(&s->draft, i, kCutFine);
     return true;
   }
-  if (g.cut[i] == kCutNone) s->SetTiles(i, g.tiles[s->GroupFirst(i)]);
-  s->SetCut(i, kCutDram);
+  if (g.cut[i] == kCutNone) SetTiles(&s->draft, i, g.tiles[GroupFirst(s->draft, i)]);
+  SetCut(&s->draft, i, kCutDram);
   return true;
 }
 
@@ -182,7 +182,7 @@ bool MoveOurs(Scheme* s, Rng* rng) {
   if (FallsOn(6, &draw)) return MoveTilesFar(s, rng);
   if (FallsOn(2, &draw)) return MoveApart(s, rng);
   if (FallsOn(6, &draw)) return MoveDram(s, rng);
-  s->SetPolicy(rng->Below(kDmaPolicies));
+  s->draft.policy = rng->Below(kDmaPolicies);
   return true;
 }
 
@@ -199,16 +199,16 @@ uint32_t FindCut(const Scheme& s, Cut cut, uint32_t from) {
 // Joins the groups on both sides of i; the tiling number is one of theirs.
 void Join(Scheme* s, uint32_t i, Rng* rng) {
   const int32_t tiles = s->notation().tiles[i];
-  const uint32_t before = s->GroupFirst(i - 1);
-  s->SetCut(i, kCutNone);
-  if (rng->Below(2) != 0) s->SetTiles(before, tiles);
+  const uint32_t before = GroupFirst(s->draft, i - 1);
+  SetCut(&s->draft, i, kCutNone);
+  if (rng->Below(2) != 0) SetTiles(&s->draft, before, tiles);
 }
 
 void CutAt(Scheme* s, uint32_t i, Cut cut) {
   if (s->notation().cut[i] == kCutNone) {
-    s->SetTiles(i, s->notation().tiles[s->GroupFirst(i)]);
+    SetTiles(&s->draft, i, s->notation().tiles[GroupFirst(s->draft, i)]);
   }
-  s->SetCut(i, cut);
+  SetCut(&s->draft, i, cut);
 }
 
 // The published changes of the DRAM cut set: fuse two groups, cut one, move a cut.
@@ -233,7 +233,7 @@ bool PublishedDram(Scheme* s, Rng* rng, Cut left) {
   if (i == 0) return false;
   CutAt(s, at, kCutDram);
   if (left == kCutFine) {
-    s->SetCut(i, kCutFine);
+    SetCut(&s->draft, i, kCutFine);
   } else {
     Join(s, i, rng);
   }

@@ -13,8 +13,8 @@
 
 #include "base/budget.h"
 #include "model/dma_list.h"
-#include "model/notation.h"
 #include "search/anneal.h"
+#include "solve/fusion/draft.h"
 
 namespace sluice {
 
@@ -53,11 +53,6 @@ class Scheme {
     parser_.problem = problem;
   }
 
-  // Starts afresh: the layers in their given order, each a fine group of one tile.
-  void Reset();
-
-  void Load(const GroupNotation& notation);
-
   // Scores the scheme; gives up early when the cost must exceed limit.
   SchemeScore Score(double limit);
   // Lower bound of the cost with an unlimited buffer, and the buffer it would need;
@@ -66,12 +61,12 @@ class Scheme {
   // Order and durations of the last Score that reached them.
   const DmaNotation& dma() const { return dma_; }
   const TileList& list() const { return list_; }
-  const GroupNotation& notation() const { return notation_; }
+  const GroupNotation& notation() const { return draft.notation; }
   const FusionProblem& problem() const { return *problem_; }
   TileMemo* memo() const { return memo_; }
   const Objective& objective() const { return objective_; }
-  size_t layers() const { return notation_.order.size(); }
-  uint32_t policy = 0;         // DmaPolicy
+  size_t layers() const { return Layers(draft); }
+  Draft draft;
   bool double_buffer = false;  // score as the published first stage does
   int64_t target_bytes = 0;    // what Bound() measures the excess against
   SchemeRest rest;
@@ -79,42 +74,13 @@ class Scheme {
   // empty = one segment.
   Span<const uint32_t> segment;
 
-  // Logged changes.
-  void SetCut(uint32_t i, Cut cut) { Log(i), notation_.cut[i] = cut; }
-  void SetTiles(uint32_t i, int32_t tiles) { Log(i), notation_.tiles[i] = tiles; }
-  void Set(uint32_t i, uint32_t layer, uint8_t cut, int32_t tiles) {
-    Log(i);
-    notation_.order[i] = layer;
-    notation_.cut[i] = cut;
-    notation_.tiles[i] = tiles;
-  }
-  // Moves the layer at position `from` to position `to`, those between by one.
-  void MoveLayer(uint32_t from, uint32_t to);
-  // Positions [first, last) become one fine group of this many tiles; outside, groups
-  // that are cut off keep their tiling number. DRAM cuts at the ends stay.
-  void MakeGroup(uint32_t first, uint32_t last, int32_t tiles);
-  void SetPolicy(uint32_t value) { policy = value; }
-  void Keep() { log_size_ = 0, kept_policy_ = policy; }
-  void Undo();
-  void Save();
-  void Restore();
-
   // Position in the order of the layer that runs when the minimal use is highest; after
   // Bound().
   uint32_t PeakPosition() const;
   // Bytes in use during tile p, at least; after Bound().
   int64_t Use(uint32_t p) const { return profile_[p + 1]; }
-  uint32_t GroupFirst(uint32_t i) const;
-  uint32_t GroupLast(uint32_t i) const;  // one past
 
  private:
-  struct Change {
-    uint32_t position;
-    uint32_t order;
-    int32_t tiles;
-    uint8_t cut;
-  };
-  void Log(uint32_t i);
   bool CrossesSegments() const;
 
   double CostOf(const SchemeScore& s) const {
@@ -128,13 +94,9 @@ class Scheme {
   Parser parser_;
   DmaLister lister_;
   TileList list_;
-  GroupNotation notation_, best_;
-  uint32_t best_policy_ = 0, kept_policy_ = 0;
   DmaNotation dma_;
   Span<int32_t> due_;
   Span<int64_t> profile_;
-  Span<Change> log_;
-  uint32_t log_size_ = 0;
 };
 
 }  // namespace sluice

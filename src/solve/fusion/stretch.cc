@@ -49,8 +49,8 @@ Status OpenStretch(const Scheme& whole, uint32_t first, uint32_t last,
     }
     out->scheme.segment = segment;
   }
-  out->scheme.policy = whole.policy;
-  out->scheme.Load(out->window.notation);
+  out->scheme.draft.policy = whole.draft.policy;
+  LoadDraft(&out->scheme.draft, out->window.notation);
   return Status::kOk;
 }
 
@@ -68,8 +68,9 @@ void WriteBack(const Stretch& stretch, Scheme* whole) {
   const GroupNotation& from = stretch.scheme.notation();
   for (uint32_t i = 0; i < from.order.size(); ++i) {
     const uint32_t at = stretch.first + i;
-    whole->Set(at, stretch.window.layer[from.order[i]],
-               i == 0 ? whole->notation().cut[at] : from.cut[i], from.tiles[i]);
+    SetPlace(&whole->draft, at,
+             {stretch.window.layer[from.order[i]],
+              i == 0 ? whole->notation().cut[at] : from.cut[i], from.tiles[i]});
   }
 }
 

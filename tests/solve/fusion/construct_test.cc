@@ -34,7 +34,7 @@ TEST_CASE("construct: fused it is cheaper than alone, and more looks are no wors
     CHECK(many.cost <= few.cost);
     CHECK(IsNotation(Copy(s.scheme.notation())));
     // The score returned is that of the state that the scheme has saved.
-    s.scheme.Restore();
+    RestoreDraft(&s.scheme.draft);
     CHECK(s.scheme.Score(kAnnealRejected).cost == many.cost);
     SchemeScore again;
     REQUIRE(Refit(&s.scheme, 500, false, s.work(), &again) == Status::kOk);

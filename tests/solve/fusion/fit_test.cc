@@ -60,7 +60,7 @@ TEST_CASE("fit: a group that is too large is cut until it fits, or nothing helps
   CHECK(score.minimum_bytes <= whole.minimum_bytes / 2);
   CHECK(!(Copy(s.scheme.notation()) == before));
   CHECK(IsNotation(Copy(s.scheme.notation())));
-  s.scheme.Reset();
+  ResetDraft(&s.scheme.draft);
   s.scheme.target_bytes = 16;
   REQUIRE(FitBuffer(&s.scheme, 1 << 20, &index, s.work(), &score, &fits) ==
           Status::kOk);

@@ -19,19 +19,19 @@ TEST_CASE("moves: every move leaves a notation, and undo brings back what was th
       int changed = 0;
       for (int round = 0; round < 1000; ++round) {
         const Copy before(s.scheme.notation());
-        const uint32_t policy = s.scheme.policy;
+        const uint32_t policy = s.scheme.draft.policy;
         const bool moved = RandomMove(set, &s.scheme, &rng);
         const Copy after(s.scheme.notation());
         REQUIRE(IsNotation(after));
         if (!moved) REQUIRE(after == before);
         changed += moved ? 1 : 0;
         if (moved && rng.Below(3) == 0) {
-          s.scheme.Keep();
+          KeepChanges(&s.scheme.draft);
           continue;
         }
-        s.scheme.Undo();
+        UndoChanges(&s.scheme.draft);
         REQUIRE(Copy(s.scheme.notation()) == before);
-        REQUIRE(s.scheme.policy == policy);
+        REQUIRE(s.scheme.draft.policy == policy);
       }
       CHECK(changed > 200);
     }
@@ -47,7 +47,7 @@ TEST_CASE("moves: each set makes DRAM cuts where there were none") {
     for (int round = 0; round < 500; ++round) {
       const Copy before(s.scheme.notation());
       if (!RandomMove(set, &s.scheme, &rng)) {
-        s.scheme.Undo();
+        UndoChanges(&s.scheme.draft);
         continue;
       }
       const Copy after(s.scheme.notation());
@@ -55,7 +55,7 @@ TEST_CASE("moves: each set makes DRAM cuts where there were none") {
         const bool is_cut = after.cut[i] == kCutDram, was = before.cut[i] == kCutDram;
         cut |= is_cut && !was;
       }
-      s.scheme.Keep();
+      KeepChanges(&s.scheme.draft);
     }
     CAPTURE(int{set});
     CHECK(cut);
@@ -69,9 +69,9 @@ TEST_CASE("moves: the same seed draws the same moves") {
     Rng rng(seed);
     for (int round = 0; round < 200; ++round) {
       if (RandomMove(kMovesOurs, &s.scheme, &rng)) {
-        s.scheme.Keep();
+        KeepChanges(&s.scheme.draft);
       } else {
-        s.scheme.Undo();
+        UndoChanges(&s.scheme.draft);
       }
     }
     return Copy(s.scheme.notation());

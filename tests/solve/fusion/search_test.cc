@@ -61,7 +61,7 @@ TEST_CASE("fusion: an incremental parse is the parse of a fresh parser") {
       int parsed = 0;
       for (int round = 0; round < 3000; ++round) {
         if (!RandomMove(kMovesOurs, &scheme, &rng)) {
-          scheme.Undo();
+          UndoChanges(&scheme.draft);
           continue;
         }
         const SchemeScore s = scheme.Bound();
@@ -79,9 +79,9 @@ TEST_CASE("fusion: an incremental parse is the parse of a fresh parser") {
           REQUIRE(s.minimum_bytes == ProfileMinimum(list, b.profile));
         }
         if (s.parsed == ParseResult::kOk && rng.Below(2) == 0) {
-          scheme.Keep();
+          KeepChanges(&scheme.draft);
         } else {
-          scheme.Undo();
+          UndoChanges(&scheme.draft);
         }
       }
       CHECK(parsed > 500);
@@ -115,13 +115,13 @@ TEST_CASE("fusion: undo brings back order, cuts, tiles and policy") {
       const auto tiles = copy(scheme.notation().tiles);
       changed += RandomMove(set, &scheme, &rng);
       if (rng.Below(3) == 0) {
-        scheme.Keep();
+        KeepChanges(&scheme.draft);
         std::set<int64_t> layers(order.begin(), order.end());
         REQUIRE(layers.size() == order.size());
         REQUIRE(scheme.notation().cut[0] == kCutDram);
         continue;
       }
-      scheme.Undo();
+      UndoChanges(&scheme.draft);
       REQUIRE(order == copy(scheme.notation().order));
       REQUIRE(cut == copy(scheme.notation().cut));
       REQUIRE(tiles == copy(scheme.notation().tiles));

@@ -30,9 +30,10 @@ struct Opened {
 void RandomCuts(Scheme* s, uint32_t dram, Rng* rng) {
   for (uint32_t i = 0; i < s->layers(); ++i) {
     const uint32_t draw = rng->Below(100);
-    if (i != 0) s->SetCut(i, draw < dram ? kCutDram : draw < 50 ? kCutFine : kCutNone);
-    s->SetTiles(i, 1 << rng->Below(3));
-    s->Keep();
+    if (i != 0)
+      SetCut(&s->draft, i, draw < dram ? kCutDram : draw < 50 ? kCutFine : kCutNone);
+    SetTiles(&s->draft, i, 1 << rng->Below(3));
+    KeepChanges(&s->draft);
   }
 }
 
@@ -71,11 +72,11 @@ TEST_CASE("stretch: what it changes costs the whole what it says") {
       Scheme* s = &part.scheme;
       for (uint32_t i = 0; i < s->layers(); ++i) {
         if (i != 0 && s->notation().cut[i] != kCutDram) {
-          s->SetCut(i, rng.Below(2) != 0 ? kCutFine : kCutNone);
+          SetCut(&s->draft, i, rng.Below(2) != 0 ? kCutFine : kCutNone);
         }
-        s->SetTiles(i, 1 << rng.Below(3));
+        SetTiles(&s->draft, i, 1 << rng.Below(3));
       }
-      s->Keep();
+      KeepChanges(&s->draft);
       const SchemeScore changed = s->Bound();
       if (changed.parsed != ParseResult::kOk) continue;
       WriteBack(part, &o.scheme);
@@ -84,7 +85,7 @@ TEST_CASE("stretch: what it changes costs the whole what it says") {
       INFO(kind << " " << round << " " << first << " " << last);
       CHECK(after.cost == doctest::Approx(changed.cost).epsilon(1e-9));
       ++compared;
-      o.scheme.Keep();
+      KeepChanges(&o.scheme.draft);
     }
     CHECK(compared > 50);
   }

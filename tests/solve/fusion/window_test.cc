@@ -12,7 +12,7 @@ struct Windowed {
   Windowed(const Small& small, const std::vector<uint8_t>& cuts, uint32_t first,
            uint32_t last)
       : s(small.problem, small.model) {
-    for (uint32_t i = 0; i < cuts.size(); ++i) s.scheme.SetCut(i, Cut{cuts[i]});
+    for (uint32_t i = 0; i < cuts.size(); ++i) SetCut(&s.scheme.draft, i, Cut{cuts[i]});
     REQUIRE(index.Init(&s.arena, small.problem) == Status::kOk);
     for (uint32_t i = 0; i < cuts.size(); ++i) index.position[i] = i;
     REQUIRE(OpenWindow({small.problem, &s.memo, s.scheme.notation(), first, last},
