@@ -190,7 +190,8 @@ int Submit(sluice_device* device, sluice_device_submission_t* s) {
   Machine machine(job.walker, job.graph, device->hardware, &memory, true);
   SimulateOptions options;
   SimulateResult result;
-  const bool done = Execution(options, job.walker, job.plan, &machine, &result).Run();
+  Execution execution(options, job.walker, job.plan, &machine, &result);
+  const bool done = Execute(&execution);
   for (uint32_t r :
        {SLUICE_REGION_OUTPUT, SLUICE_REGION_STATE, SLUICE_REGION_WORKSPACE}) {
     const std::vector<uint8_t>& from = *memory.storage(memory.Space(r, 0));

@@ -298,7 +298,7 @@ bool RunContended(SimulateOptions options, SimulateResult* result) {
   if (!lane.Open(&contended) || !lane.Prepare()) return false;
   Links links(lane.job.hardware.node_cols, lane.job.hardware.node_rows);
   lane.machine->links = &links;
-  const bool good = lane.execution->Run() && lane.JudgeEnd();
+  const bool good = Execute(lane.execution.get()) && lane.JudgeEnd();
   result->contended_cycles = contended.cycles;
   result->link_waits = links.waits();
   result->link_wait_cycles = links.wait_cycles();
@@ -310,7 +310,7 @@ bool RunContended(SimulateOptions options, SimulateResult* result) {
 bool Run(const SimulateOptions& options, SimulateResult* result) {
   {
     Lane lane(options);
-    if (!lane.Open(result) || !lane.Prepare() || !lane.execution->Run() ||
+    if (!lane.Open(result) || !lane.Prepare() || !Execute(lane.execution.get()) ||
         !lane.JudgeEnd()) {
       return false;
     }
@@ -360,7 +360,8 @@ bool RunTurns(const std::vector<Turn>& turns, std::vector<std::unique_ptr<Lane>>
     }
     if (lane.options.functional) holder->HandOver(lane.memory.get(), memories);
     holder = lane.memory.get();
-    if (!lane.execution->RunUntil(turn.end_visit, result->cycles)) return false;
+    if (!ExecuteUntil(lane.execution.get(), turn.end_visit, result->cycles))
+      return false;
     result->turn_cycles.push_back(lane.result->cycles - result->cycles);
     result->cycles = lane.result->cycles;
     next[turn.stream] = turn.end_visit;

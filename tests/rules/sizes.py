@@ -24,7 +24,6 @@ OTHERS = ("tests", "bindings")
 LIMITS = {"library": 60, "others": 80, "class": 200, "parameters": 6}
 FROZEN = "tests/abi/v1/"
 LONGER = {
-    "firmware-sim/Execution": 260,
     "src/cli/Session": 380,
     "src/import/GraphWriter": 290,
     "src/import/tflite/Lowering": 290,
