@@ -6,122 +6,48 @@
 #include <utility>
 
 #include "import/error.h"
-#include "sluice/graph_generated.h"
 
 namespace sluice::import {
-namespace {
-
-constexpr size_t kConstantAlignment = 16;
-constexpr uint64_t kLargestBuffer = (uint64_t{1} << 31) - (1u << 24);
-
-// Flattens a list of lists for flatbuffers: the begin of each list, and all items in
-// one vector.
-template <typename Item, typename Row>
-std::pair<std::vector<uint32_t>, std::vector<Item>> Csr(
-    const std::vector<Row>& rows, const std::vector<Item> Row::*list) {
-  std::vector<uint32_t> begin = {0};
-  std::vector<Item> items;
-  for (const Row& row : rows) {
-    items.insert(items.end(), (row.*list).begin(), (row.*list).end());
-    begin.push_back(static_cast<uint32_t>(items.size()));
-  }
-  return {std::move(begin), std::move(items)};
-}
-
-template <typename Item, typename Row, typename Get>
-std::vector<Item> Column(const std::vector<Row>& rows, Get get) {
-  std::vector<Item> column;
-  column.reserve(rows.size());
-  for (const Row& row : rows) column.push_back(static_cast<Item>(get(row)));
-  return column;
-}
-
-}  // namespace
-
 Extents Normalised(const Dims& dims) {
   Extents extents = {1, 1, 1, 1};
   for (size_t i = 0; i < dims.size(); ++i) extents[4 - dims.size() + i] = dims[i];
   return extents;
 }
 
-GraphWriter::GraphWriter(const Bytes& bytes) {
-  const wire::Graph& g = *wire::GetGraph(bytes.data());
-  if (g.name() != nullptr) name_ = g.name()->str();
-  for (uint32_t i = 0; g.names() != nullptr && i < g.names()->size(); ++i) {
-    names_.push_back(g.names()->Get(i)->str());
-    name_index_.emplace(names_.back(), i);
-  }
-  const auto part = [](auto* begin, auto* items, uint32_t i, auto* to) {
-    for (uint32_t j = begin->Get(i); j < begin->Get(i + 1); ++j) {
-      to->push_back(items->Get(j));
-    }
-  };
-  for (uint32_t t = 0; t < g.tensor_dtype()->size(); ++t) {
-    const auto get = [t](auto* column, auto missing) {
-      return column == nullptr ? missing : column->Get(t);
-    };
-    TensorRow row = {get(g.tensor_name(), kNoTensor),
-                     g.tensor_dtype()->Get(t),
-                     static_cast<Kind>(g.tensor_kind()->Get(t)),
-                     {},
-                     get(g.tensor_zero_point(), int32_t{0}),
-                     get(g.tensor_scale(), 0.0f),
-                     get(g.tensor_source(), uint8_t{0}),
-                     get(g.tensor_source_offset(), uint64_t{0}),
-                     kNoTensor};
-    row.encoded_bytes = get(g.tensor_encoded_bytes(), uint64_t{0});
-    part(g.tensor_dim_begin(), g.tensor_dims(), t, &row.dims);
-    if (row.source == 2) throw Error(Fault::kBadArgument, "constants in other files");
-    tensors_.push_back(std::move(row));
-  }
-  for (uint32_t l = 0; l < g.layer_op()->size(); ++l) {
-    LayerRow row = {g.layer_name() == nullptr ? kNoTensor : g.layer_name()->Get(l),
-                    g.layer_op()->Get(l),
-                    {},
-                    {},
-                    {}};
-    part(g.layer_input_begin(), g.layer_inputs(), l, &row.inputs);
-    part(g.layer_output_begin(), g.layer_outputs(), l, &row.outputs);
-    part(g.layer_attribute_begin(), g.layer_attributes(), l, &row.attributes);
-    layers_.push_back(std::move(row));
-  }
-  for (uint32_t p = 0; g.parameter_min() != nullptr && p < g.parameter_min()->size();
-       ++p) {
-    parameters_.push_back(
-        {g.parameter_name() == nullptr ? kNoTensor : g.parameter_name()->Get(p),
-         g.parameter_min()->Get(p), g.parameter_max()->Get(p)});
-  }
-  if (g.data() != nullptr) data_.assign(g.data()->begin(), g.data()->end());
+GraphWriter::GraphWriter(const Bytes& graph) : rows_(ReadRows(graph)) {
+  for (uint32_t i = 0; i < rows_.names.size(); ++i)
+    name_index_.emplace(rows_.names[i], i);
 }
 
 bool GraphWriter::HasOpaque(size_t first) const {
-  return std::any_of(layers_.begin() + static_cast<std::ptrdiff_t>(first),
-                     layers_.end(),
+  return std::any_of(rows_.layers.begin() + static_cast<std::ptrdiff_t>(first),
+                     rows_.layers.end(),
                      [](const LayerRow& l) { return l.op == SLUICE_OP_OPAQUE; });
 }
 
 uint32_t GraphWriter::AddName(const std::string& text) {
   if (text.empty()) return kNoTensor;
   const auto [entry, added] =
-      name_index_.emplace(text, static_cast<uint32_t>(names_.size()));
-  if (added) names_.push_back(text);
+      name_index_.emplace(text, static_cast<uint32_t>(rows_.names.size()));
+  if (added) rows_.names.push_back(text);
   return entry->second;
 }
 
 uint32_t GraphWriter::AddTensor(const std::string& name, uint8_t dtype, Kind kind,
                                 Dims dims, int32_t zero_point, float scale) {
-  tensors_.push_back({AddName(name), dtype, kind, std::move(dims), zero_point, scale, 0,
-                      0, kNoTensor});
-  return static_cast<uint32_t>(tensors_.size() - 1);
+  rows_.tensors.push_back({AddName(name), dtype, kind, std::move(dims), zero_point,
+                           scale, 0, 0, kNoTensor});
+  return static_cast<uint32_t>(rows_.tensors.size() - 1);
 }
 
 void GraphWriter::NeedRoom(uint64_t bytes) const {
-  if (data_.size() <= most_constant_bytes_ &&
-      bytes <= most_constant_bytes_ - data_.size()) {
+  if (rows_.constants.size() <= most_constant_bytes_ &&
+      bytes <= most_constant_bytes_ - rows_.constants.size()) {
     return;
   }
   throw Error(Fault::kTooLarge, "a constant of " + std::to_string(bytes) +
-                                    " bytes behind " + std::to_string(data_.size()) +
+                                    " bytes behind " +
+                                    std::to_string(rows_.constants.size()) +
                                     " others exceeds the limit of " +
                                     std::to_string(most_constant_bytes_));
 }
@@ -129,12 +55,13 @@ void GraphWriter::NeedRoom(uint64_t bytes) const {
 uint32_t GraphWriter::AddConstant(const std::string& name, uint8_t dtype, Dims dims,
                                   const void* bytes, size_t size) {
   NeedRoom(size);
-  data_.resize((data_.size() + kConstantAlignment - 1) & ~(kConstantAlignment - 1));
+  rows_.constants.resize((rows_.constants.size() + kConstantAlignment - 1) &
+                         ~(kConstantAlignment - 1));
   const uint32_t tensor = AddTensor(name, dtype, Kind::kConstant, std::move(dims));
-  tensors_[tensor].source = 1;
-  tensors_[tensor].source_offset = data_.size();
+  rows_.tensors[tensor].source = 1;
+  rows_.tensors[tensor].source_offset = rows_.constants.size();
   const uint8_t* first = static_cast<const uint8_t*>(bytes);
-  data_.insert(data_.end(), first, first + size);
+  rows_.constants.insert(rows_.constants.end(), first, first + size);
   return tensor;
 }
 
@@ -145,49 +72,49 @@ uint32_t GraphWriter::AddState(const std::string& name, uint8_t dtype, Dims dims
   if (zeros) return AddTensor(name, dtype, Kind::kState, std::move(dims));
   const uint32_t tensor =
       AddConstant(name, dtype, std::move(dims), first.data(), first.size());
-  tensors_[tensor].kind = Kind::kState;
+  rows_.tensors[tensor].kind = Kind::kState;
   return tensor;
 }
 
 uint32_t GraphWriter::AddSeeded(const std::string& name, uint8_t dtype, Dims dims,
                                 uint64_t seed) {
   const uint32_t tensor = AddTensor(name, dtype, Kind::kConstant, std::move(dims));
-  tensors_[tensor].source = 3;
-  tensors_[tensor].source_offset = seed;
+  rows_.tensors[tensor].source = 3;
+  rows_.tensors[tensor].source_offset = seed;
   return tensor;
 }
 
 uint32_t GraphWriter::AddExternal(const std::string& name, uint8_t dtype, Dims dims,
                                   const std::string& file, uint64_t offset) {
   const uint32_t tensor = AddTensor(name, dtype, Kind::kConstant, std::move(dims));
-  tensors_[tensor].source = 2;
-  tensors_[tensor].source_offset = offset;
-  tensors_[tensor].source_file = AddName(file);
+  rows_.tensors[tensor].source = 2;
+  rows_.tensors[tensor].source_offset = offset;
+  rows_.tensors[tensor].source_file = AddName(file);
   return tensor;
 }
 
 uint32_t GraphWriter::AddParameter(const std::string& name, int32_t min, int32_t max) {
-  parameters_.push_back({AddName(name), min, max});
-  return static_cast<uint32_t>(parameters_.size() - 1);
+  rows_.parameters.push_back({AddName(name), min, max});
+  return static_cast<uint32_t>(rows_.parameters.size() - 1);
 }
 
 void GraphWriter::AddLayer(const std::string& name, uint16_t op,
                            std::vector<uint32_t> inputs, std::vector<uint32_t> outputs,
                            std::vector<int32_t> attributes) {
-  layers_.push_back({AddName(name), op, std::move(inputs), std::move(outputs),
-                     std::move(attributes)});
+  rows_.layers.push_back({AddName(name), op, std::move(inputs), std::move(outputs),
+                          std::move(attributes)});
 }
 
 void GraphWriter::OrderOutputs(const std::vector<uint32_t>& outputs) {
-  std::vector<uint32_t> places = outputs, at(tensors_.size());
+  std::vector<uint32_t> places = outputs, at(rows_.tensors.size());
   std::sort(places.begin(), places.end());
   std::iota(at.begin(), at.end(), 0u);
-  const std::vector<TensorRow> rows = tensors_;
+  const std::vector<TensorRow> rows = rows_.tensors;
   for (size_t i = 0; i < outputs.size(); ++i) {
     at[outputs[i]] = places[i];
-    tensors_[places[i]] = rows[outputs[i]];
+    rows_.tensors[places[i]] = rows[outputs[i]];
   }
-  for (LayerRow& layer : layers_) {
+  for (LayerRow& layer : rows_.layers) {
     for (std::vector<uint32_t>* list : {&layer.inputs, &layer.outputs}) {
       for (uint32_t& tensor : *list) {
         if (tensor != kNoTensor) tensor = at[tensor];
@@ -197,149 +124,9 @@ void GraphWriter::OrderOutputs(const std::vector<uint32_t>& outputs) {
 }
 
 void GraphWriter::Rewind(const Mark& mark) {
-  tensors_.resize(mark.tensors);
-  layers_.resize(mark.layers);
-  data_.resize(mark.data);
-}
-
-namespace {
-
-// Offsets of vectors that are already written. The builder lays vectors out in the
-// order of their creation, and equal graphs must have equal bytes in every version, so
-// a column that is added to the format must be created last in its function.
-template <typename Item>
-using VectorAt = flatbuffers::Offset<flatbuffers::Vector<Item>>;
-using Builder = flatbuffers::FlatBufferBuilder;
-
-struct TensorColumns {
-  VectorAt<uint32_t> name;
-  VectorAt<uint8_t> dtype, kind;
-  VectorAt<int32_t> zero_point;
-  VectorAt<float> scale;
-  VectorAt<uint8_t> source;
-  VectorAt<uint64_t> offset;
-  VectorAt<uint64_t> encoded;  // null if no tensor is
-  VectorAt<uint32_t> file;
-};
-TensorColumns WriteTensors(const std::vector<TensorRow>& tensors, Builder* builder) {
-  const auto column = [&](auto item, auto get) {
-    return builder->CreateVector(Column<decltype(item)>(tensors, get));
-  };
-  TensorColumns at;
-  at.name = column(uint32_t{}, [](auto& t) { return t.name; });
-  at.dtype = column(uint8_t{}, [](auto& t) { return t.dtype; });
-  at.kind = column(uint8_t{}, [](auto& t) { return t.kind; });
-  at.zero_point = column(int32_t{}, [](auto& t) { return t.zero_point; });
-  at.scale = column(float{}, [](auto& t) { return t.scale; });
-  at.source = column(uint8_t{}, [](auto& t) { return t.source; });
-  at.offset = column(uint64_t{}, [](auto& t) { return t.source_offset; });
-  at.file = column(uint32_t{}, [](auto& t) { return t.source_file; });
-  const auto encoded = [](const TensorRow& t) { return t.encoded_bytes; };
-  if (std::any_of(tensors.begin(), tensors.end(), encoded)) {
-    at.encoded = column(uint64_t{}, encoded);
-  }
-  return at;
-}
-
-template <typename Item>
-struct ListColumn {
-  VectorAt<uint32_t> begin;
-  VectorAt<Item> items;
-};
-template <typename Item, typename Row>
-ListColumn<Item> WriteLists(const std::vector<Row>& rows,
-                            const std::vector<Item> Row::*list, Builder* builder) {
-  const auto [begin, items] = Csr(rows, list);
-  ListColumn<Item> at;
-  at.begin = builder->CreateVector(begin);
-  at.items = builder->CreateVector(items);
-  return at;
-}
-
-struct LayerColumns {
-  VectorAt<uint32_t> name;
-  VectorAt<uint16_t> op;
-};
-LayerColumns WriteLayers(const std::vector<LayerRow>& layers, Builder* builder) {
-  LayerColumns at;
-  at.name = builder->CreateVector(
-      Column<uint32_t>(layers, [](const LayerRow& l) { return l.name; }));
-  at.op = builder->CreateVector(
-      Column<uint16_t>(layers, [](const LayerRow& l) { return l.op; }));
-  return at;
-}
-
-// All null if the graph has no parameters: the file then has none of these fields.
-struct ParameterColumns {
-  VectorAt<uint32_t> name;
-  VectorAt<int32_t> min, max;
-};
-ParameterColumns WriteParameters(const std::vector<ParameterRow>& parameters,
-                                 Builder* builder) {
-  ParameterColumns at;
-  if (parameters.empty()) return at;
-  const auto column = [&](auto item, auto get) {
-    return builder->CreateVector(Column<decltype(item)>(parameters, get));
-  };
-  at.name = column(uint32_t{}, [](auto& p) { return p.name; });
-  at.min = column(int32_t{}, [](auto& p) { return p.min; });
-  at.max = column(int32_t{}, [](auto& p) { return p.max; });
-  return at;
-}
-
-}  // namespace
-
-Bytes GraphWriter::Finish() const {
-  if (data_.size() > kLargestBuffer) {
-    throw Error(Fault::kBadInput, "the constants need " + std::to_string(data_.size()) +
-                                      " bytes; one graph file holds less than 2 GiB");
-  }
-  Builder builder(data_.size() + 65536);
-  builder.ForceVectorAlignment(data_.size(), 1, kConstantAlignment);
-  const auto data = builder.CreateVector(data_);
-  const auto name = builder.CreateString(name_);
-  std::vector<flatbuffers::Offset<flatbuffers::String>> name_offsets;
-  for (const std::string& text : names_) {
-    name_offsets.push_back(builder.CreateString(text));
-  }
-  const auto names = builder.CreateVector(name_offsets);
-  const TensorColumns tensors = WriteTensors(tensors_, &builder);
-  const LayerColumns layers = WriteLayers(layers_, &builder);
-  const auto dims = WriteLists(tensors_, &TensorRow::dims, &builder);
-  const auto inputs = WriteLists(layers_, &LayerRow::inputs, &builder);
-  const auto outputs = WriteLists(layers_, &LayerRow::outputs, &builder);
-  const auto attributes = WriteLists(layers_, &LayerRow::attributes, &builder);
-  const ParameterColumns parameters = WriteParameters(parameters_, &builder);
-
-  wire::GraphBuilder graph(builder);
-  graph.add_name(name);
-  graph.add_names(names);
-  graph.add_tensor_name(tensors.name);
-  graph.add_tensor_dtype(tensors.dtype);
-  graph.add_tensor_kind(tensors.kind);
-  graph.add_tensor_dim_begin(dims.begin);
-  graph.add_tensor_dims(dims.items);
-  graph.add_tensor_zero_point(tensors.zero_point);
-  graph.add_tensor_scale(tensors.scale);
-  graph.add_tensor_source(tensors.source);
-  graph.add_tensor_source_offset(tensors.offset);
-  graph.add_tensor_source_file(tensors.file);
-  graph.add_data(data);
-  graph.add_layer_name(layers.name);
-  graph.add_layer_op(layers.op);
-  graph.add_layer_input_begin(inputs.begin);
-  graph.add_layer_inputs(inputs.items);
-  graph.add_layer_output_begin(outputs.begin);
-  graph.add_layer_outputs(outputs.items);
-  graph.add_layer_attribute_begin(attributes.begin);
-  graph.add_layer_attributes(attributes.items);
-  graph.add_parameter_name(parameters.name);
-  graph.add_parameter_min(parameters.min);
-  graph.add_parameter_max(parameters.max);
-  graph.add_tensor_encoded_bytes(tensors.encoded);
-  wire::FinishGraphBuffer(builder, graph.Finish());
-  return Bytes(builder.GetBufferPointer(),
-               builder.GetBufferPointer() + builder.GetSize());
+  rows_.tensors.resize(mark.tensors);
+  rows_.layers.resize(mark.layers);
+  rows_.constants.resize(mark.data);
 }
 
 }  // namespace sluice::import

@@ -1,69 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collects tensors and layers and writes them as graph.fbs bytes.
+// Collects tensors and layers, and numbers them.
 //
 // Input    shapes outermost first, rank 0..4; attributes in the order of ops.h;
 //          layers in topological order
 // Output   indices of tensors; at the end the finished buffer
-// Errors   Error(kBadInput) when the graph does not fit the format
-// Cost     keeps inline constants in memory twice while finishing
+// Errors   Error(kTooLarge): constants beyond the limit; those of WriteRows
 #ifndef SLUICE_IMPORT_GRAPH_WRITER_H_
 #define SLUICE_IMPORT_GRAPH_WRITER_H_
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "import/bytes.h"
-#include "sluice/ops.h"
+#include "import/graph_rows.h"
 
 namespace sluice::import {
-
-constexpr uint32_t kNoTensor = 0xffffffffu;
-
-using Dims = std::vector<int32_t>;
-using Extents = std::array<int32_t, 4>;  // N H W C
 
 // Ones in front, as ops.h reads lower ranks.
 Extents Normalised(const Dims& dims);
 
-enum class Kind : uint8_t {
-  kIntermediate = 0,
-  kInput = 1,
-  kOutput = 2,
-  kConstant = 3,
-  kState = 4,
-};
-
-struct TensorRow {
-  uint32_t name;
-  uint8_t dtype;  // SLUICE_DTYPE_
-  Kind kind;
-  Dims dims;
-  int32_t zero_point;
-  float scale;  // 0 = not quantised per tensor
-  uint8_t source;
-  uint64_t source_offset;
-  uint32_t source_file = kNoTensor;  // name of the file, of external constants
-  uint64_t encoded_bytes = 0;        // off chip; 0: as many as the tensor has
-};
-
-struct LayerRow {
-  uint32_t name;
-  uint16_t op;  // SLUICE_OP_
-  std::vector<uint32_t> inputs, outputs;
-  std::vector<int32_t> attributes;
-};
-
-struct ParameterRow {
-  uint32_t name;
-  int32_t min, max;
-};
-
 class GraphWriter {
  public:
-  explicit GraphWriter(std::string name) : name_(std::move(name)) {}
+  explicit GraphWriter(std::string name) { rows_.name = std::move(name); }
   // Limits the bytes of inline constants; beyond the limit, Error(kTooLarge) is thrown.
   void LimitConstants(uint64_t bytes) { most_constant_bytes_ = bytes; }
   // Throws when `bytes` more would exceed the limit. Must be called before a constant
@@ -92,52 +51,53 @@ class GraphWriter {
   void AddLayer(const std::string& name, uint16_t op, std::vector<uint32_t> inputs,
                 std::vector<uint32_t> outputs, std::vector<int32_t> attributes = {});
 
-  const std::vector<TensorRow>& tensors() const { return tensors_; }
-  const std::vector<LayerRow>& layers() const { return layers_; }
+  const std::vector<TensorRow>& tensors() const { return rows_.tensors; }
+  const std::vector<LayerRow>& layers() const { return rows_.layers; }
   // Whether any layer from number `first` on is OPAQUE, that is, executed by the host.
   bool HasOpaque(size_t first) const;
   // Empty for kNoTensor.
   std::string name(uint32_t index) const {
-    return index < names_.size() ? names_[index] : std::string();
+    return index < rows_.names.size() ? rows_.names[index] : std::string();
   }
-  const Bytes& constants() const { return data_; }
+  const Bytes& constants() const { return rows_.constants; }
   void SetAffine(uint32_t tensor, int32_t zero_point, float scale) {
-    tensors_[tensor].zero_point = zero_point;
-    tensors_[tensor].scale = scale;
+    rows_.tensors[tensor].zero_point = zero_point;
+    rows_.tensors[tensor].scale = scale;
   }
   void SetEncoded(uint32_t tensor, uint64_t bytes) {
-    tensors_[tensor].encoded_bytes = bytes;
+    rows_.tensors[tensor].encoded_bytes = bytes;
   }
-  void SetKind(uint32_t tensor, Kind kind) { tensors_[tensor].kind = kind; }
+  void SetKind(uint32_t tensor, Kind kind) { rows_.tensors[tensor].kind = kind; }
   // A graph's outputs are counted in the order of its tensors. Lets these tensors, all
   // different, trade places so that they are in the order of the list; numbers that were
   // returned before then mean other tensors.
   void OrderOutputs(const std::vector<uint32_t>& outputs);
   void SetName(uint32_t tensor, const std::string& name) {
-    tensors_[tensor].name = AddName(name);
+    rows_.tensors[tensor].name = AddName(name);
   }
-  std::vector<int32_t>& attributes(size_t layer) { return layers_[layer].attributes; }
-  void SetDims(uint32_t tensor, Dims dims) { tensors_[tensor].dims = std::move(dims); }
-  void SetLayers(std::vector<LayerRow> layers) { layers_ = std::move(layers); }
-  uint64_t constant_bytes() const { return data_.size(); }
+  std::vector<int32_t>& attributes(size_t layer) {
+    return rows_.layers[layer].attributes;
+  }
+  void SetDims(uint32_t tensor, Dims dims) {
+    rows_.tensors[tensor].dims = std::move(dims);
+  }
+  void SetLayers(std::vector<LayerRow> layers) { rows_.layers = std::move(layers); }
+  uint64_t constant_bytes() const { return rows_.constants.size(); }
 
   // Rewinding removes tensors, layers and constants added after the Mark; names stay.
   struct Mark {
     size_t tensors, layers, data;
   };
-  Mark Now() const { return {tensors_.size(), layers_.size(), data_.size()}; }
+  Mark Now() const {
+    return {rows_.tensors.size(), rows_.layers.size(), rows_.constants.size()};
+  }
   void Rewind(const Mark& mark);
 
-  Bytes Finish() const;
+  Bytes Finish() const { return WriteRows(rows_); }
 
  private:
-  std::string name_;
-  std::vector<std::string> names_;
+  GraphRows rows_;
   std::unordered_map<std::string, uint32_t> name_index_;
-  std::vector<TensorRow> tensors_;
-  std::vector<LayerRow> layers_;
-  std::vector<ParameterRow> parameters_;
-  Bytes data_;
   uint64_t most_constant_bytes_ = UINT64_MAX;
 };
 

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph as rows of tensors, layers and parameters, as graph.fbs has them by column.
+//
+// Input    bytes of a graph that the library has accepted; or rows
+// Output   its rows; or bytes, the same for equal rows in every version
+// Errors   Error(kBadArgument): external constants; Error(kBadInput): the rows do not fit
+//          the format
+// Cost     writing keeps inline constants in memory twice
+#ifndef SLUICE_IMPORT_GRAPH_ROWS_H_
+#define SLUICE_IMPORT_GRAPH_ROWS_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "import/bytes.h"
+#include "sluice/ops.h"
+
+namespace sluice::import {
+
+constexpr uint32_t kNoTensor = 0xffffffffu;
+
+using Dims = std::vector<int32_t>;
+using Extents = std::array<int32_t, 4>;  // N H W C
+
+enum class Kind : uint8_t {
+  kIntermediate = 0,
+  kInput = 1,
+  kOutput = 2,
+  kConstant = 3,
+  kState = 4,
+};
+
+struct TensorRow {
+  uint32_t name;
+  uint8_t dtype;  // SLUICE_DTYPE_
+  Kind kind;
+  Dims dims;
+  int32_t zero_point;
+  float scale;  // 0 = not quantised per tensor
+  uint8_t source;
+  uint64_t source_offset;
+  uint32_t source_file = kNoTensor;  // name of the file, of external constants
+  uint64_t encoded_bytes = 0;        // off chip; 0: as many as the tensor has
+};
+
+struct LayerRow {
+  uint32_t name;
+  uint16_t op;  // SLUICE_OP_
+  std::vector<uint32_t> inputs, outputs;
+  std::vector<int32_t> attributes;
+};
+
+struct ParameterRow {
+  uint32_t name;
+  int32_t min, max;
+};
+
+struct GraphRows {
+  std::string name;
+  std::vector<std::string>
+      names;  // of tensors, layers, parameters and files, each once
+  std::vector<TensorRow> tensors;
+  std::vector<LayerRow> layers;
+  std::vector<ParameterRow> parameters;
+  Bytes constants;  // inline ones
+};
+
+constexpr size_t kConstantAlignment = 16;
+
+// The graph must have no external constants.
+GraphRows ReadRows(const Bytes& graph);
+Bytes WriteRows(const GraphRows& rows);
+
+}  // namespace sluice::import
+
+#endif  // SLUICE_IMPORT_GRAPH_ROWS_H_
