@@ -12,20 +12,20 @@ constexpr int32_t kClasses = 1000;
 // Convolutions 1x1 (with the stride), 3x3 and 1x1, and a shortcut around them.
 Fmap Bottleneck(Network* net, const std::string& name, const Fmap& in, int32_t channels,
                 int32_t stride, bool project) {
-  const Fmap a = net->Convolution(name + ".a", in, channels, {1, stride}, true);
-  const Fmap b = net->Convolution(name + ".b", a, channels, {3, 1}, true);
-  const Fmap c = net->Convolution(name + ".c", b, 4 * channels, {1, 1}, false);
-  const Fmap shortcut = project ? net->Convolution(name + ".shortcut", in, 4 * channels,
-                                                   {1, stride}, false)
+  const Fmap a = Convolution(net, name + ".a", in, channels, {1, stride}, true);
+  const Fmap b = Convolution(net, name + ".b", a, channels, {3, 1}, true);
+  const Fmap c = Convolution(net, name + ".c", b, 4 * channels, {1, 1}, false);
+  const Fmap shortcut = project ? Convolution(net, name + ".shortcut", in, 4 * channels,
+                                              {1, stride}, false)
                                 : in;
-  return net->Add(name + ".add", shortcut, c, 0.5, true);
+  return Add(net, name + ".add", shortcut, c, 0.5, true);
 }
 
 Bytes MakeResNet(const char* name, const int (&depth)[4], const ZooOptions& options) {
   Network net(name);
   Fmap x = net.Input("image", {options.batch, kImage, kImage, 3});
-  x = net.Convolution("conv1", x, 64, {7, 2}, true);
-  x = net.MaxPool("pool1", x, {3, 2});
+  x = Convolution(&net, "conv1", x, 64, {7, 2}, true);
+  x = PaddedMaxPool(&net, "pool1", x, {3, 2});
   for (int stage = 0; stage < 4; ++stage) {
     for (int i = 0; i < depth[stage]; ++i) {
       const std::string block =
@@ -33,9 +33,9 @@ Bytes MakeResNet(const char* name, const int (&depth)[4], const ZooOptions& opti
       x = Bottleneck(&net, block, x, 64 << stage, i == 0 && stage > 0 ? 2 : 1, i == 0);
     }
   }
-  x = net.GlobalAveragePool("pool5", x);
-  x = net.FullyConnected("fc", net.Reshape("flat", x, {options.batch, 2048}), kClasses,
-                         false);
+  x = GlobalAveragePool(&net, "pool5", x);
+  x = FullyConnected(&net, "fc", Reshape(&net, "flat", x, {options.batch, 2048}),
+                     kClasses, false);
   return net.Finish(x);
 }
 
@@ -52,7 +52,7 @@ Bytes MakeResNet101(const ZooOptions& options) {
 Bytes MakeMobileNetV1(const ZooOptions& options) {
   Network net("mobilenet_v1");
   Fmap x = net.Input("image", {options.batch, kImage, kImage, 3});
-  x = net.Convolution("conv0", x, 32, {3, 2}, true);
+  x = Convolution(&net, "conv0", x, 32, {3, 2}, true);
   const struct {
     int32_t channels, stride;
   } pairs[] = {{64, 1},  {128, 2}, {128, 1}, {256, 2}, {256, 1},  {512, 2}, {512, 1},
@@ -60,12 +60,12 @@ Bytes MakeMobileNetV1(const ZooOptions& options) {
   int number = 0;
   for (const auto& pair : pairs) {
     const std::string name = std::to_string(++number);
-    x = net.Depthwise("depthwise" + name, x, {3, pair.stride}, true);
-    x = net.Convolution("pointwise" + name, x, pair.channels, {1, 1}, true);
+    x = Depthwise(&net, "depthwise" + name, x, {3, pair.stride}, true);
+    x = Convolution(&net, "pointwise" + name, x, pair.channels, {1, 1}, true);
   }
-  x = net.GlobalAveragePool("pool", x);
-  x = net.FullyConnected("fc", net.Reshape("flat", x, {options.batch, 1024}), kClasses,
-                         false);
+  x = GlobalAveragePool(&net, "pool", x);
+  x = FullyConnected(&net, "fc", Reshape(&net, "flat", x, {options.batch, 1024}),
+                     kClasses, false);
   return net.Finish(x);
 }
 
@@ -74,22 +74,22 @@ Bytes MakeMobileNetV1(const ZooOptions& options) {
 Bytes MakeSqueezeNet(const ZooOptions& options) {
   Network net("squeezenet");
   Fmap x = net.Input("image", {options.batch, kImage, kImage, 3});
-  x = net.Convolution("conv1", x, 64, {3, 2, Padding::kValid}, true);
+  x = Convolution(&net, "conv1", x, 64, {3, 2, Padding::kValid}, true);
   const int32_t squeezed[8] = {16, 16, 32, 32, 48, 48, 64, 64};
   for (int i = 0; i < 8; ++i) {
     const std::string name = "fire" + std::to_string(i + 2);
     if (i == 0 || i == 2 || i == 4) {
-      x = net.MaxPool(name + ".pool", x, {3, 2, Padding::kValid});
+      x = PaddedMaxPool(&net, name + ".pool", x, {3, 2, Padding::kValid});
     }
-    const Fmap few = net.Convolution(name + ".squeeze", x, squeezed[i], {1, 1}, true);
+    const Fmap few = Convolution(&net, name + ".squeeze", x, squeezed[i], {1, 1}, true);
     const Fmap one =
-        net.Convolution(name + ".expand1x1", few, 4 * squeezed[i], {1, 1}, true);
+        Convolution(&net, name + ".expand1x1", few, 4 * squeezed[i], {1, 1}, true);
     const Fmap three =
-        net.Convolution(name + ".expand3x3", few, 4 * squeezed[i], {3, 1}, true);
-    x = net.Concat(name, {one, three});
+        Convolution(&net, name + ".expand3x3", few, 4 * squeezed[i], {3, 1}, true);
+    x = Concat(&net, name, {one, three});
   }
-  x = net.Convolution("conv10", x, kClasses, {1, 1}, true);
-  return net.Finish(net.GlobalAveragePool("pool", x));
+  x = Convolution(&net, "conv10", x, kClasses, {1, 1}, true);
+  return net.Finish(GlobalAveragePool(&net, "pool", x));
 }
 
 Bytes MakeVgg16(const ZooOptions& options) {
@@ -100,15 +100,15 @@ Bytes MakeVgg16(const ZooOptions& options) {
   for (int stage = 0; stage < 5; ++stage) {
     const std::string name = std::to_string(stage + 1);
     for (int i = 0; i < depth[stage]; ++i) {
-      x = net.Convolution("conv" + name + "." + std::to_string(i), x, channels[stage],
-                          {3, 1}, true);
+      x = Convolution(&net, "conv" + name + "." + std::to_string(i), x, channels[stage],
+                      {3, 1}, true);
     }
-    x = net.MaxPool("pool" + name, x, {2, 2});
+    x = PaddedMaxPool(&net, "pool" + name, x, {2, 2});
   }
-  x = net.Reshape("flat", x, {options.batch, 7 * 7 * 512});
-  x = net.FullyConnected("fc6", x, 4096, true);
-  x = net.FullyConnected("fc7", x, 4096, true);
-  return net.Finish(net.FullyConnected("fc8", x, kClasses, false));
+  x = Reshape(&net, "flat", x, {options.batch, 7 * 7 * 512});
+  x = FullyConnected(&net, "fc6", x, 4096, true);
+  x = FullyConnected(&net, "fc7", x, 4096, true);
+  return net.Finish(FullyConnected(&net, "fc8", x, kClasses, false));
 }
 
 }  // namespace sluice::zoo

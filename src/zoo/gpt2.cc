@@ -52,12 +52,12 @@ class Gpt2 {
     Fmap x = Embed(table);
     mask_ = Mask();
     for (int32_t b = 0; b < blocks_; ++b) x = Block("block" + std::to_string(b), x);
-    x = net_.LayerNorm("final.norm", x);
+    x = LayerNorm(&net_, "final.norm", x);
     if (!decode_) {
       x = net_.Layer("last.token", SLUICE_OP_SLICE, {x.tensor}, {0, 0, tokens_ - 1, 0},
                      {batch_, 1, 1, width_}, x.rms);
     }
-    return net_.Finish(net_.FullyConnectedBy("logits", x, kVocabulary, table, false));
+    return net_.Finish(FullyConnectedBy(&net_, "logits", x, kVocabulary, table, false));
   }
 
  private:
@@ -78,7 +78,7 @@ class Gpt2 {
       position = net_.Layer("position", SLUICE_OP_SLICE, {positions}, {},
                             {tokens_, width_}, Network::kWeightSpread);
     }
-    return net_.Add("embedding", token, position, 0.5, false);
+    return Add(&net_, "embedding", token, position, 0.5, false);
   }
 
   // The causal mask: 1 for the query's own and all earlier positions.
@@ -100,17 +100,18 @@ class Gpt2 {
   // [B,1,S,width] -> [B,heads,S,64]; one token needs no transposition.
   Fmap ByHead(const std::string& name, const Fmap& x) {
     const Dims by_head = {batch_, heads_, tokens_, kHead};
-    if (tokens_ == 1) return net_.Reshape(name + ".heads", x, by_head);
-    const Fmap rows = net_.Reshape(name + ".rows", x, {batch_, tokens_, heads_, kHead});
+    if (tokens_ == 1) return Reshape(&net_, name + ".heads", x, by_head);
+    const Fmap rows =
+        Reshape(&net_, name + ".rows", x, {batch_, tokens_, heads_, kHead});
     return net_.Layer(name + ".heads", SLUICE_OP_TRANSPOSE, {rows.tensor}, {0, 2, 1, 3},
                       by_head, x.rms);
   }
   Fmap ByToken(const std::string& name, const Fmap& x) {
     const Dims whole = {batch_, 1, tokens_, width_};
-    if (tokens_ == 1) return net_.Reshape(name + ".whole", x, whole);
+    if (tokens_ == 1) return Reshape(&net_, name + ".whole", x, whole);
     const Fmap rows = net_.Layer(name + ".rows", SLUICE_OP_TRANSPOSE, {x.tensor},
                                  {0, 2, 1, 3}, {batch_, tokens_, heads_, kHead}, x.rms);
-    return net_.Reshape(name + ".whole", rows, whole);
+    return Reshape(&net_, name + ".whole", rows, whole);
   }
 
   // Appends rows to the cache. Returns what attention reads: the cache or, in a
@@ -136,23 +137,23 @@ class Gpt2 {
 
   Fmap Attention(const std::string& name, const Fmap& x) {
     const Fmap q =
-        ByHead(name + ".q", net_.FullyConnected(name + ".q", x, width_, false));
-    const Fmap k =
-        Cached(name + ".k",
-               ByHead(name + ".k", net_.FullyConnected(name + ".k", x, width_, false)));
-    const Fmap v =
-        Cached(name + ".v",
-               ByHead(name + ".v", net_.FullyConnected(name + ".v", x, width_, false)));
+        ByHead(name + ".q", FullyConnected(&net_, name + ".q", x, width_, false));
+    const Fmap k = Cached(
+        name + ".k",
+        ByHead(name + ".k", FullyConnected(&net_, name + ".k", x, width_, false)));
+    const Fmap v = Cached(
+        name + ".v",
+        ByHead(name + ".v", FullyConnected(&net_, name + ".v", x, width_, false)));
     const double spread = std::sqrt(1.0 * kHead) * q.rms * k.rms;
     const Product logits = {q, k, true, 0, kLogitSteps / spread};
-    const Fmap scores = net_.Matmul(name + ".scores", logits,
-                                    {batch_, heads_, tokens_, k.dims[2]}, kLogitSteps);
+    const Fmap scores = Matmul(&net_, name + ".scores", logits,
+                               {batch_, heads_, tokens_, k.dims[2]}, kLogitSteps);
     const Fmap p = Softmax(name + ".softmax", scores);
     // Probabilities are in 1/256; an average over tokens is narrower than the values.
-    const Fmap mixed = net_.Matmul(name + ".mix", {p, v, false, -128, 2.0 / 256},
-                                   {batch_, heads_, tokens_, kHead}, v.rms * 0.6);
-    return net_.FullyConnected(name + ".out", ByToken(name + ".mix", mixed), width_,
-                               false);
+    const Fmap mixed = Matmul(&net_, name + ".mix", {p, v, false, -128, 2.0 / 256},
+                              {batch_, heads_, tokens_, kHead}, v.rms * 0.6);
+    return FullyConnected(&net_, name + ".out", ByToken(name + ".mix", mixed), width_,
+                          false);
   }
 
   Fmap Gelu(const std::string& name, const Fmap& x) {
@@ -169,12 +170,12 @@ class Gpt2 {
   }
 
   Fmap Block(const std::string& name, const Fmap& x) {
-    const Fmap attention = Attention(name, net_.LayerNorm(name + ".norm1", x));
-    const Fmap y = net_.Add(name + ".add1", x, attention, 0.75, false);
-    Fmap h = net_.LayerNorm(name + ".norm2", y);
-    h = net_.FullyConnected(name + ".up", h, 4 * width_, false);
-    h = net_.FullyConnected(name + ".down", Gelu(name + ".gelu", h), width_, false);
-    return net_.Add(name + ".add2", y, h, 0.75, false);
+    const Fmap attention = Attention(name, LayerNorm(&net_, name + ".norm1", x));
+    const Fmap y = Add(&net_, name + ".add1", x, attention, 0.75, false);
+    Fmap h = LayerNorm(&net_, name + ".norm2", y);
+    h = FullyConnected(&net_, name + ".up", h, 4 * width_, false);
+    h = FullyConnected(&net_, name + ".down", Gelu(name + ".gelu", h), width_, false);
+    return Add(&net_, name + ".add2", y, h, 0.75, false);
   }
 
   Network net_;

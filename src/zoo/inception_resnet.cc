@@ -27,14 +27,14 @@ class InceptionResNet {
     for (int i = 1; i <= 5; ++i) {
       x = SeparableBlock("c" + std::to_string(i), x, 192, 3);
     }
-    x = net_.GlobalAveragePool("pool", x);
-    return net_.Finish(net_.FullyConnected(
-        "fc", net_.Reshape("flat", x, {batch_, x.dims[3]}), 1000, false));
+    x = GlobalAveragePool(&net_, "pool", x);
+    return net_.Finish(FullyConnected(
+        &net_, "fc", Reshape(&net_, "flat", x, {batch_, x.dims[3]}), 1000, false));
   }
 
  private:
   Fmap Conv(const std::string& name, const Fmap& in, int32_t channels, Window w) {
-    return net_.Convolution(name, in, channels, w, true);
+    return Convolution(&net_, name, in, channels, w, true);
   }
 
   Fmap Stem() {
@@ -42,7 +42,7 @@ class InceptionResNet {
     x = Conv("stem.1", x, 32, kReduce);
     x = Conv("stem.2", x, 32, {3, 1, Padding::kValid});
     x = Conv("stem.3", x, 64, kThree);
-    x = net_.MaxPool("stem.pool", x, kReduce);
+    x = PaddedMaxPool(&net_, "stem.pool", x, kReduce);
     x = Conv("stem.4", x, 80, kOne);
     x = Conv("stem.5", x, 192, {3, 1, Padding::kValid});
     return Conv("stem.6", x, 256, kReduce);
@@ -51,9 +51,9 @@ class InceptionResNet {
   // The branches' channels, projected back and added.
   Fmap Residual(const std::string& name, const Fmap& x,
                 const std::vector<Fmap>& branches) {
-    const Fmap joined = net_.Concat(name + ".concat", branches);
-    const Fmap up = net_.Convolution(name + ".up", joined, x.dims[3], kOne, false);
-    return net_.Add(name + ".add", x, up, 0.5, true);
+    const Fmap joined = Concat(&net_, name + ".concat", branches);
+    const Fmap up = Convolution(&net_, name + ".up", joined, x.dims[3], kOne, false);
+    return Add(&net_, name + ".add", x, up, 0.5, true);
   }
 
   Fmap BlockA(const std::string& name, const Fmap& x) {
@@ -73,21 +73,21 @@ class InceptionResNet {
   }
 
   Fmap ReduceA(const std::string& name, const Fmap& x) {
-    const Fmap pool = net_.MaxPool(name + ".pool", x, kReduce);
+    const Fmap pool = PaddedMaxPool(&net_, name + ".pool", x, kReduce);
     const Fmap one = Conv(name + ".1", x, 384, kReduce);
     const Fmap two = Conv(name + ".2b", Conv(name + ".2a", x, 192, kOne), 192, kThree);
-    return net_.Concat(name + ".concat",
-                       {pool, one, Conv(name + ".2c", two, 256, kReduce)});
+    return Concat(&net_, name + ".concat",
+                  {pool, one, Conv(name + ".2c", two, 256, kReduce)});
   }
 
   Fmap ReduceB(const std::string& name, const Fmap& x) {
-    const Fmap pool = net_.MaxPool(name + ".pool", x, kReduce);
+    const Fmap pool = PaddedMaxPool(&net_, name + ".pool", x, kReduce);
     const Fmap one = Conv(name + ".1b", Conv(name + ".1a", x, 256, kOne), 384, kReduce);
     const Fmap two = Conv(name + ".2b", Conv(name + ".2a", x, 256, kOne), 256, kReduce);
     const Fmap three =
         Conv(name + ".3b", Conv(name + ".3a", x, 256, kOne), 256, kThree);
-    return net_.Concat(name + ".concat",
-                       {pool, one, two, Conv(name + ".3c", three, 256, kReduce)});
+    return Concat(&net_, name + ".concat",
+                  {pool, one, two, Conv(name + ".3c", three, 256, kReduce)});
   }
 
   Network net_;

@@ -48,14 +48,14 @@ Fmap Inverted(Network* net, const std::string& name, const Fmap& in, const Row& 
                     Square(row.kernel, row.stride, row.dilation), !row.swish);
   x = Activated(net, name + ".depthwise", x, row.swish);
   if (row.squeeze) {
-    Fmap s = net->GlobalAveragePool(name + ".squeeze", x);
+    Fmap s = GlobalAveragePool(net, name + ".squeeze", x);
     s = Conv(net, name + ".squeeze1", s, Squeezed(row.expanded), {}, true);
     s = Conv(net, name + ".squeeze2", s, row.expanded, {}, false);
     x = Gate(net, name + ".excite", x, Curve(net, name + ".sigmoid", s, HardSigmoid));
   }
   x = Conv(net, name + ".project", x, row.out, {}, false);
   const bool shortcut = row.stride == 1 && row.out == in.dims[3];
-  return shortcut ? net->Add(name + ".add", in, x, 0.5, false) : x;
+  return shortcut ? Add(net, name + ".add", in, x, 0.5, false) : x;
 }
 
 }  // namespace
@@ -72,13 +72,13 @@ Bytes MakeLraspp(const ZooOptions& options) {
   }
   x = Activated(&net, "last", Conv(&net, "last", x, 960, {}, false), true);
   Fmap y = Conv(&net, "head.branch", x, 128, {}, true);
-  Fmap s = net.GlobalAveragePool("head.pool", x);
+  Fmap s = GlobalAveragePool(&net, "head.pool", x);
   s = Conv(&net, "head.scale", s, 128, {}, false);
   y = Gate(&net, "head.gate", y, Curve(&net, "head.sigmoid", s, Sigmoid));
   y = Resize(&net, "head.resize", y, low.dims[1], low.dims[2]);
   const Fmap from_low = Conv(&net, "head.low", low, kObjects, {}, false);
   const Fmap from_high = Conv(&net, "head.high", y, kObjects, {}, false);
-  y = net.Add("head.add", from_low, from_high, 0.5, false);
+  y = Add(&net, "head.add", from_low, from_high, 0.5, false);
   return net.Finish(Resize(&net, "resize", y, kImage, kImage));
 }
 

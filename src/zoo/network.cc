@@ -79,8 +79,22 @@ uint32_t Network::Parameters(int32_t channels, double factor, double bias_spread
   return tensor;
 }
 
-Fmap Network::Windowed(const std::string& name, uint16_t op, const Fmap& in,
-                       const Filter& filter, bool relu) {
+Bytes Network::Finish(const Fmap& output) {
+  writer_.SetKind(output.tensor, Kind::kOutput);
+  return writer_.Finish();
+}
+
+namespace {
+
+struct Filter {
+  Window window;
+  uint32_t weight;
+  int32_t channels;   // of the output
+  double sum_spread;  // expected root mean square of the sums
+};
+
+Fmap Windowed(Network* net, const std::string& name, uint16_t op, const Fmap& in,
+              const Filter& filter, bool relu) {
   const Window& w = filter.window;
   const auto [h, top, bottom] = AxisOf(in.dims[1], w.size, w);
   const auto [q, left, right] = AxisOf(in.dims[2], w.width, w);
@@ -94,84 +108,93 @@ Fmap Network::Windowed(const std::string& name, uint16_t op, const Fmap& in,
   a[SLUICE_CONV_ACT_MAX] = 127;
   const double spread = filter.sum_spread;
   const uint32_t parameters =
-      Parameters(filter.channels, kSpread / spread, spread / 4, 0);
-  return Layer(name, op, {in.tensor, filter.weight, parameters}, a,
-               {in.dims[0], h, q, filter.channels}, AfterRelu(kSpread, relu));
+      net->Parameters(filter.channels, Network::kSpread / spread, spread / 4, 0);
+  return net->Layer(name, op, {in.tensor, filter.weight, parameters}, a,
+                    {in.dims[0], h, q, filter.channels},
+                    AfterRelu(Network::kSpread, relu));
 }
 
-Fmap Network::Convolution(const std::string& name, const Fmap& in, int32_t channels,
-                          Window w, bool relu) {
+}  // namespace
+
+Fmap Convolution(Network* net, const std::string& name, const Fmap& in,
+                 int32_t channels, Window w, bool relu) {
   const int32_t c = in.dims[3];
-  const uint32_t weight = Weight(name + ".weight", {channels, w.size, w.width, c});
-  const double spread = std::sqrt(1.0 * w.size * w.width * c) * kWeightSpread * in.rms;
-  return Windowed(name, SLUICE_OP_CONV, in, {w, weight, channels, spread}, relu);
+  const uint32_t weight = net->Weight(name + ".weight", {channels, w.size, w.width, c});
+  const double spread =
+      std::sqrt(1.0 * w.size * w.width * c) * Network::kWeightSpread * in.rms;
+  return Windowed(net, name, SLUICE_OP_CONV, in, {w, weight, channels, spread}, relu);
 }
 
-Fmap Network::Depthwise(const std::string& name, const Fmap& in, Window w, bool relu) {
+Fmap Depthwise(Network* net, const std::string& name, const Fmap& in, Window w,
+               bool relu) {
   const int32_t c = in.dims[3];
-  const uint32_t weight = Weight(name + ".weight", {1, w.size, w.width, c});
-  const double spread = std::sqrt(1.0 * w.size * w.width) * kWeightSpread * in.rms;
-  return Windowed(name, SLUICE_OP_DEPTHWISE_CONV, in, {w, weight, c, spread}, relu);
+  const uint32_t weight = net->Weight(name + ".weight", {1, w.size, w.width, c});
+  const double spread =
+      std::sqrt(1.0 * w.size * w.width) * Network::kWeightSpread * in.rms;
+  return Windowed(net, name, SLUICE_OP_DEPTHWISE_CONV, in, {w, weight, c, spread},
+                  relu);
 }
 
-Fmap Network::FullyConnected(const std::string& name, const Fmap& in, int32_t channels,
-                             bool relu) {
-  const uint32_t weight = Weight(name + ".weight", {channels, in.dims.back()});
-  return FullyConnectedBy(name, in, channels, weight, relu);
+Fmap FullyConnected(Network* net, const std::string& name, const Fmap& in,
+                    int32_t channels, bool relu) {
+  const uint32_t weight = net->Weight(name + ".weight", {channels, in.dims.back()});
+  return FullyConnectedBy(net, name, in, channels, weight, relu);
 }
 
-Fmap Network::FullyConnectedBy(const std::string& name, const Fmap& in,
-                               int32_t channels, uint32_t weight, bool relu) {
+Fmap FullyConnectedBy(Network* net, const std::string& name, const Fmap& in,
+                      int32_t channels, uint32_t weight, bool relu) {
   std::vector<int32_t> a(SLUICE_CONV_ATTRIBUTES);
   a[SLUICE_CONV_ACT_MIN] = relu ? 0 : -128;
   a[SLUICE_CONV_ACT_MAX] = 127;
-  const double spread = std::sqrt(1.0 * in.dims.back()) * kWeightSpread * in.rms;
-  const uint32_t parameters = Parameters(channels, kSpread / spread, spread / 4, 0);
+  const double spread =
+      std::sqrt(1.0 * in.dims.back()) * Network::kWeightSpread * in.rms;
+  const uint32_t parameters =
+      net->Parameters(channels, Network::kSpread / spread, spread / 4, 0);
   Dims dims = in.dims;
   dims.back() = channels;
-  return Layer(name, SLUICE_OP_FULLY_CONNECTED, {in.tensor, weight, parameters}, a,
-               dims, AfterRelu(kSpread, relu));
+  return net->Layer(name, SLUICE_OP_FULLY_CONNECTED, {in.tensor, weight, parameters}, a,
+                    dims, AfterRelu(Network::kSpread, relu));
 }
 
-Fmap Network::MaxPool(const std::string& name, const Fmap& in, Window w) {
+Fmap PaddedMaxPool(Network* net, const std::string& name, const Fmap& in, Window w) {
   const auto [h, top, bottom] = AxisOf(in.dims[1], w.size, w);
   const auto [q, left, right] = AxisOf(in.dims[2], w.width, w);
-  return Layer(
+  return net->Layer(
       name, SLUICE_OP_MAX_POOL, {in.tensor},
       {w.size, w.width, w.stride, w.stride, top, left, bottom, right, -128, 127},
       {in.dims[0], h, q, in.dims[3]}, 1.4 * in.rms);
 }
 
-Fmap Network::GlobalAveragePool(const std::string& name, const Fmap& in) {
+Fmap GlobalAveragePool(Network* net, const std::string& name, const Fmap& in) {
   const int32_t h = in.dims[1], w = in.dims[2];
-  return Layer(name, SLUICE_OP_AVERAGE_POOL, {in.tensor},
-               {h, w, h, w, 0, 0, 0, 0, -128, 127}, {in.dims[0], 1, 1, in.dims[3]},
-               0.9 * in.rms);
+  return net->Layer(name, SLUICE_OP_AVERAGE_POOL, {in.tensor},
+                    {h, w, h, w, 0, 0, 0, 0, -128, 127}, {in.dims[0], 1, 1, in.dims[3]},
+                    0.9 * in.rms);
 }
 
-Fmap Network::Add(const std::string& name, const Fmap& a, const Fmap& b, double share,
-                  bool relu) {
+Fmap Add(Network* net, const std::string& name, const Fmap& a, const Fmap& b,
+         double share, bool relu) {
   constexpr int kLeftShift = 20;
-  const double by_a = std::sqrt(share) * kSpread / a.rms;
-  const double by_b = std::sqrt(1 - share) * kSpread / b.rms;
+  const double by_a = std::sqrt(share) * Network::kSpread / a.rms;
+  const double by_b = std::sqrt(1 - share) * Network::kSpread / b.rms;
   const double widest = 2 * std::max(by_a, by_b);
   const Factor fa = QuantiseFactor(by_a / widest), fb = QuantiseFactor(by_b / widest);
   const Factor out = QuantiseFactor(widest / (1 << kLeftShift));
   Dims dims = Dims(4);
   const Extents ea = Normalised(a.dims), eb = Normalised(b.dims);
   for (size_t i = 0; i < 4; ++i) dims[i] = std::max(ea[i], eb[i]);
-  Fmap sum = Layer(name, SLUICE_OP_ADD, {a.tensor, b.tensor},
-                   {kLeftShift, 0, fa.multiplier, fa.shift, 0, fb.multiplier, fb.shift,
-                    0, out.multiplier, out.shift, relu ? 0 : -128, 127},
-                   dims, AfterRelu(kSpread, relu));
+  Fmap sum = net->Layer(name, SLUICE_OP_ADD, {a.tensor, b.tensor},
+                        {kLeftShift, 0, fa.multiplier, fa.shift, 0, fb.multiplier,
+                         fb.shift, 0, out.multiplier, out.shift, relu ? 0 : -128, 127},
+                        dims, AfterRelu(Network::kSpread, relu));
   // If operand a is never negative (a chain of shortcuts), the ReLU cuts off little:
   // the RMS of half such a value plus half a centred one settles at 0.93 of the spread.
-  if (relu && a.positive) sum.rms = 0.93 * kSpread;
+  if (relu && a.positive) sum.rms = 0.93 * Network::kSpread;
   sum.positive = relu;
   return sum;
 }
 
-Fmap Network::Concat(const std::string& name, const std::vector<Fmap>& parts) {
+Fmap Concat(Network* net, const std::string& name, const std::vector<Fmap>& parts) {
   std::vector<uint32_t> tensors;
   Dims dims = parts[0].dims;
   dims[3] = 0;
@@ -181,35 +204,30 @@ Fmap Network::Concat(const std::string& name, const std::vector<Fmap>& parts) {
     dims[3] += part.dims[3];
     squares += part.rms * part.rms * part.dims[3];
   }
-  return Layer(name, SLUICE_OP_CONCAT, tensors, {3}, dims,
-               std::sqrt(squares / dims[3]));
+  return net->Layer(name, SLUICE_OP_CONCAT, tensors, {3}, dims,
+                    std::sqrt(squares / dims[3]));
 }
 
-Fmap Network::Matmul(const std::string& name, const Product& product, Dims dims,
-                     double rms) {
+Fmap Matmul(Network* net, const std::string& name, const Product& product, Dims dims,
+            double rms) {
   const Factor f = QuantiseFactor(product.factor);
-  return Layer(name, SLUICE_OP_BATCH_MATMUL, {product.a.tensor, product.b.tensor},
-               {product.transpose_b ? 1 : 0, product.a_zero, 0, 0, f.multiplier,
-                f.shift, -128, 127},
-               std::move(dims), rms);
+  return net->Layer(name, SLUICE_OP_BATCH_MATMUL, {product.a.tensor, product.b.tensor},
+                    {product.transpose_b ? 1 : 0, product.a_zero, 0, 0, f.multiplier,
+                     f.shift, -128, 127},
+                    std::move(dims), rms);
 }
 
-Fmap Network::LayerNorm(const std::string& name, const Fmap& in) {
+Fmap LayerNorm(Network* net, const std::string& name, const Fmap& in) {
   // From a normalised value with 20 fraction bits to 1/256 of an output step.
-  const double factor = kSpread * 256 / (1 << 20);
+  const double factor = Network::kSpread * 256 / (1 << 20);
   const uint32_t parameters =
-      Parameters(in.dims.back(), factor, kSpread * 256 / 8, 0.25);
-  return Layer(name, SLUICE_OP_LAYER_NORM, {in.tensor, parameters},
-               {0, 0, 0, -128, 127}, in.dims, kSpread);
+      net->Parameters(in.dims.back(), factor, Network::kSpread * 256 / 8, 0.25);
+  return net->Layer(name, SLUICE_OP_LAYER_NORM, {in.tensor, parameters},
+                    {0, 0, 0, -128, 127}, in.dims, Network::kSpread);
 }
 
-Fmap Network::Reshape(const std::string& name, const Fmap& in, Dims dims) {
-  return Layer(name, SLUICE_OP_RESHAPE, {in.tensor}, {}, std::move(dims), in.rms);
-}
-
-Bytes Network::Finish(const Fmap& output) {
-  writer_.SetKind(output.tensor, Kind::kOutput);
-  return writer_.Finish();
+Fmap Reshape(Network* net, const std::string& name, const Fmap& in, Dims dims) {
+  return net->Layer(name, SLUICE_OP_RESHAPE, {in.tensor}, {}, std::move(dims), in.rms);
 }
 
 }  // namespace sluice::zoo

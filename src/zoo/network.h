@@ -69,24 +69,6 @@ class Network {
   Fmap Layer(const std::string& name, uint16_t op, std::vector<uint32_t> inputs,
              std::vector<int32_t> attributes, Dims dims, double rms);
 
-  Fmap Convolution(const std::string& name, const Fmap& in, int32_t channels, Window w,
-                   bool relu);
-  Fmap Depthwise(const std::string& name, const Fmap& in, Window w, bool relu);
-  Fmap FullyConnected(const std::string& name, const Fmap& in, int32_t channels,
-                      bool relu);
-  Fmap FullyConnectedBy(const std::string& name, const Fmap& in, int32_t channels,
-                        uint32_t weight, bool relu);
-  Fmap MaxPool(const std::string& name, const Fmap& in, Window w);
-  Fmap GlobalAveragePool(const std::string& name, const Fmap& in);
-  // share: the part of the output's variance that comes from a.
-  Fmap Add(const std::string& name, const Fmap& a, const Fmap& b, double share,
-           bool relu);
-  // Concatenates along channels.
-  Fmap Concat(const std::string& name, const std::vector<Fmap>& parts);
-  Fmap Matmul(const std::string& name, const Product& product, Dims dims, double rms);
-  Fmap LayerNorm(const std::string& name, const Fmap& in);
-  Fmap Reshape(const std::string& name, const Fmap& in, Dims dims);
-
   // int32 [channels, 3]: multipliers of about factor, biases up to bias_spread.
   uint32_t Parameters(int32_t channels, double factor, double bias_spread,
                       double gain_spread);
@@ -95,19 +77,31 @@ class Network {
   Bytes Finish(const Fmap& output);
 
  private:
-  struct Filter {
-    Window window;
-    uint32_t weight;
-    int32_t channels;   // of the output
-    double sum_spread;  // expected root mean square of the sums
-  };
-  Fmap Windowed(const std::string& name, uint16_t op, const Fmap& in,
-                const Filter& filter, bool relu);
-
   GraphWriter writer_;
   // Equal parameters are one tensor.
   std::map<std::pair<std::vector<int32_t>, int32_t>, uint32_t> parameters_;
 };
+
+Fmap Convolution(Network* net, const std::string& name, const Fmap& in,
+                 int32_t channels, Window w, bool relu);
+Fmap Depthwise(Network* net, const std::string& name, const Fmap& in, Window w,
+               bool relu);
+Fmap FullyConnected(Network* net, const std::string& name, const Fmap& in,
+                    int32_t channels, bool relu);
+Fmap FullyConnectedBy(Network* net, const std::string& name, const Fmap& in,
+                      int32_t channels, uint32_t weight, bool relu);
+// Padded as the window says.
+Fmap PaddedMaxPool(Network* net, const std::string& name, const Fmap& in, Window w);
+Fmap GlobalAveragePool(Network* net, const std::string& name, const Fmap& in);
+// share: the part of the output's variance that comes from a.
+Fmap Add(Network* net, const std::string& name, const Fmap& a, const Fmap& b,
+         double share, bool relu);
+// Concatenates along channels.
+Fmap Concat(Network* net, const std::string& name, const std::vector<Fmap>& parts);
+Fmap Matmul(Network* net, const std::string& name, const Product& product, Dims dims,
+            double rms);
+Fmap LayerNorm(Network* net, const std::string& name, const Fmap& in);
+Fmap Reshape(Network* net, const std::string& name, const Fmap& in, Dims dims);
 
 }  // namespace sluice::zoo
 

@@ -63,8 +63,8 @@ Fmap Sum(Network* net, const std::string& name, const std::vector<Fmap>& sources
   Fmap sum = sources[0];
   for (size_t i = 1; i < sources.size(); ++i) {
     const double share = static_cast<double>(i) / static_cast<double>(i + 1);
-    sum = net->Add(name + ".add" + std::to_string(i), sum, sources[i], share,
-                   i + 1 == sources.size());
+    sum = Add(net, name + ".add" + std::to_string(i), sum, sources[i], share,
+              i + 1 == sources.size());
   }
   return sum;
 }
@@ -81,8 +81,8 @@ Fmap Stage(Network* net, const std::string& name, const Fmap& in, int32_t channe
     }
     const bool first = sources.empty();
     Fmap x = first ? in : Sum(net, node, sources);
-    x = net->Convolution(node + ".a", x, x.dims[3], {3, first ? 2 : 1}, true);
-    nodes.push_back(net->Convolution(node + ".b", x, channels, {1, 1}, false));
+    x = Convolution(net, node + ".a", x, x.dims[3], {3, first ? 2 : 1}, true);
+    nodes.push_back(Convolution(net, node + ".b", x, channels, {1, 1}, false));
   }
   for (size_t v = 0; v < kNodes; ++v) {
     bool read = false;
@@ -97,12 +97,12 @@ Fmap Stage(Network* net, const std::string& name, const Fmap& in, int32_t channe
 Bytes MakeRandWire(const ZooOptions& options) {
   Network net("randwire");
   Fmap x = net.Input("image", {options.batch, 224, 224, 3});
-  x = net.Convolution("conv1", x, 32, {3, 2}, true);
-  x = net.Convolution("conv2", x, 64, {3, 2}, true);
+  x = Convolution(&net, "conv1", x, 32, {3, 2}, true);
+  x = Convolution(&net, "conv2", x, 64, {3, 2}, true);
   x = Stage(&net, "stage3", x, 64, kSeed3);
   x = Stage(&net, "stage4", x, 128, kSeed4);
   x = Stage(&net, "stage5", x, 256, kSeed5);
-  return net.Finish(net.Convolution("conv6", x, 1024, {1, 1}, true));
+  return net.Finish(Convolution(&net, "conv6", x, 1024, {1, 1}, true));
 }
 
 }  // namespace sluice::zoo

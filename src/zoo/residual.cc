@@ -30,7 +30,7 @@ Fmap Bottleneck(Network* net, const std::string& name, const Fmap& in,
   const Fmap shortcut = block.project ? Conv(net, name + ".shortcut", in, channels,
                                              Square(1, block.stride), false)
                                       : in;
-  return net->Add(name + ".add", shortcut, c, 0.5, true);
+  return Add(net, name + ".add", shortcut, c, 0.5, true);
 }
 
 Fmap ResNet50(Network* net, const Fmap& image, const ResNetShape& shape) {
@@ -54,9 +54,9 @@ Fmap ResNet50(Network* net, const Fmap& image, const ResNetShape& shape) {
 }
 
 Fmap Classifier(Network* net, const Fmap& x) {
-  const Fmap pooled = net->GlobalAveragePool("pool", x);
-  const Fmap flat = net->Reshape("flat", pooled, {x.dims[0], x.dims[3]});
-  return net->FullyConnected("classifier", flat, kClasses, false);
+  const Fmap pooled = GlobalAveragePool(net, "pool", x);
+  const Fmap flat = Reshape(net, "flat", pooled, {x.dims[0], x.dims[3]});
+  return FullyConnected(net, "classifier", flat, kClasses, false);
 }
 
 // Each layer reads the concatenation of the block's input and all earlier layers'
@@ -66,12 +66,12 @@ Fmap DenseBlock(Network* net, const std::string& name, const Fmap& in, int layer
   std::vector<Fmap> features = {in};
   for (int i = 0; i < layers; ++i) {
     const std::string layer = name + "." + std::to_string(i);
-    const Fmap all = i == 0 ? in : net->Concat(layer + ".concat", features);
+    const Fmap all = i == 0 ? in : Concat(net, layer + ".concat", features);
     const Fmap norm = DepthwiseConv(net, layer + ".norm", all, {}, true);
     const Fmap narrow = Conv(net, layer + ".1x1", norm, 4 * kGrowth, {}, true);
     features.push_back(Conv(net, layer + ".3x3", narrow, kGrowth, Square(3), false));
   }
-  return net->Concat(name + ".concat", features);
+  return Concat(net, name + ".concat", features);
 }
 
 Fmap Input(Network* net, const ZooOptions& options) {
@@ -124,10 +124,10 @@ Bytes MakeDeepLabV3ResNet50(const ZooOptions& options) {
     pyramid.push_back(Conv(&net, "aspp.rate" + std::to_string(rate), x, 256,
                            Square(3, 1, rate), true));
   }
-  const Fmap pooled = net.GlobalAveragePool("aspp.pool", x);
+  const Fmap pooled = GlobalAveragePool(&net, "aspp.pool", x);
   const Fmap context = Conv(&net, "aspp.context", pooled, 256, {}, true);
   pyramid.push_back(Resize(&net, "aspp.resize", context, x.dims[1], x.dims[2]));
-  Fmap y = net.Concat("aspp.concat", pyramid);
+  Fmap y = Concat(&net, "aspp.concat", pyramid);
   y = Conv(&net, "aspp.project", y, 256, {}, true);
   y = Conv(&net, "head.3x3", y, 256, Square(3), true);
   y = Conv(&net, "head.1x1", y, kObjects, {}, false);

@@ -51,8 +51,8 @@ class Searched {
     const Fmap shifted =
         Slice(&net, name + ".shift", x, {0, 1, 1, 0}, {d[0], d[1] - 1, d[2] - 1, d[3]});
     const int32_t half = channels / 2;
-    return net.Concat(
-        name + ".concat",
+    return Concat(
+        &net, name + ".concat",
         {Conv(&net, name + ".even", x, half, Square(1, 2), false),
          Conv(&net, name + ".odd", shifted, channels - half, Square(1, 2), false)});
   }
@@ -123,17 +123,17 @@ class Searched {
         sides[side] = Build(pair + (side == 0 ? ".left" : ".right"), edge,
                             states[edge.state], channels, stride);
       }
-      states.push_back(net.Add(pair + ".add", sides[0], sides[1], 0.5, false));
+      states.push_back(zoo::Add(&net, pair + ".add", sides[0], sides[1], 0.5, false));
     }
     std::vector<Fmap> output;
     for (const size_t state : cell.output) output.push_back(states[state]);
-    return net.Concat(name + ".concat", output);
+    return Concat(&net, name + ".concat", output);
   }
 
   Bytes Finish(const Fmap& x) {
-    const Fmap pooled = net.GlobalAveragePool("pool", Relu(&net, "relu", x));
-    const Fmap flat = net.Reshape("flat", pooled, {x.dims[0], x.dims[3]});
-    return net.Finish(net.FullyConnected("classifier", flat, 1000, false));
+    const Fmap pooled = GlobalAveragePool(&net, "pool", Relu(&net, "relu", x));
+    const Fmap flat = Reshape(&net, "flat", pooled, {x.dims[0], x.dims[3]});
+    return net.Finish(FullyConnected(&net, "classifier", flat, 1000, false));
   }
 
   Network net;

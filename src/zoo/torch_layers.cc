@@ -165,7 +165,7 @@ namespace {
 // [B,1,S,C] -> [B,heads,S,C/heads]
 Fmap ByHead(Network* net, const std::string& name, const Fmap& x, int32_t heads) {
   const Fmap rows =
-      net->Reshape(name + ".rows", x, {x.dims[0], x.dims[2], heads, x.dims[3] / heads});
+      Reshape(net, name + ".rows", x, {x.dims[0], x.dims[2], heads, x.dims[3] / heads});
   return Transpose(net, name + ".heads", rows, {0, 2, 1, 3});
 }
 
@@ -176,23 +176,23 @@ Fmap Attention(Network* net, const std::string& name, const Fmap& tokens,
   const int32_t width = tokens.dims[3];
   const auto project = [&](const char* part, const Fmap& from) {
     const std::string full = name + "." + part;
-    return ByHead(net, full, net->FullyConnected(full, from, width, false), heads);
+    return ByHead(net, full, FullyConnected(net, full, from, width, false), heads);
   };
   const Fmap q = project("q", tokens), k = project("k", memory);
   const double spread = std::sqrt(1.0 * width / heads) * q.rms * k.rms;
   const Product logits = {q, k, true, 0, Network::kSpread / spread};
   const Fmap scores =
-      net->Matmul(name + ".scores", logits, {q.dims[0], heads, q.dims[2], k.dims[2]},
-                  Network::kSpread);
+      Matmul(net, name + ".scores", logits, {q.dims[0], heads, q.dims[2], k.dims[2]},
+             Network::kSpread);
   const Fmap v = project("v", memory);
   const Fmap p = Softmax(net, name + ".softmax", scores);
   // Probabilities are in 1/256; an average over tokens is narrower than the values.
-  const Fmap mixed = net->Matmul(name + ".mix", {p, v, false, -128, 2.0 / 256},
-                                 {q.dims[0], heads, q.dims[2], q.dims[3]}, v.rms * 0.6);
+  const Fmap mixed = Matmul(net, name + ".mix", {p, v, false, -128, 2.0 / 256},
+                            {q.dims[0], heads, q.dims[2], q.dims[3]}, v.rms * 0.6);
   const Fmap back = Transpose(net, name + ".tokens", mixed, {0, 2, 1, 3});
   const Fmap whole =
-      net->Reshape(name + ".whole", back, {q.dims[0], 1, q.dims[2], width});
-  return net->FullyConnected(name + ".out", whole, width, false);
+      Reshape(net, name + ".whole", back, {q.dims[0], 1, q.dims[2], width});
+  return FullyConnected(net, name + ".out", whole, width, false);
 }
 
 }  // namespace sluice::zoo

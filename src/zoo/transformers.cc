@@ -12,7 +12,7 @@ constexpr int32_t kSource = 10, kTarget = 20, kSentences = 32;
 
 // Adds `change` to x, then normalises (post-norm).
 Fmap AddNorm(Network* net, const std::string& name, const Fmap& x, const Fmap& change) {
-  return net->LayerNorm(name + ".norm", net->Add(name + ".add", x, change, 0.5, false));
+  return LayerNorm(net, name + ".norm", Add(net, name + ".add", x, change, 0.5, false));
 }
 
 Fmap Sublayer(Network* net, const std::string& name, const Fmap& x,
@@ -21,8 +21,8 @@ Fmap Sublayer(Network* net, const std::string& name, const Fmap& x,
 }
 
 Fmap FeedForward(Network* net, const std::string& name, const Fmap& x) {
-  const Fmap h = net->FullyConnected(name + ".up", x, kHidden, true);
-  return AddNorm(net, name, x, net->FullyConnected(name + ".down", h, kWidth, false));
+  const Fmap h = FullyConnected(net, name + ".up", x, kHidden, true);
+  return AddNorm(net, name, x, FullyConnected(net, name + ".down", h, kWidth, false));
 }
 
 int32_t BlocksOf(const ZooOptions& options, int32_t all) {
@@ -46,14 +46,14 @@ Bytes MakeTransformer(const ZooOptions& options) {
     memory = Sublayer(&net, name + ".self", memory, memory);
     memory = FeedForward(&net, name + ".feed", memory);
   }
-  memory = net.LayerNorm("encoder.norm", memory);
+  memory = LayerNorm(&net, "encoder.norm", memory);
   for (int32_t i = 0; i < layers; ++i) {
     const std::string name = "decoder" + std::to_string(i);
     x = Sublayer(&net, name + ".self", x, x);
     x = Sublayer(&net, name + ".cross", x, memory);
     x = FeedForward(&net, name + ".feed", x);
   }
-  return net.Finish(net.LayerNorm("decoder.norm", x));
+  return net.Finish(LayerNorm(&net, "decoder.norm", x));
 }
 
 Bytes MakeVitB16(const ZooOptions& options) {
@@ -62,7 +62,7 @@ Bytes MakeVitB16(const ZooOptions& options) {
   const int32_t batch = options.batch;
   Fmap x = net.Input("image", {batch, 224, 224, 3});
   x = Conv(&net, "patches", x, kDim, {kPatch, kPatch, kPatch, kPatch}, false);
-  x = net.Reshape("tokens", x, {batch, 1, kTokens, kDim});
+  x = Reshape(&net, "tokens", x, {batch, 1, kTokens, kDim});
   const Dims one = {batch, 1, 1, kDim};
   const Fmap token = {net.Weight("class.token", one), one, Network::kWeightSpread};
   const Dims table = {1, 1, kTokens + 1, kDim};
@@ -70,22 +70,22 @@ Bytes MakeVitB16(const ZooOptions& options) {
                 {batch, 1, kTokens + 1, kDim}, x.rms);
   const Fmap positions = {net.Weight("positions", table), table,
                           Network::kWeightSpread};
-  x = net.Add("embedding", x, positions, 0.5, false);
+  x = Add(&net, "embedding", x, positions, 0.5, false);
   const int32_t blocks = BlocksOf(options, 12);
   for (int32_t i = 0; i < blocks; ++i) {
     const std::string name = "block" + std::to_string(i);
-    Fmap h = net.LayerNorm(name + ".norm1", x);
+    Fmap h = LayerNorm(&net, name + ".norm1", x);
     h = Attention(&net, name + ".attention", h, h, 12);
-    x = net.Add(name + ".add1", x, h, 0.75, false);
-    h = net.LayerNorm(name + ".norm2", x);
-    h = net.FullyConnected(name + ".up", h, 4 * kDim, false);
+    x = Add(&net, name + ".add1", x, h, 0.75, false);
+    h = LayerNorm(&net, name + ".norm2", x);
+    h = FullyConnected(&net, name + ".up", h, 4 * kDim, false);
     h = Curve(&net, name + ".gelu", h, Gelu);
-    h = net.FullyConnected(name + ".down", h, kDim, false);
-    x = net.Add(name + ".add2", x, h, 0.75, false);
+    h = FullyConnected(&net, name + ".down", h, kDim, false);
+    x = Add(&net, name + ".add2", x, h, 0.75, false);
   }
-  x = net.LayerNorm("norm", x);
+  x = LayerNorm(&net, "norm", x);
   x = Slice(&net, "class", x, {0, 0, 0, 0}, {batch, 1, 1, kDim});
-  return net.Finish(net.FullyConnected("head", x, 1000, false));
+  return net.Finish(FullyConnected(&net, "head", x, 1000, false));
 }
 
 }  // namespace sluice::zoo

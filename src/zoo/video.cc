@@ -22,8 +22,8 @@ Fmap Input(Network* net, const ZooOptions& options) {
 template <typename F>
 Fmap AlongTime(Network* net, const std::string& name, const Fmap& in, F f) {
   const Dims& d = in.dims;
-  const Fmap y = f(net->Reshape(name + ".time", in, {1, d[0], d[1] * d[2], d[3]}));
-  return net->Reshape(name + ".frames", y, {y.dims[1], d[1], d[2], y.dims[3]});
+  const Fmap y = f(Reshape(net, name + ".time", in, {1, d[0], d[1] * d[2], d[3]}));
+  return Reshape(net, name + ".frames", y, {y.dims[1], d[1], d[2], y.dims[3]});
 }
 
 // A window along time.
@@ -55,7 +55,7 @@ Fmap Conv2Plus1(Network* net, const std::string& name, const Fmap& in,
 Fmap Shortcut(Network* net, const std::string& name, const Fmap& in, int32_t channels) {
   const Dims& d = in.dims;
   const Fmap pairs =
-      net->Reshape(name + ".pairs", in, {d[0] / 2, 2 * d[1], d[2], d[3]});
+      Reshape(net, name + ".pairs", in, {d[0] / 2, 2 * d[1], d[2], d[3]});
   const Fmap even =
       Slice(net, name + ".even", pairs, {0, 0, 0, 0}, {d[0] / 2, d[1], d[2], d[3]});
   return Conv(net, name, even, channels, Square(1, 2), false);
@@ -88,15 +88,15 @@ Fmap Inception(Network* net, const std::string& name, const Fmap& in,
   const Fmap d2 = SeparableConv(net, name + ".2", d, c[4], 3, 1);
   const Fmap p = CubePool(net, name + ".3.pool", in, Square(3));
   const Fmap e = Conv(net, name + ".3", p, c[5], {}, true);
-  return net->Concat(name + ".concat", {a, b2, d2, e});
+  return Concat(net, name + ".concat", {a, b2, d2, e});
 }
 
 Fmap Classifier(Network* net, const Fmap& x) {
   const Dims& d = x.dims;
-  const Fmap cube = net->Reshape("cube", x, {1, d[0] * d[1], d[2], d[3]});
-  const Fmap pooled = net->GlobalAveragePool("pool", cube);
-  const Fmap flat = net->Reshape("flat", pooled, {1, d[3]});
-  return net->FullyConnected("classifier", flat, kActions, false);
+  const Fmap cube = Reshape(net, "cube", x, {1, d[0] * d[1], d[2], d[3]});
+  const Fmap pooled = GlobalAveragePool(net, "pool", cube);
+  const Fmap flat = Reshape(net, "flat", pooled, {1, d[3]});
+  return FullyConnected(net, "classifier", flat, kActions, false);
 }
 
 }  // namespace
@@ -118,7 +118,7 @@ Bytes MakeR2Plus1D18(const ZooOptions& options) {
       const Fmap a = Conv2Plus1(&net, name + ".a", x, widths, shrink ? 2 : 1, true);
       const Fmap b = Conv2Plus1(&net, name + ".b", a, widths, 1, false);
       const Fmap s = shrink ? Shortcut(&net, name + ".shortcut", x, planes) : x;
-      x = net.Add(name + ".add", s, b, 0.5, true);
+      x = Add(&net, name + ".add", s, b, 0.5, true);
     }
   }
   return net.Finish(Classifier(&net, x));

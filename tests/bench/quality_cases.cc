@@ -24,36 +24,36 @@ Bytes TwoProducts() {
   };
   const Fmap q = input("q"), k = input("k"), v = input("v");
   const Fmap scores =
-      net.Matmul("scores", {q, k, true, 0, 1e-3}, {1, kHeads, kTokens, kTokens}, 32);
-  return net.Finish(
-      net.Matmul("mix", {scores, v, false, 0, 1e-3}, {1, kHeads, kTokens, kDepth}, 32));
+      Matmul(&net, "scores", {q, k, true, 0, 1e-3}, {1, kHeads, kTokens, kTokens}, 32);
+  return net.Finish(Matmul(&net, "mix", {scores, v, false, 0, 1e-3},
+                           {1, kHeads, kTokens, kDepth}, 32));
 }
 
 Bytes Projections(const std::string& name, int32_t in, bool hidden) {
   Network net(name);
   Fmap x = net.Input("x", {512, 1, 1, in});
-  if (hidden) x = net.FullyConnected("up", x, 3072, false);
-  return net.Finish(net.FullyConnected("down", x, 768, false));
+  if (hidden) x = FullyConnected(&net, "up", x, 3072, false);
+  return net.Finish(FullyConnected(&net, "down", x, 768, false));
 }
 
 Bytes InvertedResidual() {
   Network net("inverted_residual");
   Fmap x = net.Input("x", {1, 30, 30, 24});
-  x = net.Convolution("expand", x, 192, {1, 1}, true);
-  x = net.Depthwise("depthwise", x, {3, 1, Padding::kValid}, true);
-  return net.Finish(net.Convolution("project", x, 24, {1, 1}, false));
+  x = Convolution(&net, "expand", x, 192, {1, 1}, true);
+  x = Depthwise(&net, "depthwise", x, {3, 1, Padding::kValid}, true);
+  return net.Finish(Convolution(&net, "project", x, 24, {1, 1}, false));
 }
 
 Bytes Joined(const std::string& name) {
   Network net(name);
   Fmap x = net.Input("x", {1, 56, 56, 64});
-  x = net.Convolution("first", x, 16, {1, 1}, true);
+  x = Convolution(&net, "first", x, 16, {1, 1}, true);
   const int32_t channels = name == "concat" ? 64 : 128;
-  const Fmap one = net.Convolution("one", x, channels, {1, 1}, true);
-  const Fmap three = net.Convolution("three", x, channels, {3, 1}, true);
-  x = name == "concat" ? net.Concat("join", {one, three})
-                       : net.Add("join", one, three, 0.5, true);
-  return net.Finish(net.Convolution("last", x, 16, {1, 1}, true));
+  const Fmap one = Convolution(&net, "one", x, channels, {1, 1}, true);
+  const Fmap three = Convolution(&net, "three", x, channels, {3, 1}, true);
+  x = name == "concat" ? Concat(&net, "join", {one, three})
+                       : Add(&net, "join", one, three, 0.5, true);
+  return net.Finish(Convolution(&net, "last", x, 16, {1, 1}, true));
 }
 
 }  // namespace

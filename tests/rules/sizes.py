@@ -26,7 +26,6 @@ FROZEN = "tests/abi/v1/"
 LONGER = {
     "src/cli/Session": 380,
     "src/import/tflite/Lowering": 290,
-    "src/zoo/Network": 215,
 }
 
 

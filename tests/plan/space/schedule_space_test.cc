@@ -51,7 +51,7 @@ TEST_CASE("space: what tiles take is hidden behind later loads") {
 TEST_CASE("space: a projection's sums take the scratchpad, and its operands stream") {
   sluice::zoo::Network net("projection");
   const auto x = net.Input("x", {512, 1, 1, 3072});
-  NetworkPlan n(net.Finish(net.FullyConnected("down", x, 768, false)), "mcu-256k");
+  NetworkPlan n(net.Finish(FullyConnected(&net, "down", x, 768, false)), "mcu-256k");
   REQUIRE(n.ok);
   n.delay_exponent = 1;
   constexpr double kLeast = 512.0 * 3072 * 768 / 128;

@@ -156,9 +156,9 @@ TEST_CASE("take space: the memory bound leaves room for the search of large imag
 TEST_CASE("take space: a sum is added up in parts under rows and columns") {
   sluice::zoo::Network net("inverted_residual");
   sluice::zoo::Fmap x = net.Input("x", {1, 30, 30, 24});
-  x = net.Convolution("expand", x, 192, {1, 1}, true);
-  x = net.Depthwise("depthwise", x, {3, 1, sluice::zoo::Padding::kValid}, true);
-  NetworkPlan n(net.Finish(net.Convolution("project", x, 24, {1, 1}, false)),
+  x = Convolution(&net, "expand", x, 192, {1, 1}, true);
+  x = Depthwise(&net, "depthwise", x, {3, 1, sluice::zoo::Padding::kValid}, true);
+  NetworkPlan n(net.Finish(Convolution(&net, "project", x, 24, {1, 1}, false)),
                 "mcu-256k");
   REQUIRE(n.ok);
   REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 8192) == SLUICE_OK);
