@@ -81,21 +81,21 @@ void LowerDetection(Lowering* to, const TfliteOperator& op) {
   for (const float value : settings.scales) options.push_back(BitsOf(value));
   std::vector<uint32_t> inputs, outputs;
   for (size_t i = 0; i < 3; ++i) {
-    const TfliteTensor& tensor = to->In(op, i);
+    const TfliteTensor& tensor = InputOf(*to, op, i);
     Require(static_cast<tflite::TensorType>(tensor.type) == tflite::TensorType::UINT8,
             "boxes, scores or anchors that are not uint8");
     const Affine affine = AffineOf(tensor);
     options.insert(options.end(), {BitsOf(affine.scale), affine.zero});
-    inputs.push_back(to->Input(op, i));
+    inputs.push_back(InputTensor(to, op, i));
   }
-  const TfliteTensor& boxes = to->In(op, 0);
+  const TfliteTensor& boxes = InputOf(*to, op, 0);
   Require(!boxes.shape.empty() && boxes.shape.back() == 4,
           "boxes of other than four numbers");
-  for (size_t i = 0; i < 4; ++i) outputs.push_back(to->Output(op, i));
-  inputs.push_back(to->graph().AddConstant(
-      to->Out(op).name + "/options", SLUICE_DTYPE_INT32,
+  for (size_t i = 0; i < 4; ++i) outputs.push_back(OutputTensor(to, op, i));
+  inputs.push_back(to->graph.AddConstant(
+      OutputOf(*to, op).name + "/options", SLUICE_DTYPE_INT32,
       {static_cast<int32_t>(options.size())}, options.data(), options.size() * 4));
-  to->AddHost(op, "detection", inputs, outputs, 0);
+  AddHost(to, op, "detection", inputs, outputs, 0);
 }
 
 }  // namespace sluice::import

@@ -95,13 +95,13 @@ LowerFunction FunctionFor(int code) {
 // says why unless the units have said something.
 bool LowersOnHost(Lowering* to, const TfliteOperator& op, std::string* reason) {
   if (!HasKernel(op)) return false;
-  const Lowering::Mark mark = to->Now();
+  const LoweringMark mark = Now(*to);
   try {
     LowerKernel(to, op);
     return true;
   } catch (const Unsupported& unsupported) {
     if (reason->empty()) *reason = unsupported.what();
-    to->Rewind(mark);
+    Rewind(to, mark);
   }
   return false;
 }
@@ -117,18 +117,18 @@ void LowerOperator(Lowering* to, const TfliteOperator& op, const LowerChoices& c
                    std::vector<UnsupportedOperator>* refused,
                    std::vector<UnsupportedOperator>* hosted) {
   const LowerFunction lower = IsDetection(op) ? LowerDetection : FunctionFor(op.code);
-  const Lowering::Mark mark = to->Now();
+  const LoweringMark mark = Now(*to);
   std::string reason;
   if (lower != nullptr) {
     try {
       lower(to, op);
-      if (to->graph().HasOpaque(mark.graph.layers)) {
+      if (to->graph.HasOpaque(mark.graph.layers)) {
         CountOperator(hosted, op.name, kByHostFunction);
       }
       return;
     } catch (const Unsupported& unsupported) {
       reason = unsupported.what();
-      to->Rewind(mark);
+      Rewind(to, mark);
     }
   }
   if (choices.kernels && LowersOnHost(to, op, &reason)) {
@@ -178,7 +178,7 @@ void Lower(const TfliteModel& model, const TfliteImportOptions& options, bool ke
   GraphWriter graph(options.name);
   graph.LimitConstants(options.max_constant_bytes);
   Lowering lowering(model, &graph);
-  lowering.DeclareCycles(options.opaque_cycles);
+  lowering.opaque_cycles = options.opaque_cycles;
   std::vector<UnsupportedOperator> refused;
   for (const TfliteOperator& op : model.operators) {
     const size_t before = graph.layers().size();
@@ -189,7 +189,7 @@ void Lower(const TfliteModel& model, const TfliteImportOptions& options, bool ke
     }
   }
   if (!refused.empty()) FailUnsupported(refused);
-  lowering.WriteStates();
+  WriteStates(&lowering);
   if (options.skip_unread) result->skipped = SkipUnreadPixels(&graph);
   result->graph = graph.Finish();
   result->layers = static_cast<uint32_t>(graph.layers().size());

@@ -26,7 +26,7 @@ int64_t Count(const Shape& shape, size_t from = 0) {
 }
 
 const Shape& ShapeAt(const Lowering& to, const TfliteOperator& op, size_t i) {
-  return to.In(op, i).shape;
+  return InputOf(to, op, i).shape;
 }
 
 void Inputs(const TfliteOperator& op, size_t least, size_t most) {
@@ -81,54 +81,55 @@ void Within(const TfliteTensor& index, int64_t end) {
 void CheckSame(const Lowering& to, const TfliteOperator& op, const Numbers&) {
   Inputs(op, 1, 64);
   for (size_t i = 0; i < op.inputs.size(); ++i) {
-    SameType(to.In(op, i), to.Out(op));
-    Fits(ShapeAt(to, op, i) == to.Out(op).shape);
+    SameType(InputOf(to, op, i), OutputOf(to, op));
+    Fits(ShapeAt(to, op, i) == OutputOf(to, op).shape);
   }
 }
 
 void CheckOther(const Lowering& to, const TfliteOperator& op, const Numbers&) {
   Inputs(op, 1, 1);
-  Fits(ShapeAt(to, op, 0) == to.Out(op).shape);
+  Fits(ShapeAt(to, op, 0) == OutputOf(to, op).shape);
   using Op = tflite::BuiltinOperator;
   const auto real = [](const TfliteTensor& tensor) {
     return static_cast<tflite::TensorType>(tensor.type) == tflite::TensorType::FLOAT32;
   };
   if (static_cast<Op>(op.code) == Op::QUANTIZE) {
-    SmallInteger(to.Out(op));
-    AffineOf(to.Out(op));
-    if (!real(to.In(op, 0))) {
-      Require(DtypeOf(to.In(op, 0)) == SLUICE_DTYPE_INT32, kTypes);
-      AffineOf(to.In(op, 0));
+    SmallInteger(OutputOf(to, op));
+    AffineOf(OutputOf(to, op));
+    if (!real(InputOf(to, op, 0))) {
+      Require(DtypeOf(InputOf(to, op, 0)) == SLUICE_DTYPE_INT32, kTypes);
+      AffineOf(InputOf(to, op, 0));
     }
   } else if (static_cast<Op>(op.code) == Op::DEQUANTIZE) {
-    AffineOf(to.In(op, 0));
-    Require(real(to.Out(op)), kTypes);
+    AffineOf(InputOf(to, op, 0));
+    Require(real(OutputOf(to, op)), kTypes);
   }
 }
 
 void CheckBroadcast(const Lowering& to, const TfliteOperator& op, const Numbers&) {
   Inputs(op, 2, 2);
-  SameType(to.In(op, 0), to.In(op, 1));
-  SameType(to.In(op, 0), to.Out(op));
-  Fits(Broadcast(ShapeAt(to, op, 0), ShapeAt(to, op, 1)) == to.Out(op).shape);
+  SameType(InputOf(to, op, 0), InputOf(to, op, 1));
+  SameType(InputOf(to, op, 0), OutputOf(to, op));
+  Fits(Broadcast(ShapeAt(to, op, 0), ShapeAt(to, op, 1)) == OutputOf(to, op).shape);
 }
 
 void CheckCompare(const Lowering& to, const TfliteOperator& op, const Numbers&) {
   Inputs(op, 2, 2);
-  SameType(to.In(op, 0), to.In(op, 1));
-  Require(static_cast<tflite::TensorType>(to.Out(op).type) == tflite::TensorType::BOOL,
+  SameType(InputOf(to, op, 0), InputOf(to, op, 1));
+  Require(static_cast<tflite::TensorType>(OutputOf(to, op).type) ==
+              tflite::TensorType::BOOL,
           "an output that is not bool");
-  Fits(Broadcast(ShapeAt(to, op, 0), ShapeAt(to, op, 1)) == to.Out(op).shape);
+  Fits(Broadcast(ShapeAt(to, op, 0), ShapeAt(to, op, 1)) == OutputOf(to, op).shape);
 }
 
 void CheckSelect(const Lowering& to, const TfliteOperator& op, const Numbers& numbers) {
   Inputs(op, 3, 3);
-  const TfliteTensor& out = to.Out(op);
-  Require(
-      static_cast<tflite::TensorType>(to.In(op, 0).type) == tflite::TensorType::BOOL,
-      "a condition that is not bool");
-  SameType(to.In(op, 1), out);
-  SameType(to.In(op, 2), out);
+  const TfliteTensor& out = OutputOf(to, op);
+  Require(static_cast<tflite::TensorType>(InputOf(to, op, 0).type) ==
+              tflite::TensorType::BOOL,
+          "a condition that is not bool");
+  SameType(InputOf(to, op, 1), out);
+  SameType(InputOf(to, op, 2), out);
   Shape condition = ShapeAt(to, op, 0);
   if (numbers[0] == 0 && condition.size() == 1) condition.resize(out.shape.size(), 1);
   const Shape values = Broadcast(ShapeAt(to, op, 1), ShapeAt(to, op, 2));
@@ -137,42 +138,43 @@ void CheckSelect(const Lowering& to, const TfliteOperator& op, const Numbers& nu
 
 void CheckReduce(const Lowering& to, const TfliteOperator& op, const Numbers&) {
   Inputs(op, 2, 2);
-  SameType(to.In(op, 0), to.Out(op));
+  SameType(InputOf(to, op, 0), OutputOf(to, op));
   Shape kept = ShapeAt(to, op, 0);
-  for (const int64_t axis : Integers(to.In(op, 1))) kept[Axis(axis, kept.size())] = 1;
-  Fits(Count(kept) == Count(to.Out(op).shape));
+  for (const int64_t axis : Integers(InputOf(to, op, 1)))
+    kept[Axis(axis, kept.size())] = 1;
+  Fits(Count(kept) == Count(OutputOf(to, op).shape));
 }
 
 void CheckArg(const Lowering& to, const TfliteOperator& op, const Numbers&) {
   Inputs(op, 2, 2);
-  const std::vector<int64_t> axes = Integers(to.In(op, 1));
+  const std::vector<int64_t> axes = Integers(InputOf(to, op, 1));
   Require(axes.size() == 1, "several axes");
-  RequireIndex(to.Out(op));
+  RequireIndex(OutputOf(to, op));
   Shape kept = ShapeAt(to, op, 0);
   kept[Axis(axes[0], kept.size())] = 1;
-  Fits(Count(kept) == Count(to.Out(op).shape));
+  Fits(Count(kept) == Count(OutputOf(to, op).shape));
 }
 
 void CheckRows(const Lowering& to, const TfliteOperator& op, const Numbers&) {
   Inputs(op, 1, 2);
-  SameType(to.In(op, 0), to.Out(op));
+  SameType(InputOf(to, op, 0), OutputOf(to, op));
   const Shape& shape = ShapeAt(to, op, 0);
-  Fits(shape == to.Out(op).shape && !shape.empty());
+  Fits(shape == OutputOf(to, op).shape && !shape.empty());
   if (op.inputs.size() == 1) return;
-  const std::vector<int64_t> axes = Integers(to.In(op, 1));
+  const std::vector<int64_t> axes = Integers(InputOf(to, op, 1));
   Require(axes.size() == 1, "several axes");
   Axis(axes[0], shape.size());
 }
 
 void CheckTopK(const Lowering& to, const TfliteOperator& op, const Numbers&) {
   Inputs(op, 2, 2);
-  SameType(to.In(op, 0), to.Out(op));
+  SameType(InputOf(to, op, 0), OutputOf(to, op));
   Shape shape = ShapeAt(to, op, 0);
-  Fits(!shape.empty() && op.outputs.size() == 2 && !to.Out(op).shape.empty());
-  Fits(to.Out(op).shape.back() <= shape.back());
-  shape.back() = to.Out(op).shape.back();
-  RequireIndex(to.Out(op, 1));
-  Fits(to.Out(op).shape == shape && to.Out(op, 1).shape == shape);
+  Fits(!shape.empty() && op.outputs.size() == 2 && !OutputOf(to, op).shape.empty());
+  Fits(OutputOf(to, op).shape.back() <= shape.back());
+  shape.back() = OutputOf(to, op).shape.back();
+  RequireIndex(OutputOf(to, op, 1));
+  Fits(OutputOf(to, op).shape == shape && OutputOf(to, op, 1).shape == shape);
 }
 
 namespace {
@@ -190,8 +192,8 @@ void CheckConv(const Lowering& to, const TfliteOperator& op, const Numbers& numb
   const Op code = static_cast<Op>(op.code);
   const bool transposed = code == Op::TRANSPOSE_CONV;
   Inputs(op, transposed ? 3 : 2, transposed ? 4 : 3);
-  const TfliteTensor &input = to.In(op, transposed ? 2 : 0), &weight = to.In(op, 1),
-                     &out = to.Out(op);
+  const TfliteTensor &input = InputOf(to, op, transposed ? 2 : 0),
+                     &weight = InputOf(to, op, 1), &out = OutputOf(to, op);
   SameType(input, out);
   SameType(weight, out);
   const Shape &x = input.shape, &w = weight.shape, &y = out.shape;
@@ -211,15 +213,15 @@ void CheckConv(const Lowering& to, const TfliteOperator& op, const Numbers& numb
     Fits(w[0] == y[3] && x[3] % w[3] == 0 && y[3] % (x[3] / w[3]) == 0);
   }
   const size_t bias = transposed ? 3 : 2;
-  if (!to.HasInput(op, bias)) return;
-  SameType(to.In(op, bias), out);
+  if (!HasInput(op, bias)) return;
+  SameType(InputOf(to, op, bias), out);
   Fits(Count(ShapeAt(to, op, bias)) == y[3]);
 }
 
 void CheckPool(const Lowering& to, const TfliteOperator& op, const Numbers& numbers) {
   Inputs(op, 1, 1);
-  SameType(to.In(op, 0), to.Out(op));
-  const Shape &x = ShapeAt(to, op, 0), &y = to.Out(op).shape;
+  SameType(InputOf(to, op, 0), OutputOf(to, op));
+  const Shape &x = ShapeAt(to, op, 0), &y = OutputOf(to, op).shape;
   Require(x.size() == 4 && y.size() == 4, "operands that do not have four axes");
   Fits(x[0] == y[0] && x[3] == y[3]);
   for (size_t a = 0; a < 2; ++a)
@@ -228,7 +230,8 @@ void CheckPool(const Lowering& to, const TfliteOperator& op, const Numbers& numb
 
 void CheckFully(const Lowering& to, const TfliteOperator& op, const Numbers&) {
   Inputs(op, 2, 3);
-  const TfliteTensor &input = to.In(op, 0), &weight = to.In(op, 1), &out = to.Out(op);
+  const TfliteTensor &input = InputOf(to, op, 0), &weight = InputOf(to, op, 1),
+                     &out = OutputOf(to, op);
   SameType(input, out);
   SameType(weight, out);
   Require(weight.shape.size() == 2, "a weight that does not have two axes");
@@ -236,19 +239,19 @@ void CheckFully(const Lowering& to, const TfliteOperator& op, const Numbers&) {
   Require(
       elements % depth == 0 && elements / depth * weight.shape[0] == Count(out.shape),
       "extents that do not fit the weight");
-  if (!to.HasInput(op, 2)) return;
+  if (!HasInput(op, 2)) return;
   Fits(Count(ShapeAt(to, op, 2)) == weight.shape[0]);
 }
 
 void CheckMatmul(const Lowering& to, const TfliteOperator& op, const Numbers& numbers) {
   Inputs(op, 2, 2);
-  SameType(to.In(op, 0), to.Out(op));
-  const bool narrow = DtypeOf(to.Out(op)) == SLUICE_DTYPE_INT16 &&
-                      DtypeOf(to.In(op, 1)) == SLUICE_DTYPE_INT8;
+  SameType(InputOf(to, op, 0), OutputOf(to, op));
+  const bool narrow = DtypeOf(OutputOf(to, op)) == SLUICE_DTYPE_INT16 &&
+                      DtypeOf(InputOf(to, op, 1)) == SLUICE_DTYPE_INT8;
   if (narrow) {
-    AffineOf(to.In(op, 1));
+    AffineOf(InputOf(to, op, 1));
   } else {
-    SameType(to.In(op, 1), to.Out(op));
+    SameType(InputOf(to, op, 1), OutputOf(to, op));
   }
   Shape x = ShapeAt(to, op, 0), z = ShapeAt(to, op, 1);
   Fits(x.size() >= 2 && z.size() >= 2);
@@ -257,13 +260,13 @@ void CheckMatmul(const Lowering& to, const TfliteOperator& op, const Numbers& nu
   Fits(x.back() == z[z.size() - 2]);
   Shape y = Broadcast(Shape(x.begin(), x.end() - 2), Shape(z.begin(), z.end() - 2));
   y.insert(y.end(), {x[x.size() - 2], z.back()});
-  Fits(y == to.Out(op).shape);
+  Fits(y == OutputOf(to, op).shape);
 }
 
 void CheckResize(const Lowering& to, const TfliteOperator& op, const Numbers&) {
   Inputs(op, 2, 2);
-  SameType(to.In(op, 0), to.Out(op));
-  const Shape &x = ShapeAt(to, op, 0), &y = to.Out(op).shape;
+  SameType(InputOf(to, op, 0), OutputOf(to, op));
+  const Shape &x = ShapeAt(to, op, 0), &y = OutputOf(to, op).shape;
   Require(x.size() == 4 && y.size() == 4, "operands that do not have four axes");
   Fits(x[0] == y[0] && x[3] == y[3]);
 }
@@ -271,9 +274,9 @@ void CheckResize(const Lowering& to, const TfliteOperator& op, const Numbers&) {
 namespace {
 
 std::vector<int64_t> PadsOfAxes(const Lowering& to, const TfliteOperator& op) {
-  const Shape &x = ShapeAt(to, op, 0), &y = to.Out(op).shape;
-  SameType(to.In(op, 0), to.Out(op));
-  const std::vector<int64_t> pads = Integers(to.In(op, 1));
+  const Shape &x = ShapeAt(to, op, 0), &y = OutputOf(to, op).shape;
+  SameType(InputOf(to, op, 0), OutputOf(to, op));
+  const std::vector<int64_t> pads = Integers(InputOf(to, op, 1));
   Require(pads.size() == 2 * x.size() && y.size() == x.size(),
           "pads of another length than the rank");
   for (size_t a = 0; a < x.size(); ++a) {
@@ -288,7 +291,7 @@ std::vector<int64_t> PadsOfAxes(const Lowering& to, const TfliteOperator& op) {
 void CheckPad(const Lowering& to, const TfliteOperator& op, const Numbers&) {
   Inputs(op, 2, 3);
   PadsOfAxes(to, op);
-  if (to.HasInput(op, 2)) SameType(to.In(op, 2), to.Out(op));
+  if (HasInput(op, 2)) SameType(InputOf(to, op, 2), OutputOf(to, op));
 }
 
 void CheckMirror(const Lowering& to, const TfliteOperator& op, const Numbers& numbers) {
@@ -302,10 +305,10 @@ void CheckMirror(const Lowering& to, const TfliteOperator& op, const Numbers& nu
 
 void CheckBlocks(const Lowering& to, const TfliteOperator& op, const Numbers& numbers) {
   Inputs(op, 1, 1);
-  SameType(to.In(op, 0), to.Out(op));
+  SameType(InputOf(to, op, 0), OutputOf(to, op));
   const bool deeper = static_cast<tflite::BuiltinOperator>(op.code) ==
                       tflite::BuiltinOperator::SPACE_TO_DEPTH;
-  const Shape &x = ShapeAt(to, op, 0), &y = to.Out(op).shape;
+  const Shape &x = ShapeAt(to, op, 0), &y = OutputOf(to, op).shape;
   const Shape &wide = deeper ? x : y, &deep = deeper ? y : x;
   Require(x.size() == 4 && y.size() == 4, "operands that do not have four axes");
   const int64_t block = numbers[0];
@@ -316,13 +319,13 @@ void CheckBlocks(const Lowering& to, const TfliteOperator& op, const Numbers& nu
 
 void CheckBatches(const Lowering& to, const TfliteOperator& op, const Numbers&) {
   Inputs(op, 3, 3);
-  SameType(to.In(op, 0), to.Out(op));
+  SameType(InputOf(to, op, 0), OutputOf(to, op));
   const bool more = static_cast<tflite::BuiltinOperator>(op.code) ==
                     tflite::BuiltinOperator::SPACE_TO_BATCH_ND;
-  const Shape &x = ShapeAt(to, op, 0), &y = to.Out(op).shape;
+  const Shape &x = ShapeAt(to, op, 0), &y = OutputOf(to, op).shape;
   const Shape &wide = more ? x : y, &cut = more ? y : x;
-  const std::vector<int64_t> block = Integers(to.In(op, 1)),
-                             pads = Integers(to.In(op, 2));
+  const std::vector<int64_t> block = Integers(InputOf(to, op, 1)),
+                             pads = Integers(InputOf(to, op, 2));
   Fits(x.size() == y.size() && block.size() < x.size() &&
        pads.size() == 2 * block.size());
   int64_t parts = 1;
@@ -345,9 +348,9 @@ void CheckGather(const Lowering& to, const TfliteOperator& op, const Numbers& nu
   using Op = tflite::BuiltinOperator;
   const bool embedding = static_cast<Op>(op.code) == Op::EMBEDDING_LOOKUP;
   Inputs(op, 2, 2);
-  const TfliteTensor &table = to.In(op, embedding ? 1 : 0),
-                     &index = to.In(op, embedding ? 0 : 1);
-  SameType(table, to.Out(op));
+  const TfliteTensor &table = InputOf(to, op, embedding ? 1 : 0),
+                     &index = InputOf(to, op, embedding ? 0 : 1);
+  SameType(table, OutputOf(to, op));
   const Shape& x = table.shape;
   const size_t axis = Axis(embedding ? 0 : numbers[0], x.size());
   const size_t batches = embedding ? 0 : static_cast<size_t>(numbers[1]);
@@ -360,7 +363,7 @@ void CheckGather(const Lowering& to, const TfliteOperator& op, const Numbers& nu
   y.insert(y.end(), index.shape.begin() + static_cast<long>(batches),
            index.shape.end());
   y.insert(y.end(), x.begin() + static_cast<long>(axis) + 1, x.end());
-  Fits(y == to.Out(op).shape);
+  Fits(y == OutputOf(to, op).shape);
 }
 
 // GATHER_ND, SCATTER_ND, SPARSE_TO_DENSE.
@@ -369,12 +372,12 @@ void CheckIndexed(const Lowering& to, const TfliteOperator& op, const Numbers&) 
   const Op code = static_cast<Op>(op.code);
   const bool gathers = code == Op::GATHER_ND, sparse = code == Op::SPARSE_TO_DENSE;
   Inputs(op, gathers ? 2 : sparse ? 4 : 3, gathers ? 2 : sparse ? 4 : 3);
-  const TfliteTensor& index = to.In(op, gathers ? 1 : 0);
-  const TfliteTensor& values = to.In(op, gathers ? 0 : sparse ? 2 : 1);
-  SameType(values, to.Out(op));
-  if (sparse) SameType(to.In(op, 3), to.Out(op));
-  const Shape& whole = gathers ? values.shape : to.Out(op).shape;
-  const Shape& part = gathers ? to.Out(op).shape : values.shape;
+  const TfliteTensor& index = InputOf(to, op, gathers ? 1 : 0);
+  const TfliteTensor& values = InputOf(to, op, gathers ? 0 : sparse ? 2 : 1);
+  SameType(values, OutputOf(to, op));
+  if (sparse) SameType(InputOf(to, op, 3), OutputOf(to, op));
+  const Shape& whole = gathers ? values.shape : OutputOf(to, op).shape;
+  const Shape& part = gathers ? OutputOf(to, op).shape : values.shape;
   RequireIndex(index);
   Fits(!index.shape.empty() && (!sparse || index.shape.size() == 2));
   const size_t depth = static_cast<size_t>(index.shape.back());
@@ -391,11 +394,11 @@ void CheckIndexed(const Lowering& to, const TfliteOperator& op, const Numbers&) 
 
 void CheckOneHot(const Lowering& to, const TfliteOperator& op, const Numbers& numbers) {
   Inputs(op, 4, 4);
-  RequireIndex(to.In(op, 0));
-  SameType(to.In(op, 2), to.Out(op));
-  SameType(to.In(op, 3), to.Out(op));
+  RequireIndex(InputOf(to, op, 0));
+  SameType(InputOf(to, op, 2), OutputOf(to, op));
+  SameType(InputOf(to, op, 3), OutputOf(to, op));
   Fits(Count(ShapeAt(to, op, 2)) == 1 && Count(ShapeAt(to, op, 3)) == 1);
-  Shape y = to.Out(op).shape;
+  Shape y = OutputOf(to, op).shape;
   const size_t axis = Axis(numbers[0], y.size());
   y.erase(y.begin() + static_cast<long>(axis));
   Fits(y == ShapeAt(to, op, 0));
@@ -404,26 +407,26 @@ void CheckOneHot(const Lowering& to, const TfliteOperator& op, const Numbers& nu
 void CheckSequence(const Lowering& to, const TfliteOperator& op,
                    const Numbers& numbers) {
   Inputs(op, 2, 2);
-  SameType(to.In(op, 0), to.Out(op));
+  SameType(InputOf(to, op, 0), OutputOf(to, op));
   const Shape& x = ShapeAt(to, op, 0);
-  Fits(x == to.Out(op).shape);
+  Fits(x == OutputOf(to, op).shape);
   const size_t sequence = Axis(numbers[0], x.size()),
                batch = Axis(numbers[1], x.size());
   Fits(Count(ShapeAt(to, op, 1)) == x[batch]);
-  Within(to.In(op, 1), int64_t{x[sequence]} + 1);
+  Within(InputOf(to, op, 1), int64_t{x[sequence]} + 1);
 }
 
 void CheckDiagonal(const Lowering& to, const TfliteOperator& op, const Numbers&) {
   Inputs(op, 1, 2);
-  SameType(to.In(op, 0), to.Out(op));
+  SameType(InputOf(to, op, 0), OutputOf(to, op));
   Shape x = ShapeAt(to, op, 0);
   Fits(!x.empty());
   if (op.inputs.size() == 1) {
     x.push_back(x.back());
-    return Fits(x == to.Out(op).shape);
+    return Fits(x == OutputOf(to, op).shape);
   }
-  SameType(to.In(op, 1), to.Out(op));
-  Fits(x == to.Out(op).shape && x.size() >= 2);
+  SameType(InputOf(to, op, 1), OutputOf(to, op));
+  Fits(x == OutputOf(to, op).shape && x.size() >= 2);
   const int32_t least = std::min(x[x.size() - 1], x[x.size() - 2]);
   x.pop_back();
   x.back() = least;
@@ -433,23 +436,23 @@ void CheckDiagonal(const Lowering& to, const TfliteOperator& op, const Numbers&)
 void CheckUpdate(const Lowering& to, const TfliteOperator& op, const Numbers&) {
   Inputs(op, 3, 3);
   const Shape &x = ShapeAt(to, op, 0), &part = ShapeAt(to, op, 1);
-  SameType(to.In(op, 0), to.Out(op));
-  SameType(to.In(op, 1), to.Out(op));
-  RequireIndex(to.In(op, 2));
-  Fits(x == to.Out(op).shape && part.size() == x.size() &&
+  SameType(InputOf(to, op, 0), OutputOf(to, op));
+  SameType(InputOf(to, op, 1), OutputOf(to, op));
+  RequireIndex(InputOf(to, op, 2));
+  Fits(x == OutputOf(to, op).shape && part.size() == x.size() &&
        Count(ShapeAt(to, op, 2)) == static_cast<int64_t>(x.size()));
   for (size_t a = 0; a < x.size(); ++a) Fits(part[a] <= x[a]);
 }
 
 void CheckSegments(const Lowering& to, const TfliteOperator& op, const Numbers&) {
   Inputs(op, 2, 3);
-  SameType(to.In(op, 0), to.Out(op));
-  const Shape &x = ShapeAt(to, op, 0), &y = to.Out(op).shape;
+  SameType(InputOf(to, op, 0), OutputOf(to, op));
+  const Shape &x = ShapeAt(to, op, 0), &y = OutputOf(to, op).shape;
   const Shape& segment = ShapeAt(to, op, 1);
   Fits(!y.empty() && segment.size() <= x.size());
   Fits(std::equal(segment.begin(), segment.end(), x.begin()) &&
        Count(x, segment.size()) == Count(y, 1));
-  Within(to.In(op, 1), y[0]);
+  Within(InputOf(to, op, 1), y[0]);
 }
 
 }  // namespace sluice::import

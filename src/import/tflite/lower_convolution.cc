@@ -19,8 +19,8 @@ enum class Scaling { kLayer, kChannel, kReal };
 std::vector<int32_t> ReadBias(const Lowering& to, const TfliteOperator& op,
                               size_t index, size_t channels) {
   std::vector<int32_t> bias(channels, 0);
-  if (!to.HasInput(op, index)) return bias;
-  const TfliteTensor& tensor = to.In(op, index);
+  if (!HasInput(op, index)) return bias;
+  const TfliteTensor& tensor = InputOf(to, op, index);
   Require(tensor.data != nullptr, "a bias that is computed at run time");
   Require(static_cast<tflite::TensorType>(tensor.type) == tflite::TensorType::INT32,
           "a bias that is not int32");
@@ -55,7 +55,7 @@ int32_t CheckWeight(const TfliteTensor& input, const TfliteTensor& weight, int a
 uint32_t AddParameters(Lowering* to, const TfliteOperator& op,
                        const TfliteTensor& input, const TfliteTensor& weight,
                        const std::vector<int32_t>& bias, Scaling scaling) {
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& out = OutputOf(*to, op);
   const Affine in_affine = AffineOf(input), out_affine = AffineOf(out);
   // The loop has neither calls nor branches: large models have tens of thousands of
   // channels.
@@ -71,9 +71,9 @@ uint32_t AddParameters(Lowering* to, const TfliteOperator& op,
   std::vector<int32_t> rows(3 * bias.size());
   for (size_t k = 0; k < bias.size(); ++k) rows[3 * k] = bias[k];
   if (!rows.empty()) QuantiseFactors(factors, scaling == Scaling::kReal, &rows[1], 3);
-  return to->graph().AddConstant(out.name + "/parameters", SLUICE_DTYPE_INT32,
-                                 {static_cast<int32_t>(bias.size()), 3}, rows.data(),
-                                 rows.size() * 4);
+  return to->graph.AddConstant(out.name + "/parameters", SLUICE_DTYPE_INT32,
+                               {static_cast<int32_t>(bias.size()), 3}, rows.data(),
+                               rows.size() * 4);
 }
 
 struct Geometry {
@@ -129,7 +129,7 @@ void RequireRank4(const TfliteTensor& a, const TfliteTensor& b, const TfliteTens
 }  // namespace
 
 void LowerConvolution(Lowering* to, const TfliteOperator& op) {
-  if (IsSixteenBit(to->In(op, 0))) return LowerConvolution16(to, op);
+  if (IsSixteenBit(InputOf(*to, op, 0))) return LowerConvolution16(to, op);
   const bool depthwise =
       op.code == static_cast<int>(tflite::BuiltinOperator::DEPTHWISE_CONV_2D);
   const auto* conv_options = op.wire->builtin_options_as_Conv2DOptions();
@@ -139,9 +139,9 @@ void LowerConvolution(Lowering* to, const TfliteOperator& op) {
   const Geometry g =
       depthwise ? GeometryOf(*depthwise_options) : GeometryOf(*conv_options);
 
-  const TfliteTensor& input = to->In(op, 0);
-  const TfliteTensor& weight = to->In(op, 1);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  const TfliteTensor& weight = InputOf(*to, op, 1);
+  const TfliteTensor& out = OutputOf(*to, op);
   RequireRank4(input, weight, out);
   Require(EightBit(input) == EightBit(out), "an output of another type than the input");
   const Extents in = ExtentsOf(input), w = ExtentsOf(weight), o = ExtentsOf(out);
@@ -164,26 +164,26 @@ void LowerConvolution(Lowering* to, const TfliteOperator& op) {
   const Scaling scaling =
       EightBit(input) == SLUICE_DTYPE_UINT8 ? Scaling::kLayer : Scaling::kChannel;
 
-  const uint32_t ifmap = to->Input(op, 0);
-  const uint32_t filter = to->Input(op, 1);
+  const uint32_t ifmap = InputTensor(to, op, 0);
+  const uint32_t filter = InputTensor(to, op, 1);
   const uint32_t parameters = AddParameters(to, op, input, weight, bias, scaling);
   const ConvNumbers numbers = {AffineOf(input).zero, weight_zero, AffineOf(out).zero,
                                Clamped(out, static_cast<int>(g.activation))};
-  to->AddLayer(op, depthwise ? SLUICE_OP_DEPTHWISE_CONV : SLUICE_OP_CONV,
-               {ifmap, filter, parameters}, to->Output(op),
-               ConvAttributes({g, vertical, horizontal, groups}, numbers));
+  AddLayer(to, op, depthwise ? SLUICE_OP_DEPTHWISE_CONV : SLUICE_OP_CONV,
+           {ifmap, filter, parameters}, OutputTensor(to, op),
+           ConvAttributes({g, vertical, horizontal, groups}, numbers));
 }
 
 void LowerTransposedConvolution(Lowering* to, const TfliteOperator& op) {
-  if (IsSixteenBit(to->In(op, 2))) return LowerTransposedConvolution16(to, op);
+  if (IsSixteenBit(InputOf(*to, op, 2))) return LowerTransposedConvolution16(to, op);
   const auto* options = op.wire->builtin_options_as_TransposeConvOptions();
   Require(options != nullptr, "missing options");
   const Geometry g = {
       options->padding(),   options->stride_h(), options->stride_w(), 1, 1,
       options->activation()};
-  const TfliteTensor& weight = to->In(op, 1);
-  const TfliteTensor& input = to->In(op, 2);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& weight = InputOf(*to, op, 1);
+  const TfliteTensor& input = InputOf(*to, op, 2);
+  const TfliteTensor& out = OutputOf(*to, op);
   RequireRank4(input, weight, out);
   Require(EightBit(input) == EightBit(out), "an output of another type than the input");
   const Extents in = ExtentsOf(input), w = ExtentsOf(weight), o = ExtentsOf(out);
@@ -198,23 +198,23 @@ void LowerTransposedConvolution(Lowering* to, const TfliteOperator& op) {
   const Scaling scaling =
       EightBit(input) == SLUICE_DTYPE_UINT8 ? Scaling::kLayer : Scaling::kChannel;
 
-  const uint32_t ifmap = to->Input(op, 2);
-  const uint32_t filter = to->Input(op, 1);
+  const uint32_t ifmap = InputTensor(to, op, 2);
+  const uint32_t filter = InputTensor(to, op, 1);
   const uint32_t parameters = AddParameters(to, op, input, weight, bias, scaling);
   const ConvNumbers numbers = {AffineOf(input).zero, weight_zero, AffineOf(out).zero,
                                Clamped(out, static_cast<int>(g.activation))};
-  to->AddLayer(op, SLUICE_OP_TRANSPOSED_CONV, {ifmap, filter, parameters},
-               to->Output(op), ConvAttributes({g, vertical, horizontal, 0}, numbers));
+  AddLayer(to, op, SLUICE_OP_TRANSPOSED_CONV, {ifmap, filter, parameters},
+           OutputTensor(to, op), ConvAttributes({g, vertical, horizontal, 0}, numbers));
 }
 
 void LowerFullyConnected(Lowering* to, const TfliteOperator& op) {
-  if (IsSixteenBit(to->In(op, 0))) return LowerFullyConnected16(to, op);
+  if (IsSixteenBit(InputOf(*to, op, 0))) return LowerFullyConnected16(to, op);
   const auto* options = op.wire->builtin_options_as_FullyConnectedOptions();
   Require(options != nullptr, "missing options");
   Require(options->weights_format() == 0, "shuffled weights");
-  const TfliteTensor& input = to->In(op, 0);
-  const TfliteTensor& weight = to->In(op, 1);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  const TfliteTensor& weight = InputOf(*to, op, 1);
+  const TfliteTensor& out = OutputOf(*to, op);
   Require(EightBit(input) == EightBit(out), "an output of another type than the input");
   Require(weight.shape.size() == 2, "a weight that does not have two axes");
   const int32_t units = DimsOf(weight)[0], depth = DimsOf(weight)[1];
@@ -226,33 +226,33 @@ void LowerFullyConnected(Lowering* to, const TfliteOperator& op) {
   const int32_t weight_zero = CheckWeight(input, weight, 0, static_cast<size_t>(units));
   const auto bias = ReadBias(*to, op, 2, static_cast<size_t>(units));
 
-  uint32_t ifmap = to->Input(op, 0);
+  uint32_t ifmap = InputTensor(to, op, 0);
   Dims out_dims = DimsOf(out);
   const bool rows_agree = in[0] == o[0] && in[1] == o[1] && in[2] == o[2];
   if (in[3] != depth || o[3] != units || !rows_agree) {
-    ifmap = to->Reshaped(ifmap, input, {static_cast<int32_t>(rows), depth});
+    ifmap = Reshaped(to, ifmap, input, {static_cast<int32_t>(rows), depth});
     out_dims = {static_cast<int32_t>(rows), units};
   }
-  const uint32_t filter = to->Input(op, 1);
+  const uint32_t filter = InputTensor(to, op, 1);
   const uint32_t parameters =
       AddParameters(to, op, input, weight, bias, Scaling::kReal);
-  const uint32_t ofmap = to->OpenOutput(op, out_dims);
+  const uint32_t ofmap = OpenOutput(to, op, out_dims);
   const ConvNumbers numbers = {AffineOf(input).zero, weight_zero, AffineOf(out).zero,
                                Clamped(out, static_cast<int>(options->activation()))};
   std::vector<int32_t> attributes = ConvAttributes({}, numbers);
   attributes[SLUICE_CONV_ROUNDING] = 1;
-  to->AddLayer(op, SLUICE_OP_FULLY_CONNECTED, {ifmap, filter, parameters}, ofmap,
-               attributes);
-  to->CloseOutput(op, ofmap);
+  AddLayer(to, op, SLUICE_OP_FULLY_CONNECTED, {ifmap, filter, parameters}, ofmap,
+           attributes);
+  CloseOutput(to, op, ofmap);
 }
 
 void LowerMatmul(Lowering* to, const TfliteOperator& op) {
   const auto* options = op.wire->builtin_options_as_BatchMatMulOptions();
   Require(options != nullptr, "missing options");
   Require(!options->adj_x(), "a transposed first operand");
-  const TfliteTensor& a = to->In(op, 0);
-  const TfliteTensor& b = to->In(op, 1);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& a = InputOf(*to, op, 0);
+  const TfliteTensor& b = InputOf(*to, op, 1);
+  const TfliteTensor& out = OutputOf(*to, op);
   Require(b.scales.size() < 2,
           "a second operand with several scales, of which the runtime reads none");
   Require(EightBit(a) == SLUICE_DTYPE_INT8 && EightBit(b) == SLUICE_DTYPE_INT8 &&
@@ -274,9 +274,10 @@ void LowerMatmul(Lowering* to, const TfliteOperator& op) {
   attributes[SLUICE_MATMUL_SHIFT] = factor.shift;
   attributes[SLUICE_MATMUL_ACT_MIN] = range.min;
   attributes[SLUICE_MATMUL_ACT_MAX] = range.max;
-  const uint32_t first = to->Input(op, 0);
-  const uint32_t second = to->Input(op, 1);
-  to->AddLayer(op, SLUICE_OP_BATCH_MATMUL, {first, second}, to->Output(op), attributes);
+  const uint32_t first = InputTensor(to, op, 0);
+  const uint32_t second = InputTensor(to, op, 1);
+  AddLayer(to, op, SLUICE_OP_BATCH_MATMUL, {first, second}, OutputTensor(to, op),
+           attributes);
 }
 
 }  // namespace sluice::import

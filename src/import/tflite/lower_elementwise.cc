@@ -19,11 +19,11 @@ bool Is(const TfliteOperator& op, BuiltinOperator code) {
 
 void AddLookup(Lowering* to, const TfliteOperator& op,
                const std::vector<uint8_t>& table) {
-  const uint8_t dtype = EightBit(to->Out(op));
-  const uint32_t input = to->Input(op, 0);
-  const uint32_t constant = to->graph().AddConstant(to->Out(op).name + "/table", dtype,
-                                                    {256}, table.data(), table.size());
-  to->AddLayer(op, SLUICE_OP_LOOKUP, {input, constant}, to->Output(op));
+  const uint8_t dtype = EightBit(OutputOf(*to, op));
+  const uint32_t input = InputTensor(to, op, 0);
+  const uint32_t constant = to->graph.AddConstant(
+      OutputOf(*to, op).name + "/table", dtype, {256}, table.data(), table.size());
+  AddLayer(to, op, SLUICE_OP_LOOKUP, {input, constant}, OutputTensor(to, op));
 }
 
 // Table of LEAKY_RELU: two slopes, each applied with the integer rounding of scale().
@@ -106,25 +106,25 @@ void RequirePlainSixteenBit(const TfliteOperator& op, const TfliteTensor& x0,
 // 16-bit LEAKY_RELU as the sum of two REQUANTIZE layers: one is 0 for x < 0, the other
 // for x > 0.
 void LowerWideLeakyRelu(Lowering* to, const TfliteOperator& op, float alpha) {
-  const TfliteTensor& input = to->In(op, 0);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  const TfliteTensor& out = OutputOf(*to, op);
   const Affine in = AffineOf(input), o = AffineOf(out);
   Require(in.zero == 0 && o.zero == 0 && alpha >= 0,
           "16-bit numbers with a zero point, or a negative slope");
   const Factor plain = QuantiseFactor(static_cast<double>(in.scale / o.scale));
   const Factor leak = QuantiseFactor(static_cast<double>(in.scale * alpha / o.scale));
   const Range range = DtypeRange(DtypeOf(out));
-  const uint32_t ifmap = to->Input(op, 0);
+  const uint32_t ifmap = InputTensor(to, op, 0);
   const Dims dims = DimsOf(out);
-  const uint32_t above = to->Temporary(out, "/above", dims),
-                 below = to->Temporary(out, "/below", dims);
-  to->graph().AddLayer(out.name + "/above", SLUICE_OP_REQUANTIZE, {ifmap}, {above},
-                       {0, plain.multiplier, plain.shift, 0, 0, range.max});
-  to->graph().AddLayer(out.name + "/below", SLUICE_OP_REQUANTIZE, {ifmap}, {below},
-                       {0, leak.multiplier, leak.shift, 0, range.min, 0});
+  const uint32_t above = Temporary(to, out, "/above", dims),
+                 below = Temporary(to, out, "/below", dims);
+  to->graph.AddLayer(out.name + "/above", SLUICE_OP_REQUANTIZE, {ifmap}, {above},
+                     {0, plain.multiplier, plain.shift, 0, 0, range.max});
+  to->graph.AddLayer(out.name + "/below", SLUICE_OP_REQUANTIZE, {ifmap}, {below},
+                     {0, leak.multiplier, leak.shift, 0, range.min, 0});
   constexpr int32_t kHalf = 1 << 30;  // with a shift of 1 to the left: 1
-  to->AddLayer(op, SLUICE_OP_ADD, {above, below}, to->Output(op),
-               {0, 0, kHalf, 1, 0, kHalf, 1, 0, kHalf, 1, range.min, range.max});
+  AddLayer(to, op, SLUICE_OP_ADD, {above, below}, OutputTensor(to, op),
+           {0, 0, kHalf, 1, 0, kHalf, 1, 0, kHalf, 1, range.min, range.max});
 }
 
 int FusedActivation(const TfliteOperator& op) {
@@ -145,8 +145,8 @@ int FusedActivation(const TfliteOperator& op) {
 void LowerPool(Lowering* to, const TfliteOperator& op) {
   const auto* options = op.wire->builtin_options_as_Pool2DOptions();
   Require(options != nullptr, "missing options");
-  const TfliteTensor& input = to->In(op, 0);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  const TfliteTensor& out = OutputOf(*to, op);
   Require(input.shape.size() == 4 && out.shape.size() == 4,
           "operands that do not have four axes");
   Require(EightBit(input) == EightBit(out) && SameAffine(input, out),
@@ -161,17 +161,17 @@ void LowerPool(Lowering* to, const TfliteOperator& op) {
   const Range range = Clamped(out, static_cast<int>(options->activation()));
   const uint16_t code = Is(op, BuiltinOperator::MAX_POOL_2D) ? SLUICE_OP_MAX_POOL
                                                              : SLUICE_OP_AVERAGE_POOL;
-  const uint32_t ifmap = to->Input(op, 0);
-  to->AddLayer(op, code, {ifmap}, to->Output(op),
-               {options->window_h(), options->window_w(), options->stride_h(),
-                options->stride_w(), vertical.before, horizontal.before, vertical.after,
-                horizontal.after, range.min, range.max});
+  const uint32_t ifmap = InputTensor(to, op, 0);
+  AddLayer(to, op, code, {ifmap}, OutputTensor(to, op),
+           {options->window_h(), options->window_w(), options->stride_h(),
+            options->stride_w(), vertical.before, horizontal.before, vertical.after,
+            horizontal.after, range.min, range.max});
 }
 
 void LowerBinary(Lowering* to, const TfliteOperator& op) {
-  const TfliteTensor& x0 = to->In(op, 0);
-  const TfliteTensor& x1 = to->In(op, 1);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& x0 = InputOf(*to, op, 0);
+  const TfliteTensor& x1 = InputOf(*to, op, 1);
+  const TfliteTensor& out = OutputOf(*to, op);
   const uint8_t dtype = SmallInteger(out);
   Require(SmallInteger(x0) == dtype && SmallInteger(x1) == dtype,
           "operands of several types");
@@ -194,21 +194,21 @@ void LowerBinary(Lowering* to, const TfliteOperator& op) {
       attributes = WideSumAttributes(AffineOf(x0), AffineOf(x1), AffineOf(out), range);
     }
   }
-  const uint32_t first = to->Input(op, 0);
-  const uint32_t second = to->Input(op, 1);
-  to->AddLayer(op, row.op, {first, second}, to->Output(op), attributes);
+  const uint32_t first = InputTensor(to, op, 0);
+  const uint32_t second = InputTensor(to, op, 1);
+  AddLayer(to, op, row.op, {first, second}, OutputTensor(to, op), attributes);
 }
 
 void LowerQuantise(Lowering* to, const TfliteOperator& op) {
-  const TfliteTensor& input = to->In(op, 0);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  const TfliteTensor& out = OutputOf(*to, op);
   SmallInteger(input);
   const bool widens =
       static_cast<tflite::TensorType>(out.type) == tflite::TensorType::INT32;
   const Range range = DtypeRange(widens ? DtypeOf(out) : SmallInteger(out));
-  const uint32_t ifmap = to->Input(op, 0);
-  to->AddLayer(op, SLUICE_OP_REQUANTIZE, {ifmap}, to->Output(op),
-               RequantiseAttributes(AffineOf(input), AffineOf(out), range));
+  const uint32_t ifmap = InputTensor(to, op, 0);
+  AddLayer(to, op, SLUICE_OP_REQUANTIZE, {ifmap}, OutputTensor(to, op),
+           RequantiseAttributes(AffineOf(input), AffineOf(out), range));
 }
 
 // A DEQUANTIZE that float_borders.h has not removed feeds a float operator.
@@ -218,8 +218,8 @@ void LowerDequantise(Lowering*, const TfliteOperator&) {
 }
 
 void LowerActivation(Lowering* to, const TfliteOperator& op) {
-  const TfliteTensor& input = to->In(op, 0);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  const TfliteTensor& out = OutputOf(*to, op);
   const auto* leaky = op.wire->builtin_options_as_LeakyReluOptions();
   if (leaky != nullptr && IsSixteenBit(input) && IsSixteenBit(out)) {
     return LowerWideLeakyRelu(to, op, leaky->alpha());
@@ -248,25 +248,25 @@ void LowerActivation(Lowering* to, const TfliteOperator& op) {
     activation = tflite::Activation::RELU_N1_TO_1;
   }
   const Range range = Clamped(out, static_cast<int>(activation));
-  const uint32_t ifmap = to->Input(op, 0);
-  to->AddLayer(op, SLUICE_OP_REQUANTIZE, {ifmap}, to->Output(op),
-               RequantiseAttributes(in, o, range));
+  const uint32_t ifmap = InputTensor(to, op, 0);
+  AddLayer(to, op, SLUICE_OP_REQUANTIZE, {ifmap}, OutputTensor(to, op),
+           RequantiseAttributes(in, o, range));
 }
 
 void LowerHardSwish(Lowering* to, const TfliteOperator& op) {
-  const TfliteTensor& input = to->In(op, 0);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  const TfliteTensor& out = OutputOf(*to, op);
   Require(EightBit(out) == EightBit(input), "an output of another type than the input");
   std::vector<int32_t> attributes = HardSwishAttributes(AffineOf(input), AffineOf(out));
   Require(!attributes.empty(), "a scale outside the fixed point");
-  const uint32_t ifmap = to->Input(op, 0);
-  to->AddLayer(op, SLUICE_OP_HARD_SWISH, {ifmap}, to->Output(op), attributes);
+  const uint32_t ifmap = InputTensor(to, op, 0);
+  AddLayer(to, op, SLUICE_OP_HARD_SWISH, {ifmap}, OutputTensor(to, op), attributes);
 }
 
 void LowerPrelu(Lowering* to, const TfliteOperator& op) {
-  const TfliteTensor& input = to->In(op, 0);
-  const TfliteTensor& slopes = to->In(op, 1);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  const TfliteTensor& slopes = InputOf(*to, op, 1);
+  const TfliteTensor& out = OutputOf(*to, op);
   const uint8_t dtype = EightBit(out);
   Require(EightBit(input) == dtype && EightBit(slopes) == dtype,
           "operands of several types");
@@ -275,18 +275,18 @@ void LowerPrelu(Lowering* to, const TfliteOperator& op) {
     Require(o[a] == in[a] && (slope[a] == in[a] || slope[a] == 1),
             "slopes that do not broadcast to the input");
   }
-  const uint32_t ifmap = to->Input(op, 0);
-  const uint32_t alpha = to->Input(op, 1);
-  to->AddLayer(op, SLUICE_OP_PRELU, {ifmap, alpha}, to->Output(op),
-               PreluAttributes(AffineOf(input), AffineOf(slopes), AffineOf(out),
-                               DtypeRange(dtype)));
+  const uint32_t ifmap = InputTensor(to, op, 0);
+  const uint32_t alpha = InputTensor(to, op, 1);
+  AddLayer(to, op, SLUICE_OP_PRELU, {ifmap, alpha}, OutputTensor(to, op),
+           PreluAttributes(AffineOf(input), AffineOf(slopes), AffineOf(out),
+                           DtypeRange(dtype)));
 }
 
 void LowerSoftmax(Lowering* to, const TfliteOperator& op) {
   const auto* options = op.wire->builtin_options_as_SoftmaxOptions();
   Require(options != nullptr, "missing options");
-  const TfliteTensor& input = to->In(op, 0);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  const TfliteTensor& out = OutputOf(*to, op);
   const bool wide = IsSixteenBit(out);
   Require(wide || EightBit(out) == EightBit(input),
           "an output of another type than the input");
@@ -307,13 +307,13 @@ void LowerSoftmax(Lowering* to, const TfliteOperator& op) {
   const std::vector<int32_t> numbers = {factor.multiplier, factor.shift,
                                         -static_cast<int32_t>(std::floor(radius))};
   if (wide) return LowerSoftmax16(to, op, numbers);
-  const uint32_t ifmap = to->Input(op, 0);
-  to->AddLayer(op, SLUICE_OP_SOFTMAX, {ifmap}, to->Output(op), numbers);
+  const uint32_t ifmap = InputTensor(to, op, 0);
+  AddLayer(to, op, SLUICE_OP_SOFTMAX, {ifmap}, OutputTensor(to, op), numbers);
 }
 
 void LowerReduce(Lowering* to, const TfliteOperator& op) {
-  const TfliteTensor& input = to->In(op, 0);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  const TfliteTensor& out = OutputOf(*to, op);
   const uint8_t dtype = EightBit(input);
   Require(EightBit(out) == dtype, "an output of another type than the input");
   Require(!Is(op, BuiltinOperator::SUM) || dtype == SLUICE_DTYPE_UINT8,
@@ -322,7 +322,7 @@ void LowerReduce(Lowering* to, const TfliteOperator& op) {
   int32_t mask = 0;
   Dims kept(in.begin(), in.end());
   int64_t count = 1;
-  for (int64_t axis : Integers(to->In(op, 1))) {
+  for (int64_t axis : Integers(InputOf(*to, op, 1))) {
     const int at = AxisOf(input, axis);
     if ((mask >> at & 1) != 0) continue;
     mask |= 1 << at;
@@ -347,37 +347,37 @@ void LowerReduce(Lowering* to, const TfliteOperator& op) {
   const int32_t kind = Is(op, BuiltinOperator::REDUCE_MAX) ? SLUICE_REDUCE_KIND_MAX
                                                            : SLUICE_REDUCE_KIND_SUM;
   const Range range = DtypeRange(dtype);
-  const uint32_t ifmap = to->Input(op, 0);
-  const uint32_t ofmap = to->OpenOutput(op, kept);
-  to->AddLayer(op, SLUICE_OP_REDUCE, {ifmap}, ofmap,
-               {mask, kind, in_affine.zero, out_affine.zero, factor.multiplier,
-                factor.shift, range.min, range.max});
-  to->CloseOutput(op, ofmap);
+  const uint32_t ifmap = InputTensor(to, op, 0);
+  const uint32_t ofmap = OpenOutput(to, op, kept);
+  AddLayer(to, op, SLUICE_OP_REDUCE, {ifmap}, ofmap,
+           {mask, kind, in_affine.zero, out_affine.zero, factor.multiplier,
+            factor.shift, range.min, range.max});
+  CloseOutput(to, op, ofmap);
 }
 
 // If the axis is not the last, a TRANSPOSE makes it the last. ARGMIN is the ARGMAX of
 // the values with all bits inverted, which keeps the first of equal values first.
 void LowerArgmax(Lowering* to, const TfliteOperator& op) {
-  const TfliteTensor& input = to->In(op, 0);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  const TfliteTensor& out = OutputOf(*to, op);
   const uint8_t dtype = EightBit(input);
   const auto type = static_cast<tflite::TensorType>(out.type);
   Require(type == tflite::TensorType::INT32 || type == tflite::TensorType::INT64,
           "an output that is neither int32 nor int64");
-  const std::vector<int64_t> axes = Integers(to->In(op, 1));
+  const std::vector<int64_t> axes = Integers(InputOf(*to, op, 1));
   Require(axes.size() == 1, "several axes");
   const int32_t axis = AxisOf(input, axes[0]);
   const Extents in = ExtentsOf(input);
   Dims dims(in.begin(), in.end());
-  uint32_t tensor = to->Input(op, 0);
+  uint32_t tensor = InputTensor(to, op, 0);
   if (Is(op, BuiltinOperator::ARG_MIN)) {
     std::vector<uint8_t> table(256);
     for (size_t b = 0; b < table.size(); ++b) table[b] = static_cast<uint8_t>(~b);
-    const uint32_t constant = to->graph().AddConstant(out.name + "/table", dtype, {256},
-                                                      table.data(), table.size());
-    const uint32_t inverted = to->Temporary(input, "/inverted", dims);
-    to->graph().AddLayer(out.name + "/inverted", SLUICE_OP_LOOKUP, {tensor, constant},
-                         {inverted});
+    const uint32_t constant = to->graph.AddConstant(out.name + "/table", dtype, {256},
+                                                    table.data(), table.size());
+    const uint32_t inverted = Temporary(to, input, "/inverted", dims);
+    to->graph.AddLayer(out.name + "/inverted", SLUICE_OP_LOOKUP, {tensor, constant},
+                       {inverted});
     tensor = inverted;
   }
   if (axis != 3) {
@@ -387,15 +387,15 @@ void LowerArgmax(Lowering* to, const TfliteOperator& op) {
     }
     order.push_back(axis);
     for (size_t a = 0; a < 4; ++a) dims[a] = in[static_cast<size_t>(order[a])];
-    const uint32_t turned = to->Temporary(input, "/turned", dims);
-    to->graph().AddLayer(out.name + "/turned", SLUICE_OP_TRANSPOSE, {tensor}, {turned},
-                         order);
+    const uint32_t turned = Temporary(to, input, "/turned", dims);
+    to->graph.AddLayer(out.name + "/turned", SLUICE_OP_TRANSPOSE, {tensor}, {turned},
+                       order);
     tensor = turned;
   }
   dims[3] = 1;
-  const uint32_t ofmap = to->OpenOutput(op, dims);
-  to->AddLayer(op, SLUICE_OP_ARGMAX, {tensor}, ofmap);
-  to->CloseOutput(op, ofmap);
+  const uint32_t ofmap = OpenOutput(to, op, dims);
+  AddLayer(to, op, SLUICE_OP_ARGMAX, {tensor}, ofmap);
+  CloseOutput(to, op, ofmap);
 }
 
 }  // namespace sluice::import

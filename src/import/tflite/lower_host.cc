@@ -21,12 +21,12 @@ bool Is(const TfliteTensor& tensor, TensorType type) {
 
 uint32_t AddNumbers(Lowering* to, const std::string& name, uint8_t dtype, Dims dims,
                     const void* numbers, size_t bytes) {
-  return to->graph().AddConstant(name, dtype, std::move(dims), numbers, bytes);
+  return to->graph.AddConstant(name, dtype, std::move(dims), numbers, bytes);
 }
 
 uint32_t AddOptions(Lowering* to, const TfliteOperator& op,
                     const std::vector<int32_t>& options) {
-  return AddNumbers(to, to->Out(op).name + "/options", SLUICE_DTYPE_INT32,
+  return AddNumbers(to, OutputOf(*to, op).name + "/options", SLUICE_DTYPE_INT32,
                     {static_cast<int32_t>(options.size())}, options.data(),
                     options.size() * 4);
 }
@@ -34,8 +34,8 @@ uint32_t AddOptions(Lowering* to, const TfliteOperator& op,
 // Reads the bias as int64 [K]; returns the bits of the sums, 32 or 64.
 int32_t BiasOf(const Lowering& to, const TfliteOperator& op, size_t index,
                std::vector<int64_t>* bias) {
-  if (!to.HasInput(op, index)) return 64;
-  const TfliteTensor& tensor = to.In(op, index);
+  if (!HasInput(op, index)) return 64;
+  const TfliteTensor& tensor = InputOf(to, op, index);
   const bool narrow = Is(tensor, TensorType::INT32);
   Require(tensor.data != nullptr && (narrow || Is(tensor, TensorType::INT64)),
           "a bias that is not constant int32 or int64");
@@ -81,13 +81,13 @@ void CheckProduct(const TfliteTensor& input, const TfliteTensor& weight,
 
 // Adds a product with its constants: (multiplier, shift) per channel, bias, options.
 void AddProduct(Lowering* to, const TfliteOperator& op, const Product& p) {
-  const TfliteTensor& input = to->In(op, p.input);
-  const TfliteTensor& weight = to->In(op, p.weight);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& input = InputOf(*to, op, p.input);
+  const TfliteTensor& weight = InputOf(*to, op, p.weight);
+  const TfliteTensor& out = OutputOf(*to, op);
   const int32_t channels = p.weight_dims[static_cast<size_t>(p.axis)];
   const size_t count = static_cast<size_t>(channels);
   CheckProduct(input, weight, out, p.axis, count);
-  to->graph().NeedRows(count);
+  to->graph.NeedRows(count);
   std::vector<int32_t> scales;
   for (size_t k = 0; k < count; ++k) {
     const float scale = weight.scales[weight.scales.size() == 1 ? 0 : k];
@@ -106,20 +106,21 @@ void AddProduct(Lowering* to, const TfliteOperator& op, const Product& p) {
   const int32_t zero =
       weight.scales.size() == 1 ? static_cast<int32_t>(weight.zero_points[0]) : 0;
   options.insert(options.end(), {zero, range.min, range.max, bits});
-  const uint32_t ifmap = to->Reshaped(to->Input(op, p.input), input, p.in);
-  const uint32_t filter = to->Reshaped(to->Input(op, p.weight), weight, p.weight_dims);
-  const uint32_t ofmap = to->OpenOutput(op, p.out);
+  const uint32_t ifmap = Reshaped(to, InputTensor(to, op, p.input), input, p.in);
+  const uint32_t filter =
+      Reshaped(to, InputTensor(to, op, p.weight), weight, p.weight_dims);
+  const uint32_t ofmap = OpenOutput(to, op, p.out);
   uint64_t outputs = 1;
   for (const int32_t extent : p.out) outputs *= static_cast<uint64_t>(extent);
-  to->AddHost(op, p.function,
-              {ifmap, filter,
-               AddNumbers(to, out.name + "/bias", SLUICE_DTYPE_INT64, {channels},
-                          bias.data(), count * 8),
-               AddNumbers(to, out.name + "/scales", SLUICE_DTYPE_INT32, {channels, 2},
-                          scales.data(), count * 8),
-               AddOptions(to, op, options)},
-              {ofmap}, outputs * p.macs_per_output);
-  to->CloseOutput(op, ofmap);
+  AddHost(to, op, p.function,
+          {ifmap, filter,
+           AddNumbers(to, out.name + "/bias", SLUICE_DTYPE_INT64, {channels},
+                      bias.data(), count * 8),
+           AddNumbers(to, out.name + "/scales", SLUICE_DTYPE_INT32, {channels, 2},
+                      scales.data(), count * 8),
+           AddOptions(to, op, options)},
+          {ofmap}, outputs * p.macs_per_output);
+  CloseOutput(to, op, ofmap);
 }
 
 uint64_t Taps(const Extents& w, int32_t channels) {
@@ -152,9 +153,9 @@ void RequirePlainSvdf(const TfliteTensor& input, const TfliteTensor& out) {
 bool IsSixteenBit(const TfliteTensor& tensor) { return Is(tensor, TensorType::INT16); }
 
 void LowerConvolution16(Lowering* to, const TfliteOperator& op) {
-  const TfliteTensor& input = to->In(op, 0);
-  const TfliteTensor& weight = to->In(op, 1);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  const TfliteTensor& weight = InputOf(*to, op, 1);
+  const TfliteTensor& out = OutputOf(*to, op);
   RequireRank4(input, weight, out);
   const Extents in = ExtentsOf(input), w = ExtentsOf(weight), o = ExtentsOf(out);
   Require(in[0] == o[0], "another number of images than the input");
@@ -183,9 +184,9 @@ void LowerConvolution16(Lowering* to, const TfliteOperator& op) {
 void LowerTransposedConvolution16(Lowering* to, const TfliteOperator& op) {
   const auto* options = op.wire->builtin_options_as_TransposeConvOptions();
   Require(options != nullptr, "missing options");
-  const TfliteTensor& weight = to->In(op, 1);
-  const TfliteTensor& input = to->In(op, 2);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& weight = InputOf(*to, op, 1);
+  const TfliteTensor& input = InputOf(*to, op, 2);
+  const TfliteTensor& out = OutputOf(*to, op);
   RequireRank4(input, weight, out);
   const Extents in = ExtentsOf(input), w = ExtentsOf(weight), o = ExtentsOf(out);
   Require(in[0] == o[0], "another number of images than the input");
@@ -210,11 +211,11 @@ void LowerTransposedConvolution16(Lowering* to, const TfliteOperator& op) {
 void LowerFullyConnected16(Lowering* to, const TfliteOperator& op) {
   const auto* options = op.wire->builtin_options_as_FullyConnectedOptions();
   Require(options != nullptr && options->weights_format() == 0, "shuffled weights");
-  const TfliteTensor& input = to->In(op, 0);
-  const TfliteTensor& weight = to->In(op, 1);
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  const TfliteTensor& weight = InputOf(*to, op, 1);
   Require(weight.shape.size() == 2, "a weight that does not have two axes");
   const Dims dims = DimsOf(weight);
-  const Extents in = ExtentsOf(input), o = ExtentsOf(to->Out(op));
+  const Extents in = ExtentsOf(input), o = ExtentsOf(OutputOf(*to, op));
   const int64_t elements = int64_t{in[0]} * in[1] * in[2] * in[3];
   const int64_t rows = elements / dims[1];
   Require(
@@ -238,30 +239,30 @@ void LowerFullyConnected16(Lowering* to, const TfliteOperator& op) {
 
 void LowerSoftmax16(Lowering* to, const TfliteOperator& op,
                     const std::vector<int32_t>& numbers) {
-  const TfliteTensor& input = to->In(op, 0);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  const TfliteTensor& out = OutputOf(*to, op);
   Require(Is(input, TensorType::INT8), "16-bit inputs of a softmax");
   Require(AffineOf(out).zero == -32768 &&
               std::fabs(AffineOf(out).scale * 65536 - 1) < 0.001f,
           "a 16-bit output not quantised as 1/65536 from the smallest value");
-  const uint32_t ifmap = to->Input(op, 0), ofmap = to->Output(op);
-  to->AddHost(op, "softmax_int16", {ifmap, AddOptions(to, op, numbers)}, {ofmap}, 0);
+  const uint32_t ifmap = InputTensor(to, op, 0), ofmap = OutputTensor(to, op);
+  AddHost(to, op, "softmax_int16", {ifmap, AddOptions(to, op, numbers)}, {ofmap}, 0);
 }
 
 void LowerSvdf(Lowering* to, const TfliteOperator& op) {
   const auto* options = op.wire->builtin_options_as_SVDFOptions();
   Require(options != nullptr, "missing options");
-  const TfliteTensor& input = to->In(op, 0);
-  const TfliteTensor& feature = to->In(op, 1);
-  const TfliteTensor& time = to->In(op, 2);
-  const TfliteTensor& state = to->In(op, 4);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  const TfliteTensor& feature = InputOf(*to, op, 1);
+  const TfliteTensor& time = InputOf(*to, op, 2);
+  const TfliteTensor& state = InputOf(*to, op, 4);
+  const TfliteTensor& out = OutputOf(*to, op);
   RequirePlainSvdf(input, out);
   Require(Is(feature, TensorType::INT8) && Is(time, TensorType::INT16) &&
               Is(state, TensorType::INT16) && feature.shape.size() == 2 &&
               time.shape.size() == 2 && state.shape.size() == 2,
           "weights or a state of other types or ranks");
-  Require(to->HasInput(op, 3) && Is(to->In(op, 3), TensorType::INT32),
+  Require(HasInput(op, 3) && Is(InputOf(*to, op, 3), TensorType::INT32),
           "no bias of int32");
   const float state_scale = AffineOf(state).scale;
   // Products of scales are in float, as the kernel computes them.
@@ -269,17 +270,18 @@ void LowerSvdf(Lowering* to, const TfliteOperator& op) {
       AffineOf(input).scale * AffineOf(feature).scale / state_scale));
   const Factor second = QuantiseFactor(
       static_cast<double>(state_scale * AffineOf(time).scale / AffineOf(out).scale));
-  const uint32_t before = to->Variable(op, 4);
-  const uint32_t after = to->Temporary(state, "/next", DimsOf(state));
+  const uint32_t before = Variable(to, op, 4);
+  const uint32_t after = Temporary(to, state, "/next", DimsOf(state));
   const uint64_t macs = static_cast<uint64_t>(feature.data_bytes + time.data_bytes);
-  to->AddHost(
-      op, "svdf",
-      {to->Input(op, 0), to->Input(op, 1), to->Input(op, 2), to->Input(op, 3), before,
+  AddHost(
+      to, op, "svdf",
+      {InputTensor(to, op, 0), InputTensor(to, op, 1), InputTensor(to, op, 2),
+       InputTensor(to, op, 3), before,
        AddOptions(to, op,
                   {options->rank(), AffineOf(input).zero, AffineOf(out).zero,
                    first.multiplier, first.shift, second.multiplier, second.shift})},
-      {to->Output(op), after}, macs);
-  to->SetNext(before, after);
+      {OutputTensor(to, op), after}, macs);
+  SetNext(to, before, after);
 }
 
 }  // namespace sluice::import

@@ -176,7 +176,7 @@ Numbers PoolNumbers(const Lowering&, const TfliteOperator& op) {
 Numbers FullyNumbers(const Lowering& to, const TfliteOperator& op) {
   const auto& o = Given(op.wire->builtin_options_as_FullyConnectedOptions());
   Require(o.weights_format() == 0, "shuffled weights");
-  Require(to.In(op, 1).scales.size() < 2, "computed weights with several scales");
+  Require(InputOf(to, op, 1).scales.size() < 2, "computed weights with several scales");
   return {0, 0, 0, 0, 0, 0, 0, Plain(o.activation())};
 }
 
@@ -342,7 +342,7 @@ void Describe(const TfliteTensor& tensor, Numbers* options) {
 // The operator's multiplications, where they are what takes time.
 uint64_t WorkOf(const Lowering& to, const TfliteOperator& op) {
   uint64_t outputs = 1, depth = 0;
-  for (const int32_t extent : DimsOf(to.Out(op))) {
+  for (const int32_t extent : DimsOf(OutputOf(to, op))) {
     outputs *= static_cast<uint64_t>(extent);
   }
   switch (static_cast<Op>(op.code)) {
@@ -350,14 +350,14 @@ uint64_t WorkOf(const Lowering& to, const TfliteOperator& op) {
     case Op::FULLY_CONNECTED:
     case Op::TRANSPOSE_CONV: {
       depth = 1;
-      const Dims weight = DimsOf(to.In(op, 1));
+      const Dims weight = DimsOf(InputOf(to, op, 1));
       for (size_t a = 1; a < weight.size(); ++a) {
         depth *= static_cast<uint64_t>(weight[a]);
       }
       break;
     }
     case Op::BATCH_MATMUL:
-      depth = static_cast<uint64_t>(DimsOf(to.In(op, 0)).back());
+      depth = static_cast<uint64_t>(DimsOf(InputOf(to, op, 0)).back());
       break;
     default:
       break;
@@ -372,7 +372,7 @@ bool HasKernel(const TfliteOperator& op) { return RowOf(op) != nullptr; }
 void LowerKernel(Lowering* to, const TfliteOperator& op) {
   const KernelRow* row = RowOf(op);
   Require(row != nullptr, "no function of the host");
-  Require((ClassOf(to->In(op, row->of)) & row->types) != 0,
+  Require((ClassOf(InputOf(*to, op, row->of)) & row->types) != 0,
           "operands of a type that the host does not compute");
   const Numbers numbers = row->numbers(*to, op);
   row->check(*to, op, numbers);
@@ -380,24 +380,24 @@ void LowerKernel(Lowering* to, const TfliteOperator& op) {
                      static_cast<int32_t>(op.outputs.size()), 0};
   std::vector<uint32_t> inputs, outputs;
   for (size_t i = 0; i < op.inputs.size(); ++i) {
-    if (!to->HasInput(op, i)) {
+    if (!HasInput(op, i)) {
       options.insert(options.end(), {-1, 0, 0, 0});
       continue;
     }
-    Require(!to->In(op, i).is_variable, "variable tensors");
-    Describe(to->In(op, i), &options);
-    inputs.push_back(to->Input(op, i));
+    Require(!InputOf(*to, op, i).is_variable, "variable tensors");
+    Describe(InputOf(*to, op, i), &options);
+    inputs.push_back(InputTensor(to, op, i));
   }
   for (size_t i = 0; i < op.outputs.size(); ++i) {
-    Describe(to->Out(op, i), &options);
-    outputs.push_back(to->Output(op, i));
+    Describe(OutputOf(*to, op, i), &options);
+    outputs.push_back(OutputTensor(to, op, i));
   }
   options[2] = static_cast<int32_t>(numbers.size());
   options.insert(options.end(), numbers.begin(), numbers.end());
-  inputs.push_back(to->graph().AddConstant(
-      to->Out(op).name + "/options", SLUICE_DTYPE_INT32,
+  inputs.push_back(to->graph.AddConstant(
+      OutputOf(*to, op).name + "/options", SLUICE_DTYPE_INT32,
       {static_cast<int32_t>(options.size())}, options.data(), options.size() * 4));
-  to->AddHost(op, ("tflite." + op.name).c_str(), inputs, outputs, WorkOf(*to, op));
+  AddHost(to, op, ("tflite." + op.name).c_str(), inputs, outputs, WorkOf(*to, op));
 }
 
 }  // namespace sluice::import

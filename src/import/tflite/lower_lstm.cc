@@ -23,44 +23,43 @@ bool Is(const TfliteTensor& tensor, TensorType type) {
   return static_cast<TensorType>(tensor.type) == type;
 }
 
-void RequireAbsent(const Lowering& to, const TfliteOperator& op, size_t first,
-                   size_t count, const char* what) {
-  for (size_t i = first; i < first + count; ++i) Require(!to.HasInput(op, i), what);
+void RequireAbsent(const TfliteOperator& op, size_t first, size_t count,
+                   const char* what) {
+  for (size_t i = first; i < first + count; ++i) Require(!HasInput(op, i), what);
 }
 
 // Whether the input gate is 1 minus the forget gate: it then has no operands.
-bool IsCoupled(const Lowering& to, const TfliteOperator& op) {
-  return !to.HasInput(op, kInputWeight);
-}
+bool IsCoupled(const TfliteOperator& op) { return !HasInput(op, kInputWeight); }
 
 // Operand `i` of a gate; a coupled input gate names those of the forget gate, which are
 // not read.
-size_t OperandAt(const Lowering& to, const TfliteOperator& op, size_t i) {
+size_t OperandAt(const TfliteOperator& op, size_t i) {
   const bool of_input_gate = i == kInputWeight || i == kStateWeight || i == kBias;
-  return of_input_gate && IsCoupled(to, op) ? i + 1 : i;
+  return of_input_gate && IsCoupled(op) ? i + 1 : i;
 }
 
 void CheckOperands(const Lowering& to, const TfliteOperator& op) {
-  if (IsCoupled(to, op)) {
-    RequireAbsent(to, op, kStateWeight, 1, "half an input gate");
-    RequireAbsent(to, op, kBias, 1, "half an input gate");
+  if (IsCoupled(op)) {
+    RequireAbsent(op, kStateWeight, 1, "half an input gate");
+    RequireAbsent(op, kBias, 1, "half an input gate");
   }
-  RequireAbsent(to, op, kPeephole, 3, "peepholes");
-  RequireAbsent(to, op, kProjection, 2, "a projection");
-  RequireAbsent(to, op, kNorm, 4, "layer normalisation");
-  Require(Is(to.In(op, kInput), TensorType::INT8) && Is(to.Out(op), TensorType::INT8) &&
-              Is(to.In(op, kState), TensorType::INT8) &&
-              Is(to.In(op, kCell), TensorType::INT16),
+  RequireAbsent(op, kPeephole, 3, "peepholes");
+  RequireAbsent(op, kProjection, 2, "a projection");
+  RequireAbsent(op, kNorm, 4, "layer normalisation");
+  Require(Is(InputOf(to, op, kInput), TensorType::INT8) &&
+              Is(OutputOf(to, op), TensorType::INT8) &&
+              Is(InputOf(to, op, kState), TensorType::INT8) &&
+              Is(InputOf(to, op, kCell), TensorType::INT16),
           "operands that are not int8 with a cell of int16");
   for (size_t i = kInputWeight; i < kPeephole; ++i) {
-    const TfliteTensor& weight = to.In(op, OperandAt(to, op, i));
+    const TfliteTensor& weight = InputOf(to, op, OperandAt(op, i));
     Require(Is(weight, TensorType::INT8) && weight.data != nullptr &&
                 weight.shape.size() == 2 && AffineOf(weight).zero == 0,
             "weights that are not constant int8");
   }
   for (size_t i = kBias; i < kProjection; ++i) {
-    const size_t at = OperandAt(to, op, i);
-    Require(to.HasInput(op, at) && Is(to.In(op, at), TensorType::INT32),
+    const size_t at = OperandAt(op, i);
+    Require(HasInput(op, at) && Is(InputOf(to, op, at), TensorType::INT32),
             "no bias of int32");
   }
 }
@@ -86,16 +85,16 @@ void LowerLstm(Lowering* to, const TfliteOperator& op) {
   Require(o != nullptr && o->activation() == tflite::Activation::TANH,
           "missing options, or another activation than tanh");
   CheckOperands(*to, op);
-  const Affine input = AffineOf(to->In(op, kInput)),
-               state = AffineOf(to->In(op, kState));
-  const float cell_scale = AffineOf(to->In(op, kCell)).scale;
+  const Affine input = AffineOf(InputOf(*to, op, kInput)),
+               state = AffineOf(InputOf(*to, op, kState));
+  const float cell_scale = AffineOf(InputOf(*to, op, kCell)).scale;
   std::vector<int32_t> options;
   // Products of scales are in float, as the kernel computes them.
   for (size_t gate = 0; gate < 4; ++gate) {
     const float from_input =
-        AffineOf(to->In(op, OperandAt(*to, op, kInputWeight + gate))).scale;
+        AffineOf(InputOf(*to, op, OperandAt(op, kInputWeight + gate))).scale;
     const float from_state =
-        AffineOf(to->In(op, OperandAt(*to, op, kStateWeight + gate))).scale;
+        AffineOf(InputOf(*to, op, OperandAt(op, kStateWeight + gate))).scale;
     Append(&options, static_cast<double>(input.scale * from_input / kGateScale));
     Append(&options, static_cast<double>(state.scale * from_state / kGateScale));
   }
@@ -107,32 +106,32 @@ void LowerLstm(Lowering* to, const TfliteOperator& op) {
                  0.0, 32767.0);
   options.insert(options.end(), {PowerOf(cell_scale), static_cast<int32_t>(clip),
                                  o->time_major() ? 1 : 0, input.zero, state.zero,
-                                 IsCoupled(*to, op) ? 1 : 0});
-  std::vector<uint32_t> inputs = {to->Input(op, kInput)};
+                                 IsCoupled(op) ? 1 : 0});
+  std::vector<uint32_t> inputs = {InputTensor(to, op, kInput)};
   uint64_t weights = 0;
   for (size_t i = kInputWeight; i < kPeephole; ++i) {
-    inputs.push_back(to->Input(op, OperandAt(*to, op, i)));
-    weights += to->In(op, OperandAt(*to, op, i)).data_bytes;
+    inputs.push_back(InputTensor(to, op, OperandAt(op, i)));
+    weights += InputOf(*to, op, OperandAt(op, i)).data_bytes;
   }
   for (size_t i = kBias; i < kProjection; ++i) {
-    inputs.push_back(to->Input(op, OperandAt(*to, op, i)));
+    inputs.push_back(InputTensor(to, op, OperandAt(op, i)));
   }
-  const TfliteTensor& h = to->In(op, kState);
-  const TfliteTensor& c = to->In(op, kCell);
-  const uint32_t states[] = {to->Variable(op, kState), to->Variable(op, kCell)};
-  const uint32_t next[] = {to->Temporary(h, "/next", DimsOf(h)),
-                           to->Temporary(c, "/next", DimsOf(c))};
+  const TfliteTensor& h = InputOf(*to, op, kState);
+  const TfliteTensor& c = InputOf(*to, op, kCell);
+  const uint32_t states[] = {Variable(to, op, kState), Variable(to, op, kCell)};
+  const uint32_t next[] = {Temporary(to, h, "/next", DimsOf(h)),
+                           Temporary(to, c, "/next", DimsOf(c))};
   inputs.insert(inputs.end(), {states[0], states[1]});
-  inputs.push_back(to->graph().AddConstant(
-      to->Out(op).name + "/options", SLUICE_DTYPE_INT32,
+  inputs.push_back(to->graph.AddConstant(
+      OutputOf(*to, op).name + "/options", SLUICE_DTYPE_INT32,
       {static_cast<int32_t>(options.size())}, options.data(), options.size() * 4));
-  const Extents in = ExtentsOf(to->In(op, kInput));
+  const Extents in = ExtentsOf(InputOf(*to, op, kInput));
   const uint64_t steps = static_cast<uint64_t>(in[0]) * static_cast<uint64_t>(in[1]) *
                          static_cast<uint64_t>(in[2]);
-  to->AddHost(op, "lstm_int8", inputs, {to->Output(op), next[0], next[1]},
-              steps * weights);
-  to->SetNext(states[0], next[0]);
-  to->SetNext(states[1], next[1]);
+  AddHost(to, op, "lstm_int8", inputs, {OutputTensor(to, op), next[0], next[1]},
+          steps * weights);
+  SetNext(to, states[0], next[0]);
+  SetNext(to, states[1], next[1]);
 }
 
 }  // namespace sluice::import

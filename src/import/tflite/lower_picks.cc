@@ -40,7 +40,7 @@ std::vector<Run> RunsOf(const std::vector<int32_t>& picks) {
 // must lie there whole with its own extents, which holds for inputs and constants, but
 // not for views or tensors that are stored tile by tile.
 bool IsMade(Lowering* to, uint32_t tensor) {
-  const auto& layers = to->graph().layers();
+  const auto& layers = to->graph.layers();
   return std::any_of(layers.begin(), layers.end(), [&](const LayerRow& layer) {
     return std::find(layer.outputs.begin(), layer.outputs.end(), tensor) !=
            layer.outputs.end();
@@ -55,7 +55,7 @@ class Step {
        bool last)
       : to_(to),
         op_(op),
-        like_(to->Out(op)),
+        like_(OutputOf(*to, op)),
         tensor_(tensor),
         dims_(std::move(dims)),
         axis_(axis),
@@ -81,7 +81,7 @@ class Step {
  private:
   uint32_t Add(uint16_t code, std::vector<uint32_t> inputs, uint32_t made,
                std::vector<int32_t> attributes) {
-    to_->AddLayer(op_, code, std::move(inputs), made, std::move(attributes));
+    AddLayer(to_, op_, code, std::move(inputs), made, std::move(attributes));
     return made;
   }
   std::vector<int32_t> Begin(int32_t at) const {
@@ -93,14 +93,14 @@ class Step {
     if (run.begin == 0 && run.count == dims_[axis_]) return tensor_;
     Dims part = dims_;
     part[axis_] = run.count;
-    return Add(SLUICE_OP_SLICE, {tensor_}, to_->Temporary(like_, "/part", part),
+    return Add(SLUICE_OP_SLICE, {tensor_}, Temporary(to_, like_, "/part", part),
                Begin(run.begin));
   }
   uint32_t Made(const Dims& dims) {
-    return last_ ? to_->OpenOutput(op_, dims) : to_->Temporary(like_, "/axis", dims);
+    return last_ ? OpenOutput(to_, op_, dims) : Temporary(to_, like_, "/axis", dims);
   }
   uint32_t Close(uint32_t made) {
-    if (last_) to_->CloseOutput(op_, made);
+    if (last_) CloseOutput(to_, op_, made);
     return made;
   }
 
@@ -122,7 +122,7 @@ void RequireSameElements(const TfliteTensor& input, const TfliteTensor& out) {
 
 void TakePicks(Lowering* to, const TfliteOperator& op, size_t from,
                const Picks& picks) {
-  Dims dims = AxesOf(to->In(op, from));
+  Dims dims = AxesOf(InputOf(*to, op, from));
   dims.insert(dims.begin(), picks.size() - dims.size(), 1);
   size_t last = picks.size();
   int64_t elements = 1, wanted = 1;
@@ -131,23 +131,23 @@ void TakePicks(Lowering* to, const TfliteOperator& op, size_t from,
     elements *= picks[a].empty() ? dims[a] : static_cast<int64_t>(picks[a].size());
     Require(elements <= INT32_MAX, "more elements than 31 bits count");
   }
-  for (const int32_t extent : ExtentsOf(to->Out(op))) {
+  for (const int32_t extent : ExtentsOf(OutputOf(*to, op))) {
     wanted *= extent;
     Require(wanted <= INT32_MAX, "more elements than 31 bits count");
   }
   if (elements != wanted) {
-    throw Error(Fault::kBadInput, "the extents of " + to->Out(op).name +
+    throw Error(Fault::kBadInput, "the extents of " + OutputOf(*to, op).name +
                                       " are not what its operands say");
   }
-  uint32_t tensor = to->Input(op, from);
+  uint32_t tensor = InputTensor(to, op, from);
   if (last == picks.size()) {
-    to->AddLayer(op, SLUICE_OP_RESHAPE, {tensor}, to->Output(op));
+    AddLayer(to, op, SLUICE_OP_RESHAPE, {tensor}, OutputTensor(to, op));
     return;
   }
   for (size_t a = 0; a < picks.size(); ++a) {
     if (picks[a].empty()) continue;
     const AxisView axes = ViewOf(dims, a);
-    Step step(to, op, to->Reshaped(tensor, to->Out(op), axes.dims), axes.dims,
+    Step step(to, op, Reshaped(to, tensor, OutputOf(*to, op), axes.dims), axes.dims,
               axes.axis, a == last);
     const std::vector<Run> runs = RunsOf(picks[a]);
     Require(runs.size() <= kMostRuns, "an axis in more than 128 pieces");
@@ -170,9 +170,9 @@ void Repeat(int32_t extent, int64_t times, std::vector<int32_t>* picks) {
 }  // namespace
 
 void LowerTile(Lowering* to, const TfliteOperator& op) {
-  const TfliteTensor& input = to->In(op, 0);
-  RequireSameElements(input, to->Out(op));
-  const std::vector<int64_t> times = Integers(to->In(op, 1));
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  RequireSameElements(input, OutputOf(*to, op));
+  const std::vector<int64_t> times = Integers(InputOf(*to, op, 1));
   Require(times.size() == input.shape.size(), "a number of axes other than the rank");
   const Dims in = AxesOf(input);
   Picks picks(in.size());
@@ -185,10 +185,10 @@ void LowerTile(Lowering* to, const TfliteOperator& op) {
 }
 
 void LowerBroadcast(Lowering* to, const TfliteOperator& op) {
-  const TfliteTensor& input = to->In(op, 0);
-  RequireSameElements(input, to->Out(op));
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  RequireSameElements(input, OutputOf(*to, op));
   Dims in = AxesOf(input);
-  const Dims out = AxesOf(to->Out(op));
+  const Dims out = AxesOf(OutputOf(*to, op));
   Require(in.size() <= out.size(), "extents that do not broadcast");
   in.insert(in.begin(), out.size() - in.size(), 1);
   Picks picks(out.size());
@@ -202,9 +202,9 @@ void LowerBroadcast(Lowering* to, const TfliteOperator& op) {
 void LowerMirrorPad(Lowering* to, const TfliteOperator& op) {
   const auto* options = op.wire->builtin_options_as_MirrorPadOptions();
   Require(options != nullptr, "missing options");
-  const TfliteTensor& input = to->In(op, 0);
-  RequireSameElements(input, to->Out(op));
-  const std::vector<int64_t> pads = Integers(to->In(op, 1));
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  RequireSameElements(input, OutputOf(*to, op));
+  const std::vector<int64_t> pads = Integers(InputOf(*to, op, 1));
   Require(pads.size() == 2 * input.shape.size(),
           "pads of another length than the rank");
   Require(options->mode() == 0 || options->mode() == 1, "another mode than the two");
@@ -215,8 +215,8 @@ void LowerMirrorPad(Lowering* to, const TfliteOperator& op) {
     const size_t a = AxisAt(input, static_cast<int64_t>(i));
     const int64_t before = pads[2 * i], after = pads[2 * i + 1];
     if (before < 0 || after < 0 || before > in[a] - edge || after > in[a] - edge) {
-      throw Error(Fault::kBadInput,
-                  "the pads of " + to->Out(op).name + " are longer than its input");
+      throw Error(Fault::kBadInput, "the pads of " + OutputOf(*to, op).name +
+                                        " are longer than its input");
     }
     if (before == 0 && after == 0) continue;
     RequireFew(before + in[a] + after);
@@ -232,11 +232,11 @@ void LowerMirrorPad(Lowering* to, const TfliteOperator& op) {
 }
 
 void LowerReverse(Lowering* to, const TfliteOperator& op) {
-  const TfliteTensor& input = to->In(op, 0);
-  RequireSameElements(input, to->Out(op));
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  RequireSameElements(input, OutputOf(*to, op));
   const Dims in = AxesOf(input);
   Picks picks(in.size());
-  for (const int64_t axis : Integers(to->In(op, 1))) {
+  for (const int64_t axis : Integers(InputOf(*to, op, 1))) {
     const size_t a = AxisAt(input, axis);
     RequireFew(in[a]);
     picks[a].resize(static_cast<size_t>(in[a]));
@@ -247,7 +247,7 @@ void LowerReverse(Lowering* to, const TfliteOperator& op) {
 
 void LowerStrides(Lowering* to, const TfliteOperator& op,
                   const std::vector<StridedAxis>& axes) {
-  const TfliteTensor& input = to->In(op, 0);
+  const TfliteTensor& input = InputOf(*to, op, 0);
   const Dims in = AxesOf(input);
   Picks picks(in.size());
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -256,13 +256,13 @@ void LowerStrides(Lowering* to, const TfliteOperator& op,
     for (int64_t at = s.begin; s.stride > 0 ? at < s.end : at > s.end; at += s.stride) {
       if (at < 0 || at >= in[a]) {
         throw Error(Fault::kBadInput,
-                    "slice " + to->Out(op).name + " leaves its input");
+                    "slice " + OutputOf(*to, op).name + " leaves its input");
       }
       RequireFew(static_cast<int64_t>(picks[a].size()));
       picks[a].push_back(static_cast<int32_t>(at));
     }
     if (picks[a].empty()) {
-      throw Error(Fault::kBadInput, "slice " + to->Out(op).name + " is empty");
+      throw Error(Fault::kBadInput, "slice " + OutputOf(*to, op).name + " is empty");
     }
   }
   TakePicks(to, op, 0, picks);
@@ -298,8 +298,8 @@ int32_t LayerSelects(const Nearest& n, int64_t in, int64_t out, int64_t i) {
 
 // A layer of its own where it selects what the reference kernel does.
 void LowerNearest(Lowering* to, const TfliteOperator& op) {
-  const TfliteTensor& input = to->In(op, 0);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  const TfliteTensor& out = OutputOf(*to, op);
   EightBit(input);
   RequireSameElements(input, out);
   Require(input.shape.size() == 4 && out.shape.size() == 4,
@@ -318,17 +318,17 @@ void LowerNearest(Lowering* to, const TfliteOperator& op) {
     }
   }
   if (!same) return TakePicks(to, op, 0, picks);
-  const uint32_t ifmap = to->Input(op, 0);
-  to->AddLayer(op, SLUICE_OP_RESIZE_NEAREST, {ifmap}, to->Output(op),
-               {n.align_corners ? 1 : 0, n.half_pixel ? 1 : 0});
+  const uint32_t ifmap = InputTensor(to, op, 0);
+  AddLayer(to, op, SLUICE_OP_RESIZE_NEAREST, {ifmap}, OutputTensor(to, op),
+           {n.align_corners ? 1 : 0, n.half_pixel ? 1 : 0});
 }
 
 void LowerGather(Lowering* to, const TfliteOperator& op) {
   const bool embedding = op.code == static_cast<int>(BuiltinOperator::EMBEDDING_LOOKUP);
   const size_t table_at = embedding ? 1 : 0, index_at = embedding ? 0 : 1;
-  const TfliteTensor& table = to->In(op, table_at);
-  const TfliteTensor& index = to->In(op, index_at);
-  RequireSameElements(table, to->Out(op));
+  const TfliteTensor& table = InputOf(*to, op, table_at);
+  const TfliteTensor& index = InputOf(*to, op, index_at);
+  RequireSameElements(table, OutputOf(*to, op));
   size_t axis = 4 - std::min<size_t>(table.shape.size(), 4);
   if (const auto* options = op.wire->builtin_options_as_GatherOptions()) {
     Require(options->batch_dims() == 0, "batches of indices");
@@ -344,7 +344,7 @@ void LowerGather(Lowering* to, const TfliteOperator& op) {
   for (const int64_t i : constant ? Integers(index) : std::vector<int64_t>()) {
     if (i < 0 || i >= in[axis]) {
       throw Error(Fault::kBadInput,
-                  "an index of " + to->Out(op).name + " is outside its table");
+                  "an index of " + OutputOf(*to, op).name + " is outside its table");
     }
     RequireFew(static_cast<int64_t>(picks[axis].size()));
     picks[axis].push_back(static_cast<int32_t>(i));
@@ -352,9 +352,10 @@ void LowerGather(Lowering* to, const TfliteOperator& op) {
   const bool rows = table.shape.size() == 2 && axis == 2 && index.shape.size() <= 3;
   Require(rows || constant,
           "indices that are computed at run time, of another axis than a table's rows");
-  const uint32_t from = to->Input(op, table_at);
+  const uint32_t from = InputTensor(to, op, table_at);
   if (rows && !IsMade(to, from)) {
-    to->AddLayer(op, SLUICE_OP_GATHER, {from, to->Input(op, index_at)}, to->Output(op));
+    AddLayer(to, op, SLUICE_OP_GATHER, {from, InputTensor(to, op, index_at)},
+             OutputTensor(to, op));
     return;
   }
   Require(constant, "rows of a table that is computed at run time");

@@ -33,21 +33,21 @@ int64_t Elements(const Extents& extents) {
 // `tensor`, read as [a, b, c, d], with b and c exchanged.
 uint32_t Exchanged(Lowering* to, const TfliteTensor& like, const char* suffix,
                    uint32_t tensor, const Dims& view) {
-  const uint32_t from = to->Reshaped(tensor, like, view);
+  const uint32_t from = Reshaped(to, tensor, like, view);
   const uint32_t made =
-      to->Temporary(like, suffix, {view[0], view[2], view[1], view[3]});
-  to->graph().AddLayer(like.name + suffix, SLUICE_OP_TRANSPOSE, {from}, {made},
-                       {0, 2, 1, 3});
+      Temporary(to, like, suffix, {view[0], view[2], view[1], view[3]});
+  to->graph.AddLayer(like.name + suffix, SLUICE_OP_TRANSPOSE, {from}, {made},
+                     {0, 2, 1, 3});
   return made;
 }
 
 // As Exchanged, but writes the operator's output.
 void ExchangeIntoOutput(Lowering* to, const TfliteOperator& op, uint32_t tensor,
                         const Dims& view) {
-  const uint32_t from = to->Reshaped(tensor, to->Out(op), view);
-  const uint32_t made = to->OpenOutput(op, {view[0], view[2], view[1], view[3]});
-  to->AddLayer(op, SLUICE_OP_TRANSPOSE, {from}, made, {0, 2, 1, 3});
-  to->CloseOutput(op, made);
+  const uint32_t from = Reshaped(to, tensor, OutputOf(*to, op), view);
+  const uint32_t made = OpenOutput(to, op, {view[0], view[2], view[1], view[3]});
+  AddLayer(to, op, SLUICE_OP_TRANSPOSE, {from}, made, {0, 2, 1, 3});
+  CloseOutput(to, op, made);
 }
 
 // Extents of a tensor of three or four axes as [N, H, W, C]; with three axes W is 1.
@@ -95,8 +95,8 @@ bool HasBatches(int64_t batches, int64_t images, const std::vector<int64_t>& blo
 // DEPTH_TO_SPACE exchanges the inner two of [rows, columns, block rows, block columns *
 // channels]; SPACE_TO_DEPTH exchanges them back.
 void LowerDepthToSpace(Lowering* to, const TfliteOperator& op) {
-  const TfliteTensor& input = to->In(op, 0);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  const TfliteTensor& out = OutputOf(*to, op);
   RequireAlike(input, out);
   Require(input.shape.size() == 4 && out.shape.size() == 4,
           "operands that do not have four axes");
@@ -112,36 +112,36 @@ void LowerDepthToSpace(Lowering* to, const TfliteOperator& op) {
   const int32_t rows = Joined(few[0], few[1]), depth = few[3] / block;
   const Dims view =
       apart ? Dims{rows, few[2], block, depth} : Dims{rows, block, few[2], depth};
-  ExchangeIntoOutput(to, op, to->Input(op, 0), view);
+  ExchangeIntoOutput(to, op, InputTensor(to, op, 0), view);
 }
 
 // [N, rows, block rows, columns, block columns, C] to block rows, block columns, N, rows,
 // columns, C, in two steps.
 void LowerSpaceToBatch(Lowering* to, const TfliteOperator& op) {
-  const TfliteTensor& input = to->In(op, 0);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  const TfliteTensor& out = OutputOf(*to, op);
   RequireAlike(input, out);
   Dims image = Image(input);
   const Dims batches = Image(out);
-  const std::vector<int64_t> block = PerAxis(to->In(op, 1), input, 1);
-  const std::vector<int64_t> pads = PerAxis(to->In(op, 2), input, 2);
+  const std::vector<int64_t> block = PerAxis(InputOf(*to, op, 1), input, 1);
+  const std::vector<int64_t> pads = PerAxis(InputOf(*to, op, 2), input, 2);
   const int64_t padded_h = image[1] + pads[0] + pads[1];
   const int64_t padded_w = image[2] + pads[2] + pads[3];
   if (padded_h != batches[1] * block[0] || padded_w != batches[2] * block[1] ||
       !HasBatches(batches[0], image[0], block) || batches[3] != image[3]) {
     Misfit(out);
   }
-  uint32_t tensor = to->Reshaped(to->Input(op, 0), input, image);
+  uint32_t tensor = Reshaped(to, InputTensor(to, op, 0), input, image);
   if (padded_h != image[1] || padded_w != image[2]) {
     image[1] = Joined(padded_h, 1);
     image[2] = Joined(padded_w, 1);
-    const uint32_t padded = to->Temporary(input, "/padded", image);
+    const uint32_t padded = Temporary(to, input, "/padded", image);
     std::vector<int32_t> attributes(SLUICE_PAD_ATTRIBUTES);
     attributes[1] = static_cast<int32_t>(pads[0]);
     attributes[2] = static_cast<int32_t>(pads[2]);
     attributes[SLUICE_PAD_VALUE] = AffineOf(out).zero;
-    to->graph().AddLayer(out.name + "/padded", SLUICE_OP_PAD, {tensor}, {padded},
-                         attributes);
+    to->graph.AddLayer(out.name + "/padded", SLUICE_OP_PAD, {tensor}, {padded},
+                       attributes);
     tensor = padded;
   }
   const auto rows = static_cast<int32_t>(block[0]),
@@ -153,12 +153,12 @@ void LowerSpaceToBatch(Lowering* to, const TfliteOperator& op) {
 }
 
 void LowerBatchToSpace(Lowering* to, const TfliteOperator& op) {
-  const TfliteTensor& input = to->In(op, 0);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  const TfliteTensor& out = OutputOf(*to, op);
   RequireAlike(input, out);
   const Dims batches = Image(input), image = Image(out);
-  const std::vector<int64_t> block = PerAxis(to->In(op, 1), input, 1);
-  const std::vector<int64_t> crops = PerAxis(to->In(op, 2), input, 2);
+  const std::vector<int64_t> block = PerAxis(InputOf(*to, op, 1), input, 1);
+  const std::vector<int64_t> crops = PerAxis(InputOf(*to, op, 2), input, 2);
   const int64_t whole_h = batches[1] * block[0], whole_w = batches[2] * block[1];
   if (whole_h - crops[0] - crops[1] != image[1] ||
       whole_w - crops[2] - crops[3] != image[2] ||
@@ -168,7 +168,7 @@ void LowerBatchToSpace(Lowering* to, const TfliteOperator& op) {
   const auto rows = static_cast<int32_t>(block[0]),
              columns = static_cast<int32_t>(block[1]);
   const int32_t n = Joined(image[0], batches[1]);
-  const uint32_t apart = Exchanged(to, out, "/columns", to->Input(op, 0),
+  const uint32_t apart = Exchanged(to, out, "/columns", InputTensor(to, op, 0),
                                    {rows, columns, Joined(n, batches[2]), image[3]});
   const Dims view = {1, rows, n, Joined(whole_w, image[3])};
   if (whole_h == image[1] && whole_w == image[2]) {
@@ -176,30 +176,30 @@ void LowerBatchToSpace(Lowering* to, const TfliteOperator& op) {
     return;
   }
   const uint32_t whole = Exchanged(to, out, "/rows", apart, view);
-  const uint32_t cut = to->Reshaped(
-      whole, out, {image[0], Joined(whole_h, 1), Joined(whole_w, 1), image[3]});
-  const uint32_t made = to->OpenOutput(op, image);
-  to->AddLayer(op, SLUICE_OP_SLICE, {cut}, made,
-               {0, static_cast<int32_t>(crops[0]), static_cast<int32_t>(crops[2]), 0});
-  to->CloseOutput(op, made);
+  const uint32_t cut = Reshaped(
+      to, whole, out, {image[0], Joined(whole_h, 1), Joined(whole_w, 1), image[3]});
+  const uint32_t made = OpenOutput(to, op, image);
+  AddLayer(to, op, SLUICE_OP_SLICE, {cut}, made,
+           {0, static_cast<int32_t>(crops[0]), static_cast<int32_t>(crops[2]), 0});
+  CloseOutput(to, op, made);
 }
 
 // A slice for each output, which has lost the axis.
 void LowerUnpack(Lowering* to, const TfliteOperator& op) {
   const auto* options = op.wire->builtin_options_as_UnpackOptions();
   Require(options != nullptr, "missing options");
-  const TfliteTensor& input = to->In(op, 0);
+  const TfliteTensor& input = InputOf(*to, op, 0);
   const size_t axis = static_cast<size_t>(AxisOf(input, options->axis()));
   const Extents in = ExtentsOf(input);
   Dims part(in.begin(), in.end());
   part[axis] = 1;
   if (op.outputs.size() != static_cast<size_t>(in[axis])) {
-    throw Error(Fault::kBadInput, "outputs of " + to->Out(op).name +
+    throw Error(Fault::kBadInput, "outputs of " + OutputOf(*to, op).name +
                                       " are not as many as what is unpacked");
   }
-  const uint32_t whole = to->Input(op, 0);
+  const uint32_t whole = InputTensor(to, op, 0);
   for (size_t i = 0; i < op.outputs.size(); ++i) {
-    const TfliteTensor& out = to->Out(op, i);
+    const TfliteTensor& out = OutputOf(*to, op, i);
     Require(input.type == out.type, "an output of another type than the input");
     Extents one = in;
     one[axis] = 1;
@@ -207,12 +207,12 @@ void LowerUnpack(Lowering* to, const TfliteOperator& op) {
     if (Elements(extents) != Elements(one)) Misfit(out);
     std::vector<int32_t> begin(4);
     begin[axis] = static_cast<int32_t>(i);
-    const uint32_t made = to->Output(op, i);
+    const uint32_t made = OutputTensor(to, op, i);
     const bool same = extents == one;
-    const uint32_t cut = same ? made : to->Temporary(out, "/part", part);
-    to->graph().AddLayer(same ? out.name : out.name + "/part", SLUICE_OP_SLICE, {whole},
-                         {cut}, begin);
-    if (!same) to->graph().AddLayer(out.name, SLUICE_OP_RESHAPE, {cut}, {made});
+    const uint32_t cut = same ? made : Temporary(to, out, "/part", part);
+    to->graph.AddLayer(same ? out.name : out.name + "/part", SLUICE_OP_SLICE, {whole},
+                       {cut}, begin);
+    if (!same) to->graph.AddLayer(out.name, SLUICE_OP_RESHAPE, {cut}, {made});
   }
 }
 

@@ -24,16 +24,18 @@ void RequireSameType(const TfliteTensor& input, const TfliteTensor& out) {
 // One SLICE of input `from`, beginning at `begin`, as output `i`.
 void AddSlice(Lowering* to, const TfliteOperator& op, size_t from, size_t i,
               const Extents& begin) {
-  const Extents in = ExtentsOf(to->In(op, from)), out = ExtentsOf(to->Out(op, i));
+  const Extents in = ExtentsOf(InputOf(*to, op, from)),
+                out = ExtentsOf(OutputOf(*to, op, i));
   for (size_t a = 0; a < 4; ++a) {
     if (begin[a] < 0 || int64_t{begin[a]} + out[a] > in[a]) {
       throw Error(Fault::kBadInput,
-                  "slice " + to->Out(op, i).name + " leaves its input");
+                  "slice " + OutputOf(*to, op, i).name + " leaves its input");
     }
   }
-  const uint32_t ifmap = to->Input(op, from);
-  to->graph().AddLayer(to->Out(op, i).name, SLUICE_OP_SLICE, {ifmap},
-                       {to->Output(op, i)}, {begin[0], begin[1], begin[2], begin[3]});
+  const uint32_t ifmap = InputTensor(to, op, from);
+  to->graph.AddLayer(OutputOf(*to, op, i).name, SLUICE_OP_SLICE, {ifmap},
+                     {OutputTensor(to, op, i)},
+                     {begin[0], begin[1], begin[2], begin[3]});
 }
 
 // What the kernel of CONCATENATION makes of each byte of an input whose scale or zero point is
@@ -53,26 +55,26 @@ std::vector<uint8_t> RescaledBytes(const Affine& in, const Affine& out) {
 // A concat input in the quantisation of the output.
 uint32_t Requantised(Lowering* to, const TfliteOperator& op, size_t i,
                      uint32_t tensor) {
-  const TfliteTensor& input = to->In(op, i);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& input = InputOf(*to, op, i);
+  const TfliteTensor& out = OutputOf(*to, op);
   if (input.scales.empty() && out.scales.empty()) return tensor;
   if (SameAffine(input, out)) return tensor;
   const Affine in = AffineOf(input), o = AffineOf(out);
   const uint8_t dtype = EightBit(out);
   const Range range = DtypeRange(dtype);
-  const uint32_t requantised = to->Temporary(out, ("/part" + std::to_string(i)).c_str(),
-                                             to->graph().tensors()[tensor].dims);
+  const uint32_t requantised = Temporary(to, out, ("/part" + std::to_string(i)).c_str(),
+                                         to->graph.tensors()[tensor].dims);
   const std::string name = input.name + "/requantize";
   if (dtype == SLUICE_DTYPE_UINT8) {
     const std::vector<uint8_t> table = RescaledBytes(in, o);
-    const uint32_t constant = to->graph().AddConstant(name + "/table", dtype, {256},
-                                                      table.data(), table.size());
-    to->graph().AddLayer(name, SLUICE_OP_LOOKUP, {tensor, constant}, {requantised}, {});
+    const uint32_t constant = to->graph.AddConstant(name + "/table", dtype, {256},
+                                                    table.data(), table.size());
+    to->graph.AddLayer(name, SLUICE_OP_LOOKUP, {tensor, constant}, {requantised}, {});
     return requantised;
   }
   const Factor factor =
       QuantiseFactor(static_cast<double>(in.scale) / static_cast<double>(o.scale));
-  to->graph().AddLayer(
+  to->graph.AddLayer(
       name, SLUICE_OP_REQUANTIZE, {tensor}, {requantised},
       {in.zero, factor.multiplier, factor.shift, o.zero, range.min, range.max});
   return requantised;
@@ -122,12 +124,12 @@ void LowerStridedSlice(Lowering* to, const TfliteOperator& op) {
   Require(options != nullptr, "missing options");
   Require(options->ellipsis_mask() == 0 && options->new_axis_mask() == 0,
           "ellipsis or new axes");
-  const TfliteTensor& input = to->In(op, 0);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  const TfliteTensor& out = OutputOf(*to, op);
   RequireSameType(input, out);
-  const std::vector<int64_t> begins = Integers(to->In(op, 1));
-  const std::vector<int64_t> ends = Integers(to->In(op, 2));
-  const std::vector<int64_t> strides = Integers(to->In(op, 3));
+  const std::vector<int64_t> begins = Integers(InputOf(*to, op, 1));
+  const std::vector<int64_t> ends = Integers(InputOf(*to, op, 2));
+  const std::vector<int64_t> strides = Integers(InputOf(*to, op, 3));
   Require(begins.size() == ends.size() && begins.size() == strides.size() &&
               begins.size() <= input.shape.size(),
           "begin, end and strides of different lengths");
@@ -157,11 +159,11 @@ void LowerStridedSlice(Lowering* to, const TfliteOperator& op) {
       throw Error(Fault::kBadInput, "slice " + out.name + " is empty");
     dims[a] = static_cast<int32_t>(end - begin[a]);
   }
-  const uint32_t ifmap = to->Input(op, 0);
-  const uint32_t ofmap = to->OpenOutput(op, dims);
-  to->AddLayer(op, SLUICE_OP_SLICE, {ifmap}, ofmap,
-               {begin[0], begin[1], begin[2], begin[3]});
-  to->CloseOutput(op, ofmap);
+  const uint32_t ifmap = InputTensor(to, op, 0);
+  const uint32_t ofmap = OpenOutput(to, op, dims);
+  AddLayer(to, op, SLUICE_OP_SLICE, {ifmap}, ofmap,
+           {begin[0], begin[1], begin[2], begin[3]});
+  CloseOutput(to, op, ofmap);
 }
 
 }  // namespace
@@ -170,9 +172,9 @@ namespace {
 
 void Joined(Lowering* to, const TfliteOperator& op, const std::vector<uint32_t>& parts,
             const AxisView& whole) {
-  const uint32_t made = to->OpenOutput(op, whole.dims);
-  to->AddLayer(op, SLUICE_OP_CONCAT, parts, made, {static_cast<int32_t>(whole.axis)});
-  to->CloseOutput(op, made);
+  const uint32_t made = OpenOutput(to, op, whole.dims);
+  AddLayer(to, op, SLUICE_OP_CONCAT, parts, made, {static_cast<int32_t>(whole.axis)});
+  CloseOutput(to, op, made);
 }
 
 }  // namespace
@@ -181,16 +183,16 @@ void LowerConcat(Lowering* to, const TfliteOperator& op) {
   const auto* options = op.wire->builtin_options_as_ConcatenationOptions();
   Require(options != nullptr, "missing options");
   Require(options->activation() == tflite::Activation::NONE, "a fused activation");
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& out = OutputOf(*to, op);
   const AxisView whole = ViewAlong(out, options->axis());
   std::vector<uint32_t> inputs;
   for (size_t i = 0; i < op.inputs.size(); ++i) {
-    const TfliteTensor& input = to->In(op, i);
+    const TfliteTensor& input = InputOf(*to, op, i);
     RequireSameType(input, out);
     const AxisView part = ViewAlong(input, options->axis());
     Require(part.axis == whole.axis, "inputs of several ranks");
     inputs.push_back(
-        Requantised(to, op, i, to->Reshaped(to->Input(op, i), input, part.dims)));
+        Requantised(to, op, i, Reshaped(to, InputTensor(to, op, i), input, part.dims)));
   }
   Joined(to, op, inputs, whole);
 }
@@ -198,14 +200,15 @@ void LowerConcat(Lowering* to, const TfliteOperator& op) {
 void LowerPack(Lowering* to, const TfliteOperator& op) {
   const auto* options = op.wire->builtin_options_as_PackOptions();
   Require(options != nullptr, "missing options");
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& out = OutputOf(*to, op);
   const AxisView whole = ViewAlong(out, options->axis());
   Dims part = whole.dims;
   part[whole.axis] = 1;
   std::vector<uint32_t> inputs;
   for (size_t i = 0; i < op.inputs.size(); ++i) {
-    RequireSameType(to->In(op, i), out);
-    const uint32_t plain = to->Reshaped(to->Input(op, i), to->In(op, i), part);
+    RequireSameType(InputOf(*to, op, i), out);
+    const uint32_t plain =
+        Reshaped(to, InputTensor(to, op, i), InputOf(*to, op, i), part);
     inputs.push_back(Requantised(to, op, i, plain));
   }
   Joined(to, op, inputs, whole);
@@ -214,7 +217,7 @@ void LowerPack(Lowering* to, const TfliteOperator& op) {
 // Requires that output `i` of a SLICE or SPLIT has this extent on an axis of its input.
 void RequireExtent(Lowering* to, const TfliteOperator& op, size_t i, size_t axis,
                    int64_t extent) {
-  const TfliteTensor& out = to->Out(op, i);
+  const TfliteTensor& out = OutputOf(*to, op, i);
   if (ExtentsOf(out)[axis] != extent) {
     throw Error(Fault::kBadInput,
                 "the extents of " + out.name + " are not what its operands say");
@@ -227,7 +230,7 @@ std::vector<int64_t> PartsOf(Lowering* to, const TfliteOperator& op, int64_t who
   if (Is(op, BuiltinOperator::SPLIT)) {
     return std::vector<int64_t>(count, count == 0 ? 0 : whole / int64_t(count));
   }
-  std::vector<int64_t> parts = Integers(to->In(op, 1));
+  std::vector<int64_t> parts = Integers(InputOf(*to, op, 1));
   Require(parts.size() == count, "sizes and outputs of different number");
   int64_t left = whole;
   for (const int64_t part : parts) {
@@ -241,29 +244,29 @@ std::vector<int64_t> PartsOf(Lowering* to, const TfliteOperator& op, int64_t who
 void LowerSplit(Lowering* to, const TfliteOperator& op) {
   const bool plain = Is(op, BuiltinOperator::SPLIT);  // SPLIT: axis, value
   const size_t from = plain ? 1 : 0;                  // SPLIT_V: value, sizes, axis
-  const std::vector<int64_t> axes = Integers(to->In(op, plain ? 0 : 2));
+  const std::vector<int64_t> axes = Integers(InputOf(*to, op, plain ? 0 : 2));
   Require(axes.size() == 1, "several axes");
-  const TfliteTensor& input = to->In(op, from);
+  const TfliteTensor& input = InputOf(*to, op, from);
   const size_t axis = static_cast<size_t>(AxisOf(input, axes[0]));
   const Extents in = ExtentsOf(input);
   const std::vector<int64_t> parts = PartsOf(to, op, in[axis]);
   Extents begin = {0, 0, 0, 0};
   for (size_t i = 0; i < op.outputs.size(); ++i) {
-    RequireSameType(input, to->Out(op, i));
+    RequireSameType(input, OutputOf(*to, op, i));
     for (size_t a = 0; a < 4; ++a) {
       RequireExtent(to, op, i, a, a == axis ? parts[i] : in[a]);
     }
     AddSlice(to, op, from, i, begin);
-    begin[axis] += ExtentsOf(to->Out(op, i))[axis];
+    begin[axis] += ExtentsOf(OutputOf(*to, op, i))[axis];
   }
 }
 
 void LowerSlice(Lowering* to, const TfliteOperator& op) {
   if (Is(op, BuiltinOperator::STRIDED_SLICE)) return LowerStridedSlice(to, op);
-  const TfliteTensor& input = to->In(op, 0);
-  RequireSameType(input, to->Out(op));
-  const std::vector<int64_t> begins = Integers(to->In(op, 1));
-  const std::vector<int64_t> sizes = Integers(to->In(op, 2));
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  RequireSameType(input, OutputOf(*to, op));
+  const std::vector<int64_t> begins = Integers(InputOf(*to, op, 1));
+  const std::vector<int64_t> sizes = Integers(InputOf(*to, op, 2));
   Require(begins.size() == input.shape.size() && sizes.size() == begins.size(),
           "begin or size of another length than the rank");
   if (begins.size() > 4) {
@@ -287,12 +290,12 @@ void LowerSlice(Lowering* to, const TfliteOperator& op) {
 }
 
 void LowerPad(Lowering* to, const TfliteOperator& op) {
-  const TfliteTensor& input = to->In(op, 0);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  const TfliteTensor& out = OutputOf(*to, op);
   const uint8_t dtype = SmallInteger(input);
   RequireSameType(input, out);
   Require(SameAffine(input, out), "an output quantised unlike the input");
-  const std::vector<int64_t> pads = Integers(to->In(op, 1));
+  const std::vector<int64_t> pads = Integers(InputOf(*to, op, 1));
   Require(pads.size() == 2 * input.shape.size(),
           "pads of another length than the rank");
   const Extents in = ExtentsOf(input), o = ExtentsOf(out);
@@ -307,36 +310,36 @@ void LowerPad(Lowering* to, const TfliteOperator& op) {
     attributes[a] = static_cast<int32_t>(pads[2 * i]);
   }
   attributes[SLUICE_PAD_VALUE] = AffineOf(out).zero;
-  if (Is(op, BuiltinOperator::PADV2) && to->HasInput(op, 2)) {
-    const TfliteTensor& value = to->In(op, 2);
+  if (Is(op, BuiltinOperator::PADV2) && HasInput(op, 2)) {
+    const TfliteTensor& value = InputOf(*to, op, 2);
     Require(value.data != nullptr && value.data_bytes == 1 && value.type == input.type,
             "a pad value that is not one constant of the input's type");
     Require(SameAffine(value, input), "a pad value quantised unlike the input");
     attributes[SLUICE_PAD_VALUE] =
         dtype == SLUICE_DTYPE_INT8 ? static_cast<int8_t>(value.data[0]) : value.data[0];
   }
-  const uint32_t ifmap = to->Input(op, 0);
-  to->AddLayer(op, SLUICE_OP_PAD, {ifmap}, to->Output(op), attributes);
+  const uint32_t ifmap = InputTensor(to, op, 0);
+  AddLayer(to, op, SLUICE_OP_PAD, {ifmap}, OutputTensor(to, op), attributes);
 }
 
 void LowerReshape(Lowering* to, const TfliteOperator& op) {
-  const TfliteTensor& input = to->In(op, 0);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  const TfliteTensor& out = OutputOf(*to, op);
   RequireSameType(input, out);
   const Extents in = ExtentsOf(input), o = ExtentsOf(out);
   if (int64_t{in[0]} * in[1] * in[2] * in[3] != int64_t{o[0]} * o[1] * o[2] * o[3]) {
     throw Error(Fault::kBadInput,
                 "reshape " + out.name + " changes the number of elements");
   }
-  const uint32_t ifmap = to->Input(op, 0);
-  to->AddLayer(op, SLUICE_OP_RESHAPE, {ifmap}, to->Output(op));
+  const uint32_t ifmap = InputTensor(to, op, 0);
+  AddLayer(to, op, SLUICE_OP_RESHAPE, {ifmap}, OutputTensor(to, op));
 }
 
 void LowerTranspose(Lowering* to, const TfliteOperator& op) {
-  const TfliteTensor& input = to->In(op, 0);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  const TfliteTensor& out = OutputOf(*to, op);
   RequireSameType(input, out);
-  const std::vector<int64_t> axes = Integers(to->In(op, 1));
+  const std::vector<int64_t> axes = Integers(InputOf(*to, op, 1));
   const size_t rank = input.shape.size();
   Require(axes.size() == rank, "a permutation of another length");
   DimsOf(out);  // every extent is at least 1
@@ -352,25 +355,26 @@ void LowerTranspose(Lowering* to, const TfliteOperator& op) {
     }
     perm.push_back(static_cast<int>(axis));
   }
-  uint32_t tensor = to->Input(op, 0);
+  uint32_t tensor = InputTensor(to, op, 0);
   const std::vector<PermutationStep> steps =
       PermutationSteps({input.shape.begin(), input.shape.end()}, perm);
-  if (steps.empty()) to->AddLayer(op, SLUICE_OP_RESHAPE, {tensor}, to->Output(op));
+  if (steps.empty())
+    AddLayer(to, op, SLUICE_OP_RESHAPE, {tensor}, OutputTensor(to, op));
   for (size_t s = 0; s < steps.size(); ++s) {
     const bool last = s + 1 == steps.size();
-    tensor = to->Reshaped(tensor, input, steps[s].runs);
+    tensor = Reshaped(to, tensor, input, steps[s].runs);
     const Dims dims = steps[s].Result();
     const uint32_t made =
-        last ? to->OpenOutput(op, dims) : to->Temporary(out, "/axes", dims);
-    to->AddLayer(op, SLUICE_OP_TRANSPOSE, {tensor}, made, steps[s].Attributes());
-    if (last) to->CloseOutput(op, made);
+        last ? OpenOutput(to, op, dims) : Temporary(to, out, "/axes", dims);
+    AddLayer(to, op, SLUICE_OP_TRANSPOSE, {tensor}, made, steps[s].Attributes());
+    if (last) CloseOutput(to, op, made);
     tensor = made;
   }
 }
 
 void LowerResize(Lowering* to, const TfliteOperator& op) {
-  const TfliteTensor& input = to->In(op, 0);
-  const TfliteTensor& out = to->Out(op);
+  const TfliteTensor& input = InputOf(*to, op, 0);
+  const TfliteTensor& out = OutputOf(*to, op);
   RequireSameType(input, out);
   Require(input.shape.size() == 4 && out.shape.size() == 4,
           "operands that do not have four axes");
@@ -383,9 +387,9 @@ void LowerResize(Lowering* to, const TfliteOperator& op) {
                 HasExactSteps(in[2], o[2], align, half_pixel),
             "uint8 interpolation at positions that are not multiples of 1/128");
   }
-  const uint32_t ifmap = to->Input(op, 0);
-  to->AddLayer(op, SLUICE_OP_RESIZE_BILINEAR, {ifmap}, to->Output(op),
-               {align ? 1 : 0, half_pixel ? 1 : 0});
+  const uint32_t ifmap = InputTensor(to, op, 0);
+  AddLayer(to, op, SLUICE_OP_RESIZE_BILINEAR, {ifmap}, OutputTensor(to, op),
+           {align ? 1 : 0, half_pixel ? 1 : 0});
 }
 
 }  // namespace sluice::import

@@ -176,39 +176,39 @@ Pads PadsOf(bool same, int32_t in, int32_t out, int32_t window, int32_t stride,
   return {static_cast<int32_t>(pad / 2), static_cast<int32_t>(pad - pad / 2)};
 }
 
-Lowering::Lowering(const TfliteModel& model, GraphWriter* graph)
-    : model_(model),
-      graph_(graph),
-      tensor_of_(model.tensors.size(), kNoTensor),
-      read_by_(model.tensors.size(), 0),
-      is_output_(model.tensors.size(), false),
-      state_(model.tensors.size(), nullptr) {
-  for (const TfliteState& state : model.states) {
-    state_[static_cast<size_t>(state.tensor)] = &state;
-    if (state.next >= 0) ++read_by_[static_cast<size_t>(state.next)];
+Lowering::Lowering(const TfliteModel& the_model, GraphWriter* the_graph)
+    : model(the_model),
+      graph(*the_graph),
+      tensor_of(model.tensors.size(), kNoTensor),
+      read_by(model.tensors.size(), 0),
+      is_output(model.tensors.size(), false),
+      state(model.tensors.size(), nullptr) {
+  for (const TfliteState& of : model.states) {
+    state[static_cast<size_t>(of.tensor)] = &of;
+    if (of.next >= 0) ++read_by[static_cast<size_t>(of.next)];
   }
   for (const TfliteOperator& op : model.operators) {
     for (int32_t input : op.inputs) {
-      if (input >= 0) ++read_by_[static_cast<size_t>(input)];
+      if (input >= 0) ++read_by[static_cast<size_t>(input)];
     }
   }
-  for (int32_t output : model.outputs) is_output_[static_cast<size_t>(output)] = true;
+  for (int32_t output : model.outputs) is_output[static_cast<size_t>(output)] = true;
   // Inputs and outputs first: their order among the tensors is the order of the model.
   for (const auto& [list, kind] : {std::pair(&model.inputs, Kind::kInput),
                                    std::pair(&model.outputs, Kind::kOutput)}) {
     for (int32_t index : *list) {
       const TfliteTensor& tensor = model.tensors[static_cast<size_t>(index)];
       if (tensor.data != nullptr ||
-          tensor_of_[static_cast<size_t>(index)] != kNoTensor) {
+          tensor_of[static_cast<size_t>(index)] != kNoTensor) {
         throw Error(Fault::kBadInput,
                     "output " + tensor.name + " is an input or a constant");
       }
       const bool quantised = tensor.scales.size() == 1;
       try {
-        tensor_of_[static_cast<size_t>(index)] = graph->AddTensor(
-            tensor.name, DtypeOf(tensor), kind, DimsOf(tensor),
-            quantised ? static_cast<int32_t>(tensor.zero_points[0]) : 0,
-            quantised ? tensor.scales[0] : 0);
+        tensor_of[static_cast<size_t>(index)] =
+            graph.AddTensor(tensor.name, DtypeOf(tensor), kind, DimsOf(tensor),
+                            quantised ? static_cast<int32_t>(tensor.zero_points[0]) : 0,
+                            quantised ? tensor.scales[0] : 0);
       } catch (const Unsupported& reason) {
         throw Error(Fault::kUnsupported,
                     "tensor " + tensor.name + ": " + reason.what());
@@ -217,33 +217,10 @@ Lowering::Lowering(const TfliteModel& model, GraphWriter* graph)
   }
 }
 
-uint32_t Lowering::TensorOf(int32_t index) {
-  const size_t at = static_cast<size_t>(index);
-  if (tensor_of_[at] != kNoTensor) return tensor_of_[at];
-  const TfliteTensor& tensor = model_.tensors[at];
-  if (state_[at] != nullptr) {
-    return tensor_of_[at] = StateOf(tensor, state_[at]->first);
-  }
-  Require(!tensor.is_variable, "variable tensors");
-  const uint8_t dtype = DtypeOf(tensor);
-  const Dims dims = DimsOf(tensor);
-  if (tensor.data != nullptr && !tensor.file.empty()) {
-    tensor_of_[at] = graph_->AddExternal(tensor.name, dtype, dims, tensor.file, 0);
-  } else if (tensor.data != nullptr) {
-    tensor_of_[at] =
-        graph_->AddConstant(tensor.name, dtype, dims, tensor.data, tensor.data_bytes);
-  } else {
-    const bool quantised = tensor.scales.size() == 1;
-    tensor_of_[at] =
-        graph_->AddTensor(tensor.name, dtype, Kind::kIntermediate, dims,
-                          quantised ? static_cast<int32_t>(tensor.zero_points[0]) : 0,
-                          quantised ? tensor.scales[0] : 0);
-  }
-  return tensor_of_[at];
-}
+namespace {
 
-uint32_t Lowering::StateOf(const TfliteTensor& tensor,
-                           const std::vector<uint8_t>& first) {
+uint32_t StateOf(Lowering* self, const TfliteTensor& tensor,
+                 const std::vector<uint8_t>& first) {
   const Dims dims = DimsOf(tensor);
   uint64_t bytes = TfliteTypeBytes(tensor.type);
   for (const int32_t extent : dims) bytes *= static_cast<uint64_t>(extent);
@@ -252,48 +229,91 @@ uint32_t Lowering::StateOf(const TfliteTensor& tensor,
                                       std::to_string(bytes) + " bytes and is given " +
                                       std::to_string(first.size()) + " at first");
   }
-  const uint32_t state = graph_->AddState(tensor.name, DtypeOf(tensor), dims, first);
+  const uint32_t state =
+      self->graph.AddState(tensor.name, DtypeOf(tensor), dims, first);
   if (tensor.scales.size() == 1) {
-    graph_->SetAffine(state, static_cast<int32_t>(tensor.zero_points[0]),
-                      tensor.scales[0]);
+    self->graph.SetAffine(state, static_cast<int32_t>(tensor.zero_points[0]),
+                          tensor.scales[0]);
   }
   return state;
 }
 
-void Lowering::WriteState(uint32_t state, uint32_t next, uint32_t* parameter) {
+uint32_t TensorOf(Lowering* self, int32_t index) {
+  const size_t at = static_cast<size_t>(index);
+  if (self->tensor_of[at] != kNoTensor) return self->tensor_of[at];
+  const TfliteTensor& tensor = self->model.tensors[at];
+  if (self->state[at] != nullptr) {
+    return self->tensor_of[at] = StateOf(self, tensor, self->state[at]->first);
+  }
+  Require(!tensor.is_variable, "variable tensors");
+  const uint8_t dtype = DtypeOf(tensor);
+  const Dims dims = DimsOf(tensor);
+  if (tensor.data != nullptr && !tensor.file.empty()) {
+    self->tensor_of[at] =
+        self->graph.AddExternal(tensor.name, dtype, dims, tensor.file, 0);
+  } else if (tensor.data != nullptr) {
+    self->tensor_of[at] = self->graph.AddConstant(tensor.name, dtype, dims, tensor.data,
+                                                  tensor.data_bytes);
+  } else {
+    const bool quantised = tensor.scales.size() == 1;
+    self->tensor_of[at] = self->graph.AddTensor(
+        tensor.name, dtype, Kind::kIntermediate, dims,
+        quantised ? static_cast<int32_t>(tensor.zero_points[0]) : 0,
+        quantised ? tensor.scales[0] : 0);
+  }
+  return self->tensor_of[at];
+}
+
+void WriteState(Lowering* self, uint32_t state, uint32_t next, uint32_t* parameter) {
   // The parameter is the write position; its range is [0, 0], since the whole state is
   // written.
-  if (*parameter == kNoTensor) *parameter = graph_->AddParameter("whole_state", 0, 0);
-  const std::string name = graph_->name(graph_->tensors()[state].name);
-  const auto& rows = graph_->tensors();
+  if (*parameter == kNoTensor)
+    *parameter = self->graph.AddParameter("whole_state", 0, 0);
+  const std::string name = self->graph.name(self->graph.tensors()[state].name);
+  const auto& rows = self->graph.tensors();
   if (rows[state].dtype != rows[next].dtype ||
       Normalised(rows[state].dims) != Normalised(rows[next].dims)) {
     throw Error(Fault::kBadInput,
                 "variable " + name + " is given another type or other extents");
   }
-  graph_->AddLayer(name + "/assign", SLUICE_OP_STATE_APPEND, {state, next}, {state},
-                   {0, static_cast<int32_t>(*parameter)});
+  self->graph.AddLayer(name + "/assign", SLUICE_OP_STATE_APPEND, {state, next}, {state},
+                       {0, static_cast<int32_t>(*parameter)});
 }
 
-void Lowering::WriteStates() {
-  uint32_t parameter = kNoTensor;
-  for (const TfliteState& state : model_.states) {
-    if (state.next < 0) continue;
-    const uint32_t to = TensorOf(state.tensor), from = TensorOf(state.next);
-    WriteState(to, from, &parameter);
+uint64_t CountElements(const Lowering& self, const std::vector<uint32_t>& tensors) {
+  uint64_t sum = 0;
+  for (uint32_t tensor : tensors) {
+    uint64_t elements = 1;
+    for (int32_t extent : self.graph.tensors()[tensor].dims) {
+      elements *= static_cast<uint64_t>(extent);
+    }
+    sum += elements;
   }
-  for (const auto& [state, next] : next_) WriteState(state, next, &parameter);
+  return sum;
 }
 
-uint32_t Lowering::Variable(const TfliteOperator& op, size_t i) {
-  const TfliteTensor& tensor = In(op, i);
+}  // namespace
+
+void WriteStates(Lowering* self) {
+  uint32_t parameter = kNoTensor;
+  for (const TfliteState& state : self->model.states) {
+    if (state.next < 0) continue;
+    const uint32_t to = TensorOf(self, state.tensor), from = TensorOf(self, state.next);
+    WriteState(self, to, from, &parameter);
+  }
+  for (const auto& [state, next] : self->next)
+    WriteState(self, state, next, &parameter);
+}
+
+uint32_t Variable(Lowering* self, const TfliteOperator& op, size_t i) {
+  const TfliteTensor& tensor = InputOf(*self, op, i);
   Require(tensor.is_variable, "a state that is not a variable tensor");
-  uint32_t& of = tensor_of_[static_cast<size_t>(op.inputs[i])];
+  uint32_t& of = self->tensor_of[static_cast<size_t>(op.inputs[i])];
   Require(of == kNoTensor, "a variable tensor of two operators");
   uint64_t elements = 1;
   for (const int32_t extent : DimsOf(tensor)) elements *= static_cast<uint64_t>(extent);
   const size_t step = TfliteTypeBytes(tensor.type);
-  graph_->NeedRoom(elements * step);
+  self->graph.NeedRoom(elements * step);
   const uint64_t zero = static_cast<uint64_t>(
       tensor.zero_points.empty() ? int64_t{0} : tensor.zero_points[0]);
   std::vector<uint8_t> first;
@@ -302,118 +322,109 @@ uint32_t Lowering::Variable(const TfliteOperator& op, size_t i) {
       first.push_back(static_cast<uint8_t>(zero >> (8 * b)));
     }
   }
-  return of = StateOf(tensor, first);
+  return of = StateOf(self, tensor, first);
 }
 
-void Lowering::AddHost(const TfliteOperator& op, const char* function,
-                       std::vector<uint32_t> inputs, std::vector<uint32_t> outputs,
-                       uint64_t work) {
-  uint64_t cycles = opaque_cycles_;
+void AddHost(Lowering* self, const TfliteOperator& op, const char* function,
+             std::vector<uint32_t> inputs, std::vector<uint32_t> outputs,
+             uint64_t work) {
+  uint64_t cycles = self->opaque_cycles;
   if (cycles == 0) {
-    cycles = work + CountElements(inputs) + CountElements(outputs);
+    cycles = work + CountElements(*self, inputs) + CountElements(*self, outputs);
   }
   cycles = std::min(cycles, uint64_t{1} << 50);
-  const int32_t name = static_cast<int32_t>(graph_->AddName(function));
-  graph_->AddLayer(Out(op).name, SLUICE_OP_OPAQUE, std::move(inputs),
-                   std::move(outputs),
-                   {static_cast<int32_t>(static_cast<uint32_t>(cycles)),
-                    static_cast<int32_t>(static_cast<uint32_t>(cycles >> 32)), name});
+  const int32_t name = static_cast<int32_t>(self->graph.AddName(function));
+  self->graph.AddLayer(
+      OutputOf(*self, op).name, SLUICE_OP_OPAQUE, std::move(inputs), std::move(outputs),
+      {static_cast<int32_t>(static_cast<uint32_t>(cycles)),
+       static_cast<int32_t>(static_cast<uint32_t>(cycles >> 32)), name});
 }
 
-uint64_t Lowering::CountElements(const std::vector<uint32_t>& tensors) const {
-  uint64_t sum = 0;
-  for (uint32_t tensor : tensors) {
-    uint64_t elements = 1;
-    for (int32_t extent : graph_->tensors()[tensor].dims) {
-      elements *= static_cast<uint64_t>(extent);
-    }
-    sum += elements;
-  }
-  return sum;
-}
-
-bool Lowering::HasInput(const TfliteOperator& op, size_t i) const {
+bool HasInput(const TfliteOperator& op, size_t i) {
   return i < op.inputs.size() && op.inputs[i] >= 0;
 }
 
-const TfliteTensor& Lowering::In(const TfliteOperator& op, size_t i) const {
+const TfliteTensor& InputOf(const Lowering& self, const TfliteOperator& op, size_t i) {
   if (!HasInput(op, i)) {
     throw Error(Fault::kBadInput, op.name + " lacks input " + std::to_string(i));
   }
-  return model_.tensors[static_cast<size_t>(op.inputs[i])];
+  return self.model.tensors[static_cast<size_t>(op.inputs[i])];
 }
 
-const TfliteTensor& Lowering::Out(const TfliteOperator& op, size_t i) const {
+const TfliteTensor& OutputOf(const Lowering& self, const TfliteOperator& op, size_t i) {
   if (i >= op.outputs.size()) {
     throw Error(Fault::kBadInput, op.name + " lacks output " + std::to_string(i));
   }
-  return model_.tensors[static_cast<size_t>(op.outputs[i])];
+  return self.model.tensors[static_cast<size_t>(op.outputs[i])];
 }
 
-uint32_t Lowering::Input(const TfliteOperator& op, size_t i) {
-  In(op, i);
-  return TensorOf(op.inputs[i]);
+uint32_t InputTensor(Lowering* self, const TfliteOperator& op, size_t i) {
+  InputOf(*self, op, i);
+  return TensorOf(self, op.inputs[i]);
 }
 
-uint32_t Lowering::Output(const TfliteOperator& op, size_t i) {
-  Out(op, i);
-  return TensorOf(op.outputs[i]);
+uint32_t OutputTensor(Lowering* self, const TfliteOperator& op, size_t i) {
+  OutputOf(*self, op, i);
+  return TensorOf(self, op.outputs[i]);
 }
 
-uint32_t Lowering::Temporary(const TfliteTensor& like, const char* suffix, Dims dims) {
+uint32_t Temporary(Lowering* self, const TfliteTensor& like, const char* suffix,
+                   Dims dims) {
   const bool quantised = like.scales.size() == 1;
-  return graph_->AddTensor(like.name + suffix, DtypeOf(like), Kind::kIntermediate,
-                           std::move(dims),
-                           quantised ? static_cast<int32_t>(like.zero_points[0]) : 0,
-                           quantised ? like.scales[0] : 0);
+  return self->graph.AddTensor(
+      like.name + suffix, DtypeOf(like), Kind::kIntermediate, std::move(dims),
+      quantised ? static_cast<int32_t>(like.zero_points[0]) : 0,
+      quantised ? like.scales[0] : 0);
 }
 
-uint32_t Lowering::Reshaped(uint32_t tensor, const TfliteTensor& like,
-                            const Dims& dims) {
-  if (Normalised(graph_->tensors()[tensor].dims) == Normalised(dims)) return tensor;
-  const uint32_t reshaped = Temporary(like, "/reshaped", dims);
-  graph_->AddLayer(like.name + "/reshape", SLUICE_OP_RESHAPE, {tensor}, {reshaped});
+uint32_t Reshaped(Lowering* self, uint32_t tensor, const TfliteTensor& like,
+                  const Dims& dims) {
+  if (Normalised(self->graph.tensors()[tensor].dims) == Normalised(dims)) return tensor;
+  const uint32_t reshaped = Temporary(self, like, "/reshaped", dims);
+  self->graph.AddLayer(like.name + "/reshape", SLUICE_OP_RESHAPE, {tensor}, {reshaped});
   return reshaped;
 }
 
-uint32_t Lowering::OpenOutput(const TfliteOperator& op, const Dims& dims) {
-  const uint32_t output = Output(op);
-  if (Normalised(graph_->tensors()[output].dims) == Normalised(dims)) return output;
+uint32_t OpenOutput(Lowering* self, const TfliteOperator& op, const Dims& dims) {
+  const uint32_t output = OutputTensor(self, op);
+  if (Normalised(self->graph.tensors()[output].dims) == Normalised(dims)) return output;
   const size_t index = static_cast<size_t>(op.outputs[0]);
-  if (is_output_[index] && read_by_[index] == 0) {
-    graph_->SetDims(output, dims);  // the same bytes with other extents
+  if (self->is_output[index] && self->read_by[index] == 0) {
+    self->graph.SetDims(output, dims);  // the same bytes with other extents
     return output;
   }
-  return Temporary(Out(op), "/kept", dims);
+  return Temporary(self, OutputOf(*self, op), "/kept", dims);
 }
 
-void Lowering::CloseOutput(const TfliteOperator& op, uint32_t written) {
-  const uint32_t output = Output(op);
+void CloseOutput(Lowering* self, const TfliteOperator& op, uint32_t written) {
+  const uint32_t output = OutputTensor(self, op);
   if (written == output) return;
-  graph_->AddLayer(Out(op).name + "/reshape", SLUICE_OP_RESHAPE, {written}, {output});
+  self->graph.AddLayer(OutputOf(*self, op).name + "/reshape", SLUICE_OP_RESHAPE,
+                       {written}, {output});
 }
 
-void Lowering::AddLayer(const TfliteOperator& op, uint16_t code,
-                        std::vector<uint32_t> inputs, uint32_t output,
-                        std::vector<int32_t> attributes) {
-  graph_->AddLayer(Out(op).name, code, std::move(inputs), {output},
-                   std::move(attributes));
+void AddLayer(Lowering* self, const TfliteOperator& op, uint16_t code,
+              std::vector<uint32_t> inputs, uint32_t output,
+              std::vector<int32_t> attributes) {
+  self->graph.AddLayer(OutputOf(*self, op).name, code, std::move(inputs), {output},
+                       std::move(attributes));
 }
 
-void Lowering::Rewind(const Mark& mark) {
-  graph_->Rewind(mark.graph);
-  tensor_of_ = mark.tensors;
-  next_.resize(mark.next);
+void Rewind(Lowering* self, const LoweringMark& mark) {
+  self->graph.Rewind(mark.graph);
+  self->tensor_of = mark.tensors;
+  self->next.resize(mark.next);
 }
 
 void LowerOpaque(Lowering* to, const TfliteOperator& op) {
   std::vector<uint32_t> inputs, outputs;
   for (size_t i = 0; i < op.inputs.size(); ++i) {
-    if (to->HasInput(op, i)) inputs.push_back(to->Input(op, i));
+    if (HasInput(op, i)) inputs.push_back(InputTensor(to, op, i));
   }
-  for (size_t i = 0; i < op.outputs.size(); ++i) outputs.push_back(to->Output(op, i));
+  for (size_t i = 0; i < op.outputs.size(); ++i)
+    outputs.push_back(OutputTensor(to, op, i));
   if (outputs.empty()) throw Unsupported("an operator without output");
-  to->AddHost(op, op.name.c_str(), inputs, outputs, 0);
+  AddHost(to, op, op.name.c_str(), inputs, outputs, 0);
 }
 
 }  // namespace sluice::import

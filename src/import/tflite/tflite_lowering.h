@@ -21,72 +21,71 @@
 
 namespace sluice::import {
 
-class Lowering {
- public:
-  Lowering(const TfliteModel& model, GraphWriter* graph);
+// What is known while the operators of a model become layers.
+struct Lowering {
+  Lowering(const TfliteModel& the_model, GraphWriter* the_graph);
 
-  // Tensor of the graph for the i-th input or output of an operator; created on first
-  // use, of the same extents (ranks above 4 fold their leading axes).
-  uint32_t Input(const TfliteOperator& op, size_t i);
-  uint32_t Output(const TfliteOperator& op, size_t i = 0);
-
-  const TfliteTensor& In(const TfliteOperator& op, size_t i) const;
-  const TfliteTensor& Out(const TfliteOperator& op, size_t i = 0) const;
-  bool HasInput(const TfliteOperator& op, size_t i) const;
-
-  // An intermediate with the quantisation of `like`.
-  uint32_t Temporary(const TfliteTensor& like, const char* suffix, Dims dims);
-  // `tensor` with the extents `dims`: itself where it has them already, else a RESHAPE of it.
-  uint32_t Reshaped(uint32_t tensor, const TfliteTensor& like, const Dims& dims);
-  // The tensor for a layer that produces the bytes of output 0 with the extents `dims`.
-  // CloseOutput adds a RESHAPE behind it if the extents differ.
-  uint32_t OpenOutput(const TfliteOperator& op, const Dims& dims);
-  void CloseOutput(const TfliteOperator& op, uint32_t written);
-
-  void AddLayer(const TfliteOperator& op, uint16_t code, std::vector<uint32_t> inputs,
-                uint32_t output, std::vector<int32_t> attributes = {});
-
-  // A layer that the host executes, by a function of host_functions.h; it takes a cycle per
-  // element and one for each of `work`, unless the import's options say otherwise.
-  void AddHost(const TfliteOperator& op, const char* function,
-               std::vector<uint32_t> inputs, std::vector<uint32_t> outputs,
-               uint64_t work);
-  void DeclareCycles(uint64_t cycles) { opaque_cycles_ = cycles; }
-  // Variable: a variable tensor as a state, which starts at its zero point. SetNext:
-  // the tensor whose value the state takes at the end of the run.
-  uint32_t Variable(const TfliteOperator& op, size_t i);
-  void SetNext(uint32_t state, uint32_t next) { next_.push_back({state, next}); }
-
-  // Adds the layers that write the states' next values. Call it once, after all other
-  // layers, since these read the values that the previous run left.
-  void WriteStates();
-
-  GraphWriter& graph() { return *graph_; }
-  // For undoing an operator that turned out unsupported half-way.
-  struct Mark {
-    GraphWriter::Mark graph;
-    std::vector<uint32_t> tensors;
-    size_t next;
-  };
-  Mark Now() const { return {graph_->Now(), tensor_of_, next_.size()}; }
-  void Rewind(const Mark& mark);
-
- private:
-  uint32_t TensorOf(int32_t index);
-  uint32_t StateOf(const TfliteTensor& tensor, const std::vector<uint8_t>& first);
-
-  uint64_t CountElements(const std::vector<uint32_t>& tensors) const;
-  void WriteState(uint32_t state, uint32_t next, uint32_t* parameter);
-
-  const TfliteModel& model_;
-  GraphWriter* graph_;
-  std::vector<uint32_t> tensor_of_;  // by TensorFlow Lite index
-  std::vector<uint32_t> read_by_;    // operators that read the tensor
-  std::vector<bool> is_output_;
-  std::vector<std::pair<uint32_t, uint32_t>> next_;  // of states: their next values
-  uint64_t opaque_cycles_ = 0;
-  std::vector<const TfliteState*> state_;  // by TensorFlow Lite index; nullptr: none
+  const TfliteModel& model;
+  GraphWriter& graph;
+  std::vector<uint32_t> tensor_of;  // by TensorFlow Lite index
+  std::vector<uint32_t> read_by;    // operators that read the tensor
+  std::vector<bool> is_output;
+  std::vector<std::pair<uint32_t, uint32_t>> next;  // of states: their next values
+  uint64_t opaque_cycles = 0;  // of a call that the host executes; 0: by its elements
+  std::vector<const TfliteState*> state;  // by TensorFlow Lite index; nullptr: none
 };
+
+// Tensor of the graph for the i-th input or output of an operator; created on first
+// use, of the same extents (ranks above 4 fold their leading axes).
+uint32_t InputTensor(Lowering* self, const TfliteOperator& op, size_t i);
+uint32_t OutputTensor(Lowering* self, const TfliteOperator& op, size_t i = 0);
+
+const TfliteTensor& InputOf(const Lowering& self, const TfliteOperator& op, size_t i);
+const TfliteTensor& OutputOf(const Lowering& self, const TfliteOperator& op,
+                             size_t i = 0);
+bool HasInput(const TfliteOperator& op, size_t i);
+
+// An intermediate with the quantisation of `like`.
+uint32_t Temporary(Lowering* self, const TfliteTensor& like, const char* suffix,
+                   Dims dims);
+// `tensor` with the extents `dims`: itself where it has them already, else a RESHAPE of it.
+uint32_t Reshaped(Lowering* self, uint32_t tensor, const TfliteTensor& like,
+                  const Dims& dims);
+// The tensor for a layer that produces the bytes of output 0 with the extents `dims`.
+// CloseOutput adds a RESHAPE behind it if the extents differ.
+uint32_t OpenOutput(Lowering* self, const TfliteOperator& op, const Dims& dims);
+void CloseOutput(Lowering* self, const TfliteOperator& op, uint32_t written);
+
+void AddLayer(Lowering* self, const TfliteOperator& op, uint16_t code,
+              std::vector<uint32_t> inputs, uint32_t output,
+              std::vector<int32_t> attributes = {});
+
+// A layer that the host executes, by a function of host_functions.h; it takes a cycle per
+// element and one for each of `work`, unless the import's options say otherwise.
+void AddHost(Lowering* self, const TfliteOperator& op, const char* function,
+             std::vector<uint32_t> inputs, std::vector<uint32_t> outputs,
+             uint64_t work);
+// Variable: a variable tensor as a state, which starts at its zero point. SetNext:
+// the tensor whose value the state takes at the end of the run.
+uint32_t Variable(Lowering* self, const TfliteOperator& op, size_t i);
+inline void SetNext(Lowering* self, uint32_t state, uint32_t next) {
+  self->next.push_back({state, next});
+}
+
+// Adds the layers that write the states' next values. Call it once, after all other
+// layers, since these read the values that the previous run left.
+void WriteStates(Lowering* self);
+
+// For undoing an operator that turned out unsupported half-way.
+struct LoweringMark {
+  GraphWriter::Mark graph;
+  std::vector<uint32_t> tensors;
+  size_t next;
+};
+inline LoweringMark Now(const Lowering& self) {
+  return {self.graph.Now(), self.tensor_of, self.next.size()};
+}
+void Rewind(Lowering* self, const LoweringMark& mark);
 
 // Facts about tensors; all throw Unsupported when the tensor is of another sort.
 uint8_t DtypeOf(
