@@ -8,6 +8,7 @@
 #include "cli/graph_names.h"
 #include "cli/hardware_files.h"
 #include "cli/interruption.h"
+#include "cli/plan_costs.h"
 #include "cli/progress_line.h"
 #include "cli/report.h"
 #include "cli/session.h"
@@ -92,7 +93,7 @@ void Run(const CurveCommand& command) {
   Points points;
   {
     const Working working("plans for " + std::to_string(command.points) + " sizes");
-    points = session.Curve(options, command.points);
+    points = CurveOf(session, options, command.points);
   }
   TellOfInterruption();
   const std::string heading =

@@ -6,6 +6,7 @@
 #include "cli/failure.h"
 #include "cli/hardware_files.h"
 #include "cli/notation_json.h"
+#include "cli/plan_costs.h"
 #include "cli/report.h"
 #include "cli/segment_notation.h"
 #include "cli/session.h"
@@ -29,7 +30,7 @@ Evaluated Evaluate(Session* session, const sluice_notation_t& notation,
   options.struct_size = sizeof options;
   options.scratchpad_bytes = scratchpad_bytes;
   Evaluated out;
-  out.e = session->Evaluate(notation, options, {});
+  out.e = EvaluateNotation(*session, notation, options, {});
   const size_t tiles = out.e.tiles, transfers = out.e.transfers;
   out.tile_begin.resize(tiles);
   out.tile_cycles.resize(tiles);
@@ -47,7 +48,7 @@ Evaluated Evaluate(Session* session, const sluice_notation_t& notation,
   out.e.transfer_begin = out.transfer_begin.data();
   out.e.transfer_bytes = out.transfer_bytes.data();
   out.e.dram = out.dram.data();
-  out.e = session->Evaluate(notation, options, out.e);
+  out.e = EvaluateNotation(*session, notation, options, out.e);
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "cli/failure.h"
 #include "cli/hardware_files.h"
+#include "cli/machine_facts.h"
 #include "cli/report.h"
 #include "cli/session.h"
 #include "sluice/hardware_generated.h"
@@ -275,13 +276,13 @@ void Check(const HardwareCommand& command) {
   Session session(0);
   session.LoadHardware(bytes);
   const wire::Hardware& machine = *wire::GetHardware(bytes.data());
-  const sluice_machine_facts_t facts = session.Machine();
+  const sluice_machine_facts_t facts = MachineOf(session);
   const Json check = {{"name", machine.name() == nullptr ? "" : machine.name()->str()},
                       {"nodes", facts.nodes},
                       {"memories", LevelsAsJson(machine)},
                       {"off_chip", OffChipAsJson(machine)},
                       {"queues", QueuesAsJson(machine)},
-                      {"engines", EnginesAsJson(session.Engines())},
+                      {"engines", EnginesAsJson(EnginesOf(session))},
                       {"macs_per_cycle", facts.macs_per_cycle},
                       {"vector_ops_per_cycle", facts.vector_ops_per_cycle},
                       {"fanout_units", facts.fanout_units},
@@ -292,7 +293,7 @@ void Check(const HardwareCommand& command) {
                       {"dram_bytes_per_cycle", facts.dram_bytes_per_cycle},
                       {"scratchpad_fill_cycles", facts.scratchpad_fill_cycles},
                       {"macs_per_dram_byte", facts.macs_per_dram_byte},
-                      {"warnings", session.MachineDoubts()}};
+                      {"warnings", MachineDoubts(session)}};
   if (command.json) {
     std::cout << JsonText(check, 1) << "\n";
   } else {

@@ -10,6 +10,7 @@
 #include "cli/hardware_files.h"
 #include "cli/interruption.h"
 #include "cli/map_layers.h"
+#include "cli/mappings.h"
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/timeloop.h"
@@ -182,7 +183,7 @@ void RunMapGemm(const MapCommand& command, const std::array<int64_t, 3>& extent)
   const auto start = std::chrono::steady_clock::now();
   sluice_gemm_mapping_t mapping;
   try {
-    mapping = session.MapGemm(gemm, options);
+    mapping = MapGemm(session, gemm, options);
   } catch (const Failure& failure) {
     // sluice_map_gemm refuses machines with more than three memories or wire costs, and
     // finds no split that uses all PEs of some; a layer's loop nest can.
@@ -199,7 +200,7 @@ void RunMapGemm(const MapCommand& command, const std::array<int64_t, 3>& extent)
                               .count();
   options.certify = 1;
   const bool exact = options.solver == SLUICE_GEMM_EXACT;
-  if (exact && !Interruption::came()) mapping = session.MapGemm(gemm, options);
+  if (exact && !Interruption::came()) mapping = MapGemm(session, gemm, options);
   const GemmMemories memories = MemoriesOf(hardware, mapping);
   if (!command.timeloop.empty()) {
     WriteTimeloop(command.timeloop, extent, memories, mapping);

@@ -9,6 +9,8 @@
 #include "cli/hardware_files.h"
 #include "cli/interruption.h"
 #include "cli/layer_table.h"
+#include "cli/machine_facts.h"
+#include "cli/plan_costs.h"
 #include "cli/plan_files.h"
 #include "cli/progress_line.h"
 #include "cli/report.h"
@@ -211,7 +213,7 @@ void AddLayers(const ScheduleCommand& command, Made* made) {
   const bool asked = !command.layers.empty() || command.explain;
   if (!asked && !GapNeedsRows(made->measured.report)) return;
   try {
-    made->layers.rows = made->session.Layers();
+    made->layers.rows = LayersOf(made->session);
   } catch (const Failure&) {
     if (asked) throw;
   }
@@ -229,7 +231,7 @@ void Print(const ScheduleCommand& command, const Made& made) {
   }
   if (command.json) {
     Json report = AsJson(m);
-    report["warnings"] = session.MachineDoubts();
+    report["warnings"] = MachineDoubts(session);
     report["interrupted"] = Interruption::came();
     report["gap_in_words"] = GapSentence(layers);
     if (!command.layers.empty()) report["by_layer"] = LayersAsJson(layers);
@@ -244,7 +246,7 @@ void Print(const ScheduleCommand& command, const Made& made) {
   std::cout << AsText(m, GraphName(graph) + " on " + facts.name, facts, budget);
   const std::string gap = GapSentence(layers);
   if (!gap.empty()) std::cout << "  gap: " << gap << "\n";
-  for (const std::string& doubt : session.MachineDoubts()) {
+  for (const std::string& doubt : MachineDoubts(session)) {
     std::cout << "  warning: " << doubt << "\n";
   }
   if (command.explain) std::cout << ExplainedAsText(made.explained, graph);
@@ -355,7 +357,7 @@ void Run(const ScheduleCommand& command) {
   Made made = {graph,
                session,
                m,
-               {graph, facts, m.report, session.Machine().nodes, {}, segments},
+               {graph, facts, m.report, MachineOf(session).nodes, {}, segments},
                {}};
   AddLayers(command, &made);
   if (command.explain) {

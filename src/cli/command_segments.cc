@@ -7,6 +7,7 @@
 #include "cli/graph_names.h"
 #include "cli/hardware_files.h"
 #include "cli/interruption.h"
+#include "cli/mappings.h"
 #include "cli/progress_line.h"
 #include "cli/report.h"
 #include "cli/session.h"
@@ -82,7 +83,7 @@ Json LayerJson(const Bytes& graph, const sluice_segment_layer_t& layer) {
           {"scratchpad_bytes", layer.scratchpad_bytes}};
 }
 
-Json AsJson(const Bytes& graph, const Session::Segments& all, double solve_us,
+Json AsJson(const Bytes& graph, const ChosenSegments& all, double solve_us,
             uint64_t peak_bytes) {
   const sluice_segment_schedule_t& s = all.schedule;
   Json segments = Json::array();
@@ -120,7 +121,7 @@ Json AsJson(const Bytes& graph, const Session::Segments& all, double solve_us,
   return json;
 }
 
-void PrintSegments(const Bytes& graph, const Session::Segments& all) {
+void PrintSegments(const Bytes& graph, const ChosenSegments& all) {
   for (const sluice_segment_t& segment : all.segments) {
     std::string heading = kKinds[segment.kind];
     if (segment.top_batch > 1) {
@@ -149,7 +150,7 @@ void PrintSegments(const Bytes& graph, const Session::Segments& all) {
 }
 
 void Print(const SegmentsCommand& command, const Bytes& graph,
-           const Session::Segments& all, double solve_us, uint64_t peak_bytes) {
+           const ChosenSegments& all, double solve_us, uint64_t peak_bytes) {
   const sluice_segment_schedule_t& s = all.schedule;
   PrintSegments(graph, all);
   Report report(GraphName(graph) + " on " + FileStem(command.hardware));
@@ -210,14 +211,14 @@ void Run(const SegmentsCommand& command) {
   session.LoadGraph(graph, command.graph);
   session.LoadHardware(LoadHardware(command.hardware));
   const auto start = std::chrono::steady_clock::now();
-  Session::Segments all;
+  ChosenSegments all;
   {
     const Interruption interruption;
     sluice_segment_options_t options = OptionsOf(command);
     options.cancel = interruption.word();
     const Working working("segments");
     try {
-      all = session.ChooseSegments(options);
+      all = ChooseSegments(session, options);
     } catch (const Failure& failure) {
       FailMapping(command, failure);
     }

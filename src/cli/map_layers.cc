@@ -12,6 +12,7 @@
 #include "cli/graph_names.h"
 #include "cli/hardware_files.h"
 #include "cli/interruption.h"
+#include "cli/mappings.h"
 #include "cli/progress_line.h"
 #include "cli/report.h"
 #include "cli/session.h"
@@ -262,7 +263,7 @@ void PrintTotals(const Totals& totals, size_t layers) {
 Failure RefusalOf(Session* session, uint32_t layer,
                   const sluice_map_options_t& options) {
   try {
-    session->MapLayers({layer}, options);
+    MapLayers(*session, {layer}, options);
   } catch (const Failure& failure) {
     return failure;
   }
@@ -308,7 +309,7 @@ void MapGraph(const MapCommand& command, const Bytes& graph, const std::string& 
   std::vector<sluice_layer_mapping_t> mappings;
   {
     const Working working(std::to_string(layers.size()) + " layers mapped");
-    mappings = session.MapLayers(layers, options);
+    mappings = MapLayers(session, layers, options);
   }
   Totals totals = TotalsOf(mappings);
   totals.solve_us = std::chrono::duration<double, std::micro>(
@@ -322,7 +323,7 @@ void MapGraph(const MapCommand& command, const Bytes& graph, const std::string& 
     const std::string name = LayerName(graph, layers[i]);
     std::string directives;
     if (m.levels != 0) {
-      directives = session.Directives(m, options.tile_only != 0, plain[layers[i]]);
+      directives = DirectivesOf(session, m, options.tile_only != 0, plain[layers[i]]);
     }
     if (!command.timeloop.empty() && m.status == SLUICE_OK && m.same_as == i) {
       WriteTimeloopLayer(TimeloopFolder(command, layers.size(), layers[i]), hardware,
@@ -423,7 +424,7 @@ sluice_layer_mapping_t MapProduct(const MapCommand& command,
   Session session(0);
   session.LoadGraph(ProductGraph(extent));
   session.LoadHardware(LoadHardware(command.hardware));
-  return session.MapLayers({0}, OptionsOf(ProductCommand(command)))[0];
+  return MapLayers(session, {0}, OptionsOf(ProductCommand(command)))[0];
 }
 
 void RunMapProduct(const MapCommand& command, const std::array<int64_t, 3>& extent) {

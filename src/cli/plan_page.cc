@@ -7,6 +7,8 @@
 #include "cli/graph_names.h"
 #include "cli/hardware_files.h"
 #include "cli/layer_table.h"
+#include "cli/machine_facts.h"
+#include "cli/plan_costs.h"
 #include "cli/segment_notation.h"
 #include "cli/session.h"
 #include "sluice/stream.h"
@@ -160,7 +162,7 @@ Json TensorNames(const Bytes& graph, const std::vector<Place>& places) {
 std::vector<sluice_layer_cost_t> LayersForPage(const PlanFiles& files,
                                                const Session& session) {
   try {
-    return session.Layers();
+    return LayersOf(session);
   } catch (const Failure& failure) {
     if (failure.code() != kRejected) throw;
     throw Failure(kRejected,
@@ -184,7 +186,7 @@ Json PlanAsJson(const PlanFiles& files) {
   const HardwareFacts hardware = FactsOf(files.hardware);
   const LayerTable table = {
       files.graph, hardware,
-      report,      session.Machine().nodes,
+      report,      MachineOf(session).nodes,
       layers,      SegmentOfLayers(session.PlanBytes(), layers.size())};
   const std::vector<Place> places = PlacesOf(session.plan());
   return {{"title", plot.title},

@@ -39,34 +39,10 @@ class Session {
   sluice_change_t Reschedule(const sluice_reschedule_options_t& options);
   void LoadPlan(const Bytes& plan);
   void Verify();
-  // Fills the arrays of `evaluation`, if it has any.
-  sluice_evaluation_t Evaluate(const sluice_notation_t& notation,
-                               const sluice_schedule_options_t& options,
-                               sluice_evaluation_t evaluation);
-  sluice_gemm_mapping_t MapGemm(const sluice_gemm_t& gemm,
-                                const sluice_gemm_options_t& options);
-
-  sluice_machine_facts_t Machine() const;
-  std::vector<sluice_engine_t> Engines() const;
-  std::vector<std::string> MachineDoubts() const;
+  // Throws unless status is SLUICE_OK.
+  void Check(sluice_status_t status, const sluice_diagnostic_t& diagnostic) const;
 
   sluice_context_t* context() const { return context_.get(); }
-  // After a limit the layers that it left out have the status SLUICE_STOPPED; throws if
-  // it left all of them out.
-  std::vector<sluice_layer_mapping_t> MapLayers(const std::vector<uint32_t>& layers,
-                                                const sluice_map_options_t& options);
-  struct Segments {
-    sluice_segment_schedule_t schedule;
-    std::vector<sluice_segment_t> segments;
-    std::vector<sluice_segment_layer_t> layers;
-    std::string text;
-  };
-  Segments ChooseSegments(const sluice_segment_options_t& options);
-  std::string Directives(const sluice_layer_mapping_t& mapping, bool tile_only,
-                         const std::string& layer);
-
-  std::vector<sluice_curve_point_t> Curve(const sluice_schedule_options_t& options,
-                                          uint32_t points);
   // Reads several graphs and sets models[i].graph.
   void LoadModels(std::vector<Bytes> graphs, const std::vector<std::string>& paths);
   Owned<sluice_cohort_t> Coschedule(std::vector<sluice_model_t> models,
@@ -76,14 +52,10 @@ class Session {
   const sluice_hardware_t* hardware() const { return hardware_.get(); }
   const sluice_plan_t* plan() const { return plan_.get(); }
   sluice_report_t Report() const;
-  std::vector<sluice_layer_cost_t> Layers() const;
   Bytes PlanBytes() const;
   uint64_t peak_memory_bytes() const;
 
  private:
-  // Throws unless status is SLUICE_OK.
-  void Check(sluice_status_t status, const sluice_diagnostic_t& diagnostic) const;
-
   Bytes graph_bytes_;                // for names
   Owned<sluice_context_t> context_;  // destroyed last
   Owned<sluice_graph_t> graph_;

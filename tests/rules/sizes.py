@@ -24,7 +24,6 @@ OTHERS = ("tests", "bindings")
 LIMITS = {"library": 60, "others": 80, "class": 200, "parameters": 6}
 FROZEN = "tests/abi/v1/"
 LONGER = {
-    "src/cli/Session": 380,
 }
 
 
