@@ -3,7 +3,7 @@
 # driver example on the simulated device.
 #   cmake -DGO=.. -DLIBRARY=<libsluice> -DDEVICE=<libsluice_device> -DROOT=<source tree>
 #         -DCACHE=<libsluice_cache.a>
-#         [-DIMPORT=<libsluice_import> -DOWN_MODEL=<file>] -DSLUICE=<tool> -DGOLDENS=.. -DWORK=<folder> -P test.cmake
+#         [-DIMPORT=<libsluice_import> -DOWN_MODEL=<file>] -DMAKER=<test_files> -DGOLDENS=.. -DWORK=<folder> -P test.cmake
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/../models.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/../cached_program.cmake)
@@ -49,7 +49,7 @@ run(${in} build -tags sluice_env -o ${WORK}/cached_example ./examples/cached)
 check_cached(${WORK}/cached_example)
 if(IMPORT)
   run(${in} build -tags sluice_env -o ${WORK}/import_example ./examples/import)
-  run(${CMAKE_COMMAND} -DSLUICE=${SLUICE} -DPROGRAM=${WORK}/import_example
+  run(${CMAKE_COMMAND} -DMAKER=${MAKER} -DPROGRAM=${WORK}/import_example
       -DMODEL=${OWN_MODEL} -DWORK=${WORK}/import
       -P ${CMAKE_CURRENT_LIST_DIR}/../import_program.cmake)
 else()

@@ -3,7 +3,7 @@
 # driver example on the simulated device.
 #   cmake -DCARGO=.. -DLIBRARY=<libsluice> -DDEVICE=<libsluice_device> -DCRATE=<folder>
 #         -DCACHE=<libsluice_cache.a>
-#         [-DIMPORT=<libsluice_import> -DOWN_MODEL=<file>] -DSLUICE=<tool> -DGOLDENS=.. -DWORK=<folder> -P test.cmake
+#         [-DIMPORT=<libsluice_import> -DOWN_MODEL=<file>] -DMAKER=<test_files> -DGOLDENS=.. -DWORK=<folder> -P test.cmake
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/../models.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/../cached_program.cmake)
@@ -54,7 +54,7 @@ run(${CARGO} build -q ${at} --example cached)
 check_cached(${WORK}/target/debug/examples/cached)
 if(IMPORT)
   run(${CARGO} build -q ${at} --example import)
-  run(${CMAKE_COMMAND} -DSLUICE=${SLUICE} -DPROGRAM=${WORK}/target/debug/examples/import
+  run(${CMAKE_COMMAND} -DMAKER=${MAKER} -DPROGRAM=${WORK}/target/debug/examples/import
       -DMODEL=${OWN_MODEL} -DWORK=${WORK}/import
       -P ${CMAKE_CURRENT_LIST_DIR}/../import_program.cmake)
 else()
