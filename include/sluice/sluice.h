@@ -189,7 +189,7 @@ SLUICE_API sluice_status_t sluice_graph_create(sluice_context_t* context,
                                                sluice_diagnostic_t* diagnostic);
 /* Gives the graph's memory back to its context. NULL: nothing. */
 SLUICE_API void sluice_graph_destroy(sluice_graph_t* graph);
-/* The same for a machine, from hardware.fbs bytes. */
+/* Makes a machine of the bytes of a hardware.fbs; errors and ownership as of a graph. */
 SLUICE_API sluice_status_t sluice_hardware_create(sluice_context_t* context,
                                                   const void* bytes, size_t size,
                                                   sluice_hardware_t** out_hardware,

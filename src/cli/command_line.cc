@@ -112,13 +112,13 @@ void AddHw(CLI::App* sub, std::string* hardware) {
 
 void AddSchedule(CLI::App* app, ScheduleCommand* command) {
   CLI::App* sub =
-      app->add_subcommand("schedule", "a graph on a chip -> a verified plan");
+      app->add_subcommand("schedule", "a graph on a machine -> a verified plan");
   sub->add_option("graph", command->graph, "graph file")->required();
   AddHw(sub, &command->hardware);
   sub->add_option("-o,--output", command->output, "plan file to write");
   AddPlanOnly(sub, &command->plan_only);
   AddQuantity(sub, "--budget", &command->budget_bytes, ParseBytes,
-              "scratchpad to use, at most the chip's", "BYTES");
+              "scratchpad to use, at most the machine's", "BYTES");
   AddQuantity(sub, "--deadline", &command->deadline_ns, ParseDuration,
               "stop improving after this time (50ms, 2s)", "TIME");
   sub->add_option("--iterations", command->iterations,
@@ -126,7 +126,7 @@ void AddSchedule(CLI::App* app, ScheduleCommand* command) {
   sub->add_option("--seed", command->seed,
                   "number that the search's random choices start from");
   sub->add_option("--resume", command->resume,
-                  "plan file of this graph and chip to go on from");
+                  "plan file of this graph and machine to go on from");
   sub->add_option(
       "--layers", command->layers,
       "CSV file to write: what each layer takes, what limits it, and its bound");
@@ -165,7 +165,7 @@ void AddSchedule(CLI::App* app, ScheduleCommand* command) {
 void AddReschedule(CLI::App* app, RescheduleCommand* command) {
   CLI::App* sub = app->add_subcommand(
       "reschedule",
-      "a plan after graph, chip or budget have changed, made from the last plan");
+      "a plan after graph, machine or budget have changed, made from the last plan");
   sub->add_option("plan", command->plan, "the last plan file")->required();
   AddMadeFor(sub, &command->graph, &command->hardware);
   sub->add_option("-o,--output", command->output, "plan file to write");
@@ -173,7 +173,7 @@ void AddReschedule(CLI::App* app, RescheduleCommand* command) {
   sub->add_flag("--minimise-changes", command->minimise_changes,
                 "keep orders, addresses and blocks wherever they hold");
   AddQuantity(sub, "--budget", &command->budget_bytes, ParseBytes,
-              "scratchpad to use, at most the chip's", "BYTES");
+              "scratchpad to use, at most the machine's", "BYTES");
   AddQuantity(sub, "--deadline", &command->deadline_ns, ParseDuration,
               "stop improving after this time (50ms, 2s)", "TIME");
   sub->add_option("--iterations", command->iterations, "improve by so many iterations");
@@ -281,7 +281,7 @@ void AddReport(CLI::App* app, ReportCommand* command) {
   sub->add_option("--against-graph", command->against_graph,
                   "its graph (default: the one in its file, else the first plan's)");
   sub->add_option("--against-hw", command->against_hardware,
-                  "its chip (default: the one in its file, else the first plan's)");
+                  "its machine (default: the one in its file, else the first plan's)");
   AddJson(sub, &command->json);
   sub->callback([command] { Run(*command); });
 }
@@ -389,7 +389,7 @@ void AddEvaluate(CLI::App* app, EvaluateCommand* command) {
   AddHw(sub, &command->hardware);
   sub->add_option("--schedule", command->schedule, "SCHEDULE.json")->required();
   AddQuantity(sub, "--budget", &command->budget_bytes, ParseBytes,
-              "scratchpad to use, at most the chip's", "BYTES");
+              "scratchpad to use, at most the machine's", "BYTES");
   sub->add_option("-o,--output", command->output, "schedule file to write");
   sub->footer(EvaluateHelp());
   AddJson(sub, &command->json);
@@ -463,7 +463,7 @@ void AddCurve(CLI::App* app, CurveCommand* command) {
       ->check(CLI::IsMember({"edp", "latency", "energy"}))
       ->capture_default_str();
   AddQuantity(sub, "--budget", &command->budget_bytes, ParseBytes,
-              "largest size, at most the chip's", "BYTES");
+              "largest size, at most the machine's", "BYTES");
   AddQuantity(sub, "--deadline", &command->deadline_ns, ParseDuration,
               "time for all plans together", "TIME");
   sub->add_option("--iterations", command->iterations,
@@ -497,7 +497,7 @@ void AddCoschedule(CLI::App* app, CoscheduleCommand* command) {
                   "points of each model's curve (default 12)")
       ->check(CLI::Range(2, 256));
   AddQuantity(sub, "--budget", &command->budget_bytes, ParseBytes,
-              "scratchpad for all, at most the chip's", "BYTES");
+              "scratchpad for all, at most the machine's", "BYTES");
   AddQuantity(sub, "--deadline", &command->deadline_ns, ParseDuration,
               "time for everything together", "TIME");
   sub->add_option("--iterations", command->iterations,

@@ -4,7 +4,9 @@
 
 Development time only; the tests read the JSON. Run it as
 
-    python3 make_goldens.py MODEL_FOLDER... [-o tflite.json] [--runs N] [--outputs-only]
+    python3 bindings/tflite/fetch.py
+    PYTHONPATH=build/tflite/python python3 tests/goldens/make_goldens.py MODEL_FOLDER...
+        [-o tflite.json] [--runs N] [--outputs-only] [--add]
 
 with the folder of the reference models and tests/models.
 
@@ -12,12 +14,11 @@ A float input or output that the model quantises itself counts as quantised: its
 bytes are those of the quantised tensor, the interpreter gets the floats that they mean,
 and what it answers has to be such floats again. With --runs, one interpreter runs that
 often in a row; run r of seed s has the inputs of seed s + 1000 r, and the hash is that
-of all runs' outputs, one behind the other.
+of all runs' outputs, one behind the other. With --add the file keeps what it says of models
+that are not in these folders.
 
-It sets up a virtual environment next to the output (or in --venv) with the
-interpreter from PyPI and runs itself in there. Inputs follow the rule "Seeded bytes"
-of include/sluice/ops.h: input i of a run with seed s is filled from the SplitMix64
-sequence of s * 256 + i. Per model and seed the JSON holds the FNV-1a 64 hash of the
+fetch.py gets the interpreter. Inputs follow the rule "Seeded bytes" of include/sluice/ops.h:
+input i of a run with seed s is filled from the SplitMix64 sequence of s * 256 + i. Per model and seed the JSON holds the FNV-1a 64 hash of the
 output tensors' dense bytes, concatenated in output order, and how many bytes that are.
 Final outputs can be blind to their inputs (a class that always wins), so it also holds,
 per model, the hash of every tensor an operator writes, by name, one for each seed. The
@@ -28,9 +29,6 @@ import glob
 import hashlib
 import json
 import os
-import subprocess
-import sys
-import venv
 
 from seeded_bytes import fnv1a, split_mix
 
@@ -197,27 +195,17 @@ def run(content, seed, tensors, runs=1):
     return outputs, hashes
 
 
-def enter_venv(folder):
-    python = os.path.join(folder, "bin", "python")
-    if not os.path.exists(python):
-        venv.create(folder, with_pip=True)
-        subprocess.check_call([python, "-m", "pip", "-q", "install", *PACKAGES])
-    os.execv(python, [python, *sys.argv, "--inside"])
-
-
 def main():
     here = os.path.dirname(os.path.abspath(__file__))
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("models", nargs="+", help="folders with the .tflite files")
     parser.add_argument("-o", "--output", default=os.path.join(here, "tflite.json"))
-    parser.add_argument("--venv", default=os.path.join(here, ".venv"))
     parser.add_argument("--runs", type=int, default=1, help="in a row, of one state")
     parser.add_argument("--outputs-only", action="store_true",
                         help="no hashes of the tensors on the way")
-    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--add", action="store_true",
+                        help="to what the file says of models that are not in these folders")
     arguments = parser.parse_args()
-    if not arguments.inside:
-        enter_venv(arguments.venv)
 
     models = {}
     inside = {}
@@ -242,8 +230,13 @@ def main():
         differ = sum(len(set(h)) == len(SEEDS) for h in inside[name].values())
         print(name, len(tensors), "tensors,", differ, "with one hash for each seed")
     inside = {m: {t: " ".join(h) for t, h in ts.items()} for m, ts in inside.items()}
+    made = {"models": models, "tensors": inside, "sha256": sums}
+    if arguments.add:
+        with open(arguments.output, encoding="utf-8") as file:
+            known = json.load(file)
+        made = {part: dict(sorted((known[part] | made[part]).items())) for part in made}
     with open(arguments.output, "w", encoding="utf-8") as out:
-        json.dump({"models": models, "tensors": inside, "sha256": sums}, out, indent=1)
+        json.dump(made, out, indent=1)
         out.write("\n")
 
 
