@@ -10,7 +10,8 @@ Most of the time to compile a test goes into headers and into the inline functio
 source makes again. Sources in one call share both. Two sources share a call only if no name
 that one of them defines outside of functions occurs in the other one, or in a header of the
 project that the other one includes: such a name would be defined twice, or mean another thing.
-Headers with different types, or functions of tests, of one name are kept apart too. Sources that
+Headers with different types, or functions of tests, of one name are kept apart too, and so are
+sources of one file name, which messages of a joined call could not tell apart. Sources that
 say `using namespace` are joined only where they all open the same ones. A source with a macro of
 its own or a struct of the C interface stays alone. In the library, whose functions are declared in
 headers, a name that a header of both mentions means the same in both, unless both define it.
@@ -130,6 +131,8 @@ class Source:
         self.used = used(path)
 
     def may_join(self, other):
+        if os.path.basename(self.path) == os.path.basename(other.path):
+            return False
         declared = set()
         if self.of_library and other.of_library:
             declared.update(*map(words, self.headers & other.headers))
@@ -185,8 +188,15 @@ def self_test():
                 file.write(text)
         found += groups(folder, [os.path.join(folder, "src/model", name)
                                  for name in library if name != "h"])
+        # m shares a call with n, but not with the other m.
+        alike = [os.path.join(folder, name) for name in ("x/m", "y/m", "y/n")]
+        for number, path in enumerate(alike):
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(f"int o{number};\n")
+        found += groups(folder, alike)
     found = ["".join(map(os.path.basename, group)) for group in found]
-    assert found == ["ab", "fg", "ij"], found
+    assert found == ["ab", "fg", "ij", "mn"], found
 
 
 def main():
