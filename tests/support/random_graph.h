@@ -16,120 +16,125 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "support/random_elements.h"
+#include "support/random_gradients.h"
 #include "support/random_machine.h"
 #include "support/random_moves.h"
+#include "support/random_products.h"
 #include "support/stream_builder.h"
 
 namespace sluice_test {
 
-class RandomGraph : private RandomMoves {
+class RandomGraph {
  public:
   explicit RandomGraph(uint64_t seed, RandomGraphLimits limits = {})
-      : RandomMoves(seed, limits) {}
+      : g_(seed, limits) {}
 
   GraphSpec Make() {
-    const uint32_t inputs = 1 + rng_.Below(3);
+    const uint32_t inputs = 1 + g_.rng.Below(3);
     for (uint32_t i = 0; i < inputs; ++i) {
-      const uint8_t dtype = EightBit();
-      AddInput(SmallShape(), dtype);
+      const uint8_t dtype = g_.EightBit();
+      g_.AddInput(g_.SmallShape(), dtype);
     }
-    const uint32_t layers = 1 + rng_.Below(limits_.layers);
-    for (int tries = 0; tries < 200 && spec_.layers.size() < layers; ++tries) {
+    const uint32_t layers = 1 + g_.rng.Below(g_.limits.layers);
+    for (int tries = 0; tries < 200 && g_.spec.layers.size() < layers; ++tries) {
       AddSomeLayer();
     }
     // A reshape always works.
-    if (spec_.layers.empty()) AddReshape(0);
+    if (g_.spec.layers.empty()) AddReshape(&g_, 0);
     MarkOutputs();
-    return spec_;
+    return g_.spec;
   }
 
  private:
   void AddRareLayer(uint32_t in) {
-    switch (rng_.Below(limits_.opaque ? 13 : 9)) {
+    switch (g_.rng.Below(g_.limits.opaque ? 13 : 9)) {
       case 5:
       case 6:
-        return AddWeightGradient(in);
+        return AddWeightGradient(&g_, in);
       case 7:
-        return AddReluGradient(in);
+        return AddReluGradient(&g_, in);
       case 8:
-        return AddMaxPoolGradient(in);
+        return AddMaxPoolGradient(&g_, in);
       case 0:
-        return AddTransposedConv(in);
+        return AddTransposedConv(&g_, in);
       case 1:
-        return AddWidePad(in);
+        return AddWidePad(&g_, in);
       case 2:
-        return AddNorm(in);
+        return AddNorm(&g_, in);
       case 3:
       case 4:
-        return AddAppend(in);
+        return AddAppend(&g_, in);
       default:
-        return AddOpaque(in);
+        return AddOpaque(&g_, in);
     }
   }
 
   void AddSomeLayer() {
-    const uint32_t in = Pick();
-    if (limits_.curves && Chance(8))
-      return Chance(50) ? AddHardSwish(in) : AddPrelu(in);
-    if (limits_.every_op && Chance(25)) return AddRareLayer(in);
-    switch (rng_.Below(21)) {
+    const uint32_t in = g_.Pick();
+    if (g_.limits.curves && g_.Chance(8))
+      return g_.Chance(50) ? AddHardSwish(&g_, in) : AddPrelu(&g_, in);
+    if (g_.limits.every_op && g_.Chance(25)) return AddRareLayer(in);
+    switch (g_.rng.Below(21)) {
       case 0:
       case 1:
       case 2:
-        return AddConv(in, false);
+        return AddConv(&g_, in, false);
       case 3:
-        return AddConv(in, true);
+        return AddConv(&g_, in, true);
       case 4:
-        return AddFullyConnected(in);
+        return AddFullyConnected(&g_, in);
       case 5:
-        return AddMatmul(in);
+        return AddMatmul(&g_, in);
       case 6:
-        return AddPool(in);
+        return AddPool(&g_, in);
       case 7:
       case 8:
-        return AddBinary(in);
+        return AddBinary(&g_, in);
       case 9:
-        return AddRequantize(in);
+        return AddRequantize(&g_, in);
       case 10:
-        return AddLookup(in);
+        return AddLookup(&g_, in);
       case 11:
-        return AddSoftmax(in);
+        return AddSoftmax(&g_, in);
       case 12:
-        return AddReduce(in);
+        return AddReduce(&g_, in);
       case 13:
-        return AddArgmax(in);
+        return AddArgmax(&g_, in);
       case 14:
       case 15:
-        return AddConcat(in);
+        return AddConcat(&g_, in);
       case 16:
-        return AddSlice(in);
+        return AddSlice(&g_, in);
       case 17:
-        return AddPad(in);
+        return AddPad(&g_, in);
       case 18:
-        if (Chance(30)) return AddGather();
-        return Chance(50) ? AddReshape(in) : AddReshapedConcat(in);
+        if (g_.Chance(30)) return AddGather(&g_);
+        return g_.Chance(50) ? AddReshape(&g_, in) : AddReshapedConcat(&g_, in);
       case 19:
-        return AddTranspose(in);
+        return AddTranspose(&g_, in);
       default:
-        return AddResize(in);
+        return AddResize(&g_, in);
     }
   }
 
   // Tensors that no layer reads become outputs, and some that are read.
   void MarkOutputs() {
-    for (const LayerSpec& layer : spec_.layers) {
+    for (const LayerSpec& layer : g_.spec.layers) {
       for (uint32_t t : layer.outputs) {
-        if (spec_.tensors[t].kind != 0) continue;
-        if (consumers_[t] == 0 || Chance(15)) spec_.tensors[t].kind = 2;
+        if (g_.spec.tensors[t].kind != 0) continue;
+        if (g_.consumers[t] == 0 || g_.Chance(15)) g_.spec.tensors[t].kind = 2;
       }
     }
     // A graph that writes only states gets an output.
-    for (const TensorSpec& t : spec_.tensors) {
+    for (const TensorSpec& t : g_.spec.tensors) {
       if (t.kind == 2) return;
     }
-    AddReshape(activations_[0]);
-    spec_.tensors.back().kind = 2;
+    AddReshape(&g_, g_.activations[0]);
+    g_.spec.tensors.back().kind = 2;
   }
+
+  random_parts::RandomTensors g_;
 };
 
 inline GraphSpec MakeRandomGraph(uint64_t seed, RandomGraphLimits limits = {}) {

@@ -25,25 +25,30 @@ struct RandomGraphLimits {
   bool curves = true;       // also HARD_SWISH and PRELU
 };
 
-class RandomTensors {
- protected:
-  using Shape = std::array<int32_t, 4>;
+namespace random_parts {
 
-  RandomTensors(uint64_t seed, RandomGraphLimits limits)
-      : rng_(seed), limits_(limits) {}
+using Shape = std::array<int32_t, 4>;
+
+// One axis of a window.
+struct WindowAxis {
+  int32_t filter, stride, dilation, before, after, out;
+};
+
+// The graph so far. What adds a layer is a free function of its group's header.
+struct RandomTensors {
+  RandomTensors(uint64_t seed, RandomGraphLimits most) : rng(seed), limits(most) {}
 
   int32_t Range(int32_t low, int32_t high) {  // both included
-    return low +
-           static_cast<int32_t>(rng_.Below(static_cast<uint32_t>(high - low + 1)));
+    return low + static_cast<int32_t>(rng.Below(static_cast<uint32_t>(high - low + 1)));
   }
-  bool Chance(uint32_t percent) { return rng_.Below(100) < percent; }
+  bool Chance(uint32_t percent) { return rng.Below(100) < percent; }
   uint8_t EightBit() { return Chance(75) ? SLUICE_DTYPE_INT8 : SLUICE_DTYPE_UINT8; }
 
   Shape SmallShape() {
     for (;;) {
       Shape s = {Chance(25) ? Range(2, 3) : 1, Chance(15) ? 1 : Range(2, 12),
                  Chance(15) ? 1 : Range(2, 12), Chance(15) ? 1 : Range(2, 24)};
-      if (Elements(s) <= limits_.elements) return s;
+      if (Elements(s) <= limits.elements) return s;
     }
   }
   static int64_t Elements(const Shape& s) { return int64_t{s[0]} * s[1] * s[2] * s[3]; }
@@ -51,7 +56,7 @@ class RandomTensors {
     for (int32_t e : s) {
       if (e < 1) return false;
     }
-    return Elements(s) <= limits_.elements;
+    return Elements(s) <= limits.elements;
   }
 
   // Sometimes omits leading extents of 1: lower ranks are read alike.
@@ -61,39 +66,39 @@ class RandomTensors {
     return std::vector<int32_t>(s.begin() + static_cast<long>(first), s.end());
   }
   uint32_t Add(TensorSpec tensor, const Shape& shape) {
-    spec_.tensors.push_back(std::move(tensor));
-    shapes_.push_back(shape);
-    consumers_.push_back(0);
-    return static_cast<uint32_t>(spec_.tensors.size() - 1);
+    spec.tensors.push_back(std::move(tensor));
+    shapes.push_back(shape);
+    consumers.push_back(0);
+    return static_cast<uint32_t>(spec.tensors.size() - 1);
   }
   uint32_t AddActivation(const Shape& shape, uint8_t dtype) {
     const uint32_t t = Add({DimsOf(shape), dtype, 0, 0, 0}, shape);
-    activations_.push_back(t);
+    activations.push_back(t);
     return t;
   }
   uint32_t AddInput(const Shape& shape, uint8_t dtype) {
     const uint32_t t = Add({DimsOf(shape), dtype, 1, 0, 0}, shape);
-    activations_.push_back(t);
+    activations.push_back(t);
     return t;
   }
   uint32_t AddSeeded(std::vector<int32_t> dims, uint8_t dtype) {
-    return Add({std::move(dims), dtype, 3, 3, rng_.Next() >> 8}, Shape{1, 1, 1, 1});
+    return Add({std::move(dims), dtype, 3, 3, rng.Next() >> 8}, Shape{1, 1, 1, 1});
   }
   void AddLayer(uint16_t op, std::vector<uint32_t> inputs, uint32_t output,
                 std::vector<int32_t> attributes) {
     for (uint32_t t : inputs) {
-      if (t != SLUICE_NONE) ++consumers_[t];
+      if (t != SLUICE_NONE) ++consumers[t];
     }
-    spec_.layers.push_back({op, std::move(inputs), {output}, std::move(attributes)});
+    spec.layers.push_back({op, std::move(inputs), {output}, std::move(attributes)});
   }
 
   // Prefers new tensors, so that graphs become deep as well as wide.
   uint32_t Pick() {
-    const uint32_t n = static_cast<uint32_t>(activations_.size());
-    const uint32_t a = rng_.Below(n), b = rng_.Below(n);
-    return activations_[Chance(60) ? std::max(a, b) : a];
+    const uint32_t n = static_cast<uint32_t>(activations.size());
+    const uint32_t a = rng.Below(n), b = rng.Below(n);
+    return activations[Chance(60) ? std::max(a, b) : a];
   }
-  uint8_t Dtype(uint32_t t) const { return spec_.tensors[t].dtype; }
+  uint8_t Dtype(uint32_t t) const { return spec.tensors[t].dtype; }
   bool IsEightBit(uint32_t t) const {
     return Dtype(t) == SLUICE_DTYPE_INT8 || Dtype(t) == SLUICE_DTYPE_UINT8;
   }
@@ -124,12 +129,9 @@ class RandomTensors {
       values.push_back(Multiplier());
       values.push_back(shift + Range(-1, 1));
     }
-    return Add(spec_.Inline({channels, 3}, SLUICE_DTYPE_INT32, values), {1, 1, 1, 1});
+    return Add(spec.Inline({channels, 3}, SLUICE_DTYPE_INT32, values), {1, 1, 1, 1});
   }
 
-  struct WindowAxis {
-    int32_t filter, stride, dilation, before, after, out;
-  };
   bool RandomWindow(int32_t in, bool dilate, WindowAxis* w) {
     w->filter = Range(1, 4);
     w->stride = Chance(60) ? 1 : Range(2, 4);
@@ -153,14 +155,15 @@ class RandomTensors {
             weight_zero, ZeroOf(dtype), low,        high};
   }
 
-  sluice::Rng rng_;
-  RandomGraphLimits limits_;
-  GraphSpec spec_;
-  std::vector<Shape> shapes_;  // per tensor; constants have no meaning here
-  std::vector<uint32_t> consumers_;
-  std::vector<uint32_t> activations_;
+  sluice::Rng rng;
+  RandomGraphLimits limits;
+  GraphSpec spec;
+  std::vector<Shape> shapes;  // per tensor; constants have no meaning here
+  std::vector<uint32_t> consumers;
+  std::vector<uint32_t> activations;
 };
 
+}  // namespace random_parts
 }  // namespace sluice_test
 
 #endif  // SLUICE_TESTS_SUPPORT_RANDOM_TENSORS_H_
