@@ -11,7 +11,6 @@ Needs: pip install tensorflow-cpu.
 What was made before stays. every_model.py runs the files through the tool.
 """
 import argparse
-import fnmatch
 import os
 import sys
 
@@ -22,6 +21,7 @@ import numpy as np
 import tensorflow as tf
 
 import keras_networks
+from selection import Selection
 
 
 def samples(model):
@@ -79,8 +79,9 @@ def main():
     parser.add_argument("--only", default="*")
     options = parser.parse_args()
     os.makedirs(options.folder, exist_ok=True)
+    only = Selection(options.only)
     for name, make in keras_networks.NETWORKS.items():
-        wanted = [w for w in WAYS if fnmatch.fnmatch(f"{name}.{w}", options.only)]
+        wanted = [w for w in WAYS if only.has(f"{name}.{w}")]
         paths = {w: os.path.join(options.folder, f"keras_{name}.{w}.tflite") for w in wanted}
         if all(os.path.exists(p) for p in paths.values()):
             continue
@@ -104,6 +105,7 @@ def main():
                 file.write(content)
             print(f"{name}.{way}: {len(content)} bytes")
             sys.stdout.flush()
+    only.require_one()
 
 
 if __name__ == "__main__":

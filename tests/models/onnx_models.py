@@ -20,7 +20,6 @@ Prints a line for each model and, at the end, how many went through and how many
 With --least-through N and --least-equal N it fails when there are fewer.
 """
 import argparse
-import fnmatch
 import json
 import os
 import re
@@ -33,6 +32,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import onnx_networks
+from selection import Selection
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "goldens"))
 from seeded_bytes import fnv1a, split_mix
@@ -291,10 +291,11 @@ def main():
     folder = options.keep or tempfile.mkdtemp()
     os.makedirs(folder, exist_ok=True)
     rows, passed, computed, equal = {}, 0, 0, 0
+    only = Selection(options.only)
     for name, make in onnx_networks.NETWORKS.items():
         for way in ways():
             full = f"{name}.{way}"
-            if not fnmatch.fnmatch(full, options.only):
+            if not only.has(full):
                 continue
             try:
                 model = quiet(quantised, make(), way, folder)
@@ -317,6 +318,7 @@ def main():
                 print(f"{full}: {error}")
             rows[full] = row
             sys.stdout.flush()
+    only.require_one()
     print(f"{len(rows)} models: {passed} end to end, {computed} of them computed, "
           f"{equal} equal in every byte")
     if options.json:

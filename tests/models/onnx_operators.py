@@ -17,13 +17,13 @@ always.
 """
 import argparse
 import collections
-import fnmatch
 import os
 import sys
 import tempfile
 
 import onnx_cases
 from onnx_models import Failed, quiet, through
+from selection import Selection
 
 
 def runs(model):
@@ -66,8 +66,9 @@ def main():
     folder = options.keep or tempfile.mkdtemp()
     os.makedirs(folder, exist_ok=True)
     counts, operators, untaken, false = collections.Counter(), {}, 0, 0
+    only = Selection(options.only)
     for name, model in onnx_cases.models():
-        if not fnmatch.fnmatch(name, options.only):
+        if not only.has(name):
             continue
         if not runs(model):
             untaken += 1
@@ -78,6 +79,7 @@ def main():
         operators.setdefault(name.split(".")[0], collections.Counter())[what] += 1
         if what != "equal":
             print(f"{name}: {what}: {text[:230]}", flush=True)
+    only.require_one()
     if options.table:
         for name, row in operators.items():
             print(name, dict(row))

@@ -15,7 +15,6 @@ Prints a line for each model that is not equal and, at the end, how many of the 
 operators are; --least N fails where there are fewer equal models.
 """
 import argparse
-import fnmatch
 import os
 import subprocess
 import sys
@@ -24,6 +23,7 @@ import tempfile
 import numpy as np
 
 import tflite_cases
+from selection import Selection
 from tflite_maker import Model
 
 
@@ -140,10 +140,11 @@ def main():
     folder = options.keep or tempfile.mkdtemp()
     os.makedirs(folder, exist_ok=True)
     table, models, equal = {}, 0, 0
+    only = Selection(options.only)
     for operator, variant, types, make in tflite_cases.CASES:
         for kind in types:
             name = ".".join(filter(None, (operator, variant.replace(" ", "_"), kind)))
-            if not fnmatch.fnmatch(name, options.only):
+            if not only.has(name):
                 continue
             verdicts = []
             for seed in range(1, options.seeds + 1):
@@ -174,6 +175,7 @@ def main():
         for operator in sorted(table):
             print(f"| {operator} | " + ", ".join(
                 f"{k} {g}/{n}" for k, (g, n) in table[operator].items()) + " |")
+    only.require_one()
     whole = sum(all(g == n for g, n in kinds.values()) for kinds in table.values())
     print(f"{models} models that the runtime runs: {equal} equal in every byte; of "
           f"{len(table)} operators {whole} in all of their types")

@@ -13,7 +13,6 @@ Needs: pip install torch torchvision onnx onnxscript onnxruntime numpy.
 What was made before stays. every_model.py runs the files through the tool.
 """
 import argparse
-import fnmatch
 import os
 import sys
 import warnings
@@ -25,6 +24,7 @@ from torch import nn
 from torch.nn import functional as F
 
 import onnx_models
+from selection import Selection
 
 
 class RmsNorm(nn.Module):
@@ -277,12 +277,13 @@ def main():
     parser.add_argument("--ways", default="float,qdq,qdq_uint8,qoperator,dynamic")
     options = parser.parse_args()
     os.makedirs(options.folder, exist_ok=True)
+    only = Selection("torch_" + options.only)
     for name, make in NETWORKS.items():
         for exporter in options.exporters.split(","):
             full = f"torch_{name}.{exporter}"
             paths = {w: os.path.join(options.folder, f"{full}.{w}.onnx")
                      for w in options.ways.split(",")
-                     if fnmatch.fnmatch(f"{full}.{w}", "torch_" + options.only)}
+                     if only.has(f"{full}.{w}")}
             if all(os.path.exists(p) for p in paths.values()):
                 continue
             torch.manual_seed(3)
@@ -306,6 +307,7 @@ def main():
             for left in ("float.onnx", "quantised.onnx"):
                 if os.path.exists(os.path.join(options.folder, left)):
                     os.remove(os.path.join(options.folder, left))
+    only.require_one()
 
 
 if __name__ == "__main__":
