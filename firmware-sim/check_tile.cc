@@ -24,6 +24,12 @@ std::string ExpectDtype(const char* what, const Box& box, int dtype) {
          ", not " + std::to_string(dtype);
 }
 
+bool IsEightBit(const Box& box) { return DtypeBytes(box.dtype) == 1; }
+
+std::string ExpectEightBits(const Box& a, const Box& b) {
+  return IsEightBit(a) && IsEightBit(b) ? "" : "dtype: operands must be 8 bit";
+}
+
 #define TRY(expression)                     \
   do {                                      \
     std::string try_text = (expression);    \
@@ -103,6 +109,8 @@ std::string CheckScattered(const Tile& t, int64_t channels) {
 
 std::string CheckWeightGradient(const Tile& t) {
   if (!t.input1.present()) return "operands: input1 is missing";
+  TRY(ExpectEightBits(t.input0, t.input1));
+  if (t.last && !IsEightBit(t.output)) return "dtype: a weight gradient gives 8 bits";
   const Extent& out = t.target().extent;
   const int64_t rows = t.layer.second[1];
   TRY(CheckChannels(t, t.layer.second[0] * rows));
@@ -134,6 +142,7 @@ std::string CheckWeightGradient(const Tile& t) {
 
 std::string CheckMaxPoolGradient(const Tile& t) {
   if (!t.input1.present()) return "operands: input1 is missing";
+  TRY(ExpectEightBits(t.input0, t.input1));
   TRY(ExpectDtype("output", t.output, t.input0.dtype));
   TRY(CheckScattered(t, t.output.extent[3]));
   Extent want = t.output.extent;
@@ -146,6 +155,7 @@ std::string CheckMaxPoolGradient(const Tile& t) {
 
 std::string CheckConvolution(const Tile& t) {
   if (!t.weight.present()) return "operands: weight is missing";
+  TRY(ExpectEightBits(t.input0, t.weight));
   const Extent& out = t.target().extent;
   const Extent& in = t.input0.extent;
   const Extent& w = t.weight.extent;
@@ -190,6 +200,7 @@ std::string CheckConvolution(const Tile& t) {
 std::string CheckMatmul(const Tile& t) {
   const Extent& out = t.target().extent;
   if (!t.input1.present()) return "operands: input1 is missing";
+  TRY(ExpectEightBits(t.input0, t.input1));
   TRY(CheckChannels(t, t.layer.input[3]));
   const int64_t c = t.c_end - t.c_begin;
   TRY(Expect("input0", t.input0.extent, {out[0], out[1], out[2], c}));
@@ -210,8 +221,6 @@ std::string CheckBroadcast(const char* what, const Box& box, const Extent& tenso
   }
   return Expect(what, box.extent, want);
 }
-
-bool IsEightBit(const Box& box) { return DtypeBytes(box.dtype) == 1; }
 
 }  // namespace
 

@@ -118,7 +118,10 @@ class Run {
       case Means::kPad:
         return Pad(layer);
       case Means::kReshape:
-        if (values_[layer.inputs[0]].size() != values_[o].size()) return "byte counts";
+        if (graph_.tensors[layer.inputs[0]].dtype != graph_.tensors[o].dtype ||
+            values_[layer.inputs[0]].size() != values_[o].size()) {
+          return "byte counts or dtypes";
+        }
         values_[o] = values_[layer.inputs[0]];
         return "";
       case Means::kGather:

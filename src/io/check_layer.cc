@@ -233,6 +233,7 @@ Status CheckPool(const Rule& r) {
 }
 
 Status CheckBinary(const Rule& r) {
+  if (r.in(0).dtype != r.in(1).dtype) return r.Bad("dtype differs");
   for (int a = 0; a < kAxes; ++a) {
     int32_t widest = 1;
     for (size_t i = 0; i < 2; ++i) widest = Max(widest, r.in(i).extent[a]);
@@ -260,7 +261,9 @@ Status CheckEightBitUnary(const Rule& r) {
 
 Status CheckLookup(const Rule& r) {
   SLUICE_TRY(CheckEightBitUnary(r));
-  return r.in(1).bytes == 256 ? Status::kOk : r.Bad("the table must have 256 bytes");
+  return IsEightBit(r.in(1)) && r.in(1).bytes == 256
+             ? Status::kOk
+             : r.Bad("the table must have 256 bytes");
 }
 
 // True when `tensor` has the box's extent or 1 along each axis.
@@ -305,6 +308,7 @@ Status CheckPrelu(const Rule& r) {
 
 Status CheckSoftmax(const Rule& r) {
   SLUICE_TRY(CheckEightBitUnary(r));
+  if (r.in(0).dtype != r.out().dtype) return r.Bad("dtype differs");
   if (r.layer.input(1) == kNone) return Status::kOk;
   if (!BroadcastsTo(r.in(1), r.in(0))) return r.Bad("mask does not fit");
   return r.in(1).dtype == SLUICE_DTYPE_UINT8 ? Status::kOk
@@ -316,7 +320,9 @@ Status CheckWeightGradient(const Rule& r) {
   const Tensor& error = r.in(1);
   const Tensor& out = r.out();
   const int64_t groups = OneIfZero(r.at(SLUICE_CONV_GROUPS));
-  if (!IsEightBit(in) || !IsEightBit(error)) return r.Bad("operands must be 8 bit");
+  if (!IsEightBit(in) || !IsEightBit(error) || !IsEightBit(out)) {
+    return r.Bad("operands must be 8 bit");
+  }
   if (in.extent[0] != error.extent[0]) return r.Bad("batch differs");
   if (groups < 1 || in.extent[3] % groups != 0 || error.extent[3] % groups != 0) {
     return r.Bad("groups must divide input and error channels");

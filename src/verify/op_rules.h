@@ -74,12 +74,26 @@ enum : uint8_t {     // OpRule.has
   kPlainSecond = 16,  // input 1 is a mask, table, index or parameter: of one type only
 };
 
+// OpRule.types: what ops.h asks of element types. Those of views are asked together with
+// their shapes.
+enum : uint8_t {
+  kEightFirst = 1,  // input 0 has 8 bits
+  kEightSecond = 2,
+  kEightOut = 4,
+  kInputsAlike = 8,  // inputs 0 and 1 have one type
+  kOutAsFirst = 16,  // the output has the type of input 0
+  kLastInt32 = 32,   // the last input holds parameters or indices
+  kMaskUint8 = 64,   // input 1, if there is one
+  kOutIndex = 128,   // int32 or int64
+};
+
 struct OpRule {
   uint16_t op;  // SLUICE_OP_
   Deed deed;
   Work work;
   Windows windows;
   uint8_t has;       // bits
+  uint8_t types;     // bits
   uint8_t elements;  // Deed::kElements: inputs read
   // Attribute of its multiplier, the shift behind it; kNoScale; kManyScales: several
   // attributes; kChannelScales: a tensor with a row per channel.

@@ -38,6 +38,32 @@ bool ShapesFit(const Graph& graph, const Layer& layer) {
   return sum == out.extent[axis];
 }
 
+bool IsEightBit(uint8_t dtype) {
+  return dtype == SLUICE_DTYPE_INT8 || dtype == SLUICE_DTYPE_UINT8;
+}
+
+bool TypesFit(const Graph& graph, const Layer& layer) {
+  const uint8_t types = RuleOf(layer).types;
+  if (types == 0) return true;
+  if (layer.outputs.size() != 1 || layer.inputs.size() == 0) return false;
+  const auto type_of = [&](uint32_t t) -> uint8_t {
+    return t == kNone ? uint8_t{0} : graph.tensors[t].dtype;
+  };
+  const uint8_t first = type_of(layer.inputs[0]), second = type_of(layer.input(1));
+  const uint8_t last = type_of(layer.inputs[layer.inputs.size() - 1]);
+  const uint8_t out = type_of(layer.outputs[0]);
+  uint32_t broken = 0;
+  if (!IsEightBit(first)) broken |= kEightFirst;
+  if (!IsEightBit(second)) broken |= kEightSecond;
+  if (!IsEightBit(out)) broken |= kEightOut;
+  if (first != second) broken |= kInputsAlike;
+  if (first != out) broken |= kOutAsFirst;
+  if (last != SLUICE_DTYPE_INT32) broken |= kLastInt32;
+  if (second != 0 && second != SLUICE_DTYPE_UINT8) broken |= kMaskUint8;
+  if (out != SLUICE_DTYPE_INT32 && out != SLUICE_DTYPE_INT64) broken |= kOutIndex;
+  return (types & broken) == 0;
+}
+
 Box Swapped(const Box& box, int64_t width) {
   Box out = Box::At(box.twin, box.base, width);
   for (uint32_t d = 0; d < box.dims; ++d) {
@@ -59,10 +85,11 @@ Status CheckViews(Judge* judge) {
           .Text("a layer of unknown op ")
           .Number(layer.op);
     }
-    if (WorkOf(layer) != Work::kView || ShapesFit(graph, layer)) continue;
+    const bool typed = TypesFit(graph, layer);
+    if (typed && (WorkOf(layer) != Work::kView || ShapesFit(graph, layer))) continue;
     return Fail(judge->diagnostic, Status::kBadInput, "verify")
         .Layer(static_cast<uint32_t>(i))
-        .Text("the shapes of this ")
+        .Text(typed ? "the shapes of this " : "the types of this ")
         .Text(OpName(layer.op))
         .Text(" layer do not fit together");
   }

@@ -6,7 +6,7 @@
 //          tensor's row-major element index; the layer that reads them.
 // Output   the same elements as boxes of roots (contents.h), twins in the roots'
 //          indices
-// Errors   kBadInput for view layers whose shapes do not fit; kUnsupported from the
+// Errors   kBadInput for layers whose types, or views whose shapes, do not fit; kUnsupported from the
 //          work bound; kOutOfMemory.
 // Cost     one cut per view passed through.
 #ifndef SLUICE_VERIFY_VIEWS_H_
@@ -40,7 +40,8 @@ inline void DenseElements(const int32_t* extent, int64_t* stride) {
   }
 }
 
-// Rejects unknown operators, and view layers whose shapes contradict ops.h.
+// Rejects unknown operators, layers whose types contradict ops.h, and view layers whose
+// shapes do.
 Status CheckViews(Judge* judge);
 
 class Views {

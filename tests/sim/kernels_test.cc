@@ -179,7 +179,7 @@ TEST_CASE("convolution is its formula: stride, dilation, padding, groups, dtypes
   CheckConvolution({conv, i8, 1, 1, 2, 2, 3, 9, 7, 3, 5});
   CheckConvolution({conv, i8, 2, 1, 1, 1, 3, 5, 5, 6, 4});
   CheckConvolution({conv, SLUICE_DTYPE_UINT8, 1, 2, 1, 1, 3, 7, 7, 4, 4});
-  CheckConvolution({conv, SLUICE_DTYPE_INT16, 1, 1, 1, 0, 1, 3, 3, 33, 7});
+  CheckConvolution({conv, SLUICE_DTYPE_UINT8, 1, 1, 1, 0, 1, 3, 3, 33, 7});
 }
 
 TEST_CASE("depthwise convolution is its formula, with a channel multiplier too") {
