@@ -107,7 +107,7 @@ typedef struct sluice_level {
   uint64_t capacity_bytes;  /* of one instance; 0: unbounded (DRAM) */
   double read_pj_per_bit, write_pj_per_bit; /* energy of an access */
   uint64_t bytes_per_cycle_numerator;   /* 0: never limits */
-  uint64_t bytes_per_cycle_denominator; /* 0: 1 */
+  uint64_t bytes_per_cycle_denominator; /* divides the numerator; 0: 1 */
   uint32_t alignment_bytes; /* of every buffer; a power of two; 0: 1 */
   uint32_t may_hold;        /* SLUICE_HOLDS_; 0: all three */
   uint32_t must_hold;       /* SLUICE_HOLDS_: operands that may not pass this memory by */
@@ -176,7 +176,7 @@ typedef struct sluice_memory {
   uint64_t capacity_bytes;  /* 0: unbounded */
   uint64_t latency_cycles;  /* of each transfer, beside the queue's */
   uint64_t bytes_per_cycle_numerator;   /* at least 1 */
-  uint64_t bytes_per_cycle_denominator; /* 0: 1 */
+  uint64_t bytes_per_cycle_denominator; /* divides the numerator; 0: 1 */
   double read_pj_per_bit;   /* of a bit that leaves it */
   double write_pj_per_bit;  /* of a bit that reaches it */
   uint32_t read_only;       /* 1: a flash, which holds constants alone */
@@ -228,9 +228,9 @@ typedef struct sluice_host {
   uint32_t uses_port;                   /* of DRAM, for the bytes of every call: 0 or 1 */
   uint64_t call_cycles;                 /* of every call */
   uint64_t bytes_per_cycle_numerator;   /* 0: at once */
-  uint64_t bytes_per_cycle_denominator; /* 0: 1 */
+  uint64_t bytes_per_cycle_denominator; /* divides the numerator; 0: 1 */
   uint64_t ops_per_cycle_numerator;     /* MACs or vector operations; 0: at once */
-  uint64_t ops_per_cycle_denominator;   /* 0: 1 */
+  uint64_t ops_per_cycle_denominator;   /* divides the numerator; 0: 1 */
   double pj_per_cycle;                  /* of each cycle of a call */
 } sluice_host_t;
 
@@ -239,7 +239,7 @@ typedef struct sluice_machine {
   uint32_t struct_size;
   uint32_t scratchpad_level;     /* index of the level that the stream addresses */
   const char* name;              /* copied; NULL: none */
-  uint64_t clock_hz;             /* 0: 10^9 */
+  uint64_t clock_hz;             /* cycles per second, to print seconds; 0: 10^9 */
   uint64_t macs_per_cycle;       /* peak of one node; at least 1 */
   uint64_t vector_ops_per_cycle; /* peak of one node; at least 1 */
   double mac_pj, vector_op_pj;   /* energy of one operation */
@@ -249,9 +249,9 @@ typedef struct sluice_machine {
   uint32_t accumulator_bytes;    /* of one partial sum in the scratchpad; 0: 4 */
   uint32_t node_cols, node_rows; /* nodes of the mesh along each axis; 0: 1 */
   double hop_pj_per_bit;         /* of a link between neighbouring nodes */
-  uint64_t hop_latency_cycles;   /* 0: 1 */
+  uint64_t hop_latency_cycles;   /* of a FORWARD, for each link on its way; 0: 1 */
   uint64_t link_bytes_per_cycle_numerator;   /* needed with more than one node */
-  uint64_t link_bytes_per_cycle_denominator; /* 0: 1 */
+  uint64_t link_bytes_per_cycle_denominator; /* divides the numerator; 0: 1 */
 } sluice_machine_t;
 
 /* A descriptor that is being collected. */

@@ -141,7 +141,7 @@ typedef struct sluice_map_options {
   uint32_t row_stationary;  /* GREEDY: unit tensors of a row-stationary array, else of a
                                systolic one */
   uint32_t energy_exponent; /* n; both 0: energy alone, with tile_only energy * delay */
-  uint32_t delay_exponent;  /* m */
+  uint32_t delay_exponent;  /* m: energy^n * delay^m is minimised */
   uint32_t bypass;          /* operands may bypass memories that need not hold them */
   uint32_t wide;            /* EXACT: also arrays that leave usable units idle, as BEST */
   uint32_t tile_only;       /* one tile from the scratchpad down, as plans declare it */
@@ -268,7 +268,8 @@ typedef struct sluice_family_options {
   const int64_t* top;       /* tops of the buckets, ascending; the last one is `last` */
   int64_t first, last;      /* the range, both ends in it; 0 < first */
   uint32_t most;            /* buckets, where tops are chosen; 0: 16 */
-  uint32_t tolerance_percent; /* 0: 10 */
+  uint32_t tolerance_percent; /* a bucket may cost this more than its lower neighbour,
+                               where tops are chosen; 0: 10 */
   sluice_family_graph_fn graph; /* not NULL */
   void* user;               /* handed to graph as it is */
   const sluice_schedule_options_t* schedule; /* of every plan; may be NULL */
@@ -469,7 +470,7 @@ typedef struct sluice_segment_options {
   uint32_t struct_size;
   uint32_t solver;          /* SLUICE_SEGMENTS_ */
   uint32_t energy_exponent; /* n; both 0: energy alone */
-  uint32_t delay_exponent;  /* m */
+  uint32_t delay_exponent;  /* m: energy^n * delay^m is minimised */
   uint32_t top_k;           /* chains, at most 64; 0: 4 */
   uint32_t max_stages;      /* of a spatial segment, at most 8; 0: 5 */
   uint32_t proof;           /* leave nothing out: for small meshes and networks */

@@ -203,7 +203,7 @@ typedef struct sluice_graph_port {
   uint32_t tensor;    /* its index among the graph's tensors */
   const char* name;   /* the model's; lies inside the graph's bytes; "": none */
   uint32_t dtype;     /* SLUICE_DTYPE_ */
-  uint32_t rank;      /* 0 to 4 */
+  uint32_t rank;      /* number of axes, 0 to 4 */
   int32_t extent[4];  /* of `rank` axes, outermost first; 1 behind them */
   int32_t zero_point; /* real = scale * (stored - zero_point) */
   float scale;        /* 0: not quantised as a whole; the elements are what they are */

@@ -20,7 +20,7 @@ enum { SLUICE_BUFFER_FIXED = 1,      /* must lie at fixed_offset */
 /* A buffer to place. */
 typedef struct sluice_buffer {
   int64_t begin, end;   /* lives during [begin, end) */
-  int64_t bytes;        /* > 0 */
+  int64_t bytes;        /* that it occupies; above 0 */
   int64_t alignment;    /* of its offset; power of two; 0 = 1 */
   int64_t fixed_offset; /* with SLUICE_BUFFER_FIXED */
   uint64_t banks;       /* bit i: may touch bank i; 0: any */
@@ -109,7 +109,7 @@ typedef struct sluice_operator_graph {
   uint32_t struct_size;
   uint32_t tensor_count, operator_count; /* how many */
   uint32_t edge_count;          /* pairs in edges */
-  const int64_t* tensor_bytes;  /* > 0 */
+  const int64_t* tensor_bytes;  /* size of each tensor; above 0 */
   const uint8_t* tensor_role;   /* SLUICE_PLACED_ */
   const uint32_t* input_begin;  /* operator o reads inputs[input_begin[o]] to */
   const uint32_t* inputs;       /* inputs[input_begin[o + 1] - 1]: indices of tensors */

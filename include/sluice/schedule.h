@@ -63,7 +63,7 @@ typedef struct sluice_notation {
 
 /* A resolved tile; tiles are ordered by position. */
 typedef struct sluice_timed_tile {
-  int64_t cycles;      /* >= 1 */
+  int64_t cycles;      /* of computing it; at least 1 */
   double energy_pj;    /* of computing it, scratchpad accesses included */
   int64_t ofmap_bytes; /* its output on chip in [position, ofmap_end); not the store's */
   int32_t ofmap_end;   /* one past the last position that reads it on chip */

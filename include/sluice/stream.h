@@ -134,7 +134,7 @@ typedef struct {
   uint32_t magic;            /* SLUICE_STREAM_MAGIC */
   uint32_t version;          /* SLUICE_STREAM_VERSION */
   uint32_t size_bytes;       /* of the whole image, multiple of 16 */
-  uint32_t flags;            /* 0 */
+  uint32_t flags;            /* no bit has a meaning yet: 0 */
   uint32_t hash_lo, hash_hi; /* of all words after the header */
   uint32_t node_cols, node_rows; /* the mesh of nodes, each >= 1 */
   uint32_t block_count, block_offset;         /* the directory: sluice_block_t[] */
@@ -174,7 +174,7 @@ typedef struct {
   uint32_t kernel_count;            /* kernels per instance */
   uint32_t list_offset; /* uint32[engine_count + 1]: engine e runs instructions list[e] up
                            to, not including, list[e + 1] */
-  uint32_t flags;       /* 0 */
+  uint32_t flags;       /* no bit has a meaning yet: 0 */
   uint32_t instruction_count, instruction_offset; /* sluice_instruction_t[] */
   uint32_t wait_count, wait_offset;               /* sluice_wait_t[] */
   uint32_t tile_count, tile_offset;               /* sluice_tile_t[] */
@@ -259,7 +259,7 @@ enum { /* flags of COMPUTE */
  *     `count` have not completed. */
 typedef struct {
   uint16_t engine;  /* index in the table of engines */
-  uint16_t before;  /* 0 or 1 */
+  uint16_t before;  /* which visits are counted: 0 this one, 1 those in front of it */
   uint32_t count;   /* of instructions */
 } sluice_wait_t;
 

@@ -12,8 +12,9 @@ named struct_size and reserved are explained once, at the head of sluice.h. Enum
 explained by the comment of their enum; where that only names the type or field that has these
 values, by their own.
 
-A comment without a word, that only points elsewhere in the page ("see above", "alike"), or that
-has no word but those of the name ("the extent" of `extent`) says nothing.
+A comment without a word, that only points elsewhere in the page ("see above", "alike"), that has
+no word but those of the name ("the extent" of `extent`), or that is a value alone ("0", "0: 1")
+says nothing.
 """
 import pathlib
 import re
@@ -55,6 +56,14 @@ def only_repeats(comment, name):
     return "_" not in comment and stems(comment) <= stems(name)
 
 
+def only_a_value(comment, name):
+    """Besides the name: no word of three letters and no two shorter ones ("0", "0: 1")."""
+    words = re.findall(r"[a-z]+", comment.lower())
+    more = [word for word in words if len(word) > 1 and
+            (word[:-1] if word.endswith("s") else word) not in stems(name)]
+    return len(more) < 2 and not any(len(word) > 2 for word in more)
+
+
 def line_of(text, at):
     return text.count("\n", 0, at) + 1
 
@@ -91,7 +100,8 @@ class Page:
         first, last = line_of(self.code, begin), line_of(self.code, end - 1)
         lines = [line for line in range(first, last + 1) if line in self.beside]
         lines += [first - 1] if first - 1 in self.above else []
-        return any(not only_repeats(self.said[line], name) for line in lines)
+        return any(not only_repeats(self.said[line], name) and
+                   not only_a_value(self.said[line], name) for line in lines)
 
 
 def statements(page, begin, end):
@@ -235,7 +245,12 @@ enum { /* sluice_pair_t.a */
             ("/* Two ends of a range. */", "sluice_pair_t", "/* A pair. */"),
             ("/* The sum of both. */", "sluice_add", "/* Adds. */"),
             ("/* the first, in bytes */", "sluice_pair_t.a", "/* this a */"),
-            ("/* How many. */", "SLUICE_COUNT", "/* The count. */")):
+            ("/* How many. */", "SLUICE_COUNT", "/* The count. */"),
+            ("/* the first, in bytes */", "sluice_pair_t.a", "/* x */"),
+            ("/* the first, in bytes */", "sluice_pair_t.a", "/* 0 */"),
+            ("/* the first, in bytes */", "sluice_pair_t.a", "/* 0: 1 */"),
+            ("/* the first, in bytes */", "sluice_pair_t.a", "/* > 0 */"),
+            ("/* The sum of both. */", "sluice_add", "/* Is 10. */")):
         missing = [n for _, n in check_c(good.replace(comment, again))[1]]
         assert missing == [name], (again, missing)
     apart = good.replace("/* The sum of both. */\n", "/* The sum of both. */\n\n")
