@@ -12,17 +12,6 @@ namespace {
 using Shape = std::vector<int64_t>;
 using Options = std::vector<int32_t>;
 
-void Append(const Shape& shape, size_t rank, Options* options) {
-  Require(rank <= 8, "more than eight axes");
-  Require(shape.size() <= rank, "ranks that disagree");
-  options->push_back(static_cast<int32_t>(rank));
-  options->insert(options->end(), rank - shape.size(), 1);
-  for (const int64_t extent : shape) {
-    Require(extent <= std::numeric_limits<int32_t>::max(), "an extent above 2^31 - 1");
-    options->push_back(static_cast<int32_t>(extent));
-  }
-}
-
 // A tensor of floats with its shape.
 struct Real {
   uint32_t tensor;
@@ -56,9 +45,9 @@ Real Last(OnnxLowering* to, const OnnxNode& node, size_t i = 0) {
 void Two(OnnxLowering* to, const std::string& function, const Real& a, const Real& b,
          const Real& out) {
   Options options;
-  Append(out.shape, out.shape.size(), &options);
+  AppendShape(out.shape, out.shape.size(), &options);
   for (const Real* operand : {&a, &b}) {
-    Append(operand->shape, out.shape.size(), &options);
+    AppendShape(operand->shape, out.shape.size(), &options);
     const size_t missing = out.shape.size() - operand->shape.size();
     for (size_t i = 0; i < operand->shape.size(); ++i) {
       Require(operand->shape[i] == 1 || operand->shape[i] == out.shape[i + missing],
@@ -93,13 +82,6 @@ void BiasGelu(OnnxLowering* to, const OnnxNode& node) {
   AddHost(to, node.name, "Gelu", {{sum.tensor}, {0, 0, 0}, {Last(to, node).tensor}}, 0);
 }
 
-int32_t Rows(const Shape& shape, size_t begin, size_t end) {
-  int64_t product = 1;
-  for (size_t i = begin; i < end; ++i) product *= shape[i];
-  Require(product <= std::numeric_limits<int32_t>::max(), "an extent above 2^31 - 1");
-  return static_cast<int32_t>(product);
-}
-
 // The sum of two operands and a bias, normalised along its last axis.
 void SkipNorm(OnnxLowering* to, const OnnxNode& node) {
   const bool centred = node.op.find("Simplified") == std::string::npos;
@@ -122,7 +104,7 @@ void SkipNorm(OnnxLowering* to, const OnnxNode& node) {
     sum = with;
   }
   const size_t last = shape.size() - 1;
-  const int32_t row = Rows(shape, last, shape.size());
+  const int32_t row = ProductOfAxes(shape, last, shape.size());
   Require(ElementsOf(ShapeOf(InputOf(*to, node, 2))) == row,
           "scales of another extent");
   const uint32_t scale = FloatsOf(to, InputIndex(node, 2));
@@ -139,7 +121,8 @@ void SkipNorm(OnnxLowering* to, const OnnxNode& node) {
   CountRounded(to, node, kHostFloats);
   AddHost(to, node.name, centred ? "LayerNormalization" : "RMSNormalization",
           {{sum.tensor, scale, shift},
-           {Rows(shape, 0, last), row, 0, FloatBits(node.Float("epsilon", 1e-12f))},
+           {ProductOfAxes(shape, 0, last), row, 0,
+            FloatBits(node.Float("epsilon", 1e-12f))},
            {Last(to, node).tensor}},
           0);
 }
@@ -160,8 +143,9 @@ void GroupNorm(OnnxLowering* to, const OnnxNode& node) {
   }
   const Real normal = NewReal(to, node.name + "/normal", shape),
              scaled = NewReal(to, node.name + "/scaled", shape);
-  const int32_t rows = Rows({shape[0], groups}, 0, 2),
-                row = static_cast<int32_t>(Rows(shape, 1, shape.size()) / groups);
+  const int32_t rows = ProductOfAxes({shape[0], groups}, 0, 2),
+                row = static_cast<int32_t>(ProductOfAxes(shape, 1, shape.size()) /
+                                           groups);
   CountRounded(to, node, kHostFloats);
   AddHost(to, normal.name, "LayerNormalization",
           {{RealOf(to, node, 0).tensor, Number(to, node.name + "/one", 1).tensor,
@@ -262,9 +246,9 @@ void Contract(OnnxLowering* to, const OnnxNode& node, const Equation& e, float f
                                       node.name + " (" + node.op + ")");
   }
   Options options;
-  Append({batch, m, n}, 3, &options);
-  Append({batch, m, k}, 3, &options);
-  Append({batch, k, n}, 3, &options);
+  AppendShape({batch, m, n}, 3, &options);
+  AppendShape({batch, m, k}, 3, &options);
+  AppendShape({batch, k, n}, 3, &options);
   const uint32_t in_a = FloatsOf(to, first, order_a),
                  in_b = FloatsOf(to, second, order_b);
   Numbers numbers;

@@ -16,24 +16,6 @@ namespace {
 using Shape = std::vector<int64_t>;
 using Options = std::vector<int32_t>;
 
-// Appends the rank and the extents, padded with leading ones to `rank`.
-void AppendShape(const Shape& shape, size_t rank, Options* options) {
-  Require(rank <= 8, "more than eight axes");
-  options->push_back(static_cast<int32_t>(rank));
-  options->insert(options->end(), rank - shape.size(), 1);
-  for (const int64_t extent : shape) {
-    Require(extent <= std::numeric_limits<int32_t>::max(), "an extent above 2^31 - 1");
-    options->push_back(static_cast<int32_t>(extent));
-  }
-}
-
-int32_t Product(const Shape& shape, size_t begin, size_t end) {
-  int64_t product = 1;
-  for (size_t i = begin; i < end; ++i) product *= shape[i];
-  Require(product <= std::numeric_limits<int32_t>::max(), "an extent above 2^31 - 1");
-  return static_cast<int32_t>(product);
-}
-
 uint64_t SizeOf(const Shape& shape) { return static_cast<uint64_t>(ElementsOf(shape)); }
 
 // The host function has the operator's name, without its domain.
@@ -182,10 +164,10 @@ void Softmax(OnnxLowering* to, const OnnxNode& node) {
   const bool flat = to->model.opset < 13;
   const size_t axis =
       static_cast<size_t>(AxisOf(ValueOf(*to, input), node.Int("axis", flat ? 1 : -1)));
-  const int32_t outer = Product(shape, 0, axis);
-  const int32_t row =
-      flat ? Product(shape, axis, shape.size()) : static_cast<int32_t>(shape[axis]);
-  const int32_t inner = flat ? 1 : Product(shape, axis + 1, shape.size());
+  const int32_t outer = ProductOfAxes(shape, 0, axis);
+  const int32_t row = flat ? ProductOfAxes(shape, axis, shape.size())
+                           : static_cast<int32_t>(shape[axis]);
+  const int32_t inner = flat ? 1 : ProductOfAxes(shape, axis + 1, shape.size());
   const uint32_t in = FloatsOf(to, input);
   Say(to, node, node.op);
   AddHost(to, node.name, node.op, {{in}, {outer, row, inner}, {NewFloats(to, node)}},
@@ -209,8 +191,8 @@ void LayerNorm(OnnxLowering* to, const OnnxNode& node) {
       instance ? 2
                : static_cast<size_t>(AxisOf(ValueOf(*to, input), node.Int("axis", -1)));
   Require(axis < shape.size(), "no axis to normalise");
-  const int32_t rows = Product(shape, 0, axis),
-                row = Product(shape, axis, shape.size());
+  const int32_t rows = ProductOfAxes(shape, 0, axis),
+                row = ProductOfAxes(shape, axis, shape.size());
   const int32_t period = instance ? static_cast<int32_t>(shape[1]) : 0;
   const int32_t scales = instance ? period : row;
   const uint32_t in = FloatsOf(to, input);
@@ -245,12 +227,13 @@ void BatchNorm(OnnxLowering* to, const OnnxNode& node) {
     inputs.push_back(FloatsOf(to, InputIndex(node, i)));
   }
   Say(to, node, node.op);
-  AddHost(to, node.name, node.op,
-          {inputs,
-           {Product(shape, 0, 1), Product(shape, 1, 2), Product(shape, 2, shape.size()),
-            FloatBits(node.Float("epsilon", 1e-5f))},
-           {NewFloats(to, node)}},
-          0);
+  AddHost(
+      to, node.name, node.op,
+      {inputs,
+       {ProductOfAxes(shape, 0, 1), ProductOfAxes(shape, 1, 2),
+        ProductOfAxes(shape, 2, shape.size()), FloatBits(node.Float("epsilon", 1e-5f))},
+       {NewFloats(to, node)}},
+      0);
 }
 
 void Lrn(OnnxLowering* to, const OnnxNode& node) {
@@ -263,9 +246,10 @@ void Lrn(OnnxLowering* to, const OnnxNode& node) {
   Say(to, node, node.op);
   AddHost(to, node.name, node.op,
           {{in},
-           {Product(shape, 0, 1), Product(shape, 1, 2), Product(shape, 2, shape.size()),
-            static_cast<int32_t>(size), FloatBits(node.Float("alpha", 1e-4f)),
-            FloatBits(node.Float("beta", 0.75f)), FloatBits(node.Float("bias", 1.0f))},
+           {ProductOfAxes(shape, 0, 1), ProductOfAxes(shape, 1, 2),
+            ProductOfAxes(shape, 2, shape.size()), static_cast<int32_t>(size),
+            FloatBits(node.Float("alpha", 1e-4f)), FloatBits(node.Float("beta", 0.75f)),
+            FloatBits(node.Float("bias", 1.0f))},
            {NewFloats(to, node)}},
           SizeOf(shape) * static_cast<uint64_t>(std::min<int64_t>(size, shape[1])));
 }
@@ -449,7 +433,7 @@ void Pool(OnnxLowering* to, const OnnxNode& node) {
   Require(!whole || node.Int("ceil_mode", 0) == 0, "windows that are cut off");
   const Options axes = AxesOf(node, in, out, window);
   Agree(in[0] * in[1] == out[0] * out[1], node);
-  Options options = {Product(in, 0, 2)};
+  Options options = {ProductOfAxes(in, 0, 2)};
   options.insert(options.end(), axes.begin(), axes.end());
   options.push_back(whole ? 1 : 0);
   const uint32_t x = FloatsOf(to, InputIndex(node, 0));
@@ -470,7 +454,8 @@ void TransposedConvolution(OnnxLowering* to, const OnnxNode& node) {
           "a weight that does not fit the channels");
   Agree(HasElements(to, node, 2, out[1]), node);
   const Options axes = AxesOf(node, in, out, Shape(w.begin() + 2, w.end()));
-  Options options = {Product(in, 0, 1), Product(in, 1, 2), Product(out, 1, 2),
+  Options options = {ProductOfAxes(in, 0, 1), ProductOfAxes(in, 1, 2),
+                     ProductOfAxes(out, 1, 2),
                      static_cast<int32_t>(node.Int("group", 1))};
   options.insert(options.end(), axes.begin(), axes.end());
   const uint32_t x = FloatsOf(to, InputIndex(node, 0));
@@ -572,10 +557,10 @@ Sequence SequenceOf(OnnxLowering* to, const OnnxNode& node) {
   Require(!HasInput(node, 4), "sequences of several lengths");
   const Shape& r = ShapeOf(InputOf(*to, node, 2));
   Require(r.size() == 3, "weights that do not have three axes");
-  return {Product(x, 0, 1),
-          Product(x, 1, 2),
-          Product(x, 2, 3),
-          Product(r, 2, 3),
+  return {ProductOfAxes(x, 0, 1),
+          ProductOfAxes(x, 1, 2),
+          ProductOfAxes(x, 2, 3),
+          ProductOfAxes(r, 2, 3),
           direction == "bidirectional" ? 2 : 1,
           direction == "reverse"};
 }

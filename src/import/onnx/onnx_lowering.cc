@@ -73,6 +73,21 @@ Dims DimsIn(const std::vector<int64_t>& shape, const AxisOrder& order) {
   return Folded(std::move(extents));
 }
 
+int32_t ProductOfAxes(const std::vector<int64_t>& shape, size_t begin, size_t end) {
+  int64_t product = 1;
+  for (size_t i = begin; i < end; ++i) product *= shape[i];
+  return Narrow(product);
+}
+
+void AppendShape(const std::vector<int64_t>& shape, size_t rank,
+                 std::vector<int32_t>* options) {
+  Require(rank <= 8, "more than eight axes");
+  Require(shape.size() <= rank, "ranks that disagree");
+  options->push_back(static_cast<int32_t>(rank));
+  options->insert(options->end(), rank - shape.size(), 1);
+  for (const int64_t extent : shape) options->push_back(Narrow(extent));
+}
+
 AxisOrder Straight(size_t rank) {
   AxisOrder order(rank);
   std::iota(order.begin(), order.end(), 0);

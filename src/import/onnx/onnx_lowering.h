@@ -226,6 +226,12 @@ constexpr char kTies[] =
 // Facts that throw Unsupported or Error when they do not hold.
 const std::vector<int64_t>& ShapeOf(const OnnxValue& value);  // every extent >= 1
 Dims DimsIn(const std::vector<int64_t>& shape, const AxisOrder& order);  // <= 4 axes
+// The product of the extents of axes begin to end - 1.
+int32_t ProductOfAxes(const std::vector<int64_t>& shape, size_t begin, size_t end);
+// Appends the rank and the extents, padded with leading ones to `rank`: how functions of the
+// host are told a shape.
+void AppendShape(const std::vector<int64_t>& shape, size_t rank,
+                 std::vector<int32_t>* options);
 AxisOrder WithoutOnes(const AxisOrder& order,
                       const std::vector<int64_t>& shape);  // without axes of extent 1
 bool SameBytes(const Dims& a, const Dims& b);              // whether only ones differ

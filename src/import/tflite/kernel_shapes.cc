@@ -218,12 +218,22 @@ void CheckConv(const Lowering& to, const TfliteOperator& op, const Numbers& numb
   Fits(Count(ShapeAt(to, op, bias)) == y[3]);
 }
 
-void CheckPool(const Lowering& to, const TfliteOperator& op, const Numbers& numbers) {
-  Inputs(op, 1, 1);
+namespace {
+
+// Of images that differ in rows and columns alone.
+void FitImages(const Lowering& to, const TfliteOperator& op) {
   SameType(InputOf(to, op, 0), OutputOf(to, op));
   const Shape &x = ShapeAt(to, op, 0), &y = OutputOf(to, op).shape;
   Require(x.size() == 4 && y.size() == 4, "operands that do not have four axes");
   Fits(x[0] == y[0] && x[3] == y[3]);
+}
+
+}  // namespace
+
+void CheckPool(const Lowering& to, const TfliteOperator& op, const Numbers& numbers) {
+  Inputs(op, 1, 1);
+  FitImages(to, op);
+  const Shape &x = ShapeAt(to, op, 0), &y = OutputOf(to, op).shape;
   for (size_t a = 0; a < 2; ++a)
     FitWindow(numbers, a, x[1 + a], y[1 + a], numbers[3 + a]);
 }
@@ -265,10 +275,7 @@ void CheckMatmul(const Lowering& to, const TfliteOperator& op, const Numbers& nu
 
 void CheckResize(const Lowering& to, const TfliteOperator& op, const Numbers&) {
   Inputs(op, 2, 2);
-  SameType(InputOf(to, op, 0), OutputOf(to, op));
-  const Shape &x = ShapeAt(to, op, 0), &y = OutputOf(to, op).shape;
-  Require(x.size() == 4 && y.size() == 4, "operands that do not have four axes");
-  Fits(x[0] == y[0] && x[3] == y[3]);
+  FitImages(to, op);
 }
 
 namespace {
