@@ -187,6 +187,15 @@ uint64_t RunWithin(sluice_test::Library* library, const Bytes& graph_bytes,
   return result.output_fnv1a;
 }
 
+TEST_CASE("goldens: every model of one operator has answers to be compared with") {
+  const Json models = Goldens("tiny")["models"];
+  for (const auto& model : TinyModels()) {
+    INFO(model.name << " is not in tests/goldens/tiny.json; make_goldens.py writes it");
+    CHECK(models.contains(model.name));
+  }
+  CHECK(models.size() == TinyModels().size());
+}
+
 TEST_CASE("goldens: models of one operator each, at any budget") {
   const Json goldens = Goldens("tiny");
   REQUIRE(goldens["models"].size() == 57);
