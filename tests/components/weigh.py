@@ -70,6 +70,9 @@ def main():
             row += f"; the guide says {said.get(name, 0):,}"
             bad += 1
         print(row)
+    for name in sorted(said.keys() - weights(sizes).keys()):
+        print(f"{name:12} stands in the guide, but there is no such part")
+        bad += 1
     return 1 if bad else 0
 
 
