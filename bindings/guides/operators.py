@@ -19,9 +19,18 @@ HEAD = """# Operators that the importers know
 
 Made by `python3 bindings/guides/operators.py .` from the importers' tables; a test holds this
 page to them. An operator is refused when one of the phrases of its row applies to it: it
-then stands in the report's list `SLUICE_IMPORT_REFUSED` with that phrase. [When a model is
-refused](import.md#when-a-model-is-refused) says what can be done.
+then stands in the report's list `SLUICE_IMPORT_REFUSED` with that phrase. Operators that are
+lowered together have the phrases of their group: one of them may be about another operator of
+it, as "operands quantised differently", which of ADD, MUL, MINIMUM and MAXIMUM only the last
+two are refused for. [When a model is refused](import.md#when-a-model-is-refused) says what can
+be done.
 """
+
+# What every source may call; other functions are looked for in the source that calls them.
+SHARED = {
+    "ProductOfAxes": ["an extent above 2^31 - 1"],
+    "AppendShape": ["more than eight axes", "ranks that disagree", "an extent above 2^31 - 1"],
+}
 
 
 def body(text, name):
@@ -42,7 +51,7 @@ def phrases(text, name, seen):
     found = []
     for match in re.finditer(r'\bRequire\(|\b([A-Z]\w+)(?:<\w+>)?\(', code):
         if match[1] is not None:
-            found += phrases(text, match[1], seen)
+            found += SHARED.get(match[1]) or phrases(text, match[1], seen)
             continue
         depth, at = 1, match.end()
         while depth:
@@ -104,9 +113,19 @@ def table(title, rows):
     return "\n".join(lines) + "\n"
 
 
+def check_shared(texts):
+    """SHARED says what the sources demand."""
+    for name, said in SHARED.items():
+        code = "".join(body(text, name) + body(text, "Narrow") for text in texts
+                       if body(text, name))
+        if not code or any(f'"{phrase}"' not in code for phrase in said):
+            raise SystemExit(f"{name} does not demand: {'; '.join(said)}")
+
+
 def page(root):
     lite = sources(root, "src/import/tflite")
     onnx = sources(root, "src/import/onnx")
+    check_shared(onnx)
     parts = [HEAD]
     rows = {}
     for text in lite:
