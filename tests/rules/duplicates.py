@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds pieces of code that stand twice.
 
+  duplicates.py --root .      fails when src has more of them than MOST
+  duplicates.py               shows on small sources which pieces count
+
+MOST may only fall: the rule also fails when it has become too high by more than a block, so
+that it follows what is taken out. figures.py --duplicates lists the blocks.
+
 Input    sources with their text
 Output   blocks of at least WINDOW equal tokens; comments, directives and the layout do not
          count, names and literals do
@@ -8,10 +14,15 @@ Cost     linear in the tokens, but for very common windows
 
 Every token belongs to one block at most: a piece that stands three times makes two blocks.
 """
+import argparse
+import pathlib
 import re
 from dataclasses import dataclass
 
+from sources import sources
+
 WINDOW = 60
+MOST = 2262  # tokens of src that stand a second time
 NOISE = re.compile(
     r'(?P<literal>R"(?P<tag>[^\s()\\]{0,16})\(.*?\)(?P=tag)"|"(?:\\.|[^"\\\n])*")'
     r"|//(?:\\\n|[^\n])*|/\*.*?\*/|^[ \t]*#(?:\\\n|[^\n])*",
@@ -102,8 +113,40 @@ def self_test():
         found = duplicates(texts)
         if len(found) != want:
             raise SystemExit(f"self-test: {want} expected, found {found} in {texts}")
+    judged = [bool(complaint(tokens, 500)) for tokens in (501, 500, 441, 440)]
+    if judged != [True, False, False, True]:
+        raise SystemExit(f"self-test: the ceiling of 500 judges {judged}")
     print(f"{len(cases)} groups of sources judged as expected")
 
 
+def complaint(tokens, most):
+    """What is wrong with so many tokens that stand twice; "" when nothing is."""
+    if tokens > most:
+        return f"above {most}: what stands twice should stand once (figures.py --duplicates)"
+    if tokens + WINDOW <= most:
+        return f"less than the {most} of MOST: write the number there"
+    return ""
+
+
+def check(root):
+    texts = {p: (root / p).read_text(encoding="utf-8") for p in sources(root, ("src",))}
+    blocks = duplicates(texts)
+    tokens = sum(block.tokens for block in blocks)
+    wrong = complaint(tokens, MOST)
+    print(f"{len(blocks)} blocks, {tokens} tokens stand in src a second time; at most {MOST}")
+    if wrong or len(texts) < 100:
+        raise SystemExit(wrong or f"{len(texts)} sources")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--root", type=pathlib.Path)
+    root = parser.parse_args().root
+    if root is None:
+        self_test()
+    else:
+        check(root)
+
+
 if __name__ == "__main__":
-    self_test()
+    main()
