@@ -18,6 +18,10 @@ The columns of rows are enums of the tables' headers. A switch over one of them 
 value and has no default: a new value then does not compile until each switch has it. Some
 of them nearly name the operator: a chain of comparisons with their values is a column in
 disguise, and their order means nothing either.
+
+bindings/targets is not read. What a target executes is what its accelerator has: a few operators,
+which its descriptor names, so that all others are planned for the host; code for any other in a
+stream is refused with a sentence. A new operator is no question there: the default is right.
 """
 import argparse
 import pathlib
