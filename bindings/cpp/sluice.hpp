@@ -15,8 +15,9 @@
 // Input    as sluice.h; builders take what graph.fbs and hardware.fbs hold
 // Errors   Result<T>: a value or an Error with the diagnostic. Only standard containers
 //          throw, when the host is out of memory
-// Threads  a Context and all that was made from it belong to one thread at a time.
-//          Graphs, Hardware and Plans keep their Context alive.
+// Threads  as sluice.h: a Context serves one thread at a time, also when a Graph,
+//          Hardware or Plan of it is destroyed, since their memory goes back to it. Many
+//          threads may read the same one. Each keeps its Context alive.
 // Cost     that of the C call; one reference count per object
 #ifndef SLUICE_SLUICE_HPP_
 #define SLUICE_SLUICE_HPP_
