@@ -25,7 +25,7 @@
 
 namespace sluice {
 
-// Bytes of libsluice_import; freed with the owner.
+// Bytes of libsluice_import, to be read as a std::vector's; freed with the owner.
 class OwnedBytes {
  public:
   explicit OwnedBytes(sluice_bytes_t bytes) : bytes_(bytes) {}

@@ -41,7 +41,7 @@
 
 namespace sluice {
 
-// A view of bytes that it does not own.
+// A view of bytes that it does not own, as std::span<const uint8_t> of C++20.
 class View {
  public:
   View() = default;
@@ -65,10 +65,14 @@ class Error {
     diagnostic.struct_size = sizeof diagnostic;
     diagnostic.layer = diagnostic.tensor = diagnostic.instruction = SLUICE_NO_INDEX;
   }
+  // What the call returned; SLUICE_OK in an Error that no call has filled.
   sluice_status_t status() const { return status_; }
   const char* status_name() const { return sluice_status_name(status_); }
+  // A sentence for the user; valid as long as the Error.
   const char* message() const { return diagnostic.message; }
+  // No plan fits this scratchpad; the diagnostic has the smallest that one fits.
   bool infeasible() const { return status_ == SLUICE_INFEASIBLE; }
+  // The deadline or a cancellation came before there was a plan.
   bool stopped() const { return status_ == SLUICE_STOPPED; }
 
   sluice_diagnostic_t diagnostic = {};
@@ -235,6 +239,7 @@ class Owned {
 
 }  // namespace detail
 
+// A network that was read: sluice_graph_t.
 class Graph : public detail::Owned<sluice_graph_t, sluice_graph_destroy> {
  public:
   using Owned::Owned;
@@ -246,11 +251,13 @@ class Graph : public detail::Owned<sluice_graph_t, sluice_graph_destroy> {
   }
 };
 
+// A machine that was read: sluice_hardware_t.
 class Hardware : public detail::Owned<sluice_hardware_t, sluice_hardware_destroy> {
  public:
   using Owned::Owned;
 };
 
+// A schedule of a graph on a machine: sluice_plan_t.
 class Plan : public detail::Owned<sluice_plan_t, sluice_plan_destroy> {
  public:
   using Owned::Owned;
@@ -288,6 +295,7 @@ struct Rescheduled {
   sluice_change_t change;
 };
 
+// What makes graphs, machines and plans, and counts their memory: sluice_context_t.
 class Context {
  public:
   static Result<Context> Create(const ContextOptions& options = ContextOptions()) {
@@ -349,6 +357,7 @@ class Context {
     (void)sluice_context_memory(context_.get(), &stats);
     return stats;
   }
+  // For calls of the C interface; ownership stays here.
   sluice_context_t* get() const { return context_.get(); }
 
  private:
@@ -486,16 +495,20 @@ class GraphBuilder {
   using Dims = std::vector<int32_t>;
   explicit GraphBuilder(std::string name = "") : name_(std::move(name)) {}
 
+  // A tensor that the caller fills. Like all that add one, returns its index.
   uint32_t Input(std::string name, Dims dims, uint8_t dtype = SLUICE_DTYPE_INT8) {
     return Tensor(std::move(name), dims, dtype, SLUICE_TENSOR_INPUT);
   }
+  // A tensor that the caller reads after a run.
   uint32_t Output(std::string name, Dims dims, uint8_t dtype = SLUICE_DTYPE_INT8) {
     return Tensor(std::move(name), dims, dtype, SLUICE_TENSOR_OUTPUT);
   }
+  // A tensor between two layers, which no caller sees.
   uint32_t Intermediate(std::string name, Dims dims,
                         uint8_t dtype = SLUICE_DTYPE_INT8) {
     return Tensor(std::move(name), dims, dtype, SLUICE_TENSOR_INTERMEDIATE);
   }
+  // A tensor that keeps its contents from one run to the next.
   uint32_t State(std::string name, Dims dims, uint8_t dtype = SLUICE_DTYPE_INT8) {
     return Tensor(std::move(name), dims, dtype, SLUICE_TENSOR_STATE);
   }
@@ -529,6 +542,7 @@ class GraphBuilder {
     Append(attributes, &attributes_, &attribute_begin_);
     return static_cast<uint32_t>(op_.size() - 1);
   }
+  // A number that each run chooses in [min, max]; layers name it by the index returned.
   uint32_t Parameter(std::string name, int32_t min, int32_t max) {
     parameter_name_.push_back(Name(std::move(name)));
     parameter_min_.push_back(min);
@@ -633,6 +647,7 @@ struct HardwareHost {
 // A descriptor: the fields of hardware.fbs with its defaults. Nothing is checked here:
 // ReadHardware says what is wrong.
 struct HardwareBuilder {
+  // One memory of the hierarchy.
   struct Level {
     std::string name;
     uint64_t capacity_bytes = 0;  // 0 = unbounded (DRAM)
@@ -642,6 +657,7 @@ struct HardwareBuilder {
     uint32_t may_hold = 7, must_hold = 0;  // 1 input, 2 weight, 4 output
     bool sliding = false;
   };
+  // Parallel units below a level.
   struct Fanout {
     std::string name;
     uint32_t level = 0, extent = 1;
@@ -657,6 +673,7 @@ struct HardwareBuilder {
     uint32_t demands = 0;  // bits 1 k, 2 c, 4 p
     uint32_t fill_cycles = 0, drain_cycles = 0;
   };
+  // An engine that executes instructions one after the other.
   struct Queue {
     std::string name;
     uint32_t operations = 3;  // bits 1 load, 2 store, 4 forward, 8 compute

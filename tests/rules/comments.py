@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every public name has a comment directly above it or beside it that says something.
 
-  comments.py HEADER_FOLDER     *.h and *.fbs below it
+  comments.py HEADER_FOLDER...  *.h, *.fbs and *.hpp below them
   comments.py --self-test       shows that a missing comment is found
 
 Looked at: functions, structs, opaque types, function types, fields, enums and macros of C
@@ -15,6 +15,11 @@ values, by their own.
 A comment without a word, that only points elsewhere in the page ("see above", "alike"), that has
 no word but those of the name ("the extent" of `extent`), or that is a value alone ("0", "0: 1")
 says nothing.
+
+Of C++ headers: classes and their public functions, outside of namespace detail. Without a comment
+may stand constructors and operators; functions that call the C function which explains them;
+setters of a struct that is a struct of C, whose field explains them; and functions of a class
+whose comment says that it is as one of std.
 """
 import pathlib
 import re
@@ -209,6 +214,55 @@ def check_schema(text):
     return count, missing
 
 
+CLASS = re.compile(r"^( *)(?:template <[^\n]*>\n *)?(class|struct) "
+                   r"(?:\[\[\w+\]\] )?(\w+)([^;{]*)\{", re.M)
+
+
+def closing(code, at):
+    """Behind the brace that closes the one at code[at]."""
+    depth = 0
+    for end in range(at, len(code)):
+        depth += {"{": 1, "}": -1}.get(code[end], 0)
+        if depth == 0:
+            return end + 1
+    return len(code)
+
+
+def members(code, begin, end, indent, public):
+    """(begin, name) of the public functions that code[begin:end], a class, defines."""
+    line = re.compile(rf"^{indent} (public|private|protected):"
+                      rf"|^{indent}  (?:template <[^\n]*>\n{indent}  )?(?! |using|explicit|return)"
+                      r"[\w:<>&*,\[\] ]* [&*]?(?<!operator )\b(\w+)\(", re.M)
+    for found in line.finditer(code, begin, end):
+        if found.group(1):
+            public = found.group(1) == "public"
+        elif public:
+            yield found.start(), found.group(2)
+
+
+def check_cpp(text):
+    page = Page(text, is_schema=True)
+    page.code = re.sub(r"^namespace detail \{.*?^\}",
+                       lambda m: re.sub(r"[^\n]", " ", m.group()), page.code, flags=re.M | re.S)
+    missing, count = [], 0
+    for item in CLASS.finditer(page.code):
+        indent, kind, name, bases = item.groups()
+        end = closing(page.code, item.end() - 1)
+        said = page.said.get(line_of(text, item.start()) - 1, "")
+        count += 1
+        if not page.has_comment(item.start(), item.end(), name):
+            missing.append((line_of(text, item.start()), name))
+        for begin, function in members(page.code, item.end(), end, indent, kind == "struct"):
+            brace = page.code.index("{", begin)
+            body = page.code[brace:closing(page.code, brace)]
+            explained = (re.search(r"\bsluice_(?!\w+_t\b)\w+[(,)]", body) or "std::" in said or
+                         ("sluice_" in bases and "return *this" in body))
+            count += 1
+            if not explained and not page.has_comment(begin, brace, function):
+                missing.append((line_of(text, begin), name + "." + function))
+    return count, missing
+
+
 def self_test():
     good = """/* Two ends of a range. */
 typedef struct sluice_pair {
@@ -255,6 +309,37 @@ enum { /* sluice_pair_t.a */
         assert missing == [name], (again, missing)
     apart = good.replace("/* The sum of both. */\n", "/* The sum of both. */\n\n")
     assert [n for _, n in check_c(apart)[1]] == ["sluice_add"]
+    cpp = """// Two ends.
+class Pair : public Owned {
+ public:
+  Pair() = default;
+  // The first one.
+  int first() const { return a_; }
+  int last() const { return sluice_last(get()); }
+
+ private:
+  int Hidden() { return a_; }
+};
+// As std::pair.
+struct Plain {
+  int size() const { return 2; }
+};
+// What may be set.
+struct Options : sluice_options_t {
+  Options& Seed(int value) {
+    seed = value;
+    return *this;
+  }
+};
+"""
+    assert check_cpp(cpp) == (7, []), check_cpp(cpp)
+    for found, changed, name in (
+            ("// Two ends.", "", "Pair"), ("// The first one.", "// 0", "Pair.first"),
+            ("sluice_last(get())", "a_", "Pair.last"), (" private:", " public:", "Pair.Hidden"),
+            ("As std::pair.", "Two numbers.", "Plain.size"),
+            (": sluice_options_t", "", "Options.Seed")):
+        missing = [n for _, n in check_cpp(cpp.replace(found, changed))[1]]
+        assert missing == [name], (changed, missing)
     schema = "// One memory.\ntable Level {\n  banks:uint = 1 (id: 7); // of it\n}\n"
     assert check_schema(schema) == (2, [])
     assert check_schema(schema.replace("// of it", ""))[1] == [(3, "Level.banks")]
@@ -265,12 +350,14 @@ enum { /* sluice_pair_t.a */
 def main():
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
-    if len(sys.argv) != 2:
+    if len(sys.argv) < 2:
         sys.exit(__doc__)
     total, bad = 0, 0
-    folder = pathlib.Path(sys.argv[1])
-    for path in sorted(folder.rglob("*.h")) + sorted(folder.rglob("*.fbs")):
-        check = check_schema if path.suffix == ".fbs" else check_c
+    checks = {".h": check_c, ".fbs": check_schema, ".hpp": check_cpp}
+    paths = [path for folder in sys.argv[1:] for path in sorted(pathlib.Path(folder).rglob("*"))
+             if path.suffix in checks]
+    for path in paths:
+        check = checks[path.suffix]
         count, missing = check(path.read_text(encoding="utf-8"))
         total += count
         bad += len(missing)
