@@ -5,6 +5,9 @@
 #include <iterator>
 #include <map>
 #include <numeric>
+#include <string>
+
+#include "import/error.h"
 
 namespace sluice::import {
 namespace {
@@ -69,7 +72,12 @@ static_assert(std::size(kRows) == SLUICE_OP_COUNT,
               "each operator of ops.h has one row");
 static_assert(RowsStandAtTheirCodes(), "rows stand in the order of codes");
 
-Reads ReadsOf(uint16_t op) { return kRows[op < SLUICE_OP_COUNT ? op : 0].reads; }
+Reads ReadsOf(uint16_t op) {
+  if (op == 0 || op >= SLUICE_OP_COUNT) {
+    throw Error(Fault::kBadInput, "there is no operator " + std::to_string(op));
+  }
+  return kRows[op].reads;
+}
 
 constexpr char kUnread[] = "rows and columns that no layer reads are not computed";
 

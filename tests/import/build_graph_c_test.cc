@@ -106,7 +106,11 @@ TEST_CASE("graph builder: each fault of a tensor or a layer has its sentence") {
            })
         .why;
   };
-  CHECK(of_layer([](sluice_layer_t* l) { l->op = 0; }) == "there is no operator 0");
+  // 0x10008 is ADD in its lower 16 bits.
+  for (const uint32_t op : {0u, uint32_t{SLUICE_OP_COUNT}, 0x10008u}) {
+    CHECK(of_layer([op](sluice_layer_t* l) { l->op = op; }) ==
+          "there is no operator " + std::to_string(op));
+  }
   CHECK(of_layer([](sluice_layer_t* l) { l->input_count = 2; }) ==
         "layer.inputs is NULL");
 }

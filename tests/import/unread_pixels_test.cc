@@ -190,6 +190,21 @@ TEST_CASE("unread pixels: no stride becomes larger than the reader of graphs tak
   CHECK(net.dims(between)[1] == 301);
 }
 
+TEST_CASE("unread pixels: an operator that there is not is refused by its number") {
+  for (const int op : {0, int{SLUICE_OP_COUNT}, 0xffff}) {
+    Net net;
+    const uint32_t t = net.Conv(net.Input(8, 8), kThree);
+    net.Made(static_cast<uint16_t>(op), {t}, net.Output(4, 4), {});
+    std::string why;
+    try {
+      Skip(&net);
+    } catch (const Error& error) {
+      why = error.what();
+    }
+    CHECK(why == "there is no operator " + std::to_string(op));
+  }
+}
+
 TEST_CASE("unread pixels: constant operands of sums stay as they are") {
   for (const Dims& dims : {Dims{1, 8, 8, 4}, Dims{1, 1, 1, 4}, Dims{1, 8, 1, 4}}) {
     CAPTURE(dims.size());

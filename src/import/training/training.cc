@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/training/training.h"
 
+#include <string>
+
 #include "import/error.h"
 #include "import/training/training_step.h"
 
@@ -69,7 +71,12 @@ static_assert(sizeof kRows / sizeof *kRows == SLUICE_OP_COUNT,
               "each operator of ops.h has one row");
 static_assert(RowsStandAtTheirCodes(), "rows stand in the order of codes");
 
-const Row& RowOf(const LayerRow& l) { return kRows[l.op < SLUICE_OP_COUNT ? l.op : 0]; }
+const Row& RowOf(const LayerRow& l) {
+  if (l.op == 0 || l.op >= SLUICE_OP_COUNT) {
+    throw Error(Fault::kBadInput, "there is no operator " + std::to_string(l.op));
+  }
+  return kRows[l.op];
+}
 
 bool IsEightBit(const TensorRow& t) {
   return t.dtype == SLUICE_DTYPE_INT8 || t.dtype == SLUICE_DTYPE_UINT8;

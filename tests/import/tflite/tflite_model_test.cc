@@ -65,6 +65,14 @@ TEST_CASE("tflite model: every tensor is written once, before it is read") {
   CHECK(Wrong([](auto* p) { p->outputs = {2, 2}; }) == "output c is listed twice");
 }
 
+TEST_CASE("tflite model: an operator code outside the schema is named by its number") {
+  TinyModel model;
+  for (const char* name : {"a", "b"}) model.AddTensor(name, {1, 8}, kInt8, 0.5f, 0);
+  model.AddOperator(static_cast<tflite::BuiltinOperator>(4711), {0}, {1});
+  CHECK(MessageOf(model.Finish({0}, {1})).find("operator code 4711") !=
+        std::string::npos);
+}
+
 TEST_CASE("tflite model: indices name tensors that are there") {
   CHECK(Wrong([](auto* p) { p->first[0] = 3; }) ==
         "operator 0 (RELU) names tensor 3, which does not exist");

@@ -68,6 +68,18 @@ TEST_CASE("training: ARGMAX has no gradient") {
   CHECK_THROWS_AS(MakeTrainingGraph(Behind(SLUICE_OP_ARGMAX, {})), Error);
 }
 
+TEST_CASE("training: an operator that there is not is refused by its number") {
+  for (const int op : {0, int{SLUICE_OP_COUNT}, 0xffff}) {
+    std::string why;
+    try {
+      MakeTrainingGraph(Behind(static_cast<uint16_t>(op), {}));
+    } catch (const Error& error) {
+      why = error.what();
+    }
+    CHECK(why.find("there is no operator " + std::to_string(op)) != std::string::npos);
+  }
+}
+
 TEST_CASE("training: constants beyond the limit are refused") {
   const std::vector<int32_t> pool = {2, 2, 1, 1, 0, 0, 0, 0, -128, 127};
   const Bytes graph = Behind(SLUICE_OP_AVERAGE_POOL, pool);
