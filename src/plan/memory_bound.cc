@@ -21,7 +21,7 @@ constexpr uint64_t kObjectBytes = 1024;
 // the same time. Per layer: notes. Per pair of layers that may share a segment: the segment's
 // cost and its tiles. Per step of the plan: places and waits.
 constexpr uint64_t kSearchBytes = 384 << 10, kLayerBytes = 12 << 10;
-// Plans of fused layers, which are tried for small graphs.
+// Small graphs: plans of fused layers, and those of many more steps than the plain plan.
 constexpr uint64_t kTriedBytes = 448 << 10;
 constexpr uint64_t kToldBytes = 128 << 10;  // for each layer
 constexpr uint64_t kPairBytes = 256, kPairsOfLayer = 112, kStepBytes = 256;
@@ -119,8 +119,7 @@ uint64_t SearchBytes(const PlanRequest& request, uint64_t steps, bool quick) {
     const bool in_hand = options.cancel != nullptr || options.progress != nullptr;
     // What a callback says of tiles; more of them are asked for again.
     const uint64_t told = options.tile_cost != nullptr ? layers * kToldBytes : 0;
-    const uint64_t tried =
-        layers <= kSmallGraph && steps <= kSmallSteps ? kTriedBytes : 0;
+    const uint64_t tried = layers <= kSmallGraph ? kTriedBytes : 0;
     return kSearchBytes + told + tried + kStepBytes * steps +
            layers * (kLayerBytes + kPairBytes * Min(layers, kPairsOfLayer)) +
            (in_hand ? PlainBytes(request, steps) : 0);

@@ -23,6 +23,7 @@ constexpr uint64_t kMostWorkOfLayer = 1 << 15;  // of the last round
 // Of the bound's cost: too near to be refined; so near that little but the first loads
 // is left to gain.
 constexpr double kNear = 129.0 / 128, kFirstLoads = 1.1;
+constexpr int64_t kLeastShare = 4;  // of the scratchpad, for such plans
 constexpr size_t kFewSteps = 4096;  // layer by layer: to search twice takes little time
 
 // True if an engine works nearly all the time: other offsets of the images, which only
@@ -202,13 +203,13 @@ class SpaceTaker {
     return Status::kOk;
   }
 
-  // Looks for a plan that leaves half of the scratchpad empty. A search with less room
-  // tries finer loops, whose first loads are shorter.
-  Status TakeSmaller() {
+  // Looks for a plan that leaves all but 1 / share of the scratchpad empty. A search with
+  // less room tries finer loops, whose first loads are shorter.
+  Status TakeSmaller(int64_t share) {
     KnownPlan smaller;
     {
       SpaceCall of = CallOf(search_);
-      of.scratchpad_bytes /= 2;
+      of.scratchpad_bytes /= share;
       of.search.budget = &call_->search;
       Arena memory(call_->scratch->memory());
       Diagnostic ignored = {};
@@ -216,7 +217,8 @@ class SpaceTaker {
       if (space.Find(&ignored) != Status::kOk) return Status::kOk;
       SLUICE_TRY(space.Note(&call_->notes, &smaller));
     }
-    for (int64_t& leave : smaller.leave) leave += call_->capacity / 2;
+    const int64_t used = call_->capacity / share;
+    for (int64_t& leave : smaller.leave) leave += call_->capacity - used;
     return TakeExactly(smaller);
   }
 
@@ -353,9 +355,10 @@ Status TakeFromSpace(PlanCall* call) {
   SLUICE_TRY(taker.TakeThorough());
   SLUICE_TRY(taker.Refine());
   if (call->has_limits()) return taker.GoOn();
-  if (IsSmall(*call, kFewSteps) && IsNearBound(*call, kFirstLoads) &&
-      !IsNearBound(*call)) {
-    SLUICE_TRY(taker.TakeSmaller());
+  if (IsSmall(*call, kFewSteps) && IsNearBound(*call, kFirstLoads)) {
+    for (int64_t share = 2; share <= kLeastShare && !IsNearBound(*call); share *= 2) {
+      SLUICE_TRY(taker.TakeSmaller(share));
+    }
   }
   const bool fuses = IsSmall(*call, kSmallSteps) && !IsNearBound(*call);
   return fuses ? TakeFused(call) : Status::kOk;

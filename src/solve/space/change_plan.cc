@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "solve/space/change_plan.h"
 
+#include "solve/space/join_sums.h"
+
 namespace sluice {
 namespace {
 
@@ -46,7 +48,8 @@ Status ChangePlan(const PlanChange& call, const Sequence<SpaceNode>& nodes,
   const double gain = improver.gain();
   uint64_t work = search.annealing;
   if (work == SpaceSearch::kByWork) work = call.work;
-  const double over = improver.Over({search.least_pj, search.least_cycles});
+  const double over =
+      RatioOf(search.goal, {search.least_pj, search.least_cycles}, improver.total());
   if (work != 0 && over >= kNearBound) {
     UnchangedPlan descended;
     SLUICE_TRY(List(improver, layers, arena, &descended));
@@ -56,6 +59,9 @@ Status ChangePlan(const PlanChange& call, const Sequence<SpaceNode>& nodes,
     } else if (gain >= worth) {
       out->before = descended;
     }
+  }
+  if (search.improving != 0) {
+    SLUICE_TRY(JoinSums(call.problem, &improver, search.budget));
   }
   if (improver.gain() >= worth) out->links = improver.links();
   return Status::kOk;

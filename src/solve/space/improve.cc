@@ -47,17 +47,18 @@ Status Improver::Init(const Sequence<SpaceNode>& nodes, uint32_t last) {
   return PriceLinks(of_.segments, of_.prices, &links_);
 }
 
-// Tries a move of segment i; true if the plan is to be kept.
-bool Improver::TryMove(size_t i, int move) {
-  if (IsFixed(i)) return false;
+// Makes a move of segment i if it pays.
+Status Improver::TakeMove(size_t i, int move, bool* pays) {
+  *pays = false;
+  if (IsFixed(i)) return Status::kOk;
   const bool joins = i + 1 < links_.count && !IsFixed(i + 1);
   const SpaceNode& node = links_.all[i].node;
   const SpaceNode& behind = links_.all[joins ? i + 1 : i].node;
   const SegmentAt next = {behind.first, behind.last, behind.loops};
   SegmentChange change;
-  return DraftChange({node.first, node.last, node.loops}, joins ? &next : nullptr, move,
-                     &change) &&
-         Try(i, change);
+  const SegmentAt at = {node.first, node.last, node.loops};
+  const bool is = DraftChange(at, joins ? &next : nullptr, move, &change);
+  return is ? Take(i, change, pays) : Status::kOk;
 }
 
 Status Improver::Descend() {
@@ -71,14 +72,19 @@ Status Improver::Descend() {
     for (int move = 0; move < kSegmentMoves; ++move) {
       ends = work_ >= of_.work || of_.budget->Tick();
       if (ends) break;
-      ArenaScope scope(&held_);
-      if (!TryMove(i, move)) continue;
-      SLUICE_TRY(Keep(i));
-      since = 0;
+      bool pays = false;
+      SLUICE_TRY(TakeMove(i, move, &pays));
+      if (pays) since = 0;
     }
   }
   SetClocks(of_.prices, 0, false, &links_);
   return Status::kOk;
+}
+
+Status Improver::Take(size_t i, const SegmentChange& change, bool* pays) {
+  ArenaScope scope(&held_);
+  *pays = Try(i, change);
+  return *pays ? Keep(i) : Status::kOk;
 }
 
 Status Improver::Anneal(uint64_t work, uint64_t seed) {
@@ -91,10 +97,9 @@ Status Improver::Anneal(uint64_t work, uint64_t seed) {
     const double left = 1 - static_cast<double>(work_) / static_cast<double>(work);
     most_ = 1 + kHeat * left / static_cast<double>(links_.count);
     const size_t i = rng.Below(static_cast<uint32_t>(links_.count));
-    ArenaScope scope(&held_);
-    if (!TryMove(i, static_cast<int>(rng.Below(kRandomMoves)))) continue;
-    SLUICE_TRY(Keep(i));
-    if (Ratio(cheapest, links_.end()) >= 1 - kLeast) continue;
+    bool pays = false;
+    SLUICE_TRY(TakeMove(i, static_cast<int>(rng.Below(kRandomMoves)), &pays));
+    if (!pays || Ratio(cheapest, links_.end()) >= 1 - kLeast) continue;
     cheapest = links_.end();
     List(best);
   }

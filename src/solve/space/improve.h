@@ -46,19 +46,22 @@ class Improver {
   // Makes changes that pay until none is left. If the budget ends, the result so far
   // stands.
   Status Descend();
+  // Makes a change of segments from i on if it pays; *pays: whether it does.
+  Status Take(size_t i, const SegmentChange& change, bool* pays);
   // Makes random changes. A change may raise the cost by a little, which shrinks to nothing
   // on the way. Ends with the cheapest plan seen. work: layers of segments to make, and
   // changes to try.
   Status Anneal(uint64_t work, uint64_t seed);
   PlanTotal total() const { return of_.prices.Total(links_.end()); }
-  // The plan's cost divided by the cost of a plan with these totals.
-  double Over(const PlanTotal& least) const {
-    return RatioOf(of_.goal, least, total());
-  }
   // The segments, by position.
   void List(Span<KnownSegment> segments) const { ListLinks(links_, segments); }
   // Goes back to an earlier plan, given by its segments.
   Status Restore(Span<const KnownSegment> segments);
+  // Whether segment i must stay as it is.
+  bool IsFixed(size_t i) const {
+    const uint32_t at = links_.all[i].node.first;
+    return of_.known.Is(at) || of_.problem.alone[at] != 0;
+  }
   Span<const PlanLink> links() const { return links_.all.Slice(0, links_.count); }
   uint64_t kept() const { return kept_; }  // changes that were kept
   // The part of the first plan's cost that the changes have saved.
@@ -67,13 +70,9 @@ class Improver {
  private:
   static constexpr double kLeast = 1e-5;  // smaller gains do not count
 
-  bool IsFixed(size_t i) const {
-    const uint32_t at = links_.all[i].node.first;
-    return of_.known.Is(at) || of_.problem.alone[at] != 0;
-  }
   bool Make(PlanLink* link, uint32_t first, uint32_t last, const LoopChoice& loops);
   bool Try(size_t i, const SegmentChange& change);
-  bool TryMove(size_t i, int move);
+  Status TakeMove(size_t i, int move, bool* pays);
   double Ratio(const SpaceNode& before, const SpaceNode& after) const {
     return RatioOf(of_.goal, of_.prices.Total(before), of_.prices.Total(after));
   }

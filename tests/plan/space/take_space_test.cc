@@ -36,6 +36,63 @@ TEST_CASE("take space: more iterations make the plan better, never worse") {
   CHECK(least < 0.98 * alone);  // 0.987 without random changes of the space
 }
 
+// The producer's tile of channels is a chunk of its reader's sum: DMA loads the reader's
+// weights, all of them used once, while the producer computes.
+TEST_CASE("take space: a convolution and one over all of its pixels overlap") {
+  sluice::zoo::Network net("head");
+  sluice::zoo::Fmap x = net.Input("x", {1, 14, 14, 512});
+  x = Convolution(&net, "body", x, 512, {3, 1}, true);
+  const sluice::import::Bytes graph = net.Finish(
+      Convolution(&net, "head", x, 8, {14, 1, sluice::zoo::Padding::kValid}, false));
+  NetworkPlan n(graph, "mcu-256k");
+  REQUIRE(n.ok);
+  for (const uint32_t energy : {0, 1}) {
+    CAPTURE(energy);
+    n.energy_exponent = energy;
+    n.delay_exponent = 1;
+    REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+    CHECK(n.Verify() == SLUICE_OK);
+    // 1.29 with a segment for each.
+    CHECK(n.report.latency_cycles < 1.05 * n.report.bound_latency_cycles);
+  }
+}
+
+// Sums of half the channels leave room for twice the rows, for each of which keys and
+// values are loaded again.
+TEST_CASE("take space: attention in little room cuts the depth of its values") {
+  sluice::zoo::Network net("attention");
+  const auto input = [&](const char* name) {
+    return net.Input(name, {1, 12, 512, 64});
+  };
+  const sluice::zoo::Fmap q = input("q"), k = input("k"), v = input("v");
+  const sluice::zoo::Fmap scores =
+      Matmul(&net, "scores", {q, k, true, 0, 1e-3}, {1, 12, 512, 512}, 32);
+  NetworkPlan n(net.Finish(Matmul(&net, "mix", {scores, v, false, 0, 1e-3},
+                                  {1, 12, 512, 64}, 32)),
+                "soma-edge");
+  REQUIRE(n.ok);
+  REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 65536) == SLUICE_OK);
+  CHECK(n.Verify() == SLUICE_OK);
+  CHECK(n.Product() < 1.58e14);  // 1.635e14 with whole values
+}
+
+// Its best plan has four times the steps of the plan layer by layer, and there is memory
+// to judge it, whether or not the caller may cancel.
+TEST_CASE("take space: that a call may be cancelled changes no small plan") {
+  sluice::zoo::Network net("ffn");
+  sluice::zoo::Fmap x = net.Input("x", {512, 1, 1, 768});
+  x = FullyConnected(&net, "up", x, 3072, false);
+  NetworkPlan n(net.Finish(FullyConnected(&net, "down", x, 768, false)), "soma-edge");
+  REQUIRE(n.ok);
+  n.energy_exponent = 1;
+  REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 524288) == SLUICE_OK);
+  const double alone = n.report.energy_pj;
+  const uint32_t word = 0;
+  n.cancel = &word;
+  REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 524288) == SLUICE_OK);
+  CHECK(n.report.energy_pj == alone);
+}
+
 TEST_CASE("take space: another seed makes other random changes") {
   NetworkPlan n(sluice::zoo::MakeZooGraph("vit_b_16", {}), "mcu-256k");
   REQUIRE(n.ok);
