@@ -98,7 +98,7 @@ struct SumTrier {
 
 Status JoinSums(const SpaceProblem& problem, Improver* plan, Budget* budget) {
   SumTrier trier{problem, plan, budget};
-  for (size_t i = 0; i < plan->links().size(); ++i) {
+  for (size_t i = 0; i < plan->links().size() && !budget->Tick(); ++i) {
     SLUICE_TRY(trier.Join(i));
     SLUICE_TRY(trier.CutChannels(i));
   }
