@@ -23,8 +23,8 @@ file(MAKE_DIRECTORY ${WORK})
 set(invocations 100)
 set(sizes 8)
 if(RUNTIME)
-  set(invocations 20)
-  set(sizes 4)
+  set(invocations 8)
+  set(sizes 2)
   set(ENV{LD_PRELOAD} ${RUNTIME})
   # No symbolizer: its process would keep the pipe below open, and module names are enough.
   # The distribution's flatbuffers takes memory by another library's operator new here, which

@@ -22,7 +22,7 @@ Files FilesOf(uint64_t seed) {
 
 // The next allocation to fail: each of the first ones, then one in ever more.
 uint64_t After(uint64_t n) {
-  constexpr uint64_t kEach = kSanitized ? 16 : 64;
+  constexpr uint64_t kEach = kSanitized ? 8 : 64;
   return n + (n < kEach ? 1 : 2 * n / kEach);
 }
 

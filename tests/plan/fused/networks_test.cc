@@ -11,7 +11,7 @@
 namespace sluice_test {
 namespace {
 
-constexpr uint64_t kSmallModel = 1 << 22;  // MACs; executed at every budget
+constexpr uint64_t kSmallModel = 1 << 20;  // MACs; executed at every budget
 
 // Checks a plan with both judges, its predictions and its bounds, and compares it with the
 // plain plan.
@@ -56,7 +56,7 @@ void CheckHalving(const Bytes& graph, const char* preset, uint64_t budget, int m
     CheckPlan(&n, budget, n.report.macs < kSmallModel || plans % 3 == 0);
     ++plans;
     // Larger steps avoid plans of hundreds of thousands of tiles; the bench has these.
-    step = budget <= 4096 ? 8 : n.report.macs < kSmallModel ? 2 : 4;
+    step = budget <= 16384 ? 8 : n.report.macs < kSmallModel ? 2 : 4;
   }
 }
 
