@@ -16,6 +16,13 @@ struct Piece {
   int64_t elements() const {
     return int64_t{count[0]} * count[1] * count[2] * count[3];
   }
+  bool Is(const Piece& other) const {
+    bool same = true;
+    for (int a = 0; a < kAxes; ++a) {
+      same = same && count[a] == other.count[a] && step[a] == other.step[a];
+    }
+    return same;
+  }
 };
 
 constexpr Piece kOneElement = {{1, 1, 1, 1}, {1, 1, 1, 1}};
@@ -128,6 +135,7 @@ class Rooms {
 
   Status Init(Arena* scratch) {
     SLUICE_TRY(scratch->Allocate(graph_.tensors.size(), &piece_));
+    SLUICE_TRY(scratch->Allocate(graph_.layers.size(), &known_));
     return scratch->Allocate(graph_.tensors.size(), &uses_);
   }
 
@@ -248,15 +256,22 @@ class Rooms {
       if (kind != LayerKind::kCompute && kind != LayerKind::kCopy) continue;
       const Piece& made = piece_[before.outputs[0]];
       if (made.elements() == 0) continue;
-      Parts parts;
-      parts.count = 1;
-      parts.lattice[0] = At(graph_.tensors[before.outputs[0]], made, false);
-      if (kind == LayerKind::kCompute) {
-        cycles += BoundOfParts(graph_, hardware_, before, parts, prices_).cycles;
-      }
+      if (kind == LayerKind::kCompute) cycles += CyclesOf(l, made);
       NeedInputs(before, made);
     }
     return cycles;
+  }
+
+  // Cycles of tiles of a layer that make the piece. Mostly it is that of the last call.
+  int64_t CyclesOf(uint32_t layer, const Piece& made) {
+    Known* const known = &known_[layer];
+    if (known->piece.Is(made)) return known->cycles;
+    const Layer& at = graph_.layers[layer];
+    Parts parts;
+    parts.count = 1;
+    parts.lattice[0] = At(graph_.tensors[at.outputs[0]], made, false);
+    *known = {made, BoundOfParts(graph_, hardware_, at, parts, prices_).cycles};
+    return known->cycles;
   }
 
   // What spreads to a layer's output from what has spread to its inputs; *in: to input 0.
@@ -303,7 +318,12 @@ class Rooms {
   const Hardware& hardware_;
   const Needs& needs_;
   const PricedBy prices_;
+  struct Known {
+    Piece piece;
+    int64_t cycles;
+  };
   Span<Piece> piece_;   // by tensor: what the first tile needs
+  Span<Known> known_;   // by layer: what CyclesOf found last
   Span<uint8_t> uses_;  // by tensor
 };
 

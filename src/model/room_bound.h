@@ -22,8 +22,8 @@
 //          come from.
 // Output   cycles; 0 where no layer gives a bound.
 // Errors   kOutOfMemory, kStopped.
-// Cost     layers, edges and tensors, for each of 24 layers at most; scratch some 20
-//          bytes per tensor.
+// Cost     layers, edges and tensors, for each of 24 layers at most; scratch some 32
+//          bytes per tensor and 40 per layer.
 // Source   own.
 #ifndef SLUICE_MODEL_ROOM_BOUND_H_
 #define SLUICE_MODEL_ROOM_BOUND_H_

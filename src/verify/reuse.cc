@@ -66,8 +66,7 @@ Taps TapsAlong(const Judge& judge, const Layer& layer, size_t axis) {
 // MACs of a layer of which any two of an element of A, of B and of the output name the tap
 // and the MAC; of windows, divided by the root of the taps that share an element. 0: the
 // layer is no such product.
-double MacsOf(const Judge& judge, const Layer& layer) {
-  const double depth = Depth(judge, layer);
+double MacsOf(const Judge& judge, const Layer& layer, double depth) {
   const Tensor& out = judge.graph.tensors[layer.outputs[0]];
   if (DeedOf(layer) != Deed::kConvolution || depth == 0) return Count(out) * depth;
   TileNeeds needs;
@@ -88,7 +87,13 @@ struct Source {
   double depth = 0;  // MACs that sum it again; 0 = given
 };
 
-Source SourceOf(const Judge& judge, uint32_t tensor) {
+// What is asked more than once, by layer.
+struct Known {
+  Span<double> depth, macs;
+  Span<Source> source;  // of input 0, where there are MACs
+};
+
+Source SourceOf(const Judge& judge, const Known& known, uint32_t tensor) {
   const Graph& graph = judge.graph;
   Source source;
   source.width = graph.tensors[tensor].element_bytes;
@@ -101,7 +106,7 @@ Source SourceOf(const Judge& judge, uint32_t tensor) {
       source.tensor = at;
     } else if (t.kind != TensorKind::kState && t.producer != kNone) {
       const Layer& maker = graph.layers[t.producer];
-      source.depth = Depth(judge, maker);
+      source.depth = known.depth[t.producer];
       if (source.depth != 0) source.tensor = at;
       if (!Has(maker, kKeepsPlaces) || !IsAble(judge, maker)) continue;
       // The last input of this size that is a sum, else the first one.
@@ -110,7 +115,7 @@ Source SourceOf(const Judge& judge, uint32_t tensor) {
         if (in == kNone || Count(graph.tensors[in]) != Count(t)) continue;
         next = in;
         const uint32_t by = graph.tensors[in].producer;
-        if (by != kNone && Depth(judge, graph.layers[by]) != 0) break;
+        if (by != kNone && known.depth[by] != 0) break;
       }
     }
   }
@@ -148,10 +153,12 @@ double ComesAgain(const Product& p, const Price& price, double held, double room
 
 // Adds a layer to the product of layers before it that share its first source, or begins
 // one. False: it is no part of it.
-bool Adds(const Judge& judge, const Layer& layer, Span<uint8_t> counted, Product* p) {
-  if (MacsOf(judge, layer) <= 0) return false;
-  const Source source[2] = {SourceOf(judge, layer.inputs[0]),
-                            SourceOf(judge, layer.inputs[1])};
+bool Adds(const Judge& judge, const Known& known, uint32_t index, Span<uint8_t> counted,
+          Product* p) {
+  if (known.macs[index] <= 0) return false;
+  const Layer& layer = judge.graph.layers[index];
+  const Source source[2] = {known.source[index],
+                            SourceOf(judge, known, layer.inputs[1])};
   const uint32_t a = source[0].tensor, b = source[1].tensor;
   const bool begins = p->macs <= 0;
   if (a == kNone || b == kNone || a == b || counted[b] != 0) return false;
@@ -170,7 +177,7 @@ bool Adds(const Judge& judge, const Layer& layer, Span<uint8_t> counted, Product
   p->bytes[0] = Count(judge.graph.tensors[layer.inputs[0]]) * source[0].width;
   p->bytes[1] += Count(judge.graph.tensors[layer.inputs[1]]) * source[1].width;
   p->bytes[2] += outputs;
-  p->macs += MacsOf(judge, layer);
+  p->macs += known.macs[index];
   return true;
 }
 
@@ -195,11 +202,20 @@ Status FindReuse(const Judge& judge, const Price* prices, uint32_t count,
   SLUICE_TRY(judge.arena->Allocate(graph.tensors.size(), &counted));
   SLUICE_TRY(judge.arena->Allocate(graph.tensors.size(), &last));
   SLUICE_TRY(judge.arena->Allocate(graph.layers.size(), &sibling));
+  Known known;
+  SLUICE_TRY(judge.arena->Allocate(graph.layers.size(), &known.depth));
+  SLUICE_TRY(judge.arena->Allocate(graph.layers.size(), &known.macs));
+  SLUICE_TRY(judge.arena->Allocate(graph.layers.size(), &known.source));
+  for (uint32_t l = 0; l < graph.layers.size(); ++l) {
+    known.depth[l] = Depth(judge, graph.layers[l]);
+    known.macs[l] = MacsOf(judge, graph.layers[l], known.depth[l]);
+  }
   for (uint32_t& layer : last) layer = kNone;
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     sibling[l] = kNone;
-    if (MacsOf(judge, graph.layers[l]) <= 0) continue;
-    const uint32_t source = SourceOf(judge, graph.layers[l].inputs[0]).tensor;
+    if (known.macs[l] <= 0) continue;
+    known.source[l] = SourceOf(judge, known, graph.layers[l].inputs[0]);
+    const uint32_t source = known.source[l].tensor;
     if (source == kNone) continue;
     if (last[source] != kNone) sibling[last[source]] = l;
     last[source] = l;
@@ -209,9 +225,9 @@ Status FindReuse(const Judge& judge, const Price* prices, uint32_t count,
   const double room = static_cast<double>(h.scratchpad().capacity_bytes) * nodes + 16;
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     Product p;
-    if (!Adds(judge, graph.layers[l], counted, &p)) continue;
+    if (!Adds(judge, known, l, counted, &p)) continue;
     for (uint32_t next = sibling[l]; next != kNone; next = sibling[next]) {
-      (void)Adds(judge, graph.layers[next], counted, &p);
+      (void)Adds(judge, known, next, counted, &p);
     }
     const double held = SquareRoot(p.width[0] * p.width[1] / room);
     for (uint32_t i = 0; i < count; ++i)

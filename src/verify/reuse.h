@@ -14,7 +14,7 @@
 // Input    the judge's graph and machine; what a byte and a MAC take.
 // Output   what is taken beyond compulsory traffic and work; 0 where bytes take nothing.
 // Errors   kOutOfMemory.
-// Cost     layers times tensors on the way to their operands; five bytes per tensor, four
+// Cost     layers times tensors on the way to their operands; 5 bytes per tensor, 44
 //          per layer.
 // Source   as model/reuse_bound.h; shares no code with it.
 #ifndef SLUICE_VERIFY_REUSE_H_
