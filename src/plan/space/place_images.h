@@ -27,6 +27,7 @@ struct PlaceCall {
   Span<int64_t> slack;  // by position: bytes to leave empty next time
   int64_t more;         // bytes that are added to `slack` where images do not fit
   bool lean = false;    // heuristics alone, no search for offsets
+  bool first = false;   // the fastest of them alone, until leads are short
 };
 
 // kEarlier starts from the present offsets.

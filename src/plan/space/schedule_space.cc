@@ -156,7 +156,7 @@ Status SpaceSchedule::Search() {
 Status SpaceSchedule::Place(PlaceOrder order) {
   SLUICE_TRY(PlaceImages(plan_,
                          {call_.scratchpad_bytes, problem_.alignment, call_.budget,
-                          problem_.slack, more_, call_.soon},
+                          problem_.slack, more_, call_.soon, call_.search.lean},
                          order, memory_));
   Span<int64_t>* offsets = &offsets_[static_cast<int>(order)];
   SLUICE_TRY(memory_->Allocate(plan_.images.size(), offsets));

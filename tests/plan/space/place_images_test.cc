@@ -67,7 +67,7 @@ void CheckApart(const Plan& p, int64_t capacity) {
 }
 
 // Places the images of 200 random plans; returns the number of plans with a placement.
-int PlaceAll(int64_t capacity) {
+int PlaceAll(int64_t capacity, bool lean = false, bool first = false) {
   int placed = 0;
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     CAPTURE(seed);
@@ -76,9 +76,9 @@ int PlaceAll(int64_t capacity) {
     Arena arena(&memory);
     Budget budget;
     int64_t slack[12] = {};
-    const Status status =
-        PlaceImages(p.plan(), {capacity, 16, &budget, Span<int64_t>(slack, 12), 24},
-                    PlaceOrder::kByLeads, &arena);
+    const Status status = PlaceImages(
+        p.plan(), {capacity, 16, &budget, Span<int64_t>(slack, 12), 24, lean, first},
+        PlaceOrder::kByLeads, &arena);
     int64_t asked = 0;
     for (const int64_t bytes : slack) asked += bytes;
     CHECK((asked > 0) == (status == Status::kInfeasible));
@@ -93,6 +93,15 @@ TEST_CASE("place images: none shares bytes with another that lives at the same t
   CHECK(PlaceAll(1024) > 150);
   CHECK(PlaceAll(640) > 50);
   CHECK(PlaceAll(384) < 200);
+}
+
+TEST_CASE("place images: in one pass too, for searches that must end soon") {
+  for (const bool first : {false, true}) {
+    CAPTURE(first);
+    CHECK(PlaceAll(1024, true, first) > 150);
+    CHECK(PlaceAll(640, true, first) > 50);
+    CHECK(PlaceAll(384, true, first) < 200);
+  }
 }
 
 // Whether the images have a placement if each is loaded only when it is needed; decided by
