@@ -12,10 +12,10 @@ namespace {
 constexpr uint64_t kFinishOverTiming = 9, kFinishOverMeasure = 2;
 // The plain plan comes first where it takes at most 1 / kPlainShare of the time.
 constexpr uint64_t kPlainShare = 16;
+constexpr uint32_t kFirstPercent = 60;
 // To judge a plan of segments takes as long as to write and time it, times
-// kFinishOverWriting, where it takes no longer than the plain plan: of 26 such plans of
-// the zoo it was at most 3.6.
-constexpr uint64_t kFinishOverWriting = 5;
+// kFinishOverWriting: of 26 such plans of the zoo it was at most 3.6.
+constexpr uint64_t kFinishOverWriting = 4;
 constexpr uint32_t kOperatorPercent = 75;
 constexpr uint32_t kCarriedPercent = 75, kTighterPercent = 30;
 // Percent of the search: least and most for one section; kImprovePercent for improving,
@@ -31,15 +31,16 @@ constexpr uint64_t kTurnsShare = 8;
 
 }  // namespace
 
-bool SureToFinish(const Budget& clock, uint64_t written_ns, uint64_t plain_ns) {
-  const uint64_t likely_ns = kFinishOverWriting * written_ns;
-  return clock.left_ns() >= likely_ns && plain_ns >= likely_ns;
+bool SureToFinish(const Budget& clock, uint64_t written_ns) {
+  return clock.left_ns() >= kFinishOverWriting * written_ns;
 }
 
 bool PlainTakesMuch(const Budget& clock, uint64_t plain_ns) {
   const uint64_t left_ns = clock.left_ns();
   return left_ns / kPlainShare < plain_ns && plain_ns < left_ns;
 }
+
+Budget TimeForFirst(const Budget& clock) { return clock.Part(kFirstPercent); }
 
 uint64_t FinishOfPlain(uint64_t timed_ns) { return kFinishOverTiming * timed_ns + 1; }
 

@@ -6,9 +6,9 @@
 //   call     plan found soon | search | write and judge
 //   search   section, section, ... | improve each section
 //
-// Under a short deadline a quick search runs before the plain plan. It ends early enough
-// that the plain plan can still be finished if the quick search finds nothing. From then on
-// each plan is kept until there is a better one.
+// Under a deadline a quick search comes first, or second if the plain plan takes little
+// time or where many layers do not fit whole. It ends early enough that the plain plan may
+// still be finished. From then on each plan is kept until there is a better one.
 //
 // Input    the call's clock; how much work there is.
 // Output   the part of the time for one piece of work; no effect without a deadline.
@@ -27,15 +27,16 @@ namespace sluice {
 // after it was timed in timed_ns.
 uint64_t FinishOfPlain(uint64_t timed_ns);
 
+// The time of the search for the first plan, before anything is known of the plain one.
+Budget TimeForFirst(const Budget& clock);
+
 // Whether the plain plan is likely to take much of the time that is left, but not all of
-// it: then the quick search runs first. If not, the plain plan comes first, because it takes
-// little time, or because nothing else would end in time.
+// it: then the quick search runs before it is judged.
 bool PlainTakesMuch(const Budget& clock, uint64_t plain_ns);
 
 // Whether a plan of segments that took written_ns to write and time will be judged in
-// time, so that the plain plan, which takes plain_ns, is not needed. False for
-// a plan that takes much longer to write than the plain one.
-bool SureToFinish(const Budget& clock, uint64_t written_ns, uint64_t plain_ns);
+// time. If not, the plain plan may be.
+bool SureToFinish(const Budget& clock, uint64_t written_ns);
 
 // The time of a search over whole tensors; the rest is for writing and judging.
 Budget TimeForOperators(const Budget& clock);

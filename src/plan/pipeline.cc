@@ -60,18 +60,32 @@ Status SearchWithin(PlanCall* call, uint64_t steps, Status (*search)(PlanCall*))
   return status;
 }
 
-// Looks for a plan of segments that is found soon, as long as the plain plan can still
-// be written and judged behind it, in plain_ns.
-Status TakeSoonBefore(PlanCall* call, uint64_t plain_ns) {
-  const Budget whole = *call->clock;
-  *call->clock = call->search = whole.Before(plain_ns);
-  call->later = &whole;
-  const Status status =
-      SearchWithin(call, call->plain.program.size(), TakeSoonFromSpace);
-  call->later = nullptr;
-  const Budget part = *call->clock;
-  *call->clock = whole;
-  call->clock->Join(part);
+// Whether nine in ten layers fit the scratchpad whole. A plan that is found soon then has fewer
+// steps than the plain one.
+bool FitsMostly(const PlanCall& call) {
+  size_t fit = 0;
+  for (const Layer& layer : call.plain.lowering.executed) {
+    int64_t bytes = 0;
+    for (const uint32_t t : layer.inputs) {
+      if (t != kNone) bytes += call.graph.tensors[t].bytes;
+    }
+    for (const uint32_t t : layer.outputs) bytes += call.graph.tensors[t].bytes;
+    fit += bytes <= call.capacity ? 1 : 0;
+  }
+  return fit >= call.graph.layers.size() - call.graph.layers.size() / 10;
+}
+
+// Looks for a plan of segments that is found soon, as long as `time` lasts. The plain plan
+// mostly takes longer to judge, and is worse.
+Status TakeSoonFirst(PlanCall* call, const Budget& time) {
+  call->search = time;
+  call->lacks_plain = call->plain.program.size() == 0;
+  call->first = true;
+  // The plain plan has a step for each layer at least.
+  const uint64_t steps = Max(call->graph.layers.size(), call->plain.program.size());
+  const Status status = SearchWithin(call, steps, TakeSoonFromSpace);
+  call->lacks_plain = call->first = false;
+  call->clock->Join(call->search);
   return status;
 }
 
@@ -101,6 +115,15 @@ Status TakeNodes(PlanCall* call, uint64_t counted) {
   return call->has_plan() ? Status::kOk : TakePlain(call);
 }
 
+// Makes the plain plan, without judging it. *ns: what that is likely to take.
+Status TimePlain(PlanCall* call, uint64_t* ns) {
+  SLUICE_TRY(SchedulePlain(call));
+  const uint64_t begin = call->clock->spent_ns();
+  SLUICE_TRY(CompletePlain(call));
+  *ns = FinishOfPlain(call->clock->spent_ns() - begin);
+  return Status::kOk;
+}
+
 Status TakeTiled(PlanCall* call) {
   if (call->on_many_nodes()) {
     uint64_t counted = 0;
@@ -110,14 +133,17 @@ Status TakeTiled(PlanCall* call) {
                        (call->clock->watched() && counted <= kJudgedFirst);
     if (!first) return TakeNodes(call, counted);
   }
-  SLUICE_TRY(SchedulePlain(call));
+  const bool early = call->options.deadline_ns != 0 && !call->has_plan() &&
+                     call->before == nullptr && !call->on_many_nodes();
+  const bool soon = early && FitsMostly(*call);
+  if (soon) SLUICE_TRY(TakeSoonFirst(call, TimeForFirst(*call->clock)));
+  uint64_t ns = 0;
+  const Status timed = TimePlain(call, &ns);
+  if (timed == Status::kStopped && call->has_plan()) return Status::kOk;
+  SLUICE_TRY(timed);
   const uint64_t steps = call->plain.program.size();
-  const uint64_t begin = call->clock->spent_ns();
-  SLUICE_TRY(CompletePlain(call));
-  uint64_t ns = FinishOfPlain(call->clock->spent_ns() - begin);
-  if (call->options.deadline_ns != 0 && !call->has_plan() && call->before == nullptr &&
-      !call->on_many_nodes() && PlainTakesMuch(*call->clock, ns)) {
-    SLUICE_TRY(TakeSoonBefore(call, ns));
+  if (early && !soon && PlainTakesMuch(*call->clock, ns)) {
+    SLUICE_TRY(TakeSoonFirst(call, call->clock->Before(ns)));
   }
   Status plain = Status::kOk;  // kUnsupported: the judge could not follow it to its end
   const bool searches =
@@ -127,7 +153,8 @@ Status TakeTiled(PlanCall* call) {
     // the next plan. Where only a cancel word can end the search, a long plain plan
     // waits: to judge it would take longer than the search.
     const bool first = call->options.deadline_ns != 0 || steps <= kJudgedFirst;
-    if (!call->has_plan() && first) {
+    const bool better = PlanCost(call->options, call->plain.report) < call->best_cost;
+    if (first && (better || !call->has_plan())) {
       const uint64_t finish = call->clock->spent_ns();
       plain = TakePlain(call);
       ns = call->clock->spent_ns() - finish;

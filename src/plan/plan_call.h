@@ -79,8 +79,7 @@ struct PlanCall {
   bool fuses = false;      // a fused plan was found, better or not
 
   Budget* clock;  // the caller's limits
-  // While `clock` ends early, to leave time for the plain plan: the caller's limits.
-  const Budget* later = nullptr;
+  bool first = false;  // there is no plan yet, and the plain one may take less time
   Progress* progress;
   Budget search;                // the part of `clock` that searches have
   sluice_change_t change = {};  // against `before`

@@ -42,22 +42,21 @@ TEST_CASE(
   CHECK(!PlainTakesMuch(Budget(), plain));  // there is time for everything
 }
 
-TEST_CASE("deadline: a plan is trusted to end if five times its writing are left") {
-  // The plain plan may not be much shorter: there is no other plan if trust was wrong.
-  const uint64_t written = 1000 * kSecond, plain = 5000 * kSecond;
-  const auto sure = [&](uint64_t seconds, uint64_t plain_ns) {
-    return SureToFinish(Budget({}, seconds * kSecond, 0, nullptr), written, plain_ns);
+TEST_CASE("deadline: a plan is trusted to end if four times its writing are left") {
+  const uint64_t written = 1000 * kSecond;
+  const auto sure = [&](uint64_t seconds) {
+    return SureToFinish(Budget({}, seconds * kSecond, 0, nullptr), written);
   };
-  CHECK(sure(5050, plain));
-  CHECK(!sure(4999, plain));
-  CHECK(!sure(5050, plain - 1));
-  CHECK(SureToFinish(Budget(), written, plain));  // there is time for everything
+  CHECK(sure(4050));
+  CHECK(!sure(3999));
+  CHECK(SureToFinish(Budget(), written));  // there is time for everything
 }
 
 TEST_CASE("deadline: searches get a share and leave the rest for writing") {
   const Budget clock({}, 0, 1000, nullptr);
   CHECK(Iterations(clock) == 1000);
   CHECK(Iterations(TimeForOperators(clock)) == 750);
+  CHECK(Iterations(TimeForFirst(clock)) == 600);
   CHECK(Iterations(TimeForCarried(clock, true)) == 750);
   CHECK(Iterations(TimeForCarried(clock, false)) == 300);
   const Budget far({}, kFar, 0, nullptr);

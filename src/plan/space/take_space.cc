@@ -16,6 +16,7 @@ namespace {
 // segment.
 constexpr uint64_t kQuickWork = 60;
 constexpr uint32_t kQuickLength = 8;
+constexpr int64_t kQuickIterations = 64;  // of a segment, if there is no plan yet
 // Work of the first round of random changes: with a number of iterations, and for each
 // layer without one. Later rounds have twice the work of the one before.
 constexpr uint64_t kLeastWork = 16, kWorkOfLayer = 16;
@@ -57,7 +58,12 @@ class OrderTaker {
     const uint64_t begin = call_->clock->spent_ns();
     if (space_->Write(order, &candidate) != Status::kOk) return Status::kOk;
     const bool better = IsBetter(call_, &candidate, memory_);
-    if (better && call_->later != nullptr) UseAllTime(begin);
+    // A plan layer by layer loads, computes and stores in each.
+    const bool longer = candidate.program.size() > 3 * call_->graph.layers.size();
+    if (better && call_->first && longer &&
+        !SureToFinish(*call_->clock, call_->clock->spent_ns() - begin)) {
+      return Status::kOk;
+    }
     SLUICE_TRY(TakeFound(call_, better, &candidate));
     if (better) call_->finish_ns = call_->clock->spent_ns() - begin;
     return Status::kOk;
@@ -97,16 +103,6 @@ class OrderTaker {
   Status TakeLast(bool better, Candidate* candidate) {
     memory_->Rewind({});  // the judge needs memory too
     return TakeFound(call_, better, candidate);
-  }
-
-  // The plan was written since begin_ns. If it will be judged in time, nothing is kept
-  // for the plain plan any more.
-  void UseAllTime(uint64_t begin_ns) {
-    const Budget& later = *call_->later;
-    const uint64_t plain_ns = later.left_ns() - call_->clock->left_ns();
-    if (SureToFinish(later, call_->clock->spent_ns() - begin_ns, plain_ns)) {
-      *call_->clock = later;
-    }
   }
 
   PlanCall* call_;
@@ -162,8 +158,13 @@ class SpaceTaker {
     of.search.most_work = kQuickWork;
     of.search.longest = kQuickLength;
     of.search.lean = of.soon = true;
+    if (call_->lacks_plain) {
+      // Plans of many tiles take long to write and to judge.
+      of.search.most_iterations = kQuickIterations;
+      of.budget = call_->clock;
+    }
     SLUICE_TRY(Take(of, 100));
-    call_->soon = call_->search.stop_reason() == SLUICE_STOP_COMPLETE;
+    call_->soon = !best_->segment.empty();
     return Status::kOk;
   }
 
@@ -344,7 +345,11 @@ bool Searches(const PlanCall& call) {
 
 Status TakeSoonFromSpace(PlanCall* call) {
   if (!Searches(*call)) return Status::kOk;
-  return SpaceTaker(call, call->plain.report).TakeQuick();
+  if (!call->lacks_plain) return SpaceTaker(call, call->plain.report).TakeQuick();
+  sluice_report_t least = {};  // there is no other scale yet
+  least.energy_pj = Max(call->bound.energy_pj, 1.0);
+  least.latency_cycles = static_cast<uint64_t>(Max<int64_t>(call->bound.cycles, 1));
+  return SpaceTaker(call, least).TakeQuick();
 }
 
 Status TakeFromSpace(PlanCall* call) {
