@@ -143,7 +143,14 @@ Status TakeTiled(PlanCall* call) {
   SLUICE_TRY(timed);
   const uint64_t steps = call->plain.program.size();
   if (early && !soon && PlainTakesMuch(*call->clock, ns)) {
-    SLUICE_TRY(TakeSoonFirst(call, call->clock->Before(ns)));
+    // All of it ends while the plain plan can still be judged.
+    const Budget whole = *call->clock;
+    *call->clock = whole.Before(ns);
+    const Status status = TakeSoonFirst(call, *call->clock);
+    const Budget part = *call->clock;
+    *call->clock = whole;
+    call->clock->Join(part);
+    SLUICE_TRY(status);
   }
   Status plain = Status::kOk;  // kUnsupported: the judge could not follow it to its end
   const bool searches =

@@ -60,7 +60,7 @@ class OrderTaker {
     const bool better = IsBetter(call_, &candidate, memory_);
     // A plan layer by layer loads, computes and stores in each.
     const bool longer = candidate.program.size() > 3 * call_->graph.layers.size();
-    if (better && call_->first && longer &&
+    if (better && call_->first && call_->lacks_plain && longer &&
         !SureToFinish(*call_->clock, call_->clock->spent_ns() - begin)) {
       return Status::kOk;
     }
