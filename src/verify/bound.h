@@ -35,6 +35,16 @@ struct LeastOfLayer {
 
 void Add(const LeastOfLayer& layer, LeastOfLayer* all);
 
+enum : uint8_t {   // who uses a tensor
+  kLoaded = 1,     // something on a chip reads it
+  kHostReads = 2,  // the host does
+  kHostMakes = 4,
+  kGoesOut = 8,  // a copy of it is an output of the graph
+};
+
+// Cycles of tiles that make a box of so many elements of a layer's output.
+double CyclesOfBox(const Judge& judge, const Layer& layer, const int32_t* extent);
+
 // Cycles of all tiles, with a load before and a store behind them; of the port if HOST
 // calls hold it for `hold` cycles; of loads one after the other.
 struct LeastTimes {
