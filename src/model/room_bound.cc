@@ -136,9 +136,11 @@ class Rooms {
     for (Piece& piece : piece_) piece = Piece{};
     const Layer& first = graph_.layers[layer];
     NeedInputs(first, kOneElement);
-    if (TraitsOf(first).sum == SumRule::kNoSum) return CyclesOf(layer);
+    const Form form = TraitsOf(first).form;
+    const bool channelwise = form == Form::kDepthwiseConv;
+    if (TraitsOf(first).sum == SumRule::kNoSum || channelwise) return CyclesOf(layer);
     // A tile that begins a sum needs no more than one channel of it, of all its window.
-    const bool window = TraitsOf(first).form == Form::kConv;
+    const bool window = form == Form::kConv;
     for (const uint32_t t : first.inputs) {
       if (t == kNone || piece_[t].elements() == 0) continue;
       const Piece all = piece_[t];

@@ -9,10 +9,6 @@
 
 namespace sluice {
 namespace judge {
-namespace {
-
-constexpr double kBits = 8;
-constexpr double kMost = 1e18;  // cycles; beyond, a bound is as good as none
 
 // Cycles are counted in doubles, which are exact far beyond any plan that can be made
 // and do not overflow on untrusted sizes.
@@ -21,18 +17,23 @@ double Up(double amount, double unit) {
   return whole * unit < amount ? whole + 1 : whole;
 }
 
-double Port(const Rational& rate, double bytes) {
+double CyclesAt(const Rational& rate, double bytes) {
   if (rate.numerator == 0) return 0;
   return static_cast<double>(
       TransferCycles(static_cast<int64_t>(bytes), rate.numerator, rate.denominator));
 }
+
+namespace {
+
+constexpr double kBits = 8;
+constexpr double kMost = 1e18;  // cycles; beyond, a bound is as good as none
 
 // The least that bytes which are no constants take, wherever they lie.
 MemoryLevel Cheapest(const Hardware& h) {
   MemoryLevel best = h.dram();
   for (const OffChip& memory : h.memories) {
     const MemoryLevel& level = memory.level;
-    if (Port(level.bandwidth, 1e12) < Port(best.bandwidth, 1e12)) {
+    if (CyclesAt(level.bandwidth, 1e12) < CyclesAt(best.bandwidth, 1e12)) {
       best.bandwidth = level.bandwidth;
     }
     best.read_pj_per_bit = Min(best.read_pj_per_bit, level.read_pj_per_bit);
@@ -44,9 +45,9 @@ MemoryLevel Cheapest(const Hardware& h) {
 
 // Cycles that the port needs for `bytes` bytes, `constants` of which are constants.
 double Port(const Hardware& h, double bytes, double constants) {
-  if (h.memories.empty()) return Port(h.dram().bandwidth, bytes);
-  return Port(Cheapest(h).bandwidth, bytes - constants) +
-         Port(h.HomeOf(SLUICE_REGION_CONST).bandwidth, constants);
+  if (h.memories.empty()) return CyclesAt(h.dram().bandwidth, bytes);
+  return CyclesAt(Cheapest(h).bandwidth, bytes - constants) +
+         CyclesAt(h.HomeOf(SLUICE_REGION_CONST).bandwidth, constants);
 }
 
 // A box of a layer's output as one tile on the array.
@@ -134,26 +135,21 @@ LeastOfLayer OnCores(const Hardware& h, const Shape& s) {
   return costs;
 }
 
-// Bytes of a box.
-template <typename T>
-double BytesOf(const Tensor& tensor, const T* extent) {
-  double bytes = static_cast<double>(tensor.element_bytes);
-  for (int a = 0; a < kAxes; ++a) bytes *= static_cast<double>(extent[a]);
-  return bytes;
-}
-
 LeastOfLayer OfTiles(const Judge& judge, const Layer& layer, const int32_t* extent) {
   const Hardware& h = judge.hardware;
   TileNeeds needs;
   NeedsOfBox(judge.graph, layer, extent, false, &needs);
   const Tensor& out = judge.graph.tensors[layer.outputs[0]];
-  const double written = BytesOf(out, extent);
+  double written = out.element_bytes;
+  for (int a = 0; a < kAxes; ++a) written *= extent[a];
   const bool whole = written >= static_cast<double>(out.bytes);
   double read = 0;
   for (uint32_t i = 0; i < needs.count; ++i) {
     const Tensor& tensor = judge.graph.tensors[needs.need[i].tensor];
-    read += whole ? static_cast<double>(tensor.bytes)
-                  : BytesOf(tensor, needs.need[i].extent);
+    double bytes = tensor.element_bytes;
+    for (const int64_t along : needs.need[i].extent)
+      bytes *= static_cast<double>(along);
+    read += whole ? static_cast<double>(tensor.bytes) : bytes;
   }
   const double work = static_cast<double>(needs.work);
   LeastOfLayer costs;
@@ -340,7 +336,7 @@ Status LeastByReuse(const Judge& judge, const LeastOfLayer& all, double* cycles,
   double more[kShares + 1];
   prices[0].byte = kBits * (h.dram().read_pj_per_bit + h.scratchpad().write_pj_per_bit);
   prices[0].mac = h.mac_pj;
-  const double nodes = Max(1.0, static_cast<double>(h.node_cols) * h.node_rows);
+  const double nodes = NodesOf(h);
   const Rational rate = h.dram().bandwidth;
   for (uint32_t i = 1; i <= kShares && rate.numerator != 0; ++i) {
     const double of_port = static_cast<double>(i) / kShares;
@@ -359,6 +355,10 @@ Status LeastByReuse(const Judge& judge, const LeastOfLayer& all, double* cycles,
 }
 
 }  // namespace
+
+double NodesOf(const Hardware& h) {
+  return Max(1.0, static_cast<double>(h.node_cols) * h.node_rows);
+}
 
 double CyclesOfBox(const Judge& judge, const Layer& layer, const int32_t* extent) {
   return OfTiles(judge, layer, extent).cycles;
@@ -381,7 +381,7 @@ LeastTimes TimesOf(const Judge& judge, const LeastOfLayer& all, double hold) {
                     Max(load.engines, 1.0)) +
                  (all.stored == 0 ? 0 : store.wait + (one ? 0 : 1));
   if (all.cycles != 0) {
-    const double nodes = Max(1.0, static_cast<double>(h.node_cols) * h.node_rows);
+    const double nodes = NodesOf(h);
     // The first operand is loaded before the first tile; the last result is stored
     // after the last tile.
     least.compute = Up(all.cycles, nodes) + load.wait + 1 + store.wait + 1;
@@ -426,15 +426,23 @@ Status FindLeastCosts(const Judge& judge, const VerifiedCounts& counts,
     layers[l] = OfLayer(judge, judge.graph.layers[l]);
   }
   FindMoved(judge, users, layers);
-  for (const LeastOfLayer& layer : layers) Add(layer, &all);
+  const Hardware& h = judge.hardware;
+  const double fits = static_cast<double>(h.scratchpad().capacity_bytes) * NodesOf(h);
+  for (LeastOfLayer& layer : layers) {
+    if (fits > 0) {
+      layer.loads = Max(layer.loads, Up(layer.constants + layer.loaded, fits));
+    }
+    Add(layer, &all);
+  }
   double cycles = 0;
-  const double first = MoversOf(judge.hardware, SLUICE_DOES_LOAD).wait + 1;
-  SLUICE_TRY(LeastByRoom(judge, {layers, users.uses, first}, &cycles));
+  const double first = MoversOf(h, SLUICE_DOES_LOAD).wait + 1;
+  SLUICE_TRY(LeastByRoom(judge, {layers, users.uses, first, fits}, &cycles));
+  SLUICE_TRY(LeastByReuse(judge, all, &cycles, &least->again_pj));
+  least->beyond = cycles;
   const double hold = static_cast<double>(counts.host_hold);
   const LeastTimes times = TimesOf(judge, all, hold);
   cycles = Max(Max(cycles, times.serial), times.compute);
   cycles = Max(cycles, Max(times.port, static_cast<double>(counts.host_cycles) + hold));
-  SLUICE_TRY(LeastByReuse(judge, all, &cycles, &least->again_pj));
   least->cycles = static_cast<uint64_t>(Min(cycles, kMost));
   least->energy_pj = EnergyOf(judge, all) + least->again_pj;
   return Status::kOk;

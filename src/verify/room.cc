@@ -204,7 +204,7 @@ enum : uint8_t { kWaits = 1, kUsedByWaiting = 2, kUsedByOthers = 4 };
 
 class Room {
  public:
-  Room(const Judge& judge, const RoomOf& of) : judge_(judge), of_(of) {}
+  Room(const Judge& judge, const RoomOfAll& of) : judge_(judge), of_(of) {}
 
   Status Init() {
     SLUICE_TRY(judge_.arena->Allocate(judge_.graph.tensors.size(), &marks_));
@@ -264,7 +264,7 @@ class Room {
   Part DependentOf(const Layer& layer, Part* in) const;
 
   const Judge& judge_;
-  const RoomOf& of_;
+  const RoomOfAll& of_;
   Span<uint8_t> marks_;  // by tensor
   Span<Part> part_;      // by tensor
 };
@@ -272,7 +272,7 @@ class Room {
 double Room::MovedBehind(uint32_t of) {
   const Graph& graph = judge_.graph;
   for (uint8_t& mark : marks_) mark = 0;
-  double bytes = 0;
+  int64_t bytes = 0;
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     const Layer& layer = graph.layers[l];
     const bool waits = l == of || Waits(layer);
@@ -282,17 +282,16 @@ double Room::MovedBehind(uint32_t of) {
     }
     if (!waits) continue;
     if (deed == Deed::kAppend) {
-      bytes += static_cast<double>(graph.tensors[layer.inputs[1]].bytes);
+      bytes += graph.tensors[layer.inputs[1]].bytes;
       continue;
     }
     for (const uint32_t t : layer.outputs) {
       const Tensor& tensor = graph.tensors[t];
       marks_[t] |= kWaits;
-      const bool stored =
-          tensor.kind == TensorKind::kOutput && (of_.uses[t] & kHostMakes) == 0;
-      const bool loaded = deed == Deed::kGather && IsAble(judge_, layer);
-      bytes +=
-          static_cast<double>(tensor.bytes) * ((stored ? 1 : 0) + (loaded ? 1 : 0));
+      if (tensor.kind == TensorKind::kOutput && (of_.uses[t] & kHostMakes) == 0) {
+        bytes += tensor.bytes;
+      }
+      if (deed == Deed::kGather && IsAble(judge_, layer)) bytes += tensor.bytes;
     }
   }
   for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
@@ -300,11 +299,9 @@ double Room::MovedBehind(uint32_t of) {
     const bool given =
         tensor.kind == TensorKind::kInput || tensor.kind == TensorKind::kConstant;
     const bool only = (marks_[t] & (kUsedByWaiting | kUsedByOthers)) == kUsedByWaiting;
-    if (given && only && (of_.uses[t] & kLoaded) != 0) {
-      bytes += static_cast<double>(tensor.bytes);
-    }
+    if (given && only && (of_.uses[t] & kLoaded) != 0) bytes += tensor.bytes;
   }
-  return bytes;
+  return static_cast<double>(bytes);
 }
 
 void Room::AddNeeds(const Layer& layer, const Part& made) {
@@ -415,26 +412,17 @@ double Room::WeightsBehindLast(uint32_t of, uint32_t tensor) {
 
 }  // namespace
 
-Status LeastByRoom(const Judge& judge, const RoomOf& of, double* least) {
-  const Hardware& h = judge.hardware;
+Status LeastByRoom(const Judge& judge, const RoomOfAll& of, double* least) {
   const Graph& graph = judge.graph;
   ArenaScope scope(judge.arena);
   Room room(judge, of);
   SLUICE_TRY(room.Init());
-  const double nodes = Max(1.0, static_cast<double>(h.node_cols) * h.node_rows);
-  const double fits = static_cast<double>(h.scratchpad().capacity_bytes) * nodes;
   const uint32_t layers = static_cast<uint32_t>(graph.layers.size());
   *least = 0;
-  const bool counts = fits > 0 && AllAlike(judge);
-  const auto until = [&](double tiles, double bytes) {
-    const Rational rate = h.dram().bandwidth;
-    const double port =
-        rate.numerator == 0
-            ? 0
-            : static_cast<double>(TransferCycles(static_cast<int64_t>(bytes),
-                                                 rate.numerator, rate.denominator));
-    const double whole = static_cast<double>(static_cast<int64_t>(tiles / nodes));
-    return of.first + whole + (whole * nodes < tiles ? 1 : 0) + port;
+  const bool counts = of.fits > 0 && AllAlike(judge);
+  const auto count = [&](double tiles, double bytes) {
+    const double port = CyclesAt(judge.hardware.dram().bandwidth, bytes);
+    *least = Max(*least, of.first + Up(tiles, NodesOf(judge.hardware)) + port);
   };
   for (uint32_t i = 0; i < Min(layers, 24u) && counts; ++i) {
     if (judge.arena->memory()->Stop()) return Status::kStopped;
@@ -444,13 +432,13 @@ Status LeastByRoom(const Judge& judge, const RoomOf& of, double* least) {
                                      : static_cast<uint32_t>(even);
     const Layer& layer = graph.layers[at];
     if (WorkOf(layer) != Work::kTiles || !IsAble(judge, layer)) continue;
-    const double behind = room.MovedBehind(at) - fits;
+    const double behind = room.MovedBehind(at) - of.fits;
     if (behind <= 0) continue;
-    *least = Max(*least, until(room.CyclesBefore(at), behind));
+    count(room.CyclesBefore(at), behind);
     for (const uint32_t t : layer.inputs) {
       if (t == kNone || graph.tensors[t].producer == kNone) continue;
-      const double weights = room.WeightsBehindLast(at, t) - fits;
-      if (weights > 0) *least = Max(*least, until(room.CyclesUntil(t), weights));
+      const double weights = room.WeightsBehindLast(at, t) - of.fits;
+      if (weights > 0) count(room.CyclesUntil(t), weights);
       break;
     }
   }

@@ -27,12 +27,12 @@
 namespace sluice {
 namespace judge {
 
-struct RoomOf {
+struct RoomOfAll {
   Span<const LeastOfLayer> layers;
   Span<const uint8_t> uses;
-  double first;
+  double first, fits;
 };
-Status LeastByRoom(const Judge& judge, const RoomOf& of, double* least);
+Status LeastByRoom(const Judge& judge, const RoomOfAll& of, double* least);
 
 }  // namespace judge
 }  // namespace sluice
