@@ -185,6 +185,7 @@ Json PlanAsJson(const PlanFiles& files) {
   const LayerTable table = {
       files.graph, hardware,
       report,      session.Machine().nodes,
+      true,        true,
       layers,      SegmentOfLayers(session.PlanBytes(), layers.size())};
   const std::vector<Place> places = PlacesOf(session.plan());
   return {{"title", plot.title},
