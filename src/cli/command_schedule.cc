@@ -351,18 +351,15 @@ void Run(const ScheduleCommand& command) {
   const std::vector<uint32_t> segments =
       SegmentOfLayers(session.PlanBytes(), PlainLayerNames(graph).size());
   m.segmented = !segments.empty();
-  Made made = {graph,
-               session,
-               m,
-               {graph,
-                facts,
-                m.report,
-                session.Machine().nodes,
-                exponents.energy != 0,
-                exponents.delay != 0,
-                {},
-                segments},
-               {}};
+  const LayerTable layers = {graph,
+                             facts,
+                             m.report,
+                             session.Machine().nodes,
+                             exponents.energy != 0,
+                             exponents.delay != 0,
+                             {},
+                             segments};
+  Made made = {graph, session, m, layers, {}};
   AddLayers(command, &made);
   if (command.explain) {
     const Interruption interruption;
