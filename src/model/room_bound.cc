@@ -253,7 +253,11 @@ class Rooms {
       Parts parts;
       parts.count = 1;
       parts.lattice[0] = At(graph_.tensors[before.outputs[0]], made, false);
-      if (kind == LayerKind::kCompute) {
+      // Tiles of a weight gradient have all taps: a part of it is not followed.
+      const Tensor& out = graph_.tensors[before.outputs[0]];
+      const bool whole = made.elements() == WholeLattice(out).elements();
+      const bool follows = whole || TraitsOf(before).sum != SumRule::kErrorRows;
+      if (kind == LayerKind::kCompute && follows) {
         cycles += BoundOfParts(graph_, hardware_, before, parts, prices_).cycles;
       }
       NeedInputs(before, made);

@@ -357,8 +357,9 @@ double Room::CyclesOf(uint32_t end) {
       continue;
     }
     const uint32_t t = layer.outputs[0];
-    const Part made = part_[t];
+    Part made = part_[t];
     if (made.none()) continue;
+    if (Has(layer, kWholeRows)) made.of[3] = graph.tensors[t].extent[3];
     if (IsWhole(made, graph.tensors[t])) {
       cycles += of_.layers[l].cycles;
     } else if (work == Work::kTiles && DeedOf(layer) != Deed::kPad) {
