@@ -368,7 +368,8 @@ typedef struct sluice_schedule_options {
    * the box of all outputs that are needed. *out is the least that the layer's tiles take
    * together, however it is cut and whoever prices them: cycles (at most 2^50) and energy_pj.
    * It raises the report's bounds, which without it have work / peak and no energy of tiles.
-   * SLUICE_BAD_ARGUMENT where it returns less than 0, or a plan takes less. May be NULL. */
+   * SLUICE_BAD_ARGUMENT without either, where it returns less than 0, or a plan takes less.
+   * May be NULL. */
   sluice_tile_cost_fn tile_bound;
 } sluice_schedule_options_t;
 
@@ -604,7 +605,8 @@ typedef struct sluice_layer_least {
 
 /* What the bounds of a report are made of. sluice_verify counts every field again, in code of
  * its own, and refuses a plan whose certificate claims too much, does not add up, or does not
- * give the report's bounds.
+ * give the report's bounds, and one that has bounds and no certificate. What it cannot count are
+ * caller_cycles and caller_pj: where they are not 0, the bounds rest on them.
  *
  * bound_latency_cycles is the largest of host_cycles, compute_cycles, port_cycles and
  * room_cycles. bound_energy_pj is the energy of all tiles and HOST calls, of the bytes at the
@@ -612,7 +614,7 @@ typedef struct sluice_layer_least {
  * bound_latency_cycles; a part in 1e9 is taken off for rounding. */
 typedef struct sluice_certificate {
   uint32_t struct_size;
-  uint32_t count; /* layers of the graph; 0: the plan, made by an earlier version, has none */
+  uint32_t count; /* layers of the graph; 0: the plan has none, and no bounds */
   const sluice_layer_least_t* layers; /* by graph layer; lent by the plan */
   sluice_layer_least_t all;           /* their sums */
   uint64_t host_cycles;    /* of HOST calls, part of all.cycles */
@@ -621,8 +623,9 @@ typedef struct sluice_certificate {
   uint64_t room_cycles;    /* where it exceeds the three, else 0: what has no room is moved
                               later or again; loads wait for latencies one by one */
   double again_pj; /* of loads that the scratchpad's size makes necessary again */
-  uint64_t caller_cycles; /* of tiles, beyond all.cycles: the word of tile_bound, which
-                             sluice_verify believes as far as this plan takes that long */
+  uint64_t caller_cycles; /* of tiles, beyond all.cycles: the word of tile_bound. Assumed, not
+                             checked: sluice_verify knows no better than that this plan takes
+                             as long */
   double caller_pj;       /* the same of their energy, beyond all.energy_pj */
 } sluice_certificate_t;
 /* What the bounds of a plan's report are made of. */

@@ -56,8 +56,6 @@ struct Measured {
   double cost, bound_cost;
   uint64_t solve_us, peak_memory_bytes;
   bool segmented;  // the plan was made of segments
-
-  double gap() const { return bound_cost > 0 ? cost / bound_cost - 1 : 0; }
 };
 
 // Names by SLUICE_PHASE_.
@@ -106,7 +104,7 @@ std::string HostText(const sluice_report_t& r) {
 Json AsJson(const Measured& m) {
   const sluice_report_t& r = m.report;
   Json gap = nullptr;
-  if (m.bound_cost > 0) gap = m.gap();
+  if (m.bound_cost > 0) gap = m.cost / m.bound_cost;
   return {{"latency_cycles", r.latency_cycles},
           {"energy_pj", r.energy_pj},
           {"edp", r.energy_pj * static_cast<double>(r.latency_cycles)},
@@ -147,7 +145,8 @@ std::string Bound(double value, double bound, const std::string& text) {
 }
 
 std::string AsText(const Measured& m, const std::string& heading,
-                   const HardwareFacts& hardware, uint64_t budget) {
+                   const LayerTable& layers, uint64_t budget) {
+  const HardwareFacts& hardware = layers.hardware;
   const sluice_report_t& r = m.report;
   const double seconds =
       static_cast<double>(r.latency_cycles) / static_cast<double>(hardware.clock_hz);
@@ -180,7 +179,7 @@ std::string AsText(const Measured& m, const std::string& heading,
                             ? 0
                             : 100.0 * static_cast<double>(r.macs) /
                                   static_cast<double>(hardware.macs_per_cycle) /
-                                  static_cast<double>(r.latency_cycles),
+                                  layers.nodes / static_cast<double>(r.latency_cycles),
                         1) +
                   "%");
   if (r.host_layers != 0) {
@@ -211,7 +210,7 @@ struct Made {
 // is done only where somebody reads it.
 void AddLayers(const ScheduleCommand& command, Made* made) {
   const bool asked = !command.layers.empty() || command.explain;
-  if (!asked && !GapNeedsRows(made->measured.report)) return;
+  if (!asked && !GapNeedsRows(made->layers)) return;
   try {
     made->layers.rows = LayersOf(made->session);
   } catch (const Failure&) {
@@ -243,7 +242,7 @@ void Print(const ScheduleCommand& command, const Made& made) {
   }
   const uint64_t budget =
       command.budget_bytes != 0 ? command.budget_bytes : facts.scratchpad_bytes;
-  std::cout << AsText(m, GraphName(graph) + " on " + facts.name, facts, budget);
+  std::cout << AsText(m, GraphName(graph) + " on " + facts.name, layers, budget);
   const std::string gap = GapSentence(layers);
   if (!gap.empty()) std::cout << "  gap: " << gap << "\n";
   for (const std::string& doubt : MachineDoubts(session)) {
@@ -354,11 +353,15 @@ void Run(const ScheduleCommand& command) {
   const std::vector<uint32_t> segments =
       SegmentOfLayers(session.PlanBytes(), PlainLayerNames(graph).size());
   m.segmented = !segments.empty();
-  Made made = {graph,
-               session,
-               m,
-               {graph, facts, m.report, MachineOf(session).nodes, {}, segments},
-               {}};
+  const LayerTable layers = {graph,
+                             facts,
+                             m.report,
+                             MachineOf(session).nodes,
+                             exponents.energy != 0,
+                             exponents.delay != 0,
+                             {},
+                             segments};
+  Made made = {graph, session, m, layers, {}};
   AddLayers(command, &made);
   if (command.explain) {
     const Interruption interruption;

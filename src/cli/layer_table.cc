@@ -103,6 +103,8 @@ struct Sums {
   double cycles = 0, least_cycles = 0, bytes = 0, least_bytes = 0, host = 0;
   const sluice_layer_cost_t* worst = nullptr;
   double worst_cycles = 0;  // of tiles and DRAM above the bound
+  const sluice_layer_cost_t* dearest = nullptr;
+  double dearest_pj = 0;  // above the bound
 };
 
 Sums SumUp(const LayerTable& table) {
@@ -118,11 +120,69 @@ Sums SumUp(const LayerTable& table) {
       sums.worst = &row;
       sums.worst_cycles = beyond;
     }
+    if (row.energy_pj - row.bound_energy_pj > sums.dearest_pj) {
+      sums.dearest = &row;
+      sums.dearest_pj = row.energy_pj - row.bound_energy_pj;
+    }
   }
   return sums;
 }
 
+bool IsNear(double value, double bound) { return bound <= 0 || value <= kNear * bound; }
+
+bool LatencyIsNear(const sluice_report_t& r) {
+  return IsNear(static_cast<double>(r.latency_cycles),
+                static_cast<double>(r.bound_latency_cycles));
+}
+
 std::string Percent(double part) { return Fixed(100 * part, 0) + "%"; }
+
+std::string LatencySentence(const LayerTable& table) {
+  const double cycles = static_cast<double>(table.report.latency_cycles);
+  if (table.report.bound_latency_cycles == 0 || cycles <= 0) return {};
+  if (LatencyIsNear(table.report)) return "no plan is more than 2% faster";
+  if (table.rows.empty()) return {};
+  const Sums sums = SumUp(table);
+  const double nodes = static_cast<double>(table.nodes);
+  const double tiles = sums.cycles / nodes / cycles;
+  const double port = sums.bytes / table.hardware.dram_bytes_per_cycle / cycles;
+  std::string text = "tiles work " + Percent(tiles) + " of the time";
+  if (sums.least_cycles > 0) {
+    text += " (x" + Fixed(sums.cycles / sums.least_cycles, 2) + " their least)";
+  }
+  text += ", DRAM moves " + Percent(port);
+  if (sums.least_bytes > 0) {
+    text += " (x" + Fixed(sums.bytes / sums.least_bytes, 2) + " the least bytes)";
+  }
+  if (sums.host > 0) text += ", the host works " + Percent(sums.host / cycles);
+  if (sums.worst != nullptr && sums.worst_cycles > 0.02 * cycles) {
+    text += "; furthest above its own bound: " +
+            Shortened(LayerName(table.graph, sums.worst->layer)) + ", " +
+            Grouped(static_cast<uint64_t>(sums.worst_cycles)) + " cycles of " +
+            LimitText(sums.worst->limit);
+  }
+  return text;
+}
+
+// The part of DRAM in the energy, and the layer that takes most beyond its own bound.
+std::string EnergySentence(const LayerTable& table) {
+  const sluice_report_t& r = table.report;
+  if (r.bound_energy_pj <= 0 || r.energy_pj <= 0) return {};
+  if (IsNear(r.energy_pj, r.bound_energy_pj)) return "no plan takes 2% less energy";
+  if (table.rows.empty()) return {};
+  const Sums sums = SumUp(table);
+  std::string text =
+      "DRAM takes " + Percent(r.energy_dram_pj / r.energy_pj) + " of the energy";
+  if (sums.least_bytes > 0) {
+    text += " (x" + Fixed(sums.bytes / sums.least_bytes, 2) + " the least bytes)";
+  }
+  if (sums.dearest != nullptr && sums.dearest_pj > 0.02 * r.energy_pj) {
+    text += ", most above its own bound: " +
+            Shortened(LayerName(table.graph, sums.dearest->layer)) + ", " +
+            EnergyText(sums.dearest_pj);
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -152,36 +212,16 @@ std::string LayersAsCsv(const LayerTable& table) {
   return text;
 }
 
-bool GapNeedsRows(const sluice_report_t& report) {
-  const double bound = static_cast<double>(report.bound_latency_cycles);
-  return bound > 0 && static_cast<double>(report.latency_cycles) > kNear * bound;
+bool GapNeedsRows(const LayerTable& table) {
+  const sluice_report_t& r = table.report;
+  return (table.of_latency && !LatencyIsNear(r)) ||
+         (table.of_energy && !IsNear(r.energy_pj, r.bound_energy_pj));
 }
 
 std::string GapSentence(const LayerTable& table) {
-  const double cycles = static_cast<double>(table.report.latency_cycles);
-  if (table.report.bound_latency_cycles == 0 || cycles <= 0) return {};
-  if (!GapNeedsRows(table.report)) return "no plan is more than 2% faster";
-  if (table.rows.empty()) return {};
-  const Sums sums = SumUp(table);
-  const double nodes = static_cast<double>(table.nodes);
-  const double tiles = sums.cycles / nodes / cycles;
-  const double port = sums.bytes / table.hardware.dram_bytes_per_cycle / cycles;
-  std::string text = "tiles work " + Percent(tiles) + " of the time";
-  if (sums.least_cycles > 0) {
-    text += " (x" + Fixed(sums.cycles / sums.least_cycles, 2) + " their least)";
-  }
-  text += ", DRAM moves " + Percent(port);
-  if (sums.least_bytes > 0) {
-    text += " (x" + Fixed(sums.bytes / sums.least_bytes, 2) + " the least bytes)";
-  }
-  if (sums.host > 0) text += ", the host works " + Percent(sums.host / cycles);
-  if (sums.worst != nullptr && sums.worst_cycles > 0.02 * cycles) {
-    text += "; furthest above its own bound: " +
-            Shortened(LayerName(table.graph, sums.worst->layer)) + ", " +
-            Grouped(static_cast<uint64_t>(sums.worst_cycles)) + " cycles of " +
-            LimitText(sums.worst->limit);
-  }
-  return text;
+  const std::string latency = table.of_latency ? LatencySentence(table) : "";
+  const std::string energy = table.of_energy ? EnergySentence(table) : "";
+  return latency + (latency.empty() || energy.empty() ? "" : "; ") + energy;
 }
 
 }  // namespace sluice::cli

@@ -23,6 +23,7 @@ struct LayerTable {
   const HardwareFacts& hardware;
   const sluice_report_t& report;
   uint32_t nodes;
+  bool of_energy, of_latency;  // what the objective counts
   std::vector<sluice_layer_cost_t> rows;
   std::vector<uint32_t> segments;  // SegmentOfLayers
 };
@@ -33,10 +34,10 @@ Json LayersAsJson(const LayerTable& table);
 std::string LayersAsCsv(const LayerTable& table);
 
 // Whether GapSentence says more with the rows than without: not where the plan is at its
-// bound.
-bool GapNeedsRows(const sluice_report_t& report);
-// Names what keeps the plan above its latency bound, and the layer with the largest
-// share.
+// bounds.
+bool GapNeedsRows(const LayerTable& table);
+// Names what keeps the plan above those of its bounds that the objective counts, and the
+// layer with the largest share.
 std::string GapSentence(const LayerTable& table);
 
 }  // namespace sluice::cli

@@ -187,6 +187,7 @@ Json PlanAsJson(const PlanFiles& files) {
   const LayerTable table = {
       files.graph, hardware,
       report,      MachineOf(session).nodes,
+      true,        true,
       layers,      SegmentOfLayers(session.PlanBytes(), layers.size())};
   const std::vector<Place> places = PlacesOf(session.plan());
   return {{"title", plot.title},

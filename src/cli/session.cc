@@ -105,6 +105,13 @@ Owned<sluice_cohort_t> Session::Coschedule(std::vector<sluice_model_t> models,
   return Owned<sluice_cohort_t>(made);
 }
 
+sluice_certificate_t Session::Certificate() const {
+  sluice_certificate_t certificate = {};
+  certificate.struct_size = sizeof certificate;
+  Check(sluice_plan_certificate(plan_.get(), &certificate), EmptyDiagnostic());
+  return certificate;
+}
+
 sluice_report_t Session::Report() const {
   sluice_report_t report = {};
   report.struct_size = sizeof report;

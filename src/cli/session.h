@@ -51,6 +51,7 @@ class Session {
   const sluice_graph_t* graph() const { return graph_.get(); }
   const sluice_hardware_t* hardware() const { return hardware_.get(); }
   const sluice_plan_t* plan() const { return plan_.get(); }
+  sluice_certificate_t Certificate() const;
   sluice_report_t Report() const;
   Bytes PlanBytes() const;
   uint64_t peak_memory_bytes() const;

@@ -209,6 +209,9 @@ Status FillLayers(const Asking& asking, Arena* scratch,
   Span<uint8_t> taken;
   SLUICE_TRY(scratch->Allocate(graph.tensors.size(), &taken));
   const auto word = [](int64_t count) { return static_cast<uint64_t>(count); };
+  const int64_t room =
+      hardware.scratchpad().capacity_bytes *
+      Max<int64_t>(int64_t{hardware.node_cols} * hardware.node_rows, 1);
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     if (l % 64 == 63 && scratch->memory()->Stop()) return Status::kStopped;
     const Layer& layer = graph.layers[l];
@@ -220,7 +223,8 @@ Status FillLayers(const Asking& asking, Arena* scratch,
     if (KindOf(layer.op) == LayerKind::kHost) {
       cycles = AddHostCall(asking, layer, sums);
     }
-    sums->loads += moved.loads;
+    // A LOAD brings no more than the scratchpads hold.
+    sums->loads += Max(moved.loads, room == 0 ? 0 : CeilDivide(moved.read, room));
     sums->macs += static_cast<double>(least.macs);
     layers[l] = {word(cycles), word(moved.constants),
                  word(moved.read - moved.constants), word(moved.written),

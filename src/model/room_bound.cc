@@ -144,9 +144,11 @@ class Rooms {
     for (Piece& piece : piece_) piece = Piece{};
     const Layer& first = graph_.layers[layer];
     NeedInputs(first, kOneElement);
-    if (TraitsOf(first).sum == SumRule::kNoSum) return CyclesOf(layer);
+    const Form form = TraitsOf(first).form;
+    const bool channelwise = form == Form::kDepthwiseConv;
+    if (TraitsOf(first).sum == SumRule::kNoSum || channelwise) return CyclesOf(layer);
     // A tile that begins a sum needs no more than one channel of it, of all its window.
-    const bool window = TraitsOf(first).form == Form::kConv;
+    const bool window = form == Form::kConv;
     for (const uint32_t t : first.inputs) {
       if (t == kNone || piece_[t].elements() == 0) continue;
       const Piece all = piece_[t];
@@ -256,7 +258,11 @@ class Rooms {
       if (kind != LayerKind::kCompute && kind != LayerKind::kCopy) continue;
       const Piece& made = piece_[before.outputs[0]];
       if (made.elements() == 0) continue;
-      if (kind == LayerKind::kCompute) cycles += CyclesOf(l, made);
+      // Tiles of a weight gradient have all taps: a part of it is not followed.
+      const Tensor& out = graph_.tensors[before.outputs[0]];
+      const bool whole = made.elements() == WholeLattice(out).elements();
+      const bool follows = whole || TraitsOf(before).sum != SumRule::kErrorRows;
+      if (kind == LayerKind::kCompute && follows) cycles += CyclesOf(l, made);
       NeedInputs(before, made);
     }
     return cycles;

@@ -29,6 +29,11 @@ Status CheckOptions(const sluice_schedule_options_t& options, Diagnostic* diagno
     return Fail(diagnostic, Status::kBadArgument, "options")
         .Text("objective exponents must be at most 16");
   }
+  const bool prices = options.tile_cost != nullptr || options.tile_row_count != 0;
+  if (options.tile_bound != nullptr && !prices) {
+    return Fail(diagnostic, Status::kBadArgument, "options")
+        .Text("tile_bound goes with tile_cost or tile_rows");
+  }
   return Status::kOk;
 }
 

@@ -132,16 +132,22 @@ uint64_t CallCycles(const Judge& judge, const Layer& layer) {
 }  // namespace
 
 // The first pass finds the extent of the layer's sum, which the second one needs.
-void NeedsOfLayer(const Graph& graph, const Layer& layer, TileNeeds* needs) {
-  const int64_t origin[kAxes] = {};
-  int64_t extent[kAxes];
+void NeedsOfBox(const Graph& graph, const Layer& layer, const int32_t* box, bool end,
+                TileNeeds* needs) {
+  const Tensor& out = graph.tensors[layer.outputs[0]];
+  int64_t origin[kAxes], extent[kAxes];
   for (int a = 0; a < kAxes; ++a) {
-    extent[a] = graph.tensors[layer.outputs[0]].extent[a];
+    extent[a] = box[a];
+    origin[a] = end ? int64_t{out.extent[a]} - box[a] : 0;
   }
   sluice_tile_t tile = {};
   NeedsOfTile(graph, layer, tile, origin, extent, needs);
   tile.c_end = static_cast<uint32_t>(needs->sum_channels);
   NeedsOfTile(graph, layer, tile, origin, extent, needs);
+}
+
+void NeedsOfLayer(const Graph& graph, const Layer& layer, TileNeeds* needs) {
+  NeedsOfBox(graph, layer, graph.tensors[layer.outputs[0]].extent, false, needs);
 }
 
 HostCost CostOnHost(const Judge& judge, const Layer& layer) {

@@ -31,7 +31,11 @@ HostCost CostOnHost(const Judge& judge, const Layer& layer);
 // MACs.
 uint64_t MacsOnHost(const Judge& judge, const Layer& layer);
 
-// The needs of one tile that is all of a computed layer.
+// The needs of one tile with all of its sum: a box of these extents at the begin of a
+// computed layer's output or, with `end`, at its end.
+void NeedsOfBox(const Graph& graph, const Layer& layer, const int32_t* box, bool end,
+                TileNeeds* needs);
+// The needs of one tile that is all of the layer.
 void NeedsOfLayer(const Graph& graph, const Layer& layer, TileNeeds* needs);
 
 // True if the engines can do the layer, or the layer is not for engines.

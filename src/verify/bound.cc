@@ -5,13 +5,10 @@
 #include "verify/ability.h"
 #include "verify/op_rules.h"
 #include "verify/reuse.h"
+#include "verify/room.h"
 
 namespace sluice {
 namespace judge {
-namespace {
-
-constexpr double kBits = 8;
-constexpr double kMost = 1e18;  // cycles; beyond, a bound is as good as none
 
 // Cycles are counted in doubles, which are exact far beyond any plan that can be made
 // and do not overflow on untrusted sizes.
@@ -20,18 +17,23 @@ double Up(double amount, double unit) {
   return whole * unit < amount ? whole + 1 : whole;
 }
 
-double Port(const Rational& rate, double bytes) {
+double CyclesAt(const Rational& rate, double bytes) {
   if (rate.numerator == 0) return 0;
   return static_cast<double>(
       TransferCycles(static_cast<int64_t>(bytes), rate.numerator, rate.denominator));
 }
+
+namespace {
+
+constexpr double kBits = 8;
+constexpr double kMost = 1e18;  // cycles; beyond, a bound is as good as none
 
 // The least that bytes which are no constants take, wherever they lie.
 MemoryLevel Cheapest(const Hardware& h) {
   MemoryLevel best = h.dram();
   for (const OffChip& memory : h.memories) {
     const MemoryLevel& level = memory.level;
-    if (Port(level.bandwidth, 1e12) < Port(best.bandwidth, 1e12)) {
+    if (CyclesAt(level.bandwidth, 1e12) < CyclesAt(best.bandwidth, 1e12)) {
       best.bandwidth = level.bandwidth;
     }
     best.read_pj_per_bit = Min(best.read_pj_per_bit, level.read_pj_per_bit);
@@ -43,12 +45,12 @@ MemoryLevel Cheapest(const Hardware& h) {
 
 // Cycles that the port needs for `bytes` bytes, `constants` of which are constants.
 double Port(const Hardware& h, double bytes, double constants) {
-  if (h.memories.empty()) return Port(h.dram().bandwidth, bytes);
-  return Port(Cheapest(h).bandwidth, bytes - constants) +
-         Port(h.HomeOf(SLUICE_REGION_CONST).bandwidth, constants);
+  if (h.memories.empty()) return CyclesAt(h.dram().bandwidth, bytes);
+  return CyclesAt(Cheapest(h).bandwidth, bytes - constants) +
+         CyclesAt(h.HomeOf(SLUICE_REGION_CONST).bandwidth, constants);
 }
 
-// The whole layer as one tile on the array.
+// A box of a layer's output as one tile on the array.
 struct Shape {
   double filters = 1;  // output channels; a weight gradient's are those of the error
   double rows = 1, columns = 1;  // of output positions
@@ -57,9 +59,8 @@ struct Shape {
   double groups = 1;    // that share no channel
 };
 
-Shape ShapeOf(const Judge& judge, const Layer& layer, const TileNeeds& needs) {
-  const Tensor& out = judge.graph.tensors[layer.outputs[0]];
-  const int32_t* e = out.extent;
+Shape ShapeOf(const Judge& judge, const Layer& layer, const int32_t* e,
+              const TileNeeds& needs) {
   Shape s;
   const Deed deed = DeedOf(layer);
   if (deed == Deed::kWeightGradient) {
@@ -134,16 +135,22 @@ LeastOfLayer OnCores(const Hardware& h, const Shape& s) {
   return costs;
 }
 
-LeastOfLayer OfTiles(const Judge& judge, const Layer& layer) {
+LeastOfLayer OfTiles(const Judge& judge, const Layer& layer, const int32_t* extent) {
   const Hardware& h = judge.hardware;
   TileNeeds needs;
-  NeedsOfLayer(judge.graph, layer, &needs);
+  NeedsOfBox(judge.graph, layer, extent, false, &needs);
   const Tensor& out = judge.graph.tensors[layer.outputs[0]];
+  double written = out.element_bytes;
+  for (int a = 0; a < kAxes; ++a) written *= extent[a];
+  const bool whole = written >= static_cast<double>(out.bytes);
   double read = 0;
   for (uint32_t i = 0; i < needs.count; ++i) {
-    read += static_cast<double>(judge.graph.tensors[needs.need[i].tensor].bytes);
+    const Tensor& tensor = judge.graph.tensors[needs.need[i].tensor];
+    double bytes = tensor.element_bytes;
+    for (const int64_t along : needs.need[i].extent)
+      bytes *= static_cast<double>(along);
+    read += whole ? static_cast<double>(tensor.bytes) : bytes;
   }
-  const double written = static_cast<double>(out.bytes);
   const double work = static_cast<double>(needs.work);
   LeastOfLayer costs;
   costs.cycles = Up(work, static_cast<double>(needs.macs ? h.macs_per_cycle
@@ -159,10 +166,10 @@ LeastOfLayer OfTiles(const Judge& judge, const Layer& layer) {
   const Deed deed = DeedOf(layer);
   if (h.cores.rows > 0) {
     if (Has(layer, kProduct)) {
-      Shape s = ShapeOf(judge, layer, needs);
+      Shape s = ShapeOf(judge, layer, extent, needs);
       if (deed == Deed::kMatmul) {
         // Each matrix of the batch is a group: filters of all groups, rows of one.
-        s.groups = static_cast<double>(out.extent[0]) * out.extent[1];
+        s.groups = static_cast<double>(extent[0]) * extent[1];
         s.filters *= s.groups;
         s.rows = 1;
       }
@@ -181,7 +188,7 @@ LeastOfLayer OfTiles(const Judge& judge, const Layer& layer) {
   }
   if (h.scratchpad_level != 0) return costs;
   if (needs.macs && h.array.k != 0) {
-    costs.cycles = Max(costs.cycles, Passes(h, ShapeOf(judge, layer, needs)));
+    costs.cycles = Max(costs.cycles, Passes(h, ShapeOf(judge, layer, extent, needs)));
   }
   costs.energy += kBits * (read * h.scratchpad().read_pj_per_bit +
                            written * h.scratchpad().write_pj_per_bit);
@@ -192,15 +199,8 @@ LeastOfLayer OfLayer(const Judge& judge, const Layer& layer) {
   if (WorkOf(layer) != Work::kTiles || !IsAble(judge, layer)) return {};
   // A PAD may be folded into the convolution that reads it.
   if (DeedOf(layer) == Deed::kPad) return {};
-  return OfTiles(judge, layer);
+  return OfTiles(judge, layer, judge.graph.tensors[layer.outputs[0]].extent);
 }
-
-enum : uint8_t {
-  kLoaded = 1,     // something on a chip reads it
-  kHostReads = 2,  // the host does
-  kHostMakes = 4,
-  kGoesOut = 8,  // a copy of it is an output of the graph
-};
 
 // Who uses a tensor, and the first layer that reads all of it.
 struct Users {
@@ -291,115 +291,6 @@ void FindMoved(const Judge& judge, const Users& users, Span<LeastOfLayer> layers
   }
 }
 
-// Marks of a tensor, for one layer `of`: `of` depends on the tensor; the tensor depends
-// on `of`; a layer that depends on `of` reads it; another layer reads it.
-enum : uint8_t { kWaitedFor = 1, kWaits = 2, kUsedByWaiting = 4, kUsedByOthers = 8 };
-
-// True if the layer depends on `of`. A concatenation does only if each of its inputs
-// does: a reader may look at the other inputs alone.
-bool Waits(const Layer& layer, Span<const uint8_t> marks) {
-  size_t waiting = 0, inputs = 0;
-  for (const uint32_t t : layer.inputs) {
-    if (t == kNone) continue;
-    ++inputs;
-    waiting += (marks[t] & kWaits) != 0 ? 1 : 0;
-  }
-  return DeedOf(layer) == Deed::kConcat ? waiting == inputs : waiting > 0;
-}
-
-// Bytes that are loaded or stored for a layer and for layers that depend on it, and for
-// no others.
-double MovedBehind(const Judge& judge, uint32_t of, Span<const uint8_t> uses,
-                   Span<uint8_t> marks) {
-  const Graph& graph = judge.graph;
-  double bytes = 0;
-  for (uint32_t l = of; l < graph.layers.size(); ++l) {
-    const Layer& layer = graph.layers[l];
-    const bool waits = l == of || Waits(layer, marks);
-    const Deed deed = DeedOf(layer);
-    for (const uint32_t t : layer.inputs) {
-      if (t != kNone) marks[t] |= waits ? kUsedByWaiting : kUsedByOthers;
-    }
-    if (!waits) continue;
-    if (deed == Deed::kAppend) {
-      bytes += static_cast<double>(graph.tensors[layer.inputs[1]].bytes);
-      continue;
-    }
-    for (const uint32_t t : layer.outputs) {
-      const Tensor& tensor = graph.tensors[t];
-      marks[t] |= kWaits;
-      const bool stored =
-          tensor.kind == TensorKind::kOutput && (uses[t] & kHostMakes) == 0;
-      const bool loaded = deed == Deed::kGather && IsAble(judge, layer);
-      bytes +=
-          static_cast<double>(tensor.bytes) * ((stored ? 1 : 0) + (loaded ? 1 : 0));
-    }
-  }
-  for (uint32_t l = 0; l < of; ++l) {
-    for (const uint32_t t : graph.layers[l].inputs) {
-      if (t != kNone) marks[t] |= kUsedByOthers;
-    }
-  }
-  for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
-    const Tensor& tensor = graph.tensors[t];
-    const bool given =
-        tensor.kind == TensorKind::kInput || tensor.kind == TensorKind::kConstant;
-    const bool only = (marks[t] & (kUsedByWaiting | kUsedByOthers)) == kUsedByWaiting;
-    if (given && only && (uses[t] & kLoaded) != 0) {
-      bytes += static_cast<double>(tensor.bytes);
-    }
-  }
-  return bytes;
-}
-
-// Cycles of all layers that a layer depends on.
-double CyclesBefore(const Judge& judge, uint32_t of, Span<const LeastOfLayer> layers,
-                    Span<uint8_t> marks) {
-  const Graph& graph = judge.graph;
-  double sum = 0;
-  for (uint32_t l = of + 1; l-- > 0;) {
-    const Layer& layer = graph.layers[l];
-    bool before = l == of;
-    for (const uint32_t t : layer.outputs) {
-      before = before || (marks[t] & kWaitedFor) != 0;
-    }
-    if (!before) continue;
-    if (l != of) sum += layers[l].cycles;
-    for (const uint32_t t : layer.inputs) {
-      if (t != kNone) marks[t] |= kWaitedFor;
-    }
-  }
-  return sum;
-}
-
-// Before a layer's first tile runs, scratchpads hold no more than their capacity of the
-// bytes that the layer and its dependents alone need; the rest passes the port after
-// that. Looks at the last eight layers, and at sixteen at even distances.
-Status LeastByRoom(const Judge& judge, Span<const LeastOfLayer> of_layers,
-                   Span<const uint8_t> uses, double first, double* least) {
-  const Hardware& h = judge.hardware;
-  Span<uint8_t> marks;
-  SLUICE_TRY(judge.arena->Allocate(judge.graph.tensors.size(), &marks));
-  const double nodes = Max(1.0, static_cast<double>(h.node_cols) * h.node_rows);
-  const double room = static_cast<double>(h.scratchpad().capacity_bytes) * nodes;
-  const uint32_t layers = static_cast<uint32_t>(judge.graph.layers.size());
-  *least = 0;
-  const bool counts = room > 0 && AllAlike(judge);
-  for (uint32_t i = 0; i < Min(layers, 24u) && counts; ++i) {
-    if (judge.arena->memory()->Stop()) return Status::kStopped;
-    const uint64_t even = uint64_t{layers} * (i < 8 ? 0 : i - 8) / 16;
-    const uint32_t of = layers <= 24 ? i
-                        : i < 8      ? layers - 1 - i
-                                     : static_cast<uint32_t>(even);
-    for (uint8_t& mark : marks) mark = 0;
-    const double behind = MovedBehind(judge, of, uses, marks) - room;
-    if (behind <= 0) continue;
-    const double before = CyclesBefore(judge, of, of_layers, marks);
-    *least = Max(*least, first + Up(before, nodes) + Port(h, behind, 0));
-  }
-  return Status::kOk;
-}
-
 // The engines that load or store.
 struct Movers {
   double engines = 0;
@@ -445,7 +336,7 @@ Status LeastByReuse(const Judge& judge, const LeastOfLayer& all, double* cycles,
   double more[kShares + 1];
   prices[0].byte = kBits * (h.dram().read_pj_per_bit + h.scratchpad().write_pj_per_bit);
   prices[0].mac = h.mac_pj;
-  const double nodes = Max(1.0, static_cast<double>(h.node_cols) * h.node_rows);
+  const double nodes = NodesOf(h);
   const Rational rate = h.dram().bandwidth;
   for (uint32_t i = 1; i <= kShares && rate.numerator != 0; ++i) {
     const double of_port = static_cast<double>(i) / kShares;
@@ -465,6 +356,14 @@ Status LeastByReuse(const Judge& judge, const LeastOfLayer& all, double* cycles,
 
 }  // namespace
 
+double NodesOf(const Hardware& h) {
+  return Max(1.0, static_cast<double>(h.node_cols) * h.node_rows);
+}
+
+double CyclesOfBox(const Judge& judge, const Layer& layer, const int32_t* extent) {
+  return OfTiles(judge, layer, extent).cycles;
+}
+
 LeastTimes TimesOf(const Judge& judge, const LeastOfLayer& all, double hold) {
   const Hardware& h = judge.hardware;
   const Movers load = MoversOf(h, SLUICE_DOES_LOAD);
@@ -482,7 +381,7 @@ LeastTimes TimesOf(const Judge& judge, const LeastOfLayer& all, double hold) {
                     Max(load.engines, 1.0)) +
                  (all.stored == 0 ? 0 : store.wait + (one ? 0 : 1));
   if (all.cycles != 0) {
-    const double nodes = Max(1.0, static_cast<double>(h.node_cols) * h.node_rows);
+    const double nodes = NodesOf(h);
     // The first operand is loaded before the first tile; the last result is stored
     // after the last tile.
     least.compute = Up(all.cycles, nodes) + load.wait + 1 + store.wait + 1;
@@ -527,15 +426,23 @@ Status FindLeastCosts(const Judge& judge, const VerifiedCounts& counts,
     layers[l] = OfLayer(judge, judge.graph.layers[l]);
   }
   FindMoved(judge, users, layers);
-  for (const LeastOfLayer& layer : layers) Add(layer, &all);
+  const Hardware& h = judge.hardware;
+  const double fits = static_cast<double>(h.scratchpad().capacity_bytes) * NodesOf(h);
+  for (LeastOfLayer& layer : layers) {
+    if (fits > 0) {
+      layer.loads = Max(layer.loads, Up(layer.constants + layer.loaded, fits));
+    }
+    Add(layer, &all);
+  }
   double cycles = 0;
-  SLUICE_TRY(LeastByRoom(judge, layers, users.uses,
-                         MoversOf(judge.hardware, SLUICE_DOES_LOAD).wait + 1, &cycles));
+  const double first = MoversOf(h, SLUICE_DOES_LOAD).wait + 1;
+  SLUICE_TRY(LeastByRoom(judge, {layers, users.uses, first, fits}, &cycles));
+  SLUICE_TRY(LeastByReuse(judge, all, &cycles, &least->again_pj));
+  least->beyond = cycles;
   const double hold = static_cast<double>(counts.host_hold);
   const LeastTimes times = TimesOf(judge, all, hold);
   cycles = Max(Max(cycles, times.serial), times.compute);
   cycles = Max(cycles, Max(times.port, static_cast<double>(counts.host_cycles) + hold));
-  SLUICE_TRY(LeastByReuse(judge, all, &cycles, &least->again_pj));
   least->cycles = static_cast<uint64_t>(Min(cycles, kMost));
   least->energy_pj = EnergyOf(judge, all) + least->again_pj;
   return Status::kOk;

@@ -30,10 +30,26 @@ struct LeastOfLayer {
   double energy = 0;  // of tiles, pJ
   double macs = 0;
   double constants = 0, loaded = 0, stored = 0;  // bytes off chip
-  double loads = 0;                              // LOADs of given tensors
+  double loads = 0;  // LOADs of given tensors, each of bytes that fit
 };
 
 void Add(const LeastOfLayer& layer, LeastOfLayer* all);
+
+enum : uint8_t {   // who uses a tensor
+  kLoaded = 1,     // something on a chip reads it
+  kHostReads = 2,  // the host does
+  kHostMakes = 4,
+  kGoesOut = 8,  // a copy of it is an output of the graph
+};
+
+double NodesOf(const Hardware& hardware);
+
+// The least whole number of `unit`s in an amount; cycles of a port for so many bytes.
+double Up(double amount, double unit);
+double CyclesAt(const Rational& rate, double bytes);
+
+// Cycles of tiles that make a box of so many elements of a layer's output.
+double CyclesOfBox(const Judge& judge, const Layer& layer, const int32_t* extent);
 
 // Cycles of all tiles, with a load before and a store behind them; of the port if HOST
 // calls hold it for `hold` cycles; of loads one after the other.
@@ -49,6 +65,7 @@ struct LeastCosts {
   uint64_t cycles;
   double energy_pj;  // without leakage and the host's energy
   double again_pj;   // of this, what reuse.h says
+  double beyond;     // cycles by room and reuse
   Span<const LeastOfLayer> layers;
 };
 

@@ -50,9 +50,10 @@ LeastOfLayer Read(const sluice_layer_least_t& said) {
   return layer;
 }
 
-// What the certificate's layers add up to.
+// What the certificate's layers add up to, and what follows.
 struct Claimed {
-  LeastOfLayer all;  // cycles: of tiles
+  LeastOfLayer all;   // cycles: of tiles; loads: the judge's own
+  double beyond = 0;  // the most that room_cycles may be
   double host = 0, hold = 0, host_pj = 0;
 };
 
@@ -97,6 +98,7 @@ Status CheckLayer(const Judge& judge, uint32_t index, const LeastOfLayer& own,
       return Refuse(judge, index, field);
     }
   }
+  said.loads = own.loads;
   Add(said, &claimed->all);
   claimed->all.cycles = Min(claimed->all.cycles, kMost);
   return Status::kOk;
@@ -113,12 +115,13 @@ size_t Different(const Field (&fields)[count], double part) {
   return i;
 }
 
-Status CheckSums(const Judge& judge, const Claimed& claimed) {
+Status CheckSums(const Judge& judge, const Claimed& claimed, double* serial) {
   const sluice_certificate_t& c = judge.plan.certificate;
   const LeastOfLayer said = Read(c.all);
   LeastOfLayer all = claimed.all;
   all.cycles = Min(all.cycles + static_cast<double>(c.caller_cycles), kMost);
   const LeastTimes times = TimesOf(judge, all, claimed.hold);
+  *serial = times.serial;
   const Field fields[] = {
       {"sum of cycles", said.cycles, claimed.all.cycles + claimed.host},
       {"sum of constant_bytes", said.constants, claimed.all.constants},
@@ -150,6 +153,8 @@ Status CheckReported(const Judge& judge, const Claimed& claimed) {
   };
   const size_t wrong = Different(times, 0);
   if (wrong < 2) return Refuse(judge, kSums, times[wrong]);
+  const Field most = {"room_cycles", times[0].said, claimed.beyond};
+  if (!AtMost(most.said, most.own, kLeastPart)) return Refuse(judge, kSums, most);
   const double leakage =
       static_cast<double>(r.bound_latency_cycles) * judge.hardware.leakage_pj_per_cycle;
   const double energy = EnergyOf(judge, claimed.all) + c.again_pj + c.caller_pj +
@@ -164,7 +169,12 @@ Status CheckReported(const Judge& judge, const Claimed& claimed) {
 
 Status CheckCertificate(const Judge& judge, const LeastCosts& own) {
   const sluice_certificate_t& c = judge.plan.certificate;
-  if (c.layers == nullptr) return Status::kOk;
+  const bool bounds = judge.plan.report.bound_latency_cycles != 0 ||
+                      judge.plan.report.bound_energy_pj > 0;
+  if (c.layers == nullptr) {
+    if (!bounds) return Status::kOk;
+    return Reject(judge, "certificate").Text("bounds without a certificate");
+  }
   if (c.count != own.layers.size()) {
     return Reject(judge, "certificate").Text("it has another number of layers");
   }
@@ -172,7 +182,9 @@ Status CheckCertificate(const Judge& judge, const LeastCosts& own) {
   for (uint32_t l = 0; l < c.count; ++l) {
     SLUICE_TRY(CheckLayer(judge, l, own.layers[l], &claimed));
   }
-  SLUICE_TRY(CheckSums(judge, claimed));
+  double serial = 0;
+  SLUICE_TRY(CheckSums(judge, claimed, &serial));
+  claimed.beyond = Max(own.beyond, serial);
   const Field again = {"again_pj", c.again_pj, own.again_pj};
   if (!AtMost(0, again.said, 0) || !AtMost(again.said, again.own, kEnergyPart)) {
     return Refuse(judge, kSums, again);

@@ -64,6 +64,21 @@ enum class Windows : uint8_t {
   kPool,     // POOL's attributes
 };
 
+// What depends on an element of an input, wherever it lies.
+enum class Reach : uint8_t {
+  kNothing,  // that is certain
+  kSame,     // the element at its place
+  kPlaces,   // those at its place; along axes of other extents all
+  kRows,     // of input 0: all channels at its place
+  kWindows,  // of input 0: those whose windows read it
+  kProducts,
+  kCut,      // the element at its place, if it is not cut off
+  kRegroup,  // the element, on other axes
+  kPermute,
+  kScale,   // some, if all rows and columns of its image do
+  kSecond,  // of input 1: the element at its place
+};
+
 enum : uint8_t {     // OpRule.has
   kTakesPads = 1,    // may take over the PAD in front of it
   kChannelwise = 2,  // an output channel reads one channel of the ifmap
@@ -72,6 +87,9 @@ enum : uint8_t {     // OpRule.has
   // least, and of nothing else that was computed but its row.
   kKeepsPlaces = 8,
   kPlainSecond = 16,  // input 1 is a mask, table, index or parameter: of one type only
+  kVaries = 32,       // boxes of one size read images that differ by a row or column
+  kNoParts = 64,      // what a part of the output reads is not followed
+  kWholeRows = 128,   // a tile has all channels
 };
 
 // OpRule.types: what ops.h asks of element types. Those of views are asked together with
@@ -92,6 +110,7 @@ struct OpRule {
   Deed deed;
   Work work;
   Windows windows;
+  Reach reach;
   uint8_t has;       // bits
   uint8_t types;     // bits
   uint8_t elements;  // Deed::kElements: inputs read

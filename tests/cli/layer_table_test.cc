@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "cli/graph_names.h"
+#include "cli/report.h"
 #include "cli/segment_notation.h"
 
 namespace sluice::cli {
@@ -15,8 +16,10 @@ struct Example {
   HardwareFacts hardware = {"chip", 1000000, 64, 16, 4096, 4};
   sluice_report_t report = {};
   std::vector<uint32_t> segments = {};
+  bool of_energy = false, of_latency = true;
   LayerTable Of(std::vector<sluice_layer_cost_t> rows) const {
-    return {graph, hardware, report, 1, std::move(rows), segments};
+    return {graph,     hardware,   report,          1,
+            of_energy, of_latency, std::move(rows), segments};
   }
 };
 
@@ -81,18 +84,43 @@ TEST_CASE("layer table: a segment is the plan's, a block is the stream's") {
 
 TEST_CASE("layer table: the gap in words") {
   Example example;
-  CHECK(!GapNeedsRows(example.report));
+  CHECK(!GapNeedsRows(example.Of({})));
   example.report.latency_cycles = 300;
   example.report.bound_latency_cycles = 299;
-  CHECK(!GapNeedsRows(example.report));
+  CHECK(!GapNeedsRows(example.Of({})));
   CHECK(GapSentence(example.Of({Row(0, 100, 80)})) == "no plan is more than 2% faster");
   example.report.bound_latency_cycles = 150;
-  CHECK(GapNeedsRows(example.report));
+  CHECK(GapNeedsRows(example.Of({})));
   const std::string text = GapSentence(example.Of({Row(0, 100, 80), Row(1, 10, 800)}));
   CHECK(
       text.find("tiles work 37% of the time (x1.00 their least), DRAM moves 73% (x2.00 "
                 "the least bytes)") == 0);
   CHECK(text.find("100 cycles of DRAM") != std::string::npos);
+}
+
+TEST_CASE("layer table: the gap is that of what the objective counts") {
+  Example example;
+  example.report.latency_cycles = 300;
+  example.report.bound_latency_cycles = 150;
+  example.report.energy_pj = 1e6;
+  example.report.energy_dram_pj = 4e5;
+  example.report.bound_energy_pj = 999e3;
+  example.of_energy = true;
+  sluice_layer_cost_t row = Row(0, 100, 80);
+  row.energy_pj = 9e5;
+  row.bound_energy_pj = 6e5;
+  CHECK(GapSentence(example.Of({row})).find("; no plan takes 2% less energy") !=
+        std::string::npos);
+  example.of_latency = false;
+  CHECK(!GapNeedsRows(example.Of({})));
+  CHECK(GapSentence(example.Of({row})) == "no plan takes 2% less energy");
+  example.report.bound_energy_pj = 5e5;
+  CHECK(GapNeedsRows(example.Of({})));
+  const std::string text = GapSentence(example.Of({row}));
+  CHECK(
+      text.find("DRAM takes 40% of the energy (x2.00 the least bytes), most above its "
+                "own bound: ") == 0);
+  CHECK(text.find(EnergyText(3e5)) != std::string::npos);
 }
 
 }  // namespace

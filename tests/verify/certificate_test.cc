@@ -95,16 +95,25 @@ TEST_CASE("certificate: the report's bounds are its own") {
   CHECK(c.Message().find("largest time") != std::string::npos);
   report.bound_latency_cycles += 2;
   CHECK(c.Message().find("room_cycles") != std::string::npos);
+  // More than latencies one after the other take.
+  report.bound_latency_cycles += 1000000;
   c.certificate().room_cycles = report.bound_latency_cycles;
+  CHECK(c.Message().find("room_cycles is ") != std::string::npos);
+  c.least.beyond = static_cast<double>(report.bound_latency_cycles);
   report.bound_energy_pj *= 1.001;
   CHECK(c.Message().find("energy with again_pj") != std::string::npos);
 }
 
-TEST_CASE("certificate: one of other layers is refused, none is not") {
+TEST_CASE(
+    "certificate: one of other layers is refused, and none where there are bounds") {
   Certified c;
   c.certificate().count = 2;
   CHECK(c.Message() == "it has another number of layers");
   c.certificate() = {};
+  CHECK(c.Message() == "bounds without a certificate");
+  c.own.judged.plan.report.bound_latency_cycles = 0;
+  CHECK(c.Message() == "bounds without a certificate");
+  c.own.judged.plan.report.bound_energy_pj = 0;
   CHECK(c.Message() == "");
 }
 
