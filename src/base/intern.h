@@ -13,27 +13,43 @@
 
 namespace sluice {
 
+// The part of InternTable that does not depend on the type, compiled once.
+class InternSlots {
+ protected:
+  explicit InternSlots(Arena* arena) : arena_(arena) {}
+  // `at` gives the bytes of each of the items.
+  struct Items {
+    const void* list;
+    const void* (*at)(const void* list, size_t i);
+    uint32_t bytes, count;
+  };
+  // The slot of the item that has these bytes: its number + 1, or 0 where there is none yet.
+  Status Find(const Items& items, const void* item, uint32_t** slot);
+
+ private:
+  Status Grow(const Items& items);
+
+  Arena* arena_;
+  Span<uint32_t> slots_;  // index + 1, 0 = empty; size a power of two
+};
+
 template <typename T>
-class InternTable {
+class InternTable : InternSlots {
   static_assert(__has_unique_object_representations(T), "no padding");
   static_assert(sizeof(T) % 4 == 0, "hashed by words");
 
  public:
-  explicit InternTable(Arena* arena) : items_(arena), arena_(arena) {}
+  explicit InternTable(Arena* arena) : InternSlots(arena), items_(arena) {}
 
   Status Intern(const T& item, uint32_t* index) {
-    if (items_.size() * 2 >= slots_.size()) SLUICE_TRY(Grow());
-    size_t at = Hash(item) & (slots_.size() - 1);
-    while (slots_[at] != 0) {
-      if (memcmp(&items_[slots_[at] - 1], &item, sizeof item) == 0) {
-        *index = slots_[at] - 1;
-        return Status::kOk;
-      }
-      at = (at + 1) & (slots_.size() - 1);
+    const uint32_t count = static_cast<uint32_t>(items_.size());
+    uint32_t* slot = nullptr;
+    SLUICE_TRY(Find({&items_, At, sizeof(T), count}, &item, &slot));
+    if (*slot == 0) {
+      SLUICE_TRY(items_.Push(item));
+      *slot = count + 1;
     }
-    *index = static_cast<uint32_t>(items_.size());
-    SLUICE_TRY(items_.Push(item));
-    slots_[at] = *index + 1;
+    *index = *slot - 1;
     return Status::kOk;
   }
   size_t size() const { return items_.size(); }
@@ -41,31 +57,11 @@ class InternTable {
   const Sequence<T>& items() const { return items_; }
 
  private:
-  // Slots are never visible outside, so any good hash will do.
-  static size_t Hash(const T& item) {
-    const char* bytes = reinterpret_cast<const char*>(&item);
-    uint64_t hash = sizeof item;
-    for (size_t i = 0; i < sizeof item; i += 8) {
-      uint64_t words = 0;
-      memcpy(&words, bytes + i, i + 8 <= sizeof item ? 8 : 4);
-      hash = (hash ^ words) * 0x9e3779b97f4a7c15u;
-      hash ^= hash >> 32;
-    }
-    return static_cast<size_t>(hash);
-  }
-  Status Grow() {
-    SLUICE_TRY(arena_->Allocate(slots_.size() == 0 ? 64 : 2 * slots_.size(), &slots_));
-    for (uint32_t i = 0; i < items_.size(); ++i) {
-      size_t at = Hash(items_[i]) & (slots_.size() - 1);
-      while (slots_[at] != 0) at = (at + 1) & (slots_.size() - 1);
-      slots_[at] = i + 1;
-    }
-    return Status::kOk;
+  static const void* At(const void* list, size_t i) {
+    return &(*static_cast<const Sequence<T>*>(list))[i];
   }
 
   Sequence<T> items_;
-  Arena* arena_;
-  Span<uint32_t> slots_;  // index + 1, 0 = empty; size a power of two
 };
 
 }  // namespace sluice

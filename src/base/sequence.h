@@ -9,54 +9,56 @@
 #ifndef SLUICE_BASE_SEQUENCE_H_
 #define SLUICE_BASE_SEQUENCE_H_
 
+#include <type_traits>
+
 #include "base/memory.h"
 
 namespace sluice {
 
-template <typename T>
-class Sequence {
- public:
-  explicit Sequence(Arena* arena) : arena_(arena), pages_(arena) {}
+// The part of Sequence that does not depend on the type, compiled once.
+class SequenceStorage {
+ protected:
+  explicit SequenceStorage(Arena* arena) : pages_(arena), arena_(arena) {}
+  // layout: Arena::LayoutOf the elements, of which a page has 2^shift.
+  Status PushItem(const void* item, uint32_t layout, uint32_t shift);
 
-  Status Push(const T& value) {
-    if (size_ >> kShift == pages_.size()) SLUICE_TRY(AddPage());
-    pages_[size_ >> kShift][size_ & kMask] = value;
-    ++size_;
-    return Status::kOk;
-  }
+  Vector<void*> pages_;
+  Arena* arena_;
+  size_t size_ = 0;
+};
+
+template <typename T>
+class Sequence : SequenceStorage {
+ public:
+  explicit Sequence(Arena* arena) : SequenceStorage(arena) {}
+
+  Status Push(const T& value) { return PushItem(&value, Arena::LayoutOf<T>(), kShift); }
   size_t size() const { return size_; }
   // Keeps the pages for what is pushed next.
   void Truncate(size_t n) { size_ = n; }
-  T& operator[](size_t i) { return pages_[i >> kShift][i & kMask]; }
-  const T& operator[](size_t i) const { return pages_[i >> kShift][i & kMask]; }
+  T& operator[](size_t i) { return Page(i)[i & kMask]; }
+  const T& operator[](size_t i) const { return Page(i)[i & kMask]; }
 
   // Calls `visit` with a Span of each contiguous run, in order.
   template <typename Visit>
   void ForEachRun(Visit visit) const {
     for (size_t at = 0; at < size_; at += kMask + 1) {
       const size_t n = size_ - at < kMask + 1 ? size_ - at : kMask + 1;
-      visit(Span<const T>(pages_[at >> kShift], n));
+      visit(Span<const T>(Page(at), n));
     }
   }
 
  private:
-  static constexpr size_t Shift() {
-    size_t shift = 0;
+  static_assert(std::is_trivially_copyable<T>::value, "bytes are copied");
+  static constexpr uint32_t Shift() {
+    uint32_t shift = 0;
     while (sizeof(T) << (shift + 1) <= 1024) ++shift;
     return shift;
   }
-  static constexpr size_t kShift = Shift();
+  static constexpr uint32_t kShift = Shift();
   static constexpr size_t kMask = (size_t{1} << kShift) - 1;
 
-  Status AddPage() {
-    void* page = nullptr;
-    SLUICE_TRY(arena_->AllocatePage(sizeof(T) << kShift, alignof(T), &page));
-    return pages_.Push(static_cast<T*>(page));
-  }
-
-  Arena* arena_;
-  Vector<T*> pages_;
-  size_t size_ = 0;
+  T* Page(size_t i) const { return static_cast<T*>(pages_[i >> kShift]); }
 };
 
 }  // namespace sluice

@@ -4,10 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
-#include <map>
 
-#include "base/intern.h"
-#include "base/rng.h"
 #include "support/malloc_allocator.h"
 
 namespace sluice {
@@ -50,24 +47,6 @@ TEST_CASE("sequence: no memory is an answer") {
   while (status == Status::kOk) status = items.Push(Item{});
   CHECK(status == Status::kOutOfMemory);
   CHECK(items.size() > 100);
-}
-
-TEST_CASE("intern table: equal items have one number, in the order of first use") {
-  Memory memory(Malloc(), 0);
-  Arena arena(&memory);
-  InternTable<Item> table(&arena);
-  std::map<uint32_t, uint32_t> known;
-  Rng rng(3);
-  for (int i = 0; i < 20000; ++i) {
-    const uint32_t value = rng.Below(3000) * 65536;
-    const Item item = {{0, 0, value, 0, 0, 0, 1}};
-    uint32_t index = 0;
-    REQUIRE(table.Intern(item, &index) == Status::kOk);
-    const auto inserted = known.insert({value, static_cast<uint32_t>(known.size())});
-    CHECK(index == inserted.first->second);
-    CHECK(table[index].words[2] == value);
-  }
-  CHECK(table.size() == known.size());
 }
 
 }  // namespace
