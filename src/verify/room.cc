@@ -329,7 +329,11 @@ void Room::AddNeeds(const Layer& layer, const Part& made) {
   if (Has(layer, kWholeRows)) box.of[3] = out.extent[3];
   TileNeeds low, high;
   NeedsOfBox(graph, layer, box.of, false, &low);
-  NeedsOfBox(graph, layer, box.of, true, &high);
+  if (whole) {
+    high = low;
+  } else {
+    NeedsOfBox(graph, layer, box.of, true, &high);
+  }
   if (low.wrong != nullptr || high.wrong != nullptr) return;
   // Between its ends a layer of these may need one row or column less.
   for (uint32_t i = 0; i < low.count; ++i) {
