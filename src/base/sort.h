@@ -21,7 +21,8 @@ namespace sluice {
 using LessIndex = bool (*)(const void*, uint32_t, uint32_t);
 void SortIndices(uint32_t* items, uint32_t* end, LessIndex less, const void* context);
 
-// Of n items of so many bytes each, at most kMostItemBytes; less(context, &a, &b).
+// Of n items of so many bytes each, a multiple of 4 up to kMostItemBytes;
+// less(context, &a, &b).
 constexpr size_t kMostItemBytes = 64;
 using LessItem = bool (*)(const void*, const void*, const void*);
 struct ItemsToSort {
@@ -32,8 +33,8 @@ void SortItems(const ItemsToSort& list, LessItem less, const void* context);
 
 template <typename T, typename Less>
 void Sort(T* items, T* end, Less less) {
-  static_assert(std::is_trivially_copyable<T>::value && sizeof(T) <= kMostItemBytes,
-                "bytes are moved");
+  static_assert(std::is_trivially_copyable<T>::value, "bytes are moved");
+  static_assert(sizeof(T) <= kMostItemBytes && sizeof(T) % 4 == 0, "by words");
   const auto call = [](const void* context, const void* a, const void* b) {
     return (*static_cast<const Less*>(context))(*static_cast<const T*>(a),
                                                 *static_cast<const T*>(b));

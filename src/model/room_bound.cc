@@ -127,6 +127,22 @@ uint32_t Look(uint32_t layers, uint32_t i) {
                : static_cast<uint32_t>(uint64_t{layers} * (i - 8) / 16);
 }
 
+// Uses of a tensor: made behind the layer in question, read behind it, read by others.
+enum : uint8_t { kMadeBehind = 1, kReadBehind = 2, kReadBefore = 4 };
+
+// True if the layer depends on the layer in question, because each tile reads something of
+// every input. An element of a concatenation reads one input, so all of them must depend
+// on it.
+bool IsBehind(Span<const uint8_t> uses, const Layer& layer) {
+  const bool join = TraitsOf(layer).view == ViewRule::kConcat;
+  bool behind = join;
+  for (const uint32_t t : layer.inputs) {
+    const bool made = t != kNone && (uses[t] & kMadeBehind) != 0;
+    behind = join ? behind && made : behind || made;
+  }
+  return behind;
+}
+
 class Rooms {
  public:
   Rooms(const Graph& graph, const Hardware& hardware, const Needs& needs,
@@ -180,7 +196,7 @@ class Rooms {
     int64_t bytes = 0;
     for (uint32_t l = 0; l < graph_.layers.size(); ++l) {
       const Layer& at = graph_.layers[l];
-      const bool behind = l == layer || IsBehind(at);
+      const bool behind = l == layer || IsBehind(uses_, at);
       for (const uint32_t t : at.inputs) {
         if (t != kNone) uses_[t] |= behind ? kReadBehind : kReadBefore;
       }
@@ -205,7 +221,7 @@ class Rooms {
     int64_t bytes = 0;
     for (uint32_t l = layer; l < graph_.layers.size(); ++l) {
       const Layer& at = graph_.layers[l];
-      if (l != layer && !IsBehind(at)) continue;
+      if (l != layer && !IsBehind(uses_, at)) continue;
       Spread in = {};
       const Spread out = SpreadTo(at, &in);
       if (l == layer) piece_[at.inputs[input]] = Piece{};  // others may not need it all
@@ -225,21 +241,6 @@ class Rooms {
   }
 
  private:
-  enum : uint8_t { kMadeBehind = 1, kReadBehind = 2, kReadBefore = 4 };
-
-  // True if the layer depends on the layer in question, because each tile reads
-  // something of every input. An element of a concatenation reads one input, so all of
-  // them must depend on it.
-  bool IsBehind(const Layer& layer) const {
-    const bool join = TraitsOf(layer).view == ViewRule::kConcat;
-    bool behind = join;
-    for (const uint32_t t : layer.inputs) {
-      const bool made = t != kNone && (uses_[t] & kMadeBehind) != 0;
-      behind = join ? behind && made : behind || made;
-    }
-    return behind;
-  }
-
   void NeedInputs(const Layer& layer, const Piece& made) {
     for (size_t i = 0; i < layer.inputs.size(); ++i) {
       const uint32_t t = layer.inputs[i];

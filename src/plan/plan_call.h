@@ -78,7 +78,7 @@ struct PlanCall {
   bool soon = false;       // a plan found soon needs no second try
   bool fuses = false;      // a fused plan was found, better or not
 
-  Budget* clock;  // the caller's limits
+  Budget* clock;       // the caller's limits
   bool first = false;  // there is no plan yet, and the plain one may take less time
   Progress* progress;
   Budget search;                // the part of `clock` that searches have

@@ -202,6 +202,18 @@ double WeightsOf(const Judge& judge, const Layer& layer, const Part& in,
 // it reads it; another layer reads it.
 enum : uint8_t { kWaits = 1, kUsedByWaiting = 2, kUsedByOthers = 4 };
 
+// A concatenation depends on `of` only if each of its inputs does: a reader may look at
+// the other inputs alone.
+bool Waits(Span<const uint8_t> marks, const Layer& layer) {
+  size_t waiting = 0, inputs = 0;
+  for (const uint32_t t : layer.inputs) {
+    if (t == kNone) continue;
+    ++inputs;
+    waiting += (marks[t] & kWaits) != 0 ? 1 : 0;
+  }
+  return DeedOf(layer) == Deed::kConcat ? waiting == inputs : waiting > 0;
+}
+
 class Room {
  public:
   Room(const Judge& judge, const RoomOfAll& of) : judge_(judge), of_(of) {}
@@ -243,18 +255,6 @@ class Room {
   double WeightsBehindLast(uint32_t of, uint32_t tensor);
 
  private:
-  // A concatenation depends on `of` only if each of its inputs does: a reader may look at
-  // the other inputs alone.
-  bool Waits(const Layer& layer) const {
-    size_t waiting = 0, inputs = 0;
-    for (const uint32_t t : layer.inputs) {
-      if (t == kNone) continue;
-      ++inputs;
-      waiting += (marks_[t] & kWaits) != 0 ? 1 : 0;
-    }
-    return DeedOf(layer) == Deed::kConcat ? waiting == inputs : waiting > 0;
-  }
-
   void Need(uint32_t tensor, const Part& part) {
     if (judge_.graph.tensors[tensor].producer == kNone) return;
     if (part.elements() > part_[tensor].elements()) part_[tensor] = part;
@@ -275,7 +275,7 @@ double Room::MovedBehind(uint32_t of) {
   int64_t bytes = 0;
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     const Layer& layer = graph.layers[l];
-    const bool waits = l == of || Waits(layer);
+    const bool waits = l == of || Waits(marks_, layer);
     const Deed deed = DeedOf(layer);
     for (const uint32_t t : layer.inputs) {
       if (t != kNone) marks_[t] |= waits ? kUsedByWaiting : kUsedByOthers;
@@ -399,7 +399,7 @@ double Room::WeightsBehindLast(uint32_t of, uint32_t tensor) {
   double bytes = 0;
   for (uint32_t l = of; l < graph.layers.size(); ++l) {
     const Layer& layer = graph.layers[l];
-    if (l != of && !Waits(layer)) continue;
+    if (l != of && !Waits(marks_, layer)) continue;
     Part in = kNoPart;
     const Part out = DependentOf(layer, &in);
     if (l == of) part_[tensor] = kNoPart;  // other layers may not need the element

@@ -181,7 +181,8 @@ class Subject {
         sluice::Verify(parsed_, hardware_, plan, &arena, nullptr, &d);
     *rule = d.rule;
     *sentence = d.message;
-    const bool report = *rule == "report" || *rule == "traffic";
+    const bool report =
+        *rule == "report" || *rule == "traffic" || *rule == "certificate";
     return report ? sluice::Status::kOk : status;
   }
 
