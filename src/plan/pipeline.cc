@@ -70,7 +70,7 @@ bool FitsMostly(const PlanCall& call) {
       if (t != kNone) bytes += call.graph.tensors[t].bytes;
     }
     for (const uint32_t t : layer.outputs) bytes += call.graph.tensors[t].bytes;
-    fit += bytes <= call.capacity ? 1 : 0;
+    fit += bytes <= call.capacity / 3 * 2 ? 1 : 0;
   }
   return fit >= call.graph.layers.size() - call.graph.layers.size() / 10;
 }
@@ -136,6 +136,7 @@ Status TakeTiled(PlanCall* call) {
   const bool early = call->options.deadline_ns != 0 && !call->has_plan() &&
                      call->before == nullptr && !call->on_many_nodes();
   const bool soon = early && FitsMostly(*call);
+  call->fits = soon;
   if (soon) SLUICE_TRY(TakeSoonFirst(call, TimeForFirst(*call->clock)));
   uint64_t ns = 0;
   const Status timed = TimePlain(call, &ns);
@@ -143,10 +144,13 @@ Status TakeTiled(PlanCall* call) {
   SLUICE_TRY(timed);
   const uint64_t steps = call->plain.program.size();
   if (early && !soon && PlainTakesMuch(*call->clock, ns)) {
-    // All of it ends while the plain plan can still be judged.
+    // All of it ends while the plain plan can still be judged, unless a plan is found that is
+    // sure to be judged in time.
     const Budget whole = *call->clock;
     *call->clock = whole.Before(ns);
+    call->later = &whole;
     const Status status = TakeSoonFirst(call, *call->clock);
+    call->later = nullptr;
     const Budget part = *call->clock;
     *call->clock = whole;
     call->clock->Join(part);

@@ -263,7 +263,7 @@ Status LoadEarlier(const SpacePlan& plan, const PlaceCall& call, Arena* scratch)
 Status PlaceByLeads(const SpacePlan& plan, const PlaceCall& call, Arena* scratch) {
   bool lies = false, longer = true;
   for (int round = 0; longer; ++round) {
-    if (call.lean) SLUICE_TRY(PlaceInTurn(plan, call, scratch, &lies));
+    if (call.in_turn) SLUICE_TRY(PlaceInTurn(plan, call, scratch, &lies));
     if (!call.first && !lies) {
       SLUICE_TRY(PlaceTogether(plan, call, Which::kAll, scratch, &lies));
     }

@@ -24,10 +24,11 @@ struct PlaceCall {
   int64_t capacity;   // of the scratchpad, bytes
   int64_t alignment;  // of frames
   Budget* budget;
-  Span<int64_t> slack;  // by position: bytes to leave empty next time
-  int64_t more;         // bytes that are added to `slack` where images do not fit
-  bool lean = false;    // heuristics alone, no search for offsets
-  bool first = false;   // the fastest of them alone, until leads are short
+  Span<int64_t> slack;   // by position: bytes to leave empty next time
+  int64_t more;          // bytes that are added to `slack` where images do not fit
+  bool lean = false;     // heuristics alone, no search for offsets
+  bool in_turn = false;  // the fastest of them first
+  bool first = false;    // it alone, until leads are short
 };
 
 // kEarlier starts from the present offsets.

@@ -154,10 +154,11 @@ Status SpaceSchedule::Search() {
 }
 
 Status SpaceSchedule::Place(PlaceOrder order) {
-  SLUICE_TRY(PlaceImages(plan_,
-                         {call_.scratchpad_bytes, problem_.alignment, call_.budget,
-                          problem_.slack, more_, call_.soon, call_.search.lean},
-                         order, memory_));
+  SLUICE_TRY(PlaceImages(
+      plan_,
+      {call_.scratchpad_bytes, problem_.alignment, call_.budget, problem_.slack, more_,
+       call_.soon, call_.in_turn, call_.search.lean && call_.in_turn},
+      order, memory_));
   Span<int64_t>* offsets = &offsets_[static_cast<int>(order)];
   SLUICE_TRY(memory_->Allocate(plan_.images.size(), offsets));
   for (size_t i = 0; i < plan_.images.size(); ++i) {

@@ -37,6 +37,7 @@ struct SpaceCall {
   const KnownPlan* known = nullptr;  // or a plan of the same problem
   bool exactly = false;              // that plan or none
   bool soon = false;                 // images are placed by heuristics alone
+  bool in_turn = false;              // images are placed in turn first
 };
 
 uint64_t HashOfSegments(Span<const SpaceSegment> segments);  // and of their loops

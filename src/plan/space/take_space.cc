@@ -60,10 +60,13 @@ class OrderTaker {
     const bool better = IsBetter(call_, &candidate, memory_);
     // A plan layer by layer loads, computes and stores in each.
     const bool longer = candidate.program.size() > 3 * call_->graph.layers.size();
-    if (better && call_->first && call_->lacks_plain && longer &&
-        !SureToFinish(*call_->clock, call_->clock->spent_ns() - begin)) {
+    const uint64_t written_ns = call_->clock->spent_ns() - begin;
+    const bool sure = SureToFinish(
+        call_->later != nullptr ? *call_->later : *call_->clock, written_ns);
+    if (better && call_->lacks_plain && call_->first && longer && !sure) {
       return Status::kOk;
     }
+    if (better && call_->later != nullptr && sure) *call_->clock = *call_->later;
     SLUICE_TRY(TakeFound(call_, better, &candidate));
     if (better) call_->finish_ns = call_->clock->spent_ns() - begin;
     return Status::kOk;
@@ -158,6 +161,7 @@ class SpaceTaker {
     of.search.most_work = kQuickWork;
     of.search.longest = kQuickLength;
     of.search.lean = of.soon = true;
+    of.in_turn = call_->fits;
     if (call_->lacks_plain) {
       // Plans of many tiles take long to write and to judge.
       of.search.most_iterations = kQuickIterations;
@@ -176,6 +180,7 @@ class SpaceTaker {
     const KnownPlan from = *best_;
     of.known = &from;
     of.soon = true;
+    of.in_turn = call_->fits;
     // No finer loops: plans of many tiles take long to write and to judge.
     of.search.most_iterations = 1;
     for (const KnownSegment& known : from.segment) {
