@@ -10,10 +10,10 @@ namespace {
 
 // Links along one axis from a node to the nearest and to the farthest of a range of
 // nodes.
-struct Reach {
+struct Hops {
   int64_t nearest, farthest;
 };
-Reach ReachAlong(int64_t from, int64_t first, int64_t nodes) {
+Hops HopsAlong(int64_t from, int64_t first, int64_t nodes) {
   const int64_t before = first - from, behind = from - (first + nodes - 1);
   return {Max<int64_t>(0, Max(before, behind)),
           Max(Max(before, -before), Max(behind, -behind))};
@@ -57,8 +57,8 @@ static LayerCounts* CountsOf(const Follower& f, uint32_t layer) {
 void CountForward(Follower* f, const sluice_transfer_t& t, int64_t bytes) {
   const Hardware& hardware = f->judge->hardware;
   const uint32_t cols = hardware.node_cols;
-  const Reach x = ReachAlong(t.src_node % cols, t.dst_node % cols, t.dst_cols);
-  const Reach y = ReachAlong(t.src_node / cols, t.dst_node / cols, t.dst_rows);
+  const Hops x = HopsAlong(t.src_node % cols, t.dst_node % cols, t.dst_cols);
+  const Hops y = HopsAlong(t.src_node / cols, t.dst_node / cols, t.dst_rows);
   const int64_t nodes = int64_t{t.dst_cols} * t.dst_rows;
   const Rational bandwidth = hardware.link_bandwidth;
   int64_t cycles;
