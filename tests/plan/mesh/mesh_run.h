@@ -162,6 +162,7 @@ inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
   plan.hardware_hash = n.hardware.hash;
   plan.tensors = run.nodes.lowering.places;
   plan.report = run.report;
+  plan.certificate = bound.certificate;
   sluice::StreamParts parts(&memory);
   REQUIRE(
       EmitStream({n.graph, n.hardware, run.nodes.lowering, program, waits, capacity},
