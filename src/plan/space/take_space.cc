@@ -163,7 +163,6 @@ class SpaceTaker {
     of.search.lean = of.soon = true;
     of.in_turn = call_->fits;
     if (call_->lacks_plain) {
-      // Plans of many tiles take long to write and to judge.
       of.search.most_iterations = kQuickIterations;
       of.budget = call_->clock;
     }
@@ -182,12 +181,11 @@ class SpaceTaker {
     of.soon = true;
     of.in_turn = call_->fits;
     // No finer loops: plans of many tiles take long to write and to judge.
-    of.search.most_iterations = 1;
+    int64_t most = 1;
     for (const KnownSegment& known : from.segment) {
-      if (known.last == 0) continue;
-      of.search.most_iterations =
-          Max(of.search.most_iterations, known.choice.Iterations());
+      if (known.last != 0) most = Max(most, known.choice.Iterations());
     }
+    of.search.most_iterations = most;
     return from.segment.empty() ? Status::kOk : Take(of);
   }
 
