@@ -60,8 +60,8 @@ Status SearchWithin(PlanCall* call, uint64_t steps, Status (*search)(PlanCall*))
   return status;
 }
 
-// Whether nine in ten layers fit the scratchpad whole. A plan that is found soon then has fewer
-// steps than the plain one.
+// Whether nine in ten layers fit two thirds of the scratchpad whole. A plan that is found soon
+// then has fewer steps than the plain one, and room for what is loaded ahead.
 bool FitsMostly(const PlanCall& call) {
   size_t fit = 0;
   for (const Layer& layer : call.plain.lowering.executed) {
@@ -144,13 +144,10 @@ Status TakeTiled(PlanCall* call) {
   SLUICE_TRY(timed);
   const uint64_t steps = call->plain.program.size();
   if (early && !soon && PlainTakesMuch(*call->clock, ns)) {
-    // All of it ends while the plain plan can still be judged, unless a plan is found that is
-    // sure to be judged in time.
+    // All of it ends while the plain plan can still be judged.
     const Budget whole = *call->clock;
     *call->clock = whole.Before(ns);
-    call->later = &whole;
     const Status status = TakeSoonFirst(call, *call->clock);
-    call->later = nullptr;
     const Budget part = *call->clock;
     *call->clock = whole;
     call->clock->Join(part);

@@ -35,5 +35,20 @@ TEST_CASE("intern table: equal items have one number, in the order of first use"
   CHECK(table.size() == known.size());
 }
 
+TEST_CASE("intern table: an item for which there is no memory is not in it") {
+  Memory memory(Malloc(), 20000);
+  Arena arena(&memory);
+  InternTable<Item> table(&arena);
+  const auto item = [](uint32_t i) { return Item{{i, 1, 2, 3, 4, 5, ~i}}; };
+  Status status = Status::kOk;
+  uint32_t count = 0, index = 0;
+  while ((status = table.Intern(item(count), &index)) == Status::kOk) ++count;
+  CHECK(status == Status::kOutOfMemory);
+  REQUIRE(count > 64);
+  CHECK(table.size() == count);
+  CHECK(table.Intern(item(count), &index) == Status::kOutOfMemory);
+  CHECK(table.size() == count);
+}
+
 }  // namespace
 }  // namespace sluice

@@ -27,6 +27,29 @@ TEST_CASE("sort: indices are ordered by what they point to, as std::sort orders 
   }
 }
 
+TEST_CASE("sort: items of any number of words are moved whole") {
+  struct Item {
+    uint32_t key, copy, again;
+  };
+  Rng rng(3);
+  for (uint32_t n = 0; n < 100; ++n) {
+    std::vector<Item> items(n);
+    std::vector<uint32_t> expected(n);
+    for (uint32_t i = 0; i < n; ++i) {
+      const uint32_t key = expected[i] = rng.Below(1000);
+      items[i] = {key, key, ~key};
+    }
+    std::sort(expected.begin(), expected.end());
+    Sort(items.data(), items.data() + n,
+         [](const Item& a, const Item& b) { return a.key < b.key; });
+    for (uint32_t i = 0; i < n; ++i) {
+      CHECK(items[i].key == expected[i]);
+      CHECK(items[i].copy == expected[i]);
+      CHECK(items[i].again == ~expected[i]);
+    }
+  }
+}
+
 TEST_CASE("sort: other items are sorted in place") {
   Rng rng(2);
   for (uint32_t n = 0; n < 100; ++n) {

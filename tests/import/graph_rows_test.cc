@@ -6,23 +6,13 @@
 #include "import/error.h"
 #include "import/graph_writer.h"
 #include "sluice/graph_generated.h"
+#include "tests/import/sample_graph.h"
 
 namespace sluice::import {
 namespace {
 
-GraphWriter Sample() {
-  GraphWriter graph("sample");
-  const uint32_t x = graph.AddTensor("x", SLUICE_DTYPE_INT8, Kind::kInput, {2, 3}, -4);
-  const uint8_t bytes[5] = {1, 2, 3, 4, 5};
-  graph.AddConstant("c", SLUICE_DTYPE_INT8, {5}, bytes, 5);
-  graph.AddConstant("d", SLUICE_DTYPE_INT8, {3}, bytes, 3);
-  const uint32_t y = graph.AddTensor("y", SLUICE_DTYPE_INT8, Kind::kOutput, {6});
-  graph.AddLayer("reshape", SLUICE_OP_RESHAPE, {x}, {y}, {});
-  return graph;
-}
-
 TEST_CASE("graph rows: a graph that is read and written again has the same bytes") {
-  GraphWriter graph = Sample();
+  GraphWriter graph = SampleGraph();
   for (const bool parameters : {false, true}) {
     CAPTURE(parameters);
     if (parameters) graph.AddParameter("seq", 1, 16);
@@ -48,7 +38,7 @@ TEST_CASE("graph rows: a graph that is read and written again has the same bytes
 }
 
 TEST_CASE("graph rows: a graph whose constants lie in other files is refused") {
-  GraphWriter graph = Sample();
+  GraphWriter graph = SampleGraph();
   graph.AddExternal("e", SLUICE_DTYPE_INT8, {4}, "weights.bin", 8);
   const Bytes bytes = graph.Finish();
   CHECK_THROWS_AS(ReadRows(bytes), Error);

@@ -4,23 +4,13 @@
 #include <doctest/doctest.h>
 
 #include "import/error.h"
+#include "tests/import/sample_graph.h"
 
 namespace sluice::import {
 namespace {
 
-GraphWriter Sample() {
-  GraphWriter graph("sample");
-  const uint32_t x = graph.AddTensor("x", SLUICE_DTYPE_INT8, Kind::kInput, {2, 3}, -4);
-  const uint8_t bytes[5] = {1, 2, 3, 4, 5};
-  graph.AddConstant("c", SLUICE_DTYPE_INT8, {5}, bytes, 5);
-  graph.AddConstant("d", SLUICE_DTYPE_INT8, {3}, bytes, 3);
-  const uint32_t y = graph.AddTensor("y", SLUICE_DTYPE_INT8, Kind::kOutput, {6});
-  graph.AddLayer("reshape", SLUICE_OP_RESHAPE, {x}, {y}, {});
-  return graph;
-}
-
 TEST_CASE("graph writer: rewinding forgets tensors and layers, names stay") {
-  GraphWriter graph = Sample();
+  GraphWriter graph = SampleGraph();
   const GraphWriter::Mark mark = graph.Now();
   graph.AddSeeded("later", SLUICE_DTYPE_INT8, {7}, 1);
   graph.AddLayer("later still", SLUICE_OP_RESHAPE, {0}, {1}, {});
@@ -33,7 +23,7 @@ TEST_CASE("graph writer: rewinding forgets tensors and layers, names stay") {
 }
 
 TEST_CASE("graph writer: constants beyond the limit are refused before they are made") {
-  GraphWriter graph = Sample();
+  GraphWriter graph = SampleGraph();
   graph.LimitConstants(100);
   CHECK_NOTHROW(graph.NeedRoom(81));
   CHECK_THROWS_AS(graph.NeedRoom(82), Error);

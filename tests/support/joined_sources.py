@@ -14,7 +14,8 @@ Headers with different types, or functions of tests, of one name are kept apart 
 sources of one file name, which messages of a joined call could not tell apart. Sources that
 say `using namespace` are joined only where they all open the same ones. A source with a macro of
 its own or a struct of the C interface stays alone. In the library, whose functions are declared in
-headers, a name that a header of both mentions means the same in both, unless both define it.
+headers, a name that a header of both mentions means the same in both, unless both define it, or one
+defines a type of this name and a header of the other does.
 """
 import functools
 import os
@@ -125,6 +126,8 @@ class Source:
         text = read(path)
         self.path = path
         self.names = defined(text)
+        self.types = {found.group(1) for found in map(BODY.match, without_comments(text).split("\n"))
+                      if found}
         self.words, self.places, self.headers = spoken(root, path)
         self.of_library = LIBRARY.match(path[len(root):]) is not None
         self.opened = set(OPENED.findall(text))
@@ -139,6 +142,8 @@ class Source:
             declared -= self.names & other.names
         for one, two in ((self, other), (other, self)):
             if one.names & two.words - declared or set(one.used) & two.names:
+                return False
+            if one.types & set(two.places):
                 return False
             # A name that one declares as used means the same in two, or is not there.
             if any(two.used.get(name) != whole and name in unqualified(two.path)
@@ -181,13 +186,16 @@ def self_test():
         # h declares F, which i defines and j calls; k and i both have a G of their own.
         library = {"h": "void F(int G);\n", "i": '#include "h"\nvoid F(int) {\n}\nint G();\n',
                    "j": '#include "h"\nint I() { F(1); }\n',
-                   "k": '#include "h"\nint G();\n', "l": "int F;\n"}
+                   "k": '#include "h"\nint G();\n', "l": "int F;\n",
+                   # p has a type of its own whose name s mentions and q defines.
+                   "p": '#include "s"\nstruct T {\n};\n', "q": "enum class T {\n};\n",
+                   "r": '#include "q"\n#include "s"\nint P;\n', "s": "void S(int T);\n"}
         os.makedirs(os.path.join(folder, "src/model"))
         for name, text in library.items():
             with open(os.path.join(folder, "src/model", name), "w", encoding="utf-8") as file:
                 file.write(text)
         found += groups(folder, [os.path.join(folder, "src/model", name)
-                                 for name in library if name != "h"])
+                                 for name in library if name not in "hqs"])
         # m shares a call with n, but not with the other m.
         alike = [os.path.join(folder, name) for name in ("x/m", "y/m", "y/n")]
         for number, path in enumerate(alike):
@@ -196,7 +204,7 @@ def self_test():
                 file.write(f"int o{number};\n")
         found += groups(folder, alike)
     found = ["".join(map(os.path.basename, group)) for group in found]
-    assert found == ["ab", "fg", "ij", "mn"], found
+    assert found == ["ab", "fg", "ijp", "kr", "mn"], found
 
 
 def main():
