@@ -144,10 +144,13 @@ Status TakeTiled(PlanCall* call) {
   SLUICE_TRY(timed);
   const uint64_t steps = call->plain.program.size();
   if (early && !soon && PlainTakesMuch(*call->clock, ns)) {
-    // All of it ends while the plain plan can still be judged.
+    // All of it ends while the plain plan can still be judged, unless a plan is found that is
+    // sure to be judged in time.
     const Budget whole = *call->clock;
     *call->clock = whole.Before(ns);
+    call->later = &whole;
     const Status status = TakeSoonFirst(call, *call->clock);
+    call->later = nullptr;
     const Budget part = *call->clock;
     *call->clock = whole;
     call->clock->Join(part);

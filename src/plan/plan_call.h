@@ -81,6 +81,8 @@ struct PlanCall {
   Budget* clock;       // the caller's limits
   bool first = false;  // there is no plan yet, and the plain one may take less time
   bool fits = false;   // most layers fit the scratchpad whole: see pipeline.cc
+  // While `clock` ends early, to leave time for the plain plan: the caller's limits.
+  const Budget* later = nullptr;
   Progress* progress;
   Budget search;                // the part of `clock` that searches have
   sluice_change_t change = {};  // against `before`

@@ -141,16 +141,22 @@ TEST_CASE("work: short deadlines give nearly the plans of long ones") {
 // In a small scratchpad the short search takes long, and images that are placed in turn leave
 // little room: there the plain plan is timed first, and the plan found soon has the time that
 // was kept for it. Otherwise PNASNet has the plain plan at 200 ms, which costs 8 times as much,
-// and ResNeXt-50 one that costs 1.4 times as much.
+// and ResNeXt-50 one that costs 1.4 times as much. VGG-16 has the plain plan at 141 ms, 1.2
+// times as dear, unless what is sure to be judged in time gives that time back.
 TEST_CASE(
-    "work: in a small scratchpad too plans at 200 ms are nearly those of twice the "
-    "time") {
-  for (const char* network : {"pnasnet5", "resnext50"}) {
-    CAPTURE(network);
-    TimedNetwork t(network, "mcu-256k");
+    "work: in a small scratchpad too plans at short deadlines are nearly those of long "
+    "ones") {
+  struct Row {
+    const char* network;
+    uint64_t deadline_ns;
+  };
+  for (const Row& row : {Row{"pnasnet5", 200 * kMs}, Row{"resnext50", 200 * kMs},
+                         Row{"vgg16", 141 * kMs}}) {
+    CAPTURE(row.network);
+    TimedNetwork t(row.network, "mcu-256k");
     REQUIRE(t.Schedule(400 * kMs) == SLUICE_OK);
     const double good = t.n.Product();
-    REQUIRE(t.Schedule(200 * kMs) == SLUICE_OK);
+    REQUIRE(t.Schedule(row.deadline_ns) == SLUICE_OK);
     CHECK(t.n.Verify() == SLUICE_OK);
     CHECK(t.n.Product() <= 1.06 * good);
   }
