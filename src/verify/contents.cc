@@ -501,11 +501,39 @@ static Status OverwriteReads(Contents* c, uint32_t memory, const Box& box,
   return Status::kOk;
 }
 
+bool IsKnown(const Contents& c, uint32_t memory, uint32_t root, const Box& box) {
+  for (uint32_t i = 0; i < c.known_count; ++i) {
+    const KnownBox& k = c.known[i];
+    bool same = k.memory == memory && k.root == root && k.engine == c.step.engine &&
+                k.box.twin == box.twin && SameBytes(k.box, box);
+    for (uint32_t d = 0; same && d < box.dims; ++d) {
+      same = k.box.dim[d].twin == box.dim[d].twin;
+    }
+    if (same) return true;
+  }
+  return false;
+}
+
+void NoteKnown(Contents* c, uint32_t memory, uint32_t root, const Box& box) {
+  if (c->known_count == kMostKnown) c->known_count = 0;
+  c->known[c->known_count++] = {box, box.end(), memory, root, c->step.engine};
+}
+
+static void ForgetKnown(Contents* c, uint32_t memory, int64_t begin, int64_t end) {
+  for (uint32_t i = 0; i < c->known_count;) {
+    const KnownBox& k = c->known[i];
+    const bool touched = k.memory == memory && begin < k.end && k.box.base < end;
+    if (touched) c->known[i] = c->known[--c->known_count];
+    if (!touched) ++i;
+  }
+}
+
 Status Overwrite(Contents* c, uint32_t memory, const Box& box, bool in_place) {
   DropReplaced(c);
   ++c->sequence;
   SLUICE_TRY(Spend(c->judge, 1));
   const int64_t end = box.end();
+  ForgetKnown(c, memory, box.base, end);
   // Most buffers are written with the same box as the last time. The pieces that the
   // last write covered are ordered before it, and so before this write.
   Piece* const same =

@@ -48,6 +48,16 @@ struct PartialSum {
   int32_t end[kMaxRanges];
 };
 
+// A box that lay in many pieces when an engine last read it: all of it was of one root.
+// Those pieces are ordered before the engine's later reads too, so these need not look at
+// them again until one of the bytes is written.
+struct KnownBox {
+  Box box;  // twins are element indices of the root
+  int64_t end;
+  uint32_t memory, root, engine;
+};
+constexpr uint32_t kMostKnown = 32;
+
 struct Contents {
   explicit Contents(Judge* the_judge)
       : judge(the_judge),
@@ -76,6 +86,8 @@ struct Contents {
   Piece* replaced = nullptr;
   uint32_t replaced_in = 0;
   uint32_t sequence = 0;
+  KnownBox known[kMostKnown];
+  uint32_t known_count = 0;
   // The instruction to which accesses belong.
   Step step = {};
   const uint32_t* clock = nullptr;
@@ -107,6 +119,9 @@ inline void EnterEnd(Contents* c) { c->at_end = true; }
 Status ReadParts(Contents* c, uint32_t memory, const Box& box, bool record,
                  Vector<Part>* parts);
 Status RecordRead(Contents* c, uint32_t memory, const Box& box);
+// Whether these bytes are known to be of the root, and notes that they are.
+bool IsKnown(const Contents& c, uint32_t memory, uint32_t root, const Box& box);
+void NoteKnown(Contents* c, uint32_t memory, uint32_t root, const Box& box);
 // Announces a write of the whole box: checks conflicts, drops covered pieces. The box
 // must be nested. in_place: this instruction's own read of exactly this box is no
 // conflict.

@@ -180,14 +180,18 @@ Status Locate(Follower* f, uint32_t index, Access* access, bool may_move) {
   return Status::kOk;
 }
 
+constexpr size_t kFewParts = 8;  // not worth remembering
+
 // Requires the bytes of `box` to be elements of `root`; twins are its element index.
 static Status DemandRoot(Follower* f, uint32_t memory, const Box& box, uint32_t root,
                          const Wanted& wanted) {
   const Graph& graph = f->judge->graph;
   int64_t dense[kAxes];
   DenseElements(graph.tensors[root % graph.tensors.size()].extent, dense);
+  Contents* const c = &f->contents;
+  if (IsKnown(*c, memory, root, box)) return Spend(f->judge, 1);
   f->parts.Truncate(0);
-  SLUICE_TRY(ReadParts(&f->contents, memory, box, false, &f->parts));
+  SLUICE_TRY(ReadParts(c, memory, box, false, &f->parts));
   for (const Part& part : f->parts) {
     int64_t index = 0;
     if (LiesDensely(part, dense, &index) && part.root == root) continue;
@@ -201,6 +205,7 @@ static Status DemandRoot(Follower* f, uint32_t memory, const Box& box, uint32_t 
     }
     return fail.Text(" lies there");
   }
+  if (f->parts.size() > kFewParts) NoteKnown(c, memory, root, box);
   return Status::kOk;
 }
 

@@ -274,6 +274,41 @@ TEST_CASE("contents: what is there from the start may overlap nothing, nor itsel
   CHECK(!fresh(100, standing));
 }
 
+TEST_CASE(
+    "contents: what a box is known to hold is forgotten when a byte of it is written") {
+  Setting s({0, 0, 1, 0, 2, 0});
+  Contents contents(&s.own.judge);
+  REQUIRE(InitContents(&contents) == Status::kOk);
+  s.Enter(&contents, {0, 0, 0, 1});
+  Write(&contents, Run(0, 0, 64, 0));
+  const Box box = Span(16, 8);
+  NoteKnown(&contents, 0, 5, box);
+  NoteKnown(&contents, 0, 6, Span(40, 8));
+  CHECK(IsKnown(contents, 0, 5, box));
+  CHECK_FALSE(IsKnown(contents, 1, 5, box));          // another memory
+  CHECK_FALSE(IsKnown(contents, 0, 6, box));          // another root
+  CHECK_FALSE(IsKnown(contents, 0, 5, Span(16, 7)));  // other bytes
+  Box other = box;
+  other.twin = 1;  // another element lies first
+  CHECK_FALSE(IsKnown(contents, 0, 5, other));
+  other = box;
+  other.dim[0].twin = 2;  // every second element
+  CHECK_FALSE(IsKnown(contents, 0, 5, other));
+  // Another engine may not be ordered after the writes.
+  s.Enter(&contents, {0, 0, 1, 1});
+  CHECK_FALSE(IsKnown(contents, 0, 5, box));
+
+  s.Enter(&contents, {0, 1, 0, 2});
+  Write(&contents, Run(1, 0, 8, 8));  // ends in front of it
+  Write(&contents, Run(1, 0, 8, 24));
+  CHECK(IsKnown(contents, 0, 5, box));
+  Write(&contents, Run(1, 0, 1, 23));
+  CHECK_FALSE(IsKnown(contents, 0, 5, box));
+  CHECK(IsKnown(contents, 0, 6, Span(40, 8)));
+  Write(&contents, Run(1, 0, 1, 40));
+  CHECK_FALSE(IsKnown(contents, 0, 6, Span(40, 8)));
+}
+
 TEST_CASE("contents: a partial sum of the same ranges is the same root") {
   Setting s({0, 0});
   Contents contents(&s.own.judge);
