@@ -26,7 +26,6 @@ double CyclesAt(const Rational& rate, double bytes) {
 namespace {
 
 constexpr double kBits = 8;
-constexpr double kMost = 1e18;  // cycles; beyond, a bound is as good as none
 
 // The least that bytes which are no constants take, wherever they lie.
 MemoryLevel Cheapest(const Hardware& h) {
@@ -434,16 +433,20 @@ Status FindLeastCosts(const Judge& judge, const VerifiedCounts& counts,
     }
     Add(layer, &all);
   }
-  double cycles = 0;
-  const double first = MoversOf(h, SLUICE_DOES_LOAD).wait + 1;
-  SLUICE_TRY(LeastByRoom(judge, {layers, users.uses, first, fits}, &cycles));
-  SLUICE_TRY(LeastByReuse(judge, all, &cycles, &least->again_pj));
-  least->beyond = cycles;
+  double reuse = 0, room = 0;
+  SLUICE_TRY(LeastByReuse(judge, all, &reuse, &least->again_pj));
   const double hold = static_cast<double>(counts.host_hold);
   const LeastTimes times = TimesOf(judge, all, hold);
-  cycles = Max(Max(cycles, times.serial), times.compute);
+  double cycles = Max(Max(reuse, times.serial), times.compute);
   cycles = Max(cycles, Max(times.port, static_cast<double>(counts.host_cycles) + hold));
-  least->cycles = static_cast<uint64_t>(Min(cycles, kMost));
+  // Only a certificate with room_cycles must have them from room or reuse.
+  if ((judge.plan.certificate.room_cycles == 0 ? cycles : reuse) < least->enough) {
+    const double first = MoversOf(h, SLUICE_DOES_LOAD).wait + 1;
+    SLUICE_TRY(
+        LeastByRoom(judge, {layers, users.uses, first, fits, least->enough}, &room));
+  }
+  least->beyond = Max(room, reuse);
+  least->cycles = static_cast<uint64_t>(Min(Max(cycles, room), kMostBound));
   least->energy_pj = EnergyOf(judge, all) + least->again_pj;
   return Status::kOk;
 }

@@ -42,6 +42,8 @@ enum : uint8_t {   // who uses a tensor
   kGoesOut = 8,  // a copy of it is an output of the graph
 };
 
+constexpr double kMostBound = 1e18;  // cycles; beyond, a bound is as good as none
+
 double NodesOf(const Hardware& hardware);
 
 // The least whole number of `unit`s in an amount; cycles of a port for so many bytes.
@@ -62,6 +64,9 @@ LeastTimes TimesOf(const Judge& judge, const LeastOfLayer& all, double hold);
 double EnergyOf(const Judge& judge, const LeastOfLayer& all);
 
 struct LeastCosts {
+  // Set by who asks: the bound that these costs are compared with. Room is looked at only
+  // until they reach it; costs that do not reach it are the greatest that are found.
+  double enough = kMostBound;
   uint64_t cycles;
   double energy_pj;  // without leakage and the host's energy
   double again_pj;   // of this, what reuse.h says

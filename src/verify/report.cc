@@ -236,6 +236,10 @@ Status CheckEnergy(const Judge& judge, const VerifiedCounts& c) {
 Status CheckBounds(const Judge& judge, const VerifiedCounts& counts) {
   const sluice_report_t& r = judge.plan.report;
   LeastCosts least;
+  // Where the bound is refused by the plan's own cycles, the message has all of the judge's.
+  if (r.bound_latency_cycles <= r.latency_cycles) {
+    least.enough = static_cast<double>(r.bound_latency_cycles);
+  }
   SLUICE_TRY(FindLeastCosts(judge, counts, &least));
   // What the caller says of its own tiles is believed, and must add up in the certificate.
   const sluice_certificate_t& c = judge.plan.certificate;

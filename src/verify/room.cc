@@ -429,7 +429,7 @@ Status LeastByRoom(const Judge& judge, const RoomOfAll& of, double* least) {
     const double port = CyclesAt(judge.hardware.dram().bandwidth, bytes);
     *least = Max(*least, of.first + Up(tiles, NodesOf(judge.hardware)) + port);
   };
-  for (uint32_t i = 0; i < Min(layers, 24u) && counts; ++i) {
+  for (uint32_t i = 0; i < Min(layers, 24u) && counts && *least < of.enough; ++i) {
     if (judge.arena->memory()->Stop()) return Status::kStopped;
     const uint64_t even = uint64_t{layers} * (i < 8 ? 0 : i - 8) / 16;
     const uint32_t at = layers <= 24 ? i

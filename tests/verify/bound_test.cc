@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <vector>
+
 #include "cases.h"
 #include "judged_case.h"
 
@@ -39,6 +41,36 @@ TEST_CASE(
         work * h.mac_pj +
             8 * bytes * (pad + h.dram().read_pj_per_bit + h.dram().write_pj_per_bit) +
             1e-6);
+}
+
+// In a scratchpad of 64 bytes the convolution's other bytes pass the port behind its first
+// tile.
+TEST_CASE("bound: room counts where a certificate needs it, and whole where refused") {
+  OwnJudge own{ConvCase()};
+  sluice::Hardware& h = own.judged.hardware;
+  std::vector<sluice::MemoryLevel> levels(h.levels.begin(), h.levels.end());
+  levels[h.scratchpad_level].capacity_bytes = 64;
+  h.levels = {levels.data(), levels.size()};
+  const auto asked = [&](double enough, uint64_t room_cycles) {
+    own.judged.plan.certificate.room_cycles = room_cycles;
+    sluice::judge::LeastCosts least = {};
+    least.enough = enough;
+    REQUIRE(FindLeastCosts(own.judge, {}, &least) == sluice::Status::kOk);
+    return least;
+  };
+  const sluice::judge::LeastCosts all = LeastOf(own);
+  const double cycles = static_cast<double>(all.cycles), beyond = all.beyond;
+  REQUIRE(beyond > 0);
+  REQUIRE(beyond < cycles);
+  // Other times reach the bound.
+  CHECK(asked(cycles, 0).cycles == all.cycles);
+  CHECK(asked(cycles, 0).beyond < beyond);
+  // Nothing reaches it, so that all is in the message.
+  CHECK(asked(cycles + 1, 0).beyond == beyond);
+  // The certificate says that room alone does.
+  CHECK(asked(beyond, 1).beyond == beyond);
+  CHECK(asked(cycles, 1).beyond == beyond);
+  CHECK(asked(cycles, 1).cycles == all.cycles);
 }
 
 TEST_CASE("bound: the host's calls take what the stream's do") {

@@ -31,6 +31,10 @@ TEST_CASE("room: what does not fit passes the port behind the first tile") {
     const double port =
         sluice::judge::CyclesAt(judge.hardware.dram().bandwidth, bytes - fits);
     CHECK(cycles == (fits < bytes ? 7 + port : 0));
+    // Where zero cycles are enough, no layer is looked at.
+    REQUIRE(LeastByRoom(judge, {least.layers, {uses.data(), uses.size()}, 7, fits, 0},
+                        &cycles) == sluice::Status::kOk);
+    CHECK(cycles == 0);
   }
 }
 
