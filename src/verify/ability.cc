@@ -184,6 +184,10 @@ bool IsAble(const Judge& judge, const Layer& layer) {
   return WhyNot(judge, layer) == 0;
 }
 
+bool HasTiles(const Judge& judge, const Layer& layer) {
+  return WorkOf(layer) == Work::kTiles && IsAble(judge, layer);
+}
+
 Status CheckAble(const Judge& judge, const Layer& layer) {
   if (IsAble(judge, layer)) return Status::kOk;
   return Reject(judge, "ability")

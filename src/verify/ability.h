@@ -41,6 +41,9 @@ void NeedsOfLayer(const Graph& graph, const Layer& layer, TileNeeds* needs);
 // True if the engines can do the layer, or the layer is not for engines.
 bool IsAble(const Judge& judge, const Layer& layer);
 
+// True if the engines compute the layer.
+bool HasTiles(const Judge& judge, const Layer& layer);
+
 // A row allows the layer of a tile or of an indexed load.
 Status CheckAble(const Judge& judge, const Layer& layer);
 

@@ -195,7 +195,7 @@ LeastOfLayer OfTiles(const Judge& judge, const Layer& layer, const int32_t* exte
 }
 
 LeastOfLayer OfLayer(const Judge& judge, const Layer& layer) {
-  if (WorkOf(layer) != Work::kTiles || !IsAble(judge, layer)) return {};
+  if (!HasTiles(judge, layer)) return {};
   // A PAD may be folded into the convolution that reads it.
   if (DeedOf(layer) == Deed::kPad) return {};
   return OfTiles(judge, layer, judge.graph.tensors[layer.outputs[0]].extent);
@@ -433,20 +433,21 @@ Status FindLeastCosts(const Judge& judge, const VerifiedCounts& counts,
     }
     Add(layer, &all);
   }
-  double reuse = 0, room = 0;
-  SLUICE_TRY(LeastByReuse(judge, all, &reuse, &least->again_pj));
+  double beyond = 0;
+  SLUICE_TRY(LeastByReuse(judge, all, &beyond, &least->again_pj));
   const double hold = static_cast<double>(counts.host_hold);
   const LeastTimes times = TimesOf(judge, all, hold);
-  double cycles = Max(Max(reuse, times.serial), times.compute);
+  double cycles = Max(Max(beyond, times.serial), times.compute);
   cycles = Max(cycles, Max(times.port, static_cast<double>(counts.host_cycles) + hold));
   // Only a certificate with room_cycles must have them from room or reuse.
-  if ((judge.plan.certificate.room_cycles == 0 ? cycles : reuse) < least->enough) {
+  if ((judge.plan.certificate.room_cycles == 0 ? cycles : beyond) < least->enough) {
     const double first = MoversOf(h, SLUICE_DOES_LOAD).wait + 1;
     SLUICE_TRY(
-        LeastByRoom(judge, {layers, users.uses, first, fits, least->enough}, &room));
+        LeastByRoom(judge, {layers, users.uses, first, fits, least->enough}, &beyond));
   }
-  least->beyond = Max(room, reuse);
-  least->cycles = static_cast<uint64_t>(Min(Max(cycles, room), kMostBound));
+  least->beyond = beyond;
+  least->cycles =
+      static_cast<uint64_t>(static_cast<int64_t>(Min(Max(cycles, beyond), kMostBound)));
   least->energy_pj = EnergyOf(judge, all) + least->again_pj;
   return Status::kOk;
 }

@@ -237,8 +237,9 @@ Status CheckBounds(const Judge& judge, const VerifiedCounts& counts) {
   const sluice_report_t& r = judge.plan.report;
   LeastCosts least;
   // Where the bound is refused by the plan's own cycles, the message has all of the judge's.
+  // Those of a plan fit int64, which takes fewer instructions than uint64 to convert.
   if (r.bound_latency_cycles <= r.latency_cycles) {
-    least.enough = static_cast<double>(r.bound_latency_cycles);
+    least.enough = static_cast<double>(static_cast<int64_t>(r.bound_latency_cycles));
   }
   SLUICE_TRY(FindLeastCosts(judge, counts, &least));
   // What the caller says of its own tiles is believed, and must add up in the certificate.
@@ -253,7 +254,8 @@ Status CheckBounds(const Judge& judge, const VerifiedCounts& counts) {
         .Number(static_cast<int64_t>(least.cycles));
   }
   const double leakage =
-      static_cast<double>(r.bound_latency_cycles) * judge.hardware.leakage_pj_per_cycle;
+      static_cast<double>(static_cast<int64_t>(r.bound_latency_cycles)) *
+      judge.hardware.leakage_pj_per_cycle;
   const double energy =
       least.energy_pj + leakage + r.energy_host_pj + (told ? c.caller_pj : 0);
   if (AtMost(0, r.bound_energy_pj) && AtMost(r.bound_energy_pj, energy) &&

@@ -146,8 +146,9 @@ Part Dependent(const Judge& judge, const Layer& layer, size_t input, const Part&
       return input == 0 ? to : kNoPart;
     case Reach::kWindows:
       if (input != 0) return kNoPart;
-      to.of[1] = ReadersOf(SlideOf(judge.graph, layer, 1), part.of[1]);
-      to.of[2] = ReadersOf(SlideOf(judge.graph, layer, 2), part.of[2]);
+      for (int a = 1; a <= 2; ++a) {
+        to.of[a] = ReadersOf(SlideOf(judge.graph, layer, a), part.of[a]);
+      }
       to.of[3] = ChannelsOf(judge, layer, part);
       return to.of[1] == 0 || to.of[2] == 0 ? kNoPart : to;
     case Reach::kProducts:
@@ -229,7 +230,7 @@ class Room {
 
   // Cycles of tiles that a layer's first one waits for.
   double CyclesBefore(uint32_t of) {
-    for (Part& part : part_) part = kNoPart;
+    Forget();
     const Layer& layer = judge_.graph.layers[of];
     AddNeeds(layer, kOne);
     const bool window = DeedOf(layer) == Deed::kConvolution;
@@ -245,7 +246,7 @@ class Room {
 
   // Cycles of tiles that make all of a tensor.
   double CyclesUntil(uint32_t tensor) {
-    for (Part& part : part_) part = kNoPart;
+    Forget();
     part_[tensor] = WholeOf(judge_.graph.tensors[tensor]);
     return CyclesOf(judge_.graph.tensors[tensor].producer + 1);
   }
@@ -255,6 +256,9 @@ class Room {
   double WeightsBehindLast(uint32_t of, uint32_t tensor);
 
  private:
+  void Forget() {
+    for (Part& part : part_) part = kNoPart;
+  }
   void Need(uint32_t tensor, const Part& part) {
     if (judge_.graph.tensors[tensor].producer == kNone) return;
     if (part.elements() > part_[tensor].elements()) part_[tensor] = part;
@@ -329,11 +333,7 @@ void Room::AddNeeds(const Layer& layer, const Part& made) {
   if (Has(layer, kWholeRows)) box.of[3] = out.extent[3];
   TileNeeds low, high;
   NeedsOfBox(graph, layer, box.of, false, &low);
-  if (whole) {
-    high = low;
-  } else {
-    NeedsOfBox(graph, layer, box.of, true, &high);
-  }
+  NeedsOfBox(graph, layer, box.of, true, &high);
   if (low.wrong != nullptr || high.wrong != nullptr) return;
   // Between its ends a layer of these may need one row or column less.
   for (uint32_t i = 0; i < low.count; ++i) {
@@ -357,9 +357,7 @@ double Room::CyclesOf(uint32_t end) {
   for (uint32_t l = end; l-- > 0;) {
     const Layer& layer = graph.layers[l];
     const Work work = WorkOf(layer);
-    if (work != Work::kView && (work != Work::kTiles || !IsAble(judge_, layer))) {
-      continue;
-    }
+    if (work != Work::kView && !HasTiles(judge_, layer)) continue;
     const uint32_t t = layer.outputs[0];
     Part made = part_[t];
     if (made.none()) continue;
@@ -394,7 +392,7 @@ Part Room::DependentOf(const Layer& layer, Part* in) const {
 
 double Room::WeightsBehindLast(uint32_t of, uint32_t tensor) {
   const Graph& graph = judge_.graph;
-  for (Part& part : part_) part = kNoPart;
+  Forget();
   part_[tensor] = kOne;
   double bytes = 0;
   for (uint32_t l = of; l < graph.layers.size(); ++l) {
@@ -423,7 +421,6 @@ Status LeastByRoom(const Judge& judge, const RoomOfAll& of, double* least) {
   Room room(judge, of);
   SLUICE_TRY(room.Init());
   const uint32_t layers = static_cast<uint32_t>(graph.layers.size());
-  *least = 0;
   const bool counts = of.fits > 0 && AllAlike(judge);
   const auto count = [&](double tiles, double bytes) {
     const double port = CyclesAt(judge.hardware.dram().bandwidth, bytes);
@@ -436,7 +433,7 @@ Status LeastByRoom(const Judge& judge, const RoomOfAll& of, double* least) {
                         : i < 8      ? layers - 1 - i
                                      : static_cast<uint32_t>(even);
     const Layer& layer = graph.layers[at];
-    if (WorkOf(layer) != Work::kTiles || !IsAble(judge, layer)) continue;
+    if (!HasTiles(judge, layer)) continue;
     const double behind = room.MovedBehind(at) - of.fits;
     if (behind <= 0) continue;
     count(room.CyclesBefore(at), behind);

@@ -15,8 +15,8 @@
 //
 // Input    the judge's graph and machine; what each layer takes; who uses each tensor
 //          (bound.h); cycles before the first tile.
-// Output   cycles; 0 where no layer gives a bound. The most that a layer gives, or what the
-//          first that reaches `enough` does.
+// Output   cycles, raised to the most that a layer gives, or to what the first one gives
+//          that reaches `enough`.
 // Errors   kOutOfMemory, kStopped.
 // Cost     layers and tensors for each of 24 layers at most; 17 bytes per tensor.
 // Source   as model/room_bound.h and model/spread.h; shares no code with them.
