@@ -370,21 +370,9 @@ uint64_t HashWithoutData(const uint8_t* bytes, size_t size,
 Status ReadGraph(const void* bytes, size_t size, Arena* arena, Graph* graph,
                  Diagnostic* diagnostic) {
   const uint8_t* data = nullptr;
-  SLUICE_TRY(OpenWire({bytes, size, wire::GraphIdentifier(), kStage}, arena, &data,
-                      diagnostic));
-  flatbuffers::Verifier verifier(data, size, 8, 16);
-  if (!wire::VerifyGraphBuffer(verifier)) {
-    return Fail(diagnostic, Status::kBadInput, kStage)
-        .Text(
-            "the buffer is truncated or corrupt: an offset or length is out of range");
-  }
+  SLUICE_TRY(OpenWire({bytes, size, wire::GraphIdentifier(), kStage, kGraphForm}, arena,
+                      &data, diagnostic));
   Reader r = {wire::GetGraph(data), arena, graph, diagnostic, {}, {}};
-  if (r.in->version() != 0) {
-    return Fail(diagnostic, Status::kUnsupported, kStage)
-        .Text("graph version ")
-        .Number(r.in->version())
-        .Text("; this library reads version 0");
-  }
   if (!ElementsAligned(r.in->tensor_source_offset())) {
     return r.Bad().Text("tensor_source_offset is not 8-byte aligned");
   }

@@ -484,23 +484,9 @@ Status ReadBandwidth(uint64_t numerator, uint64_t denominator, const char* what,
 Status ReadHardware(const void* bytes, size_t size, Arena* arena, Hardware* hardware,
                     Diagnostic* diagnostic) {
   const uint8_t* data = nullptr;
-  SLUICE_TRY(OpenWire({bytes, size, wire::HardwareIdentifier(), kStage}, arena, &data,
-                      diagnostic));
-  flatbuffers::Verifier verifier(
-      data, size, 8,
-      3 + kMaxLevels + kMaxFanouts + kMaxQueues + kMaxOps + kMaxMemories);
-  if (!wire::VerifyHardwareBuffer(verifier)) {
-    return Bad(diagnostic)
-        .Text(
-            "the buffer is truncated or corrupt: an offset or length is out of range");
-  }
+  SLUICE_TRY(OpenWire({bytes, size, wire::HardwareIdentifier(), kStage, kHardwareForm},
+                      arena, &data, diagnostic));
   const wire::Hardware* in = wire::GetHardware(data);
-  if (in->version() != 0) {
-    return Fail(diagnostic, Status::kUnsupported, kStage)
-        .Text("hardware version ")
-        .Number(in->version())
-        .Text("; this library reads version 0");
-  }
   SLUICE_TRY(CopyText(in->name(), arena, &hardware->name));
   SLUICE_TRY(ReadLevels(in, arena, hardware, diagnostic));
   SLUICE_TRY(ReadFanouts(in, arena, hardware, diagnostic));

@@ -100,23 +100,12 @@ bool ReadNotation(const wire::Plan* in, PlanNotation* out) {
 Status ReadPlan(const void* bytes, size_t size, Arena* arena, Plan* plan,
                 Diagnostic* diagnostic) {
   const uint8_t* data = nullptr;
-  SLUICE_TRY(OpenWire({bytes, size, wire::PlanIdentifier(), kStage}, arena, &data,
-                      diagnostic));
-  flatbuffers::Verifier verifier(data, size, 8, 8);
+  SLUICE_TRY(OpenWire({bytes, size, wire::PlanIdentifier(), kStage, kPlanForm}, arena,
+                      &data, diagnostic));
   const auto bad = [&](const char* what) -> Status {
     return Fail(diagnostic, Status::kBadInput, kStage).Text(what);
   };
-  if (!wire::VerifyPlanBuffer(verifier)) {
-    return bad(
-        "the buffer is truncated or corrupt: an offset or length is out of range");
-  }
   const wire::Plan* in = wire::GetPlan(data);
-  if (in->version() != 0) {
-    return Fail(diagnostic, Status::kUnsupported, kStage)
-        .Text("plan version ")
-        .Number(in->version())
-        .Text("; this library reads version 0");
-  }
   if (in->stream() == nullptr || in->report() == nullptr) {
     return bad("the plan has no stream or no report");
   }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by all readers: checks of a buffer's size, identifier and alignment before the
-// generated verifier sees it, and the verifier's limits.
+// Shared by all readers: the check of a buffer before anything of it is read.
 //
 // Input    untrusted bytes; the identifier they should have
 // Output   an aligned buffer; Spans and Text of its vectors and strings
 // Errors   kBadInput with the stage's name; kOutOfMemory
-// Cost     one copy of a misaligned buffer
+// Cost     linear in the tables and strings; one copy of a misaligned buffer
 #ifndef SLUICE_IO_WIRE_H_
 #define SLUICE_IO_WIRE_H_
 
@@ -19,51 +18,34 @@
 namespace sluice {
 
 constexpr size_t kMaxBufferBytes =
-    0x7ffffffe;                       // flatbuffers' offsets are signed 32 bit
-constexpr size_t kWireAlignment = 8;  // alignment of the buffer's start
+    0x7ffffffe;  // flatbuffers' offsets have 32 bits, signed
 
-// An untrusted buffer, its expected identifier, and the stage that diagnostics name.
+// An untrusted buffer and what it should be.
 struct WireBuffer {
   const void* bytes;
   size_t size;
   const char* identifier;
-  const char* stage;
+  const char* stage;  // that diagnostics name
+  // The fields of the root table in the order of their ids, a character each:
+  //   1 4 8     a scalar of so many bytes
+  //   s n       a string, a vector of strings
+  //   A B D ... a vector of elements of 1, 2, 4 ... bytes: the letter's code less 64
+  //   (...)     a table of these fields
+  //   [...]     a vector of tables of these fields
+  const char* form;
 };
 
-// Checks size and identifier. *aligned is the buffer to read: `buffer` itself, or a
-// copy in the arena if it is misaligned.
-inline Status OpenWire(const WireBuffer& buffer, Arena* arena, const uint8_t** aligned,
-                       Diagnostic* diagnostic) {
-  const auto [bytes, size, identifier, stage] = buffer;
-  const uint8_t* data = static_cast<const uint8_t*>(bytes);
-  if (size < 12) {
-    return Fail(diagnostic, Status::kBadInput, stage)
-        .Text("the buffer has ")
-        .Number(static_cast<int64_t>(size))
-        .Text(" bytes; the smallest valid one has 12");
-  }
-  if (size > kMaxBufferBytes) {
-    return Fail(diagnostic, Status::kBadInput, stage)
-        .Text("the buffer is larger than 2 GiB; keep constants external");
-  }
-  if (memcmp(data + 4, identifier, 4) != 0) {
-    return Fail(diagnostic, Status::kBadInput, stage)
-        .Text("wrong file identifier at byte 4; expected ")
-        .Text(identifier);
-  }
-  if (reinterpret_cast<uintptr_t>(data) % kWireAlignment != 0) {
-    uint8_t* copy = static_cast<uint8_t*>(arena->AllocateBytes(size, kWireAlignment));
-    if (copy == nullptr) {
-      return Fail(diagnostic, Status::kOutOfMemory, stage)
-          .Text("no memory to copy a misaligned buffer")
-          .Bytes(size, 0);
-    }
-    memcpy(copy, data, size);
-    data = copy;
-  }
-  *aligned = data;
-  return Status::kOk;
-}
+constexpr char kGraphForm[] = "4snDAADDDDAHDADBDDDDDDDDDH";
+constexpr char kHardwareForm[] =
+    "4s8[s8488884441444]4[444111s88]88888(44411444)844488884(444444488)[s441844444]"
+    "[444444444](8888881)[s41888888]";
+constexpr char kPlanForm[] =
+    "4488PAHD(8888888888884888444484888)DPDADHHDDPHD4(h8888888)";
+
+// Checks all of the buffer against its form, and that its version is 0. *aligned is the
+// buffer to read: `buffer` itself, or a copy in the arena if it is misaligned.
+Status OpenWire(const WireBuffer& buffer, Arena* arena, const uint8_t** aligned,
+                Diagnostic* diagnostic);
 
 // True if the elements are aligned. The verifier checks only that the vector's length
 // is, which does not suffice for 8-byte elements.
