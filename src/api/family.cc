@@ -70,8 +70,7 @@ Status PlanValue(void* user, int64_t value, uint32_t at, double* cost) {
     CallReport report(call.diagnostic);
     return static_cast<Status>(
         report.Done(Fail(report.get(), Status::kBadArgument, "family")
-                        .Text("there is no graph for the value ")
-                        .Number(value)));
+                        .Say("there is no graph for the value #", value)));
   }
   sluice_graph_t* graph = nullptr;
   SLUICE_TRY(static_cast<Status>(

@@ -44,6 +44,18 @@ Diagnostic* Fail::Append(Diagnostic* diagnostic, const char* text) {
   return Append(diagnostic, text, strlen(text));
 }
 
+Diagnostic* Fail::Fill(Diagnostic* diagnostic, const char* text,
+                       const int64_t* numbers) {
+  for (; *text != '\0'; ++text) {
+    if (*text == '#') {
+      AppendNumber(diagnostic, *numbers++);
+    } else {
+      Append(diagnostic, text, 1);
+    }
+  }
+  return diagnostic;
+}
+
 Diagnostic* Fail::AppendNumber(Diagnostic* diagnostic, int64_t value) {
   char digits[24];
   size_t n = sizeof digits;

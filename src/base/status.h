@@ -53,7 +53,7 @@ using Diagnostic = sluice_diagnostic_t;
 void ClearDiagnostic(Diagnostic* diagnostic);
 
 // Writes one sentence into a diagnostic, truncating what does not fit:
-//   return Fail(diag, Status::kBadInput, "graph").Text("layer ").Number(3);
+//   return Fail(diag, Status::kBadInput, "graph").Say("layer # of #", 3, 7);
 // All state is in the diagnostic, so each of the many failing sites passes one
 // register.
 class Fail {
@@ -63,6 +63,12 @@ class Fail {
   Fail Text(const char* text) const { return Fail(Append(diagnostic_, text)); }
   Fail Text(const char* text, size_t length) const {
     return Fail(Append(diagnostic_, text, length));
+  }
+  // The text with a number in place of each '#'.
+  template <typename... Numbers>
+  Fail Say(const char* text, Numbers... numbers) const {
+    const int64_t values[] = {static_cast<int64_t>(numbers)...};
+    return Fail(Fill(diagnostic_, text, values));
   }
   Fail Number(int64_t value) const { return Fail(AppendNumber(diagnostic_, value)); }
   Fail Rule(const char* rule) const { return Fail(SetRule(diagnostic_, rule)); }
@@ -97,6 +103,8 @@ class Fail {
   static Diagnostic* Begin(Diagnostic* diagnostic, Status status, const char* stage);
   static Diagnostic* Append(Diagnostic* diagnostic, const char* text);
   static Diagnostic* Append(Diagnostic* diagnostic, const char* text, size_t length);
+  static Diagnostic* Fill(Diagnostic* diagnostic, const char* text,
+                          const int64_t* numbers);
   static Diagnostic* AppendNumber(Diagnostic* diagnostic, int64_t value);
   static Diagnostic* SetRule(Diagnostic* diagnostic, const char* rule);
 

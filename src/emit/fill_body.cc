@@ -122,11 +122,8 @@ Status FillWork(const Emitter& e, const TransferForm& t, sluice_transfer_t* out)
   const TransferWork work = WorkOf(e.graph, e.program, t);
   if (work.queue.descriptors > UINT16_MAX) {
     return Fail(e.diagnostic, Status::kUnsupported, kStage)
-        .Text("a transfer takes ")
-        .Number(work.queue.descriptors)
-        .Text(" descriptors of queue ")
-        .Number(t.queue)
-        .Text("; 65535 are the most");
+        .Say("a transfer takes # descriptors of queue #; 65535 are the most",
+             work.queue.descriptors, t.queue);
   }
   out->descriptors = static_cast<uint16_t>(work.queue.descriptors);
   out->moved_bytes = static_cast<uint32_t>(work.encoded);

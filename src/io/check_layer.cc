@@ -24,9 +24,7 @@ struct Rule {
   Status Bad(const char* what) const {
     return Fail(diagnostic, Status::kBadInput, "graph")
         .Layer(index)
-        .Text("layer ")
-        .Number(index)
-        .Text(" (")
+        .Say("layer # (", index)
         .Text(OpName(layer.op))
         .Text("): ")
         .Text(what);
@@ -34,9 +32,7 @@ struct Rule {
   Status Unsupported(const char* what) const {
     return Fail(diagnostic, Status::kUnsupported, "graph")
         .Layer(index)
-        .Text("layer ")
-        .Number(index)
-        .Text(" (")
+        .Say("layer # (", index)
         .Text(OpName(layer.op))
         .Text("): ")
         .Text(what);

@@ -84,10 +84,8 @@ Status OpenWire(const WireBuffer& buffer, Arena* arena, const uint8_t** aligned,
   const uint8_t* data = static_cast<const uint8_t*>(buffer.bytes);
   const auto bad = [&] { return Fail(diagnostic, Status::kBadInput, buffer.stage); };
   if (buffer.size < 12) {
-    return bad()
-        .Text("the buffer has ")
-        .Number(static_cast<int64_t>(buffer.size))
-        .Text(" bytes; the smallest valid one has 12");
+    return bad().Say("the buffer has # bytes; the smallest valid one has 12",
+                     buffer.size);
   }
   if (buffer.size > kMaxBufferBytes) {
     return bad().Text("the buffer is larger than 2 GiB; keep constants external");
@@ -118,9 +116,7 @@ Status OpenWire(const WireBuffer& buffer, Arena* arena, const uint8_t** aligned,
   if (version != 0) {
     return Fail(diagnostic, Status::kUnsupported, buffer.stage)
         .Text(buffer.stage)
-        .Text(" version ")
-        .Number(version)
-        .Text("; this library reads version 0");
+        .Say(" version #; this library reads version 0", version);
   }
   *aligned = data;
   return Status::kOk;

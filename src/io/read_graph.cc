@@ -50,41 +50,27 @@ Status ReadTensorShape(Reader* r, uint32_t t, Span<const int32_t> dims) {
   if (dims.size() > kAxes) {
     return Fail(r->diagnostic, Status::kUnsupported, kStage)
         .Tensor(t)
-        .Text("tensor ")
-        .Number(t)
-        .Text(" has ")
-        .Number(static_cast<int64_t>(dims.size()))
-        .Text(" axes; this version takes up to 4");
+        .Say("tensor # has # axes; this version takes up to 4", t, dims.size());
   }
   tensor->rank = static_cast<uint8_t>(dims.size());
   for (int a = 0; a < kAxes; ++a) tensor->extent[a] = 1;
   int64_t bytes = tensor->element_bytes;
   for (size_t a = 0; a < dims.size(); ++a) {
     if (dims[a] < 1) {
-      return r->Bad()
-          .Tensor(t)
-          .Text("tensor ")
-          .Number(t)
-          .Text(" has extent ")
-          .Number(dims[a])
-          .Text("; every extent must be at least 1");
+      return r->Bad().Tensor(t).Say(
+          "tensor # has extent #; every extent must be at least 1", t, dims[a]);
     }
     tensor->extent[kAxes - dims.size() + a] = dims[a];
     if (!CheckedMultiply(bytes, dims[a], &bytes) || bytes > (int64_t{1} << 46)) {
-      return r->Bad()
-          .Tensor(t)
-          .Text("the shape of tensor ")
-          .Number(t)
-          .Text(" overflows: more than 2^46 bytes");
+      return r->Bad().Tensor(t).Say(
+          "the shape of tensor # overflows: more than 2^46 bytes", t);
     }
   }
   // The stream stores strides in 32 bits.
   if (bytes / tensor->extent[0] > INT64_C(0xffffffff)) {
     return Fail(r->diagnostic, Status::kUnsupported, kStage)
         .Tensor(t)
-        .Text("tensor ")
-        .Number(t)
-        .Text(" has an outer stride above 4 GiB");
+        .Say("tensor # has an outer stride above 4 GiB", t);
   }
   tensor->bytes = bytes;
   return Status::kOk;
@@ -100,9 +86,11 @@ Status ReadTensorSource(Reader* r, uint32_t t) {
   // A state may say what it holds before the first run.
   const bool may_have = constant || tensor->kind == TensorKind::kState;
   if (tensor->source > 3 || (tensor->source != 0 ? !may_have : constant)) {
-    return r->Bad().Tensor(t).Text("tensor ").Number(t).Text(
-        constant ? " is constant but has no valid source"
-                 : " is not constant but has a source");
+    return r->Bad()
+        .Tensor(t)
+        .Say("tensor #", t)
+        .Text(constant ? " is constant but has no valid source"
+                       : " is not constant but has a source");
   }
   const uint64_t data_bytes = r->in->data() == nullptr ? 0 : r->in->data()->size();
   const uint64_t need = static_cast<uint64_t>(tensor->bytes);
@@ -110,19 +98,13 @@ Status ReadTensorSource(Reader* r, uint32_t t) {
                               need > data_bytes - tensor->source_offset)) {
     return r->Bad()
         .Tensor(t)
-        .Text("constant tensor ")
-        .Number(t)
-        .Text(" lies outside the inline data")
+        .Say("constant tensor # lies outside the inline data", t)
         .Bytes(tensor->source_offset + need, data_bytes);
   }
   if (tensor->source == 2) {
     const Span<const uint32_t> file = AsSpan(r->in->tensor_source_file());
     if (t >= file.size() || file[t] >= r->graph->names.size()) {
-      return r->Bad()
-          .Tensor(t)
-          .Text("external tensor ")
-          .Number(t)
-          .Text(" names no file");
+      return r->Bad().Tensor(t).Say("external tensor # names no file", t);
     }
     tensor->file = file[t];
   }
@@ -136,9 +118,10 @@ Status ReadEncoding(Reader* r, uint32_t t) {
   if (encoded == nullptr || encoded->Get(t) == 0) return Status::kOk;
   const uint64_t most = static_cast<uint64_t>(Min(tensor->bytes, int64_t{INT32_MAX}));
   if (tensor->kind != TensorKind::kConstant || encoded->Get(t) > most) {
-    return r->Bad().Tensor(t).Text("tensor ").Number(t).Text(
-        ": tensor_encoded_bytes must be 0, or of a constant and at most its bytes and "
-        "2^31 - 1");
+    return r->Bad().Tensor(t).Say(
+        "tensor #: tensor_encoded_bytes must be 0, or of a constant and at most its "
+        "bytes and 2^31 - 1",
+        t);
   }
   tensor->encoded_bytes = static_cast<int64_t>(encoded->Get(t));
   return Status::kOk;
@@ -187,14 +170,8 @@ Status ReadTensors(Reader* r) {
     tensor->name =
         t < name.size() && name[t] < r->graph->names.size() ? name[t] : kNone;
     if (tensor->element_bytes == 0 || kind[t] > 4) {
-      return r->Bad()
-          .Tensor(t)
-          .Text("tensor ")
-          .Number(t)
-          .Text(" has unknown dtype ")
-          .Number(dtype[t])
-          .Text(" or kind ")
-          .Number(kind[t]);
+      return r->Bad().Tensor(t).Say("tensor # has unknown dtype # or kind #", t,
+                                    dtype[t], kind[t]);
     }
     tensor->kind = static_cast<TensorKind>(kind[t]);
     SLUICE_TRY(ReadTensorShape(r, t, dims.Slice(dim_begin[t], dim_begin[t + 1])));
@@ -219,7 +196,7 @@ Status CopyItems(Reader* r, Span<const T> items, Span<T>* out) {
 Status ConnectLayer(Reader* r, uint32_t l) {
   const Layer& layer = r->layers[l];
   const auto fail = [&](uint32_t t, const char* what) -> Status {
-    return r->Bad().Layer(l).Tensor(t).Text("layer ").Number(l).Text(what);
+    return r->Bad().Layer(l).Tensor(t).Say("layer #", l).Text(what);
   };
   if (layer.outputs.empty()) return fail(kNone, " has no output");
   if (layer.inputs.size() > kMaxLayerInputs)
@@ -262,8 +239,8 @@ Status CheckDecoding(Reader* r, uint32_t l) {
     const uint32_t t = layer.inputs[i];
     if (t == kNone || r->tensors[t].encoded_bytes == 0) continue;
     if (i < kMaxRoles && traits.role[i] == kRoleWeight) continue;
-    return r->Bad().Layer(l).Tensor(t).Text("layer ").Number(l).Text(
-        " reads an encoded tensor otherwise than as its weights");
+    return r->Bad().Layer(l).Tensor(t).Say(
+        "layer # reads an encoded tensor otherwise than as its weights", l);
   }
   return Status::kOk;
 }
@@ -301,12 +278,7 @@ Status ReadLayers(Reader* r) {
     layer->outputs = outputs.Slice(out_begin[l], out_begin[l + 1]);
     layer->attributes = attributes.Slice(at_begin[l], at_begin[l + 1]);
     if (!IsKnownOp(op[l])) {
-      return r->Bad()
-          .Layer(l)
-          .Text("layer ")
-          .Number(l)
-          .Text(" has unknown op ")
-          .Number(op[l]);
+      return r->Bad().Layer(l).Say("layer # has unknown op #", l, op[l]);
     }
     SLUICE_TRY(ConnectLayer(r, l));
     SLUICE_TRY(CheckLayer(*r->graph, l, r->diagnostic));
@@ -321,11 +293,7 @@ Status CheckOutputs(const Reader& r) {
     if (r.tensors[t].kind != TensorKind::kOutput) continue;
     any = true;
     if (r.tensors[t].producer == kNone) {
-      return r.Bad()
-          .Tensor(t)
-          .Text("graph output ")
-          .Number(t)
-          .Text(" is produced by no layer");
+      return r.Bad().Tensor(t).Say("graph output # is produced by no layer", t);
     }
   }
   if (!any) return r.Bad().Text("the graph has no output tensor");
@@ -345,10 +313,7 @@ Status ReadParameters(Reader* r) {
   for (size_t i = 0; i < out.size(); ++i) {
     out[i] = Parameter{name[i], low[i], high[i]};
     if (low[i] > high[i] || low[i] < 0) {
-      return r->Bad()
-          .Text("parameter ")
-          .Number(static_cast<int64_t>(i))
-          .Text(" has an empty or negative range");
+      return r->Bad().Say("parameter # has an empty or negative range", i);
     }
   }
   r->graph->parameters = out;

@@ -30,7 +30,7 @@ Status ReadLevel(const wire::Level* in, uint32_t index, Arena* arena, MemoryLeve
                  Diagnostic* diagnostic) {
   SLUICE_TRY(CopyText(in->name(), arena, &out->name));
   const auto bad = [&](const char* what) -> Status {
-    return Bad(diagnostic).Text("level ").Number(index).Text(": ").Text(what);
+    return Bad(diagnostic).Say("level #: ", index).Text(what);
   };
   if (in->capacity_bytes() > kMaxCount) return bad("capacity above 2^40 bytes");
   if (in->instances() == 0) return bad("instances must be at least 1");
@@ -68,9 +68,7 @@ Status ReadLevels(const wire::Hardware* in, Arena* arena, Hardware* hardware,
   const uint32_t n = in->levels() == nullptr ? 0 : in->levels()->size();
   if (n < 2 || n > kMaxLevels) {
     return Bad(diagnostic)
-        .Text("there are ")
-        .Number(n)
-        .Text(" memory levels; 2 to 16 are needed, DRAM last");
+        .Say("there are # memory levels; 2 to 16 are needed, DRAM last", n);
   }
   Span<MemoryLevel> levels;
   SLUICE_TRY(arena->Allocate(n, &levels));
@@ -121,9 +119,7 @@ Status ReadFanouts(const wire::Hardware* in, Arena* arena, Hardware* hardware,
     if (f->level() >= hardware->levels.size() || f->extent() == 0 ||
         f->extent() > (1u << 20) || f->may_unroll() > 127) {
       return Bad(diagnostic)
-          .Text("fanout ")
-          .Number(i)
-          .Text(" has a level, an extent or a set of dims out of range");
+          .Say("fanout # has a level, an extent or a set of dims out of range", i);
     }
   }
   hardware->fanouts = fanouts;
@@ -164,9 +160,7 @@ Status ReadArray(const wire::Hardware* in, Hardware* hardware, Diagnostic* diagn
   if (array == nullptr) return Status::kOk;
   for (const uint32_t granule : {array->k(), array->c(), array->p()}) {
     if (granule == 0 || granule > (1u << 20)) {
-      return Bad(diagnostic)
-          .Text("array: k, c and p must be 1 to 2^20, not ")
-          .Number(granule);
+      return Bad(diagnostic).Say("array: k, c and p must be 1 to 2^20, not #", granule);
     }
   }
   if (array->demands() > 7) {
@@ -197,17 +191,15 @@ Status ReadCores(const wire::Hardware* in, Hardware* hardware, Diagnostic* diagn
   for (const uint64_t size : sizes) {
     if (size == 0 || size > (1u << 10)) {
       return Bad(diagnostic)
-          .Text("core_array: rows, columns, vector and lane must be 1 to 1024, not ")
-          .Number(static_cast<int64_t>(size));
+          .Say("core_array: rows, columns, vector and lane must be 1 to 1024, not #",
+               size);
     }
     macs *= size;
   }
   if (macs != in->macs_per_cycle()) {
     return Bad(diagnostic)
-        .Text("core_array has ")
-        .Number(static_cast<int64_t>(macs))
-        .Text(" MACs, macs_per_cycle says ")
-        .Number(static_cast<int64_t>(in->macs_per_cycle()));
+        .Say("core_array has # MACs, macs_per_cycle says #", macs,
+             in->macs_per_cycle());
   }
   const uint32_t level[3] = {cores->input_level(), cores->weight_level(),
                              cores->output_level()};
@@ -216,18 +208,18 @@ Status ReadCores(const wire::Hardware* in, Hardware* hardware, Diagnostic* diagn
     if (level[v] >= hardware->scratchpad_level ||
         (hardware->levels[level[v]].may_hold >> v & 1) == 0) {
       return Bad(diagnostic)
-          .Text("core_array: level ")
-          .Number(level[v])
-          .Text(" is not a buffer below the scratchpad for its operand");
+          .Say(
+              "core_array: level # is not a buffer below the scratchpad for its "
+              "operand",
+              level[v]);
     }
     const int64_t capacity = hardware->levels[level[v]].capacity_bytes;
     if (capacity < static_cast<int64_t>(units[v]) || capacity > INT32_MAX) {
       return Bad(diagnostic)
-          .Text("core_array: level ")
-          .Number(level[v])
-          .Text(" of ")
-          .Number(capacity)
-          .Text(" bytes must have at least one byte per unit and less than 2 GiB");
+          .Say(
+              "core_array: level # of # bytes must have at least one byte per unit and "
+              "less than 2 GiB",
+              level[v], capacity);
     }
   }
   if (!IsEnergy(cores->slice_read_pj_per_bit()) ||
@@ -252,20 +244,16 @@ Status RefuseContradictions(const Hardware& hardware, Diagnostic* diagnostic) {
   const int64_t fed = UnitsFed(hardware, hardware.scratchpad_level + 1, 0);
   if (!hardware.fanouts.empty() && hardware.macs_per_cycle > fed) {
     return Bad(diagnostic)
-        .Text("macs_per_cycle is ")
-        .Number(hardware.macs_per_cycle)
-        .Text(", but the fanouts at and below the scratchpad feed ")
-        .Number(fed)
-        .Text(" units");
+        .Say(
+            "macs_per_cycle is #, but the fanouts at and below the scratchpad feed # "
+            "units",
+            hardware.macs_per_cycle, fed);
   }
   const int64_t places = PlacesOf(hardware.array);
   if (places != 0 && hardware.macs_per_cycle > places) {
     return Bad(diagnostic)
-        .Text("macs_per_cycle is ")
-        .Number(hardware.macs_per_cycle)
-        .Text(", but a pass of the array has k * c * p = ")
-        .Number(places)
-        .Text(" places");
+        .Say("macs_per_cycle is #, but a pass of the array has k * c * p = # places",
+             hardware.macs_per_cycle, places);
   }
   return Status::kOk;
 }
@@ -273,7 +261,7 @@ Status RefuseContradictions(const Hardware& hardware, Diagnostic* diagnostic) {
 Status ReadQueue(const wire::Queue* in, uint32_t index, Queue* out,
                  Diagnostic* diagnostic) {
   const auto bad = [&](const char* what) -> Status {
-    return Bad(diagnostic).Text("queue ").Number(index).Text(": ").Text(what);
+    return Bad(diagnostic).Say("queue #: ", index).Text(what);
   };
   constexpr uint32_t kKnown =
       SLUICE_DOES_LOAD | SLUICE_DOES_STORE | SLUICE_DOES_FORWARD | SLUICE_DOES_COMPUTE;
@@ -349,11 +337,10 @@ Status ReadQueues(const wire::Hardware* in, Arena* arena, Hardware* hardware,
   if (in->queues() == nullptr) return Status::kOk;
   if (n == 0 || n > kMaxQueues) {
     return Bad(diagnostic)
-        .Text("there are ")
-        .Number(n)
-        .Text(
-            " queues; 1 to 8 are allowed, or no list for the one of "
-            "dma_latency_cycles");
+        .Say(
+            "there are # queues; 1 to 8 are allowed, or no list for the one of "
+            "dma_latency_cycles",
+            n);
   }
   if (in->dma_latency_cycles() != 0) {
     return Bad(diagnostic)
@@ -391,8 +378,7 @@ Status ReadTransport(const wire::Hardware* in, Hardware* hardware,
   }
   if (nodes > 1 && in->link_bytes_per_cycle_numerator() == 0) {
     return Bad(diagnostic)
-        .Number(static_cast<int64_t>(nodes))
-        .Text(" nodes need links of more than 0 bytes per cycle");
+        .Say("# nodes need links of more than 0 bytes per cycle", nodes);
   }
   hardware->dma_latency_cycles = static_cast<int64_t>(in->dma_latency_cycles());
   hardware->dram_granule_bytes = in->dram_granule_bytes();
@@ -409,7 +395,7 @@ Status ReadTransport(const wire::Hardware* in, Hardware* hardware,
 Status ReadMemory(const wire::Memory* in, uint32_t index, Arena* arena, uint32_t* taken,
                   OffChip* out, Diagnostic* diagnostic) {
   const auto bad = [&](const char* what) -> Status {
-    return Bad(diagnostic).Text("memory ").Number(index).Text(": ").Text(what);
+    return Bad(diagnostic).Say("memory #: ", index).Text(what);
   };
   constexpr uint32_t kRegions =
       ((1u << SLUICE_REGION_COUNT) - 1) & ~(1u << SLUICE_REGION_GBUF);
@@ -447,9 +433,10 @@ Status ReadMemories(const wire::Hardware* in, Arena* arena, Hardware* hardware,
   const uint32_t n = in->memories()->size();
   if (n == 0 || n > kMaxMemories) {
     return Bad(diagnostic)
-        .Text("there are ")
-        .Number(n)
-        .Text(" memories; 1 to 5 are allowed, or no list for the last level alone");
+        .Say(
+            "there are # memories; 1 to 5 are allowed, or no list for the last level "
+            "alone",
+            n);
   }
   if (hardware->host.uses_port) {
     return Fail(diagnostic, Status::kUnsupported, kStage)

@@ -49,12 +49,9 @@ Status ReadRow(const wire::OpSupport* in, uint32_t index, OpSupport* out,
         static_cast<flatbuffers::voffset_t>(4 + 2 * f), kFields[f].otherwise);
     if (IsWrong(traits, f, value)) {
       return Fail(diagnostic, Status::kBadInput, kStage)
-          .Text("row ")
-          .Number(index)
-          .Text(" of ops: ")
+          .Say("row # of ops: ", index)
           .Text(kFields[f].name)
-          .Text(" cannot be ")
-          .Number(value);
+          .Say(" cannot be #", value);
     }
     out->field[f] = value;
   }
@@ -90,8 +87,7 @@ Status ReadOps(const wire::Hardware* in, Arena* arena, Hardware* hardware,
   const uint32_t n = in->ops()->size();
   if (n == 0 || n > kMaxOps) {
     return Fail(diagnostic, Status::kBadInput, kStage)
-        .Text("ops must have 1 to 256 rows, not ")
-        .Number(n);
+        .Say("ops must have 1 to 256 rows, not #", n);
   }
   Span<OpSupport> ops;
   SLUICE_TRY(arena->Allocate(n, &ops));

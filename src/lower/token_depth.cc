@@ -127,19 +127,11 @@ Status TooShallow(Run* run, Span<const sluice_token_channel_t> channels,
   const uint32_t needed = LeastDepth(run, depth, c, lists.channel[c].outstanding);
   return Fail(diagnostic, Status::kInfeasible, "tokens")
       .Rule("depth")
-      .Text("channel ")
-      .Number(c)
-      .Text(" from engine ")
-      .Number(channels[c].producer)
-      .Text(" to engine ")
-      .Number(channels[c].consumer)
-      .Text(" has depth ")
-      .Number(channels[c].depth)
-      .Text(" and needs ")
-      .Number(needed)
-      .Text("; ")
-      .Number(lists.common_depth)
-      .Text(" in every channel are enough");
+      .Say(
+          "channel # from engine # to engine # has depth # and needs #; # in every "
+          "channel are enough",
+          c, channels[c].producer, channels[c].consumer, channels[c].depth, needed,
+          lists.common_depth);
 }
 
 }  // namespace

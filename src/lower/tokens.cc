@@ -202,13 +202,10 @@ Status NoPath(const Build& b, uint32_t from, uint32_t to) {
   return Fail(b.diagnostic, Status::kInfeasible, "tokens")
       .Rule("path")
       .Instruction(b.at)
-      .Text("instruction ")
-      .Number(b.at)
-      .Text(" needs engine ")
-      .Number(b.graph->engine[to])
-      .Text(" to wait for engine ")
-      .Number(b.graph->engine[from])
-      .Text(", and no channels lead there");
+      .Say(
+          "instruction # needs engine # to wait for engine #, and no channels lead "
+          "there",
+          b.at, b.graph->engine[to], b.graph->engine[from]);
 }
 
 Status AddNode(Build* b, uint32_t q, Span<uint32_t> need, uint32_t number);
@@ -396,8 +393,7 @@ Status MakeTokens(const TokenCall& call, Arena* out_arena, TokenLists* out,
         channel.consumer >= lists.engines || channel.producer == channel.consumer ||
         channel.reserved != 0) {
       return Fail(diagnostic, Status::kBadArgument, "tokens")
-          .Text("channel ")
-          .Number(static_cast<int64_t>(c))
+          .Say("channel #", c)
           .Text(twice ? " leads where another one leads"
                       : " does not lead from one engine of the stream to another");
     }

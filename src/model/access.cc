@@ -356,9 +356,7 @@ Status CountAccesses(const MappingProblem& problem, const Hardware& hardware,
   counts->operations = OperationCount(problem);
   if (over || cycles.over) {
     return Fail(diagnostic, Status::kUnsupported, "mapping")
-        .Text("access counts of ")
-        .Number(counts->operations)
-        .Text(" operations overflow 64 bits");
+        .Say("access counts of # operations overflow 64 bits", counts->operations);
   }
   return Status::kOk;
 }

@@ -54,9 +54,7 @@ struct Cursor {
   }
   Status Bad(const char* what) const {
     return Fail(diagnostic, Status::kBadInput, "directives")
-        .Text("line ")
-        .Number(line)
-        .Text(": ")
+        .Say("line #: ", line)
         .Text(what);
   }
 };
@@ -287,10 +285,7 @@ Status CompareTensor(const DirectiveLevel& a, const Directive& tensor,
         .Text(" at ")
         .Text(a.name.data, a.name.size)
         .Text(channels ? " covers channels " : " covers images ")
-        .Number(made)
-        .Text(" in one layer, ")
-        .Number(taken)
-        .Text(" in another");
+        .Say("# in one layer, # in another", made, taken);
   }
   return Status::kOk;
 }

@@ -207,9 +207,7 @@ Status ReadTensors(const Reading& reading, const DirectiveLevel& level, uint32_t
     if (directive.kind != DirectiveKind::kTensor) continue;
     if (directive.count > 1) {
       return Fail(reading.diagnostic, Status::kUnsupported, "directives")
-          .Text("a tensor shared by ")
-          .Number(directive.count)
-          .Text(" buffers has no nest on one node");
+          .Say("a tensor shared by # buffers has no nest on one node", directive.count);
     }
     uint32_t operand = kOperands;
     for (uint32_t v = 0; v < kOperands; ++v) {
@@ -274,10 +272,7 @@ Status NestOfDirectives(const MappingProblem& problem, const Hardware& hardware,
   const size_t expected = hardware.levels.size() - 1 + (macs ? 1 : 0);
   if (layer.levels.size() != expected) {
     return Fail(diagnostic, Status::kBadInput, "directives")
-        .Text("the layer has ")
-        .Number(static_cast<int64_t>(layer.levels.size()))
-        .Text(" levels instead of ")
-        .Number(static_cast<int64_t>(expected));
+        .Say("the layer has # levels instead of #", layer.levels.size(), expected);
   }
   for (size_t i = layer.levels.size(); i-- > 0;) {
     const DirectiveLevel& level = layer.levels[i];

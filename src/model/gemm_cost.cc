@@ -136,17 +136,15 @@ Status CheckCapacities(const GemmMachine& machine, const GemmMapping& mapping,
                        Diagnostic* diagnostic) {
   if (!Fits(mapping.middle_tile, mapping.middle_holds, machine.middle_words)) {
     return Fail(diagnostic, Status::kBadInput, kStage)
-        .Text("the middle tile needs ")
-        .Number(GemmFootprint(mapping.middle_tile, mapping.middle_holds))
-        .Text(" words, the memory has ")
-        .Number(machine.middle_words);
+        .Say("the middle tile needs # words, the memory has #",
+             GemmFootprint(mapping.middle_tile, mapping.middle_holds),
+             machine.middle_words);
   }
   if (!Fits(mapping.inner_tile, mapping.inner_holds, machine.inner_words)) {
     return Fail(diagnostic, Status::kBadInput, kStage)
-        .Text("the inner tile needs ")
-        .Number(GemmFootprint(mapping.inner_tile, mapping.inner_holds))
-        .Text(" words, the memory has ")
-        .Number(machine.inner_words);
+        .Say("the inner tile needs # words, the memory has #",
+             GemmFootprint(mapping.inner_tile, mapping.inner_holds),
+             machine.inner_words);
   }
   return Status::kOk;
 }
@@ -182,11 +180,8 @@ Status CheckRates(const GemmMachine& machine, Diagnostic* diagnostic) {
   for (const Rational& rate : machine.bandwidth) {
     if (rate.numerator < 0 || rate.denominator < 1) {
       return Fail(diagnostic, Status::kBadInput, kStage)
-          .Text("a bandwidth is ")
-          .Number(rate.numerator)
-          .Text(" / ")
-          .Number(rate.denominator)
-          .Text(" words per cycle");
+          .Say("a bandwidth is # / # words per cycle", rate.numerator,
+               rate.denominator);
     }
   }
   return Status::kOk;
@@ -203,39 +198,28 @@ Status CheckGemm(const GemmShape& shape, const GemmMachine& machine,
       return Fail(diagnostic, Status::kBadInput, kStage)
           .Text("GEMM extent ")
           .Text(kAxisName[d])
-          .Text(" is ")
-          .Number(extent)
-          .Text(", must be 1 to 2147483648");
+          .Say(" is #, must be 1 to 2147483648", extent);
     }
     if (!CheckedMultiply(macs, extent, &macs) || macs > kGemmMaxMacs) {
       return Fail(diagnostic, Status::kBadInput, kStage)
-          .Text("GEMM ")
-          .Number(shape.extent[0])
-          .Text(" x ")
-          .Number(shape.extent[1])
-          .Text(" x ")
-          .Number(shape.extent[2])
-          .Text(" has more than 2^61 multiplications");
+          .Say("GEMM # x # x # has more than 2^61 multiplications", shape.extent[0],
+               shape.extent[1], shape.extent[2]);
     }
     const int64_t limit = machine.fanout_limit[d];
     if (limit < 0) {
       return Fail(diagnostic, Status::kBadInput, kStage)
           .Text("fanout limit of axis ")
           .Text(kAxisName[d])
-          .Text(" is ")
-          .Number(limit);
+          .Say(" is #", limit);
     }
   }
   if (machine.middle_words < 0 || machine.inner_words < 0 || machine.pe_count < 1 ||
       machine.pe_count > kGemmMaxExtent) {
     return Fail(diagnostic, Status::kBadInput, kStage)
-        .Text("machine has ")
-        .Number(machine.middle_words)
-        .Text(" middle words, ")
-        .Number(machine.inner_words)
-        .Text(" inner words, ")
-        .Number(machine.pe_count)
-        .Text(" PEs; words must be at least 0, PEs 1 to 2147483648");
+        .Say(
+            "machine has # middle words, # inner words, # PEs; words must be at least "
+            "0, PEs 1 to 2147483648",
+            machine.middle_words, machine.inner_words, machine.pe_count);
   }
   SLUICE_TRY(CheckRates(machine, diagnostic));
   const double energies[] = {
@@ -270,23 +254,14 @@ Status CheckGemmMapping(const GemmShape& shape, const GemmMachine& machine,
       return Fail(diagnostic, Status::kBadInput, kStage)
           .Text("axis ")
           .Text(kAxisName[d])
-          .Text(": ")
-          .Number(shape.extent[d])
-          .Text(", middle tile ")
-          .Number(l1)
-          .Text(", ")
-          .Number(s)
-          .Text(" PEs x ")
-          .Number(l3)
-          .Text(" do not divide each other");
+          .Say(": #, middle tile #, # PEs x # do not divide each other",
+               shape.extent[d], l1, s, l3);
     }
     if ((limit != 0 && s > limit) || s > machine.pe_count / pes) {
       return Fail(diagnostic, Status::kBadInput, kStage)
           .Text("axis ")
           .Text(kAxisName[d])
-          .Text(" unrolls ")
-          .Number(s)
-          .Text(" PEs, more than there are");
+          .Say(" unrolls # PEs, more than there are", s);
     }
     pes *= s;
   }

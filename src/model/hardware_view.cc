@@ -8,10 +8,10 @@ Status ViewBelowScratchpad(const Hardware& hardware, HardwareView* view,
   const uint32_t pad = hardware.scratchpad_level;
   if (pad == 0 || pad >= kMaxLevels || hardware.fanouts.size() > kMaxFanouts) {
     return Fail(diagnostic, Status::kUnsupported, "mapping")
-        .Text("the hardware has ")
-        .Number(pad)
-        .Text(" levels below its scratchpad; tiles are mapped on 1 to ")
-        .Number(kMaxLevels - 1);
+        .Say(
+            "the hardware has # levels below its scratchpad; tiles are mapped on 1 to "
+            "#",
+            pad, kMaxLevels - 1);
   }
   for (uint32_t l = 0; l <= pad; ++l) view->levels[l] = hardware.levels[l];
   view->levels[pad].capacity_bytes = 0;

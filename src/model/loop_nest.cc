@@ -11,8 +11,7 @@ constexpr char kLetters[] = "NKCPQRSG";
 
 Status BadLevel(Diagnostic* diagnostic, uint32_t level, const char* what) {
   return Fail(diagnostic, Status::kBadInput, "mapping")
-      .Text("level ")
-      .Number(level)
+      .Say("level #", level)
       .Text(what);
 }
 
@@ -36,26 +35,15 @@ Status CheckSpatial(const Hardware& hardware, const LoopNest& nest, uint32_t lev
       if (factor < 2) continue;  // below 1: CheckCover
       if (fanout == nullptr || !MayUnroll(*fanout, d)) {
         return Fail(diagnostic, Status::kBadInput, "mapping")
-            .Text("level ")
-            .Number(level)
-            .Text(" axis ")
-            .Number(axis)
-            .Text(" may not unroll ")
+            .Say("level # axis # may not unroll ", level, axis)
             .Text(kLetters + d, 1);
       }
       if (!CheckedMultiply(used, factor, &used)) used = INT64_MAX;
     }
     if (used > 1 && used > int64_t{fanout->extent}) {
       return Fail(diagnostic, Status::kInfeasible, "mapping")
-          .Text("level ")
-          .Number(level)
-          .Text(" axis ")
-          .Number(axis)
-          .Text(" unrolls ")
-          .Number(used)
-          .Text(" of ")
-          .Number(fanout->extent)
-          .Text(" units");
+          .Say("level # axis # unrolls # of # units", level, axis, used,
+               fanout->extent);
     }
   }
   return Status::kOk;
@@ -74,16 +62,10 @@ Status CheckCover(const MappingProblem& problem, const LoopNest& nest, uint32_t 
       if (factor < 1 || !CheckedMultiply(tile, factor - 1, &last) ||
           last >= problem.extent[dim]) {
         return Fail(diagnostic, Status::kBadInput, "mapping")
-            .Text("level ")
-            .Number(l)
-            .Text(": ")
+            .Say("level #: ", l)
             .Text(kLetters + dim, 1)
-            .Text(" runs ")
-            .Number(factor)
-            .Text(" steps of ")
-            .Number(tile)
-            .Text(" in an extent of ")
-            .Number(problem.extent[dim]);
+            .Say(" runs # steps of # in an extent of #", factor, tile,
+                 problem.extent[dim]);
       }
       tile *= factor;
     }
@@ -92,10 +74,7 @@ Status CheckCover(const MappingProblem& problem, const LoopNest& nest, uint32_t 
     return Fail(diagnostic, Status::kBadInput, "mapping")
         .Text("loops over ")
         .Text(kLetters + dim, 1)
-        .Text(" cover ")
-        .Number(tile)
-        .Text(" of ")
-        .Number(problem.extent[dim]);
+        .Say(" cover # of #", tile, problem.extent[dim]);
   }
   return Status::kOk;
 }
@@ -162,11 +141,7 @@ Status LevelBytes(const MappingProblem& problem, const LoopNest& nest, uint32_t 
     // A resident output gets its final width elsewhere; here it is a partial sum.
     if (!CheckedMultiply(words, InnerBytes(problem, v), &bytes[v])) {
       return Fail(diagnostic, Status::kInfeasible, "mapping")
-          .Text("a tile of ")
-          .Number(words)
-          .Text(" words at level ")
-          .Number(level)
-          .Text(" is too large");
+          .Say("a tile of # words at level # is too large", words, level);
     }
   }
   return Status::kOk;
@@ -209,19 +184,12 @@ Status CheckHierarchy(const Hardware& hardware, Diagnostic* diagnostic) {
   const size_t levels = hardware.levels.size();
   if (levels < 2 || levels > kMaxLevels) {
     return Fail(diagnostic, Status::kUnsupported, "mapping")
-        .Text("hierarchy has ")
-        .Number(static_cast<int64_t>(levels))
-        .Text(" levels, mapping takes 2 to ")
-        .Number(kMaxLevels);
+        .Say("hierarchy has # levels, mapping takes 2 to #", levels, kMaxLevels);
   }
   for (uint32_t l = 0; l < levels; ++l) {
     if (FanoutAt(hardware, l, kMaxAxes) != nullptr) {
       return Fail(diagnostic, Status::kUnsupported, "mapping")
-          .Text("level ")
-          .Number(l)
-          .Text(" has more than ")
-          .Number(kMaxAxes)
-          .Text(" fanouts");
+          .Say("level # has more than # fanouts", l, kMaxAxes);
     }
   }
   return Status::kOk;
@@ -233,10 +201,7 @@ Status CheckNest(const MappingProblem& problem, const Hardware& hardware,
   SLUICE_TRY(CheckHierarchy(hardware, diagnostic));
   if (nest.levels != hardware.levels.size()) {
     return Fail(diagnostic, Status::kBadInput, "mapping")
-        .Text("nest has ")
-        .Number(nest.levels)
-        .Text(" levels, the hardware ")
-        .Number(static_cast<int64_t>(hardware.levels.size()));
+        .Say("nest has # levels, the hardware #", nest.levels, hardware.levels.size());
   }
   for (uint32_t l = 0; l < nest.levels; ++l) {
     if (!IsPermutation(nest.order[l])) {
@@ -255,17 +220,8 @@ Status CheckNest(const MappingProblem& problem, const Hardware& hardware,
     if (FitsLevel(hardware.levels[l], bytes)) continue;
     const int64_t total = bytes[0] + bytes[1] + bytes[2];
     return Fail(diagnostic, Status::kInfeasible, "mapping")
-        .Text("tiles of ")
-        .Number(bytes[0])
-        .Text(" + ")
-        .Number(bytes[1])
-        .Text(" + ")
-        .Number(bytes[2])
-        .Text(" bytes do not fit level ")
-        .Number(l)
-        .Text(" of ")
-        .Number(hardware.levels[l].capacity_bytes)
-        .Text(" bytes")
+        .Say("tiles of # + # + # bytes do not fit level # of # bytes", bytes[0],
+             bytes[1], bytes[2], l, hardware.levels[l].capacity_bytes)
         .Bytes(static_cast<uint64_t>(total),
                static_cast<uint64_t>(hardware.levels[l].capacity_bytes));
   }

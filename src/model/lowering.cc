@@ -426,14 +426,9 @@ Status CheckHome(const Graph& graph, const Hardware& hardware, const Lowering& l
   Fail fail = name(
       Fail(diagnostic, proved ? Status::kInfeasible : Status::kUnsupported, "lowering")
           .Bytes(need, capacity)
-          .Text("the graph's tensors take ")
-          .Number(static_cast<int64_t>(need))
-          .Text(" bytes of "),
+          .Say("the graph's tensors take # bytes of ", need),
       memory);
-  fail = fail.Text(", ")
-             .Number(static_cast<int64_t>(workspace))
-             .Text(" of them for intermediates; it has ")
-             .Number(static_cast<int64_t>(capacity));
+  fail = fail.Say(", # of them for intermediates; it has #", workspace, capacity);
   if (workspace == 0 || read_only == nullptr) return fail;
   return name(fail.Text(", and nothing is spilled to "), read_only)
       .Text(", which is read only");

@@ -156,19 +156,13 @@ Status CheckExtents(const MappingProblem& problem, Diagnostic* diagnostic) {
       return Fail(diagnostic, Status::kBadInput, "mapping")
           .Text("extent ")
           .Text(kLetters + d, 1)
-          .Text(" is ")
-          .Number(problem.extent[d])
-          .Text(", must be at least 1");
+          .Say(" is #, must be at least 1", problem.extent[d]);
     }
     if (!CheckedMultiply(work, problem.extent[d], &work) || work > kMaxOperations) {
       return Fail(diagnostic, Status::kBadInput, "mapping")
           .Text("work up to extent ")
           .Text(kLetters + d, 1)
-          .Text(" = ")
-          .Number(problem.extent[d])
-          .Text(" exceeds ")
-          .Number(kMaxOperations)
-          .Text(" operations");
+          .Say(" = # exceeds # operations", problem.extent[d], kMaxOperations);
     }
   }
   return Status::kOk;
@@ -191,9 +185,7 @@ Status CheckInputSize(const MappingProblem& problem, Diagnostic* diagnostic) {
       !CheckedMultiply(words, problem.extent[kDimG], &words) ||
       words > kMaxOperations) {
     return Fail(diagnostic, Status::kBadInput, "mapping")
-        .Text("the input exceeds ")
-        .Number(kMaxOperations)
-        .Text(" words");
+        .Say("the input exceeds # words", kMaxOperations);
   }
   return Status::kOk;
 }
@@ -205,11 +197,8 @@ Status CheckProblem(const MappingProblem& problem, Diagnostic* diagnostic) {
   for (int axis = 0; axis < 2; ++axis) {
     if (problem.stride[axis] < 1 || problem.dilation[axis] < 1) {
       return Fail(diagnostic, Status::kBadInput, "mapping")
-          .Text("stride ")
-          .Number(problem.stride[axis])
-          .Text(" and dilation ")
-          .Number(problem.dilation[axis])
-          .Text(" must be at least 1");
+          .Say("stride # and dilation # must be at least 1", problem.stride[axis],
+               problem.dilation[axis]);
     }
   }
   SLUICE_TRY(CheckInputSize(problem, diagnostic));
@@ -222,9 +211,7 @@ Status CheckProblem(const MappingProblem& problem, Diagnostic* diagnostic) {
         Min(int64_t{problem.element_bytes[v]}, InnerBytes(problem, v));
     if (Has(problem, v) && bytes < 1) {
       return Fail(diagnostic, Status::kBadInput, "mapping")
-          .Text("operand ")
-          .Number(v)
-          .Text(" has words of 0 bytes");
+          .Say("operand # has words of 0 bytes", v);
     }
   }
   return Status::kOk;

@@ -162,11 +162,8 @@ Status PassesOf(const MappingProblem& problem, const LayerTerms& terms,
   if (terms.top_ifm > 1 && terms.top_ofm > 1 &&
       (!channelwise || terms.top_ifm != terms.top_ofm)) {
     return Fail(diagnostic, Status::kBadInput, "mesh")
-        .Text("slices of both the input (")
-        .Number(terms.top_ifm)
-        .Text(") and the output (")
-        .Number(terms.top_ofm)
-        .Text(")");
+        .Say("slices of both the input (#) and the output (#)", terms.top_ifm,
+             terms.top_ofm);
   }
   for (uint32_t d = 0; d < kDims; ++d) passes[d] = 1;
   passes[kDimN] = terms.top_batch;
@@ -180,12 +177,9 @@ Status PassesOf(const MappingProblem& problem, const LayerTerms& terms,
   for (uint32_t d = 0; d < kDims; ++d) {
     if (passes[d] >= 1 && problem.extent[d] % passes[d] == 0) continue;
     return Fail(diagnostic, Status::kBadInput, "mesh")
-        .Number(passes[d])
-        .Text(" slices of ")
+        .Say("# slices of ", passes[d])
         .Text(kLetters + d, 1)
-        .Text(" = ")
-        .Number(problem.extent[d])
-        .Text(", must divide it");
+        .Say(" = #, must divide it", problem.extent[d]);
   }
   return Status::kOk;
 }
@@ -246,22 +240,16 @@ Status MakeMeshMachine(const Hardware& hardware, const NodeRegion& region,
     if (region.extent[axis] == 0 || region.begin[axis] > mesh[axis] ||
         region.extent[axis] > mesh[axis] - region.begin[axis]) {
       return Fail(diagnostic, Status::kBadInput, "mesh")
-          .Text("a region of ")
-          .Number(region.extent[axis])
+          .Say("a region of #", region.extent[axis])
           .Text(axis == kColumns ? " columns from column " : " rows from row ")
-          .Number(region.begin[axis])
-          .Text(" on a mesh of ")
-          .Number(mesh[axis]);
+          .Say("# on a mesh of #", region.begin[axis], mesh[axis]);
     }
   }
   machine->hardware = hardware;
   const uint32_t outermost = static_cast<uint32_t>(hardware.levels.size());
   if (outermost >= kMaxLevels) {
     return Fail(diagnostic, Status::kUnsupported, "mesh")
-        .Text("nodes of ")
-        .Number(outermost)
-        .Text(" levels, mapping takes ")
-        .Number(kMaxLevels - 1);
+        .Say("nodes of # levels, mapping takes #", outermost, kMaxLevels - 1);
   }
   for (uint32_t l = 0; l < outermost; ++l) machine->levels[l] = hardware.levels[l];
   machine->levels[outermost] = hardware.dram();
@@ -528,10 +516,8 @@ Status EvaluateOnMesh(const MeshCase& mesh, const LoopNest& nest,
   const int64_t capacity = hardware.levels[scratchpad].capacity_bytes;
   if (capacity != 0 && cost->scratchpad_bytes > capacity) {
     return Fail(diagnostic, Status::kInfeasible, "mesh")
-        .Text("a node's part needs ")
-        .Number(cost->scratchpad_bytes)
-        .Text(" bytes of its scratchpad, which has ")
-        .Number(capacity)
+        .Say("a node's part needs # bytes of its scratchpad, which has #",
+             cost->scratchpad_bytes, capacity)
         .Bytes(static_cast<uint64_t>(cost->scratchpad_bytes),
                static_cast<uint64_t>(capacity));
   }

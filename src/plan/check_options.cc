@@ -9,13 +9,11 @@ namespace sluice {
 Status CheckOptions(const sluice_schedule_options_t& options, Diagnostic* diagnostic) {
   if (options.solver > SLUICE_SOLVER_SOMA) {
     return Fail(diagnostic, Status::kBadArgument, "options")
-        .Text("unknown solver ")
-        .Number(options.solver);
+        .Say("unknown solver #", options.solver);
   }
   if (options.granularity > SLUICE_GRANULARITY_RECOMPUTE) {
     return Fail(diagnostic, Status::kBadArgument, "options")
-        .Text("unknown granularity ")
-        .Number(options.granularity);
+        .Say("unknown granularity #", options.granularity);
   }
   if (options.granularity != SLUICE_GRANULARITY_TILE &&
       !Has(SLUICE_COMPONENT_OPERATORS)) {

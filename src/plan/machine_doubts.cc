@@ -35,23 +35,17 @@ void DoubtUnits(const Hardware& hardware, Doubts* doubts) {
   const int64_t peak = hardware.macs_per_cycle;
   const int64_t fed = UnitsFed(hardware, hardware.scratchpad_level + 1, 0);
   if (!hardware.fanouts.empty() && fed > peak && doubts->Next()) {
-    doubts->Sentence()
-        .Text("the fanouts feed ")
-        .Number(fed)
-        .Text(" units, but macs_per_cycle is ")
-        .Number(peak)
-        .Text(": no tile is faster than that");
+    doubts->Sentence().Say(
+        "the fanouts feed # units, but macs_per_cycle is #: no tile is faster than "
+        "that",
+        fed, peak);
   }
   const int64_t pass = PlacesOf(hardware.array);
   if (pass % peak != 0 && doubts->Next()) {
-    doubts->Sentence()
-        .Text("a pass of the array has ")
-        .Number(pass)
-        .Text(" places and takes ")
-        .Number(CeilDivide(pass, peak))
-        .Text(" cycles at macs_per_cycle ")
-        .Number(peak)
-        .Text(": in the last of them units are idle");
+    doubts->Sentence().Say(
+        "a pass of the array has # places and takes # cycles at macs_per_cycle #: in "
+        "the last of them units are idle",
+        pass, CeilDivide(pass, peak), peak);
   }
   if (TileCostsFrom(hardware) == SLUICE_COSTS_FROM_PEAK && fed > 1 && doubts->Next()) {
     doubts->Sentence().Text(
@@ -66,13 +60,8 @@ void DoubtInstances(const Hardware& hardware, Doubts* doubts) {
   for (uint32_t l = 0; l < hardware.scratchpad_level; ++l) {
     const int64_t fed = UnitsFed(hardware, hardware.scratchpad_level + 1, l + 1);
     if (hardware.levels[l].instances == fed || !doubts->Next()) continue;
-    doubts->Sentence()
-        .Text("level ")
-        .Number(l)
-        .Text(" has ")
-        .Number(hardware.levels[l].instances)
-        .Text(" instances, the fanouts above it feed ")
-        .Number(fed);
+    doubts->Sentence().Say("level # has # instances, the fanouts above it feed #", l,
+                           hardware.levels[l].instances, fed);
   }
 }
 

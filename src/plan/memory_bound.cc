@@ -171,8 +171,8 @@ Status RefuseMemory(const PlanRequest& request, Arena* scratch,
   Fail fail(diagnostic, Status::kOutOfMemory, "memory");
   fail.Text(counted ? "the plain plan needs a context of "
                     : "counting the plain plan's steps needs a context of ");
-  fail.Number(static_cast<int64_t>(required)).Text(" bytes");
-  if (cap != 0) fail.Text("; its cap is ").Number(static_cast<int64_t>(cap));
+  fail.Say("# bytes", required);
+  if (cap != 0) fail.Say("; its cap is #", cap);
   return fail.Bytes(required, cap);
 }
 

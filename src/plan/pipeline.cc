@@ -316,9 +316,7 @@ Status MakeWatched(const PlanRequest& request, const PlanRoom& room,
   // The clock caused the failure, so report the clock.
   Fail why(room.diagnostic, Status::kStopped, "schedule");
   if (clock.stop_reason() == SLUICE_STOP_DEADLINE) {
-    why.Text("the deadline passed, ")
-        .Number(static_cast<int64_t>(clock.spent_ns() / 1000))
-        .Text(" us after the start,");
+    why.Say("the deadline passed, # us after the start,", clock.spent_ns() / 1000);
   } else {
     why.Text("cancelled");
   }

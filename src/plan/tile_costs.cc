@@ -25,7 +25,7 @@ TileCost CostIn(const sluice_tile_row_t& row) {
 
 Fail BadRow(uint64_t row, Diagnostic* diagnostic) {
   Fail fail(diagnostic, Status::kBadArgument, "options");
-  fail.Text("tile cost row ").Number(static_cast<int64_t>(row));
+  fail.Say("tile cost row #", row);
   return fail;
 }
 
@@ -59,9 +59,7 @@ Status TileCosts::Init(Diagnostic* diagnostic) {
   for (uint64_t i = 0; i < options_.tile_row_count; ++i) {
     const sluice_tile_row_t& row = options_.tile_rows[i];
     if (row.layer >= graph_.layers.size()) {
-      return BadRow(i, diagnostic)
-          .Text(": there is no layer ")
-          .Number(static_cast<int64_t>(row.layer));
+      return BadRow(i, diagnostic).Say(": there is no layer #", row.layer);
     }
     if (!IsValid(row.cost)) {
       return BadRow(i, diagnostic)
@@ -75,8 +73,8 @@ Status TileCosts::Init(Diagnostic* diagnostic) {
     if (index_[slot] != 0) {
       return BadRow(i, diagnostic)
           .Layer(row.layer)
-          .Text(" is for the same tile as row ")
-          .Number(static_cast<int64_t>(index_[slot]) - 1);
+          .Say(" is for the same tile as row #",
+               static_cast<int64_t>(index_[slot]) - 1);
     }
     SLUICE_TRY(known_.Push(row));
     index_[slot] = static_cast<uint32_t>(known_.size());
@@ -134,7 +132,7 @@ Status TileCosts::status(Diagnostic* diagnostic) const {
   if (status_ == Status::kBadArgument) {
     Fail fail(diagnostic, status_, "options");
     fail.Layer(failed_layer_).Text("the tile cost callback ");
-    if (failed_code_ < 0) return fail.Text("returned ").Number(failed_code_);
+    if (failed_code_ < 0) return fail.Say("returned #", failed_code_);
     return fail.Text(
         "gave a cost out of range: cycles must be 1 to 2^32 - 1, energies finite and "
         "not negative, scratchpad_pj part of energy_pj");

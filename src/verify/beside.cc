@@ -14,9 +14,7 @@ Status CheckRegionSizes(const Judge& judge) {
     if (s.region_limit[r] <= used) continue;
     return Reject(judge, "bounds")
         .Bytes(s.region_limit[r], used)
-        .Text("region ")
-        .Number(r)
-        .Text(" is larger than what is used of it");
+        .Say("region # is larger than what is used of it", r);
   }
   return Status::kOk;
 }
@@ -54,10 +52,8 @@ Status CheckDebug(const Judge& judge) {
       }
       return Reject(judge, "structure")
           .Instruction(static_cast<uint32_t>(layer - debug.data()))
-          .Text("the debug map names layer ")
-          .Number(*layer)
-          .Text(" where the kernel is of layer ")
-          .Number(s.kernels[kernel].layer);
+          .Say("the debug map names layer # where the kernel is of layer #", *layer,
+               s.kernels[kernel].layer);
     }
   }
   return Status::kOk;
@@ -73,8 +69,7 @@ Status CheckNotation(const Judge& judge) {
   for (const uint32_t layer : notation.order) {
     if (layer >= seen.size() || seen[layer]++ != 0) {
       return Reject(judge, "structure")
-          .Text("the order of layers names ")
-          .Number(layer)
+          .Say("the order of layers names #", layer)
           .Text(layer < seen.size() ? " twice" : ", which is none");
     }
   }
@@ -88,14 +83,8 @@ Status CheckNotation(const Judge& judge) {
     return Status::kOk;
   }
   return Reject(judge, "structure")
-      .Text("segments have ")
-      .Number(static_cast<int64_t>(layers))
-      .Text(" layers and ")
-      .Number(static_cast<int64_t>(loops))
-      .Text(" loops, the plan ")
-      .Number(static_cast<int64_t>(notation.order.size()))
-      .Text(" and ")
-      .Number(static_cast<int64_t>(notation.loop.size()));
+      .Say("segments have # layers and # loops, the plan # and #", layers, loops,
+           notation.order.size(), notation.loop.size());
 }
 
 }  // namespace

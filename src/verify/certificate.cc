@@ -37,7 +37,7 @@ Status Refuse(const Judge& judge, uint32_t layer, const Field& field) {
   const int64_t said = static_cast<int64_t>(Max(most, -kMost));
   const int64_t own = static_cast<int64_t>(field.own);
   if (said == own) return fail.Text("not the judge's own");  // energies differ by less
-  return fail.Number(said).Text(", the judge's own ").Number(own);
+  return fail.Say("#, the judge's own #", said, own);
 }
 
 LeastOfLayer Read(const sluice_layer_least_t& said) {

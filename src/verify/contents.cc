@@ -126,11 +126,10 @@ static bool Before(const Contents& c, const Piece& piece) {
 static Status Conflict(Contents* c, const Piece& piece, const char* doing) {
   return Reject(*c->judge, "order")
       .Text(doing)
-      .Text(" not ordered after instruction ")
-      .Number(piece.position)
-      .Text(" of engine column ")
-      .Number(piece.engine)
-      .Text(", which touches the same bytes");
+      .Say(
+          " not ordered after instruction # of engine column #, which touches the same "
+          "bytes",
+          piece.position, piece.engine);
 }
 
 Status PutPreset(Contents* c, uint32_t memory, const Part& part, int64_t base,
@@ -266,9 +265,7 @@ static Status KeepOverlapping(Contents* c, const Box& box) {
 
 static Status Missing(Contents* c, const Box& box) {
   return Reject(*c->judge, "content")
-      .Text("reads bytes that were never written, from ")
-      .Number(box.base)
-      .Text(" on");
+      .Say("reads bytes that were never written, from # on", box.base);
 }
 
 static Status Leave(Contents* c, const Box& box) {

@@ -52,9 +52,7 @@ Status CheckPlace(Judge* judge, uint32_t t) {
   if (home != kRegionNowhere && home != place.region) {
     return Reject(*judge, "structure")
         .Tensor(t)
-        .Text("tensor ")
-        .Number(t)
-        .Text(" lies in a region of another kind");
+        .Say("tensor # lies in a region of another kind", t);
   }
   const int64_t width = tensor.element_bytes;
   int64_t extent[kAxes], stride[kAxes];
@@ -67,20 +65,14 @@ Status CheckPlace(Judge* judge, uint32_t t) {
   uint64_t end;
   if (!EndOf(place.offset, extent, stride, width, &end) ||
       end > judge->stream.region_limit[place.region]) {
-    return Reject(*judge, "bounds")
-        .Tensor(t)
-        .Text("tensor ")
-        .Number(t)
-        .Text(" ends beyond its region");
+    return Reject(*judge, "bounds").Tensor(t).Say("tensor # ends beyond its region", t);
   }
   uint64_t* region_end = &judge->stream.region_end[place.region];
   *region_end = Max(*region_end, end);
   if (aligned) return Status::kOk;
   return Reject(*judge, "alignment")
       .Tensor(t)
-      .Text("tensor ")
-      .Number(t)
-      .Text(" is not aligned to its element size");
+      .Say("tensor # is not aligned to its element size", t);
 }
 
 }  // namespace
@@ -114,9 +106,10 @@ Status InitFollower(Follower* f) {
     if (!fresh) {
       return Reject(*f->judge, "content")
           .Tensor(t)
-          .Text("the place of tensor ")
-          .Number(t)
-          .Text(" overlaps itself or another tensor that is there from the start");
+          .Say(
+              "the place of tensor # overlaps itself or another tensor that is there "
+              "from the start",
+              t);
     }
   }
   return InitAppends(f);
@@ -159,19 +152,14 @@ Status Locate(Follower* f, uint32_t index, Access* access, bool may_move) {
       end > s.region_limit[binding.region]) {
     return Reject(*f->judge, "bounds")
         .Bytes(end, s.region_limit[binding.region])
-        .Text("operand ")
-        .Number(index)
-        .Text(" ends beyond region ")
-        .Number(binding.region);
+        .Say("operand # ends beyond region #", index, binding.region);
   }
   uint64_t* region_end = &f->judge->stream.region_end[binding.region];
   *region_end = Max(*region_end, end);
   access->base = begin;
   if (!aligned || (access->base & low_bits) != 0) {
     return Reject(*f->judge, "alignment")
-        .Text("operand ")
-        .Number(index)
-        .Text(" is not aligned to its element size");
+        .Say("operand # is not aligned to its element size", index);
   }
   if (binding.region == SLUICE_REGION_GBUF) {
     f->counts->peak_buffer_bytes =
@@ -196,10 +184,10 @@ static Status DemandRoot(Follower* f, uint32_t memory, const Box& box, uint32_t 
     int64_t index = 0;
     if (LiesDensely(part, dense, &index) && part.root == root) continue;
     Fail fail = Reject(*f->judge, wanted.rule);
-    fail.Tensor(wanted.tensor).Text(wanted.role).Text(" must be tensor ").Number(root);
-    fail.Text(" from element ").Number(part.twin).Text(", but ");
+    fail.Tensor(wanted.tensor).Text(wanted.role).Say(" must be tensor #", root);
+    fail.Say(" from element #, but ", part.twin);
     if (part.root < graph.tensors.size()) {
-      fail.Text("tensor ").Number(part.root).Text(" from element ").Number(index);
+      fail.Say("tensor # from element #", part.root, index);
     } else {
       fail.Text("a partial sum or lost data");
     }
@@ -273,9 +261,7 @@ Status CheckEnd(Follower* f) {
       return Fail(f->judge->diagnostic, status, "verify")
           .Rule("output")
           .Tensor(t)
-          .Text("tensor ")
-          .Number(t)
-          .Text(" is not complete at its place at the end");
+          .Say("tensor # is not complete at its place at the end", t);
     }
     SLUICE_TRY(status);
   }

@@ -248,9 +248,8 @@ Status FindOrder(Judge* judge, Preference preference, Order* order) {
     judge->step = {cursor.visit, cursor.index, 0, 0};
     judge->has_step = true;
     return Reject(*judge, "deadlock")
-        .Text("engine ")
-        .Number(cursor.engine)
-        .Text(" waits for an instruction that can never complete");
+        .Say("engine # waits for an instruction that can never complete",
+             cursor.engine);
   }
   return Status::kOk;
 }

@@ -164,10 +164,7 @@ Status CheckCounts(const Judge& judge, const VerifiedCounts& c) {
   for (const Count& count : counts) {
     if (count.said == count.counted) continue;
     return Wrong(judge, &count - counts < 2 ? "traffic" : "report", count.field)
-        .Text(" is ")
-        .Number(static_cast<int64_t>(count.said))
-        .Text(", the stream's ")
-        .Number(static_cast<int64_t>(count.counted));
+        .Say(" is #, the stream's #", count.said, count.counted);
   }
   if (r.stop_reason > SLUICE_STOP_PROVED ||
       (r.stop_reason == SLUICE_STOP_PROVED && !MayBeProved(r))) {
@@ -248,10 +245,7 @@ Status CheckBounds(const Judge& judge, const VerifiedCounts& counts) {
   if (told && c.caller_cycles != 0) least.cycles = Max(least.cycles, c.compute_cycles);
   if (r.bound_latency_cycles > Min(least.cycles, r.latency_cycles)) {
     return Wrong(judge, "report", "bound_latency_cycles")
-        .Text(" is ")
-        .Number(static_cast<int64_t>(r.bound_latency_cycles))
-        .Text(", the judge's own ")
-        .Number(static_cast<int64_t>(least.cycles));
+        .Say(" is #, the judge's own #", r.bound_latency_cycles, least.cycles);
   }
   const double leakage =
       static_cast<double>(static_cast<int64_t>(r.bound_latency_cycles)) *

@@ -121,9 +121,9 @@ inline Fail Reject(const Judge& judge, const char* rule) {
   fail.Rule(rule);
   if (judge.has_step) {
     fail.Instruction(DebugIndex(judge.stream, judge.step));
-    fail.Text("instance ").Number(judge.stream.visits[judge.step.visit].instance);
-    fail.Text(", instruction ").Number(judge.step.index);
-    if (judge.stream.loops.size() != 0) fail.Text(", visit ").Number(judge.step.visit);
+    fail.Say("instance #", judge.stream.visits[judge.step.visit].instance);
+    fail.Say(", instruction #", judge.step.index);
+    if (judge.stream.loops.size() != 0) fail.Say(", visit #", judge.step.visit);
     fail.Text(": ");
   }
   return fail;

@@ -100,9 +100,7 @@ Status ExpectEngine(Judge* judge, const sluice_engine_t& expected) {
       found.queue != expected.queue || found.roles != expected.roles ||
       found.reserved != 0) {
     return Reject(*judge, "structure")
-        .Text("engine ")
-        .Number(s.engines)
-        .Text(" is not what the hardware has there");
+        .Say("engine # is not what the hardware has there", s.engines);
   }
   ++s.engines;
   return Status::kOk;
@@ -353,11 +351,10 @@ Status CheckInstructions(Judge* judge, const BlockView& block) {
       const uint64_t last = uint64_t{instruction.first_wait} + instruction.wait_count;
       if (last > block.waits.size() || !OpcodeFits(*judge, block, e, instruction)) {
         return Reject(*judge, "structure")
-            .Text("instruction ")
-            .Number(i)
-            .Text(" of engine ")
-            .Number(e)
-            .Text(": opcode, flags, descriptor or waits out of range");
+            .Say(
+                "instruction # of engine #: opcode, flags, descriptor or waits out of "
+                "range",
+                i, e);
       }
       const uint8_t opcode = instruction.opcode;
       if (opcode == SLUICE_OPCODE_LOAD || opcode == SLUICE_OPCODE_STORE ||
@@ -494,9 +491,7 @@ Status CheckKernels(Judge* judge) {
     if (!same) {
       return Reject(*judge, "tile")
           .Layer(kernel.layer)
-          .Text("kernel ")
-          .Number(static_cast<int64_t>(i))
-          .Text(" differs from its layer in op or attributes");
+          .Say("kernel # differs from its layer in op or attributes", i);
     }
   }
   return Status::kOk;

@@ -109,12 +109,8 @@ static Status CheckTile(const Judge& judge, const TileStep& step,
     if (tile.pad[i] == needs.pad[i]) continue;
     return Reject(judge, "tile")
         .Text(OpName(layer.op))
-        .Text(": pad ")
-        .Number(i)
-        .Text(" is ")
-        .Number(tile.pad[i])
-        .Text(", the window at this box needs ")
-        .Number(needs.pad[i]);
+        .Say(": pad # is #, the window at this box needs #", i, tile.pad[i],
+             needs.pad[i]);
   }
   const Tensor& out = judge.graph.tensors[layer.outputs[0]];
   const char* broken = BrokenGranule(judge.hardware.array, out, tile, extent, needs);
@@ -129,10 +125,8 @@ static Status CheckTile(const Judge& judge, const TileStep& step,
   if (peak > 0 && CeilDivide(needs.work, peak) > int64_t{tile.cycles}) {
     return Reject(judge, "cycles")
         .Text(OpName(layer.op))
-        .Text(": declares ")
-        .Number(tile.cycles)
-        .Text(" cycles, needs at least ")
-        .Number(CeilDivide(needs.work, peak));
+        .Say(": declares # cycles, needs at least #", tile.cycles,
+             CeilDivide(needs.work, peak));
   }
   return CheckSum(judge, step);
 }

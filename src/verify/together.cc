@@ -95,9 +95,9 @@ class Owners {
         owner = id_;
       } else if (owner != id_) {
         Fail fail = Reject(judge_, "foreign");
-        fail.Text("reads scratchpad byte ").Number(static_cast<int64_t>(b));
+        fail.Say("reads scratchpad byte #", b);
         if (owner == 0) return fail.Text(", which was never written");
-        return fail.Text(", which model ").Number(owner - 1).Text(" wrote last");
+        return fail.Say(", which model # wrote last", owner - 1);
       }
     }
     return Status::kOk;
@@ -139,9 +139,7 @@ Status TakeTurns(Span<Judge*> judges, int64_t capacity, Span<const sluice_turn_t
         turn.end_visit > judge->stream.visits.size()) {
       return OfModel(diagnostic, m,
                      Reject(*judge, "turns")
-                         .Text("turn ")
-                         .Number(static_cast<int64_t>(n))
-                         .Text(" is not the next run of a stream's visits"));
+                         .Say("turn # is not the next run of a stream's visits", n));
     }
     Owners owners(judge, static_cast<uint8_t>(m), owner);
     for (; next[m] < turn.end_visit; ++next[m]) {

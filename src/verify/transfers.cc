@@ -63,10 +63,8 @@ static Status CheckEncoded(Follower* f, const sluice_transfer_t& transfer,
   }
   if (transfer.moved_bytes == moved) return Status::kOk;
   return Reject(*f->judge, "tile")
-      .Text("a transfer that moves ")
-      .Number(transfer.moved_bytes)
-      .Text(" encoded bytes, where it takes ")
-      .Number(moved);
+      .Say("a transfer that moves # encoded bytes, where it takes #",
+           transfer.moved_bytes, moved);
 }
 
 // Checks that the transfer states as many descriptors as its queue needs. A row is a
@@ -119,10 +117,7 @@ static Status CheckDescriptors(Follower* f, const sluice_transfer_t& transfer,
     return Status::kOk;
   }
   return Reject(*f->judge, "tile")
-      .Text("a transfer of ")
-      .Number(transfer.descriptors)
-      .Text(" descriptors that takes ")
-      .Number(needed);
+      .Say("a transfer of # descriptors that takes #", transfer.descriptors, needed);
 }
 
 // Finds the tensor that an indexed LOAD takes its index from, and which element of it

@@ -82,8 +82,7 @@ Status CheckViews(Judge* judge) {
     if (DeedOf(layer) == Deed::kUnknown) {
       return Fail(judge->diagnostic, Status::kUnsupported, "verify")
           .Layer(static_cast<uint32_t>(i))
-          .Text("a layer of unknown op ")
-          .Number(layer.op);
+          .Say("a layer of unknown op #", layer.op);
     }
     const bool typed = TypesFit(graph, layer);
     if (typed && (WorkOf(layer) != Work::kView || ShapesFit(graph, layer))) continue;

@@ -44,9 +44,7 @@ Status CheckLoops(Judge* judge) {
                       (depth == 0 || loop.last <= s.loops[open[depth - 1]].last);
     if (!fits) {
       return Reject(*judge, "structure")
-          .Text("loop ")
-          .Number(l)
-          .Text(" is not nested or apart, or its count or parent is wrong");
+          .Say("loop # is not nested or apart, or its count or parent is wrong", l);
     }
     first = loop.first;
     open[depth++] = l;
@@ -96,9 +94,7 @@ Status CheckSteps(Judge* judge, uint32_t i, uint32_t inner, uint64_t* visits) {
   if (first >= s.steps.size() || static_cast<uint32_t>(s.steps[first]) != inner ||
       first + 1 + depth * words > s.steps.size()) {
     return Reject(*judge, "structure")
-        .Text("the steps of instance ")
-        .Number(i)
-        .Text(" are missing or name another loop");
+        .Say("the steps of instance # are missing or name another loop", i);
   }
   const Nest nest = NestOf(s, instance);
   for (uint32_t d = 0; d < nest.depth; ++d) {

@@ -60,9 +60,7 @@ Status ExplainBuffer(const NotationProblem& p, const ResolvedSchedule& resolved,
       .Bytes(static_cast<uint64_t>(out.peak_buffer_bytes),
              static_cast<uint64_t>(p.capacity))
       .Text(SentenceOf(out.fault, false))
-      .Text(", first during tile ")
-      .Number(resolved.list.tile[at])
-      .Text(" of the layer");
+      .Say(", first during tile # of the layer", resolved.list.tile[at]);
 }
 
 Status ExplainPosition(const NotationProblem& p, const sluice_evaluation_t& out) {
@@ -72,8 +70,7 @@ Status ExplainPosition(const NotationProblem& p, const sluice_evaluation_t& out)
       .Rule(RuleOf(out.fault))
       .Layer(known ? p.notation.order[at] : kNone)
       .Text(SentenceOf(out.fault, false))
-      .Text(", at position ")
-      .Number(known ? at : p.notation.layers);
+      .Say(", at position #", known ? at : p.notation.layers);
 }
 
 Status ExplainDramTensor(const NotationProblem& p, const ResolvedSchedule& resolved,
@@ -89,20 +86,13 @@ Status ExplainDramTensor(const NotationProblem& p, const ResolvedSchedule& resol
     return Fail(p.diagnostic, Status::kRejected, kStage)
         .Rule(RuleOf(out.fault))
         .Text(SentenceOf(out.fault, true))
-        .Text(": it has ")
-        .Number(p.notation.transfers)
-        .Text(" of ")
-        .Number(resolved.list.transfers);
+        .Say(": it has # of #", p.notation.transfers, resolved.list.transfers);
   }
   return Fail(p.diagnostic, Status::kRejected, kStage)
       .Rule(RuleOf(out.fault))
       .Layer(layer)
       .Text(SentenceOf(out.fault, true))
-      .Text(", tile ")
-      .Number(tile)
-      .Text(" of the layer, place ")
-      .Number(at)
-      .Text(" in the DRAM order");
+      .Say(", tile # of the layer, place # in the DRAM order", tile, at);
 }
 
 }  // namespace
@@ -119,8 +109,7 @@ Status ExplainTimedFault(const sluice_evaluation_t& out, Diagnostic* diagnostic)
   return Fail(diagnostic, Status::kRejected, kStage)
       .Rule(RuleOf(out.fault))
       .Text(SentenceOf(out.fault, true))
-      .Text(", at ")
-      .Number(out.fault_index);
+      .Say(", at #", out.fault_index);
 }
 
 }  // namespace sluice

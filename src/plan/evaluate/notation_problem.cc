@@ -45,8 +45,8 @@ Status MarkLayers(NotationProblem* p) {
     if (n.order[i] >= p->graph.layers.size() || p->fusion_of[n.order[i]] != kNone) {
       return Fail(p->diagnostic, Status::kBadArgument, kStage)
           .Layer(n.order[i] < p->graph.layers.size() ? n.order[i] : kNone)
-          .Text("the order names no layer, or one for the second time, at position ")
-          .Number(i);
+          .Say("the order names no layer, or one for the second time, at position #",
+               i);
     }
     p->fusion_of[n.order[i]] = 0;
   }
@@ -109,10 +109,10 @@ Status Translate(NotationProblem* p) {
     if (dram[i].layer == kNone || dram[i].kind > SLUICE_DRAM_STORE) {
       return Fail(p->diagnostic, Status::kBadArgument, kStage)
           .Layer(layer < p->fusion_of.size() ? layer : kNone)
-          .Text(
+          .Say(
               "no such DRAM tensor: its layer is not in the order, or its kind is "
-              "unknown, at place ")
-          .Number(i);
+              "unknown, at place #",
+              i);
     }
     if (dram[i].kind != SLUICE_DRAM_INPUT) continue;
     dram[i].source = SourceOf(p, dram[i].layer, p->notation.dram[i].source);

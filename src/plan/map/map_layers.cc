@@ -173,8 +173,7 @@ Status MapOnCores(const LayerMaps& maps, const MappingProblem& problem,
 Status ProblemOf(const LayerMaps& maps, uint32_t layer, MappingProblem* problem) {
   if (layer >= maps.graph.layers.size()) {
     return Fail(maps.diagnostic, Status::kBadArgument, "mapping")
-        .Text("there is no layer ")
-        .Number(layer);
+        .Say("there is no layer #", layer);
   }
   const Layer& which = maps.graph.layers[layer];
   if (which.outputs.size() == 0 || which.input(0) == kNone) {
@@ -191,12 +190,8 @@ Status ProblemOf(const LayerMaps& maps, uint32_t layer, MappingProblem* problem)
         (maps.options.tile_only == 0 && asked != 0)) {
       return Fail(maps.diagnostic, Status::kBadArgument, "mapping")
           .Layer(layer)
-          .Text("a tile of ")
-          .Number(asked)
-          .Text(" along axis ")
-          .Number(i)
-          .Text(", where the output has ")
-          .Number(out.extent[i])
+          .Say("a tile of # along axis #, where the output has #", asked, i,
+               out.extent[i])
           .Text(maps.options.tile_only == 0 ? "; tiles need tile_only" : "");
     }
     tile[i] = asked == 0 ? out.extent[i] : asked;

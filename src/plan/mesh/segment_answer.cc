@@ -31,10 +31,7 @@ Status CheckOptions(const sluice_segment_options_t& options, Diagnostic* diagnos
     if (limit.value <= limit.most) continue;
     return Fail(diagnostic, Status::kBadArgument, "options")
         .Text(limit.name)
-        .Text(" is ")
-        .Number(limit.value)
-        .Text(", must be at most ")
-        .Number(limit.most);
+        .Say(" is #, must be at most #", limit.value, limit.most);
   }
   return Status::kOk;
 }

@@ -35,15 +35,10 @@ Status CheckNeeds(const OperatorSchedule& self, Diagnostic* diagnostic) {
       .Layer(layer)
       .Bytes(static_cast<uint64_t>(worst), static_cast<uint64_t>(self.capacity))
       .SmallestScratchpad(static_cast<uint64_t>(worst))
-      .Text("layer ")
-      .Number(layer)
-      .Text(" (")
+      .Say("layer # (", layer)
       .Text(OpName(self.graph.layers[layer].op))
-      .Text("): its whole tensors need ")
-      .Number(worst)
-      .Text(" bytes of scratchpad, ")
-      .Number(self.capacity)
-      .Text(" are available");
+      .Say("): its whole tensors need # bytes of scratchpad, # are available", worst,
+           self.capacity);
 }
 
 // Plans a section. With repeats it then has an operator for every run of a layer.

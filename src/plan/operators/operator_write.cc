@@ -207,9 +207,7 @@ Status WriteSections(OperatorSchedule* self, Arena* places, Program* program,
       if (status == Status::kInfeasible) {
         return Fail(diagnostic, status, kStage)
             .Layer(section.first)
-            .Text("layer ")
-            .Number(section.first)
-            .Text(" cannot be copied through this scratchpad");
+            .Say("layer # cannot be copied through this scratchpad", section.first);
       }
       SLUICE_TRY(status);
     }

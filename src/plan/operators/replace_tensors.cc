@@ -16,9 +16,7 @@ Status BadLists(Diagnostic* diagnostic, const char* what, uint32_t op) {
   return Fail(diagnostic, Status::kBadInput, kStage)
       .Layer(op)
       .Text(what)
-      .Text(" list of operator ")
-      .Number(op)
-      .Text(" ends before it begins or is too long");
+      .Say(" list of operator # ends before it begins or is too long", op);
 }
 
 Status CheckLists(const sluice_operator_graph_t& in, Diagnostic* diagnostic) {
@@ -40,9 +38,7 @@ Status ReadTensors(const sluice_operator_graph_t& in, Arena* arena,
     if (in.tensor_role[a] > SLUICE_PLACED_OUTPUT) {
       return Fail(diagnostic, Status::kBadInput, kStage)
           .Tensor(a)
-          .Text("tensor ")
-          .Number(a)
-          .Text(" has an unknown role");
+          .Say("tensor # has an unknown role", a);
     }
     (*tensors)[a] =
         OperatorTensor{in.tensor_bytes[a], static_cast<TensorRole>(in.tensor_role[a])};

@@ -26,17 +26,13 @@ Status ReadBuffer(const sluice_placement_problem_t& problem, uint32_t i,
       b.reserved != 0) {
     return Fail(diagnostic, Status::kBadArgument, kStage)
         .Tensor(i)
-        .Text("buffer ")
-        .Number(i)
-        .Text(" has unknown flags");
+        .Say("buffer # has unknown flags", i);
   }
   const bool fixed = (b.flags & SLUICE_BUFFER_FIXED) != 0;
   if (fixed && b.fixed_offset < 0) {
     return Fail(diagnostic, Status::kBadInput, kStage)
         .Tensor(i)
-        .Text("buffer ")
-        .Number(i)
-        .Text(" is fixed at a negative offset");
+        .Say("buffer # is fixed at a negative offset", i);
   }
   *range = LiveRange{b.begin, b.end, b.bytes};
   range->alignment = b.alignment == 0 ? 1 : b.alignment;

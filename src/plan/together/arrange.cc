@@ -38,10 +38,10 @@ Status SortReservations(const CohortProblem& s, uint32_t order[kMaxModels],
         model.reserved_bytes > room - model.reserved_offset ||
         model.reserved_offset % static_cast<uint64_t>(alignment) != 0) {
       return Fail(s.diagnostic, Status::kBadArgument, kStage)
-          .Text("the reservation of model ")
-          .Number(m)
-          .Text(" lies outside the scratchpad or at no multiple of ")
-          .Number(alignment);
+          .Say(
+              "the reservation of model # lies outside the scratchpad or at no "
+              "multiple of #",
+              m, alignment);
     }
     uint32_t at = (*count)++;
     for (; at > 0 && s.models[order[at - 1]].reserved_offset > model.reserved_offset;
@@ -76,11 +76,7 @@ Status FindFreeRanges(CohortProblem* s) {
                             : static_cast<int64_t>(s->models[order[i]].reserved_offset);
     if (end < begin && i < n) {
       return Fail(s->diagnostic, Status::kBadArgument, kStage)
-          .Text("the reservations of models ")
-          .Number(order[i - 1])
-          .Text(" and ")
-          .Number(order[i])
-          .Text(" overlap");
+          .Say("the reservations of models # and # overlap", order[i - 1], order[i]);
     }
     const int64_t aligned = Min(RoundUpTo(begin, RangeAlignment(s->hardware)), end);
     s->ranges[s->range_count++] = FreeRange{aligned, end - aligned};

@@ -28,11 +28,8 @@ struct Attempt {
 
 Status TurnsTooLong(const CohortProblem& s, int64_t least) {
   return Fail(s.diagnostic, Status::kInfeasible, kStage)
-      .Text("no turns as short as ")
-      .Number(static_cast<int64_t>(s.options.max_turn_cycles))
-      .Text(" cycles: at least ")
-      .Number(least)
-      .Text(" are needed");
+      .Say("no turns as short as # cycles: at least # are needed",
+           s.options.max_turn_cycles, least);
 }
 
 Status BindPlan(const CohortProblem& s, uint32_t m, const Arrangement& a,
@@ -162,8 +159,8 @@ Status CheckMachine(const Hardware& hardware, Diagnostic* diagnostic) {
   // DRAM, they would also depend on the turn that follows.
   if (hardware.queues.size() > 1) {
     return Fail(diagnostic, Status::kUnsupported, kStage)
-        .Text("models share machines of one queue only; this one has ")
-        .Number(static_cast<int64_t>(hardware.queues.size()));
+        .Say("models share machines of one queue only; this one has #",
+             hardware.queues.size());
   }
   return Status::kOk;
 }

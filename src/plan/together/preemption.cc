@@ -30,11 +30,7 @@ Status FindPreemptionPoints(const PreemptionQuery& query, Arena* scratch,
   *count = n + 1;
   if (room <= n) {
     return Fail(diagnostic, Status::kBufferTooSmall, kStage)
-        .Text("points: room for ")
-        .Number(room)
-        .Text(", ")
-        .Number(n + 1)
-        .Text(" needed");
+        .Say("points: room for #, # needed", room, n + 1);
   }
   Span<DeadBytes> dead;
   Span<int64_t> after;

@@ -252,11 +252,10 @@ Status DoNotFit(const Shares& shares, Status status) {
   for (const FreeRange& range : shares.request.ranges) available += range.bytes;
   return Fail(shares.diagnostic, status, "coschedule")
       .Bytes(static_cast<uint64_t>(required), static_cast<uint64_t>(available))
-      .Text("the models do not fit side by side: the smallest plans need ")
-      .Number(required)
-      .Text(" bytes of scratchpad, ")
-      .Number(available)
-      .Text(" are free");
+      .Say(
+          "the models do not fit side by side: the smallest plans need # bytes of "
+          "scratchpad, # are free",
+          required, available);
 }
 
 // Plans the fair share of each model, so that equal shares are always a candidate.

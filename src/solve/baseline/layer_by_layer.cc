@@ -484,11 +484,10 @@ Status CountTiles(const LayerWriter& w, int64_t capacity, Arena* scratch,
 Status ReportTooLong(uint32_t layer, Diagnostic* diagnostic) {
   return Fail(diagnostic, Status::kUnsupported, kStage)
       .Layer(layer)
-      .Text("more than ")
-      .Number(kMaxSteps)
-      .Text(" instructions up to layer ")
-      .Number(layer)
-      .Text(": the scratchpad is too small for a plan of sensible size");
+      .Say(
+          "more than # instructions up to layer #: the scratchpad is too small for a "
+          "plan of sensible size",
+          kMaxSteps, layer);
 }
 
 // The tensor that takes most of the layer's memory: what an infeasible report names.
@@ -508,18 +507,12 @@ Status ReportInfeasible(const Graph& graph, uint32_t layer, int64_t required,
       .Tensor(LargestTensor(graph, layer))
       .Bytes(static_cast<uint64_t>(required), static_cast<uint64_t>(available))
       .SmallestScratchpad(static_cast<uint64_t>(smallest))
-      .Text("layer ")
-      .Number(layer)
-      .Text(" (")
+      .Say("layer # (", layer)
       .Text(OpName(graph.layers[layer].op))
-      .Text("): its smallest tile needs ")
-      .Number(required)
-      .Text(" bytes of scratchpad, ")
-      .Number(available)
-      .Text(" are available, ")
-      .Number(required - available)
-      .Text(" too few; the graph needs ")
-      .Number(smallest);
+      .Say(
+          "): its smallest tile needs # bytes of scratchpad, # are available, # too "
+          "few; the graph needs #",
+          required, available, required - available, smallest);
 }
 
 }  // namespace
@@ -590,16 +583,13 @@ Status ScheduleLayerByLayer(const LayerCall& call, Arena* scratch, Program* prog
     if (status == Status::kStopped) {
       return Fail(diagnostic, status, kStage)
           .Layer(l)
-          .Text("the budget ran out before the first legal plan, at layer ")
-          .Number(l);
+          .Say("the budget ran out before the first legal plan, at layer #", l);
     }
     if (writer.TooLong()) return ReportTooLong(l, diagnostic);
     if (status == Status::kUnsupported) {
       return Fail(diagnostic, status, kStage)
           .Layer(l)
-          .Text("layer ")
-          .Number(l)
-          .Text(" (")
+          .Say("layer # (", l)
           .Text(OpName(graph.layers[l].op))
           .Text(") cannot be scheduled by this version");
     }

@@ -222,12 +222,8 @@ Status FailToFit(const Search& search, Diagnostic* diagnostic) {
   }
   const int64_t available = search.space.hardware->levels[level].capacity_bytes;
   return Fail(diagnostic, Status::kInfeasible, "mapping")
-      .Text("the smallest tile needs ")
-      .Number(required)
-      .Text(" bytes of level ")
-      .Number(level)
-      .Text(", which has ")
-      .Number(available)
+      .Say("the smallest tile needs # bytes of level #, which has #", required, level,
+           available)
       .Bytes(static_cast<uint64_t>(required), static_cast<uint64_t>(available));
 }
 

@@ -81,8 +81,7 @@ Status CheckConvSpace(const NestRequest& request, Diagnostic* diagnostic) {
   const Hardware& hardware = request.hardware;
   if (hardware.levels.size() > 3) {
     return Fail(diagnostic, Status::kUnsupported, "mapping")
-        .Text("the exact mapper takes 2 or 3 levels, not ")
-        .Number(static_cast<int64_t>(hardware.levels.size()));
+        .Say("the exact mapper takes 2 or 3 levels, not #", hardware.levels.size());
   }
   if (hardware.levels.size() == 3 &&
       (request.problem.operands & ~hardware.levels[1].may_hold) != 0) {
@@ -151,8 +150,7 @@ Status MakeConvSpace(const NestRequest& request, uint32_t registers, ConvSpace* 
   for (uint32_t d = 0; d < kDims; ++d) {
     if (constraints.top_tile[d] < 0) {
       return Fail(diagnostic, Status::kBadInput, "mapping")
-          .Text("a fixed tile of ")
-          .Number(constraints.top_tile[d]);
+          .Say("a fixed tile of #", constraints.top_tile[d]);
     }
   }
   space->square = IsSquare(*space);

@@ -132,8 +132,7 @@ Status CheckAssignment(const FactorProblem& problem, const FactorAssignment& a,
       return Fail(diagnostic, Status::kRejected, kStage)
           .Text("the factors of ")
           .Text(kDimName[d])
-          .Text(" do not multiply to ")
-          .Number(problem.layer->extent[d]);
+          .Say(" do not multiply to #", problem.layer->extent[d]);
     }
   }
   for (int level = 0; level < kFactorLevels; ++level) {
@@ -142,11 +141,7 @@ Status CheckAssignment(const FactorProblem& problem, const FactorAssignment& a,
     for (int d = 0; d < kFactorDims; ++d) {
       if (a.spatial[level][d] > instances / used) {
         return Fail(diagnostic, Status::kRejected, kStage)
-            .Text("level ")
-            .Number(level)
-            .Text(" unrolls more than its ")
-            .Number(instances)
-            .Text(" instances");
+            .Say("level # unrolls more than its # instances", level, instances);
       }
       used *= a.spatial[level][d];
     }
@@ -154,12 +149,8 @@ Status CheckAssignment(const FactorProblem& problem, const FactorAssignment& a,
       if (problem.machine->words[level][v] == 0) continue;
       if (FitsLevel(problem, a, halo, level, v)) continue;
       return Fail(diagnostic, Status::kRejected, kStage)
-          .Text("tensor ")
-          .Number(v)
-          .Text(" needs more than the ")
-          .Number(problem.machine->words[level][v])
-          .Text(" words of level ")
-          .Number(level);
+          .Say("tensor # needs more than the # words of level #", v,
+               problem.machine->words[level][v], level);
     }
   }
   return Status::kOk;
@@ -216,18 +207,14 @@ Status CheckFactorInput(const FactorProblem& problem, Diagnostic* diagnostic) {
       return Fail(diagnostic, Status::kBadInput, kStage)
           .Text("layer extent ")
           .Text(kDimName[d])
-          .Text(" is ")
-          .Number(extent)
-          .Text(", must be 1 to 2147483648");
+          .Say(" is #, must be 1 to 2147483648", extent);
     }
   }
   const int64_t strides[] = {problem.layer->stride_p, problem.layer->stride_q};
   for (const int64_t stride : strides) {
     if (stride < 1 || stride > 1024) {
       return Fail(diagnostic, Status::kBadInput, kStage)
-          .Text("stride is ")
-          .Number(stride)
-          .Text(", must be 1 to 1024");
+          .Say("stride is #, must be 1 to 1024", stride);
     }
   }
   for (int level = 0; level < kFactorDram; ++level) {
@@ -238,11 +225,7 @@ Status CheckFactorInput(const FactorProblem& problem, Diagnostic* diagnostic) {
     }
     if (least != 1) {
       return Fail(diagnostic, Status::kBadInput, kStage)
-          .Text("level ")
-          .Number(level)
-          .Text(" has ")
-          .Number(least)
-          .Text(" words or instances");
+          .Say("level # has # words or instances", level, least);
     }
   }
   const FactorWeights& w = *problem.weights;

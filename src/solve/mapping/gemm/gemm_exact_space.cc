@@ -132,15 +132,11 @@ Status ListSplits(GemmSpace* space, Arena* arena, Budget* budget,
       }));
   if (count == 0) {
     return Fail(diagnostic, Status::kInfeasible, "mapping")
-        .Text("no split of ")
-        .Number(space->shape->extent[0])
-        .Text(" x ")
-        .Number(space->shape->extent[1])
-        .Text(" x ")
-        .Number(space->shape->extent[2])
-        .Text(" uses exactly ")
-        .Number(pes)
-        .Text(" PEs within the fanout limits; at most may");
+        .Say(
+            "no split of # x # x # uses exactly # PEs within the fanout limits; at "
+            "most may",
+            space->shape->extent[0], space->shape->extent[1], space->shape->extent[2],
+            pes);
   }
   SLUICE_TRY(arena->Allocate(count, &space->splits));
   size_t n = 0;

@@ -40,9 +40,10 @@ Status ReadArray(const Hardware& hardware, bool exact, GemmMachine* machine,
     if (!fanout.multicast || !fanout.reduction || fanout.transfer_pj_per_bit != 0 ||
         fanout.forward_pj_per_bit != 0) {
       return Unsupported(diagnostic)
-          .Text("fanout ")
-          .Number(static_cast<int64_t>(i))
-          .Text(": a GEMM's array multicasts and adds, and its wires cost nothing");
+          .Say(
+              "fanout #: a GEMM's array multicasts and adds, and its wires cost "
+              "nothing",
+              i);
     }
     const uint32_t axes = AxesOf(fanout);
     const bool one = axes == 1 || axes == 2 || axes == 4;
@@ -50,9 +51,8 @@ Status ReadArray(const Hardware& hardware, bool exact, GemmMachine* machine,
     repeated = repeated || (seen & axes) != 0;
     if (axes != 7 && !one) {
       return Unsupported(diagnostic)
-          .Text("fanout ")
-          .Number(static_cast<int64_t>(i))
-          .Text(": a GEMM's fanout is for all of M, N and K, or for one of them");
+          .Say("fanout #: a GEMM's fanout is for all of M, N and K, or for one of them",
+               i);
     }
     all_axes += axes == 7 ? 1 : 0;
     seen |= axes;
@@ -86,11 +86,10 @@ Status CheckLevel(const Hardware& hardware, uint32_t index, Diagnostic* diagnost
                       level.share_percent[2] == 0;
   if (level.may_hold != 7 || level.must_hold != 0 || !shared) {
     return Unsupported(diagnostic)
-        .Text("level ")
-        .Number(index)
-        .Text(
-            ": a GEMM's memory may hold all operands, must hold none and has no "
-            "shares");
+        .Say(
+            "level #: a GEMM's memory may hold all operands, must hold none and has no "
+            "shares",
+            index);
   }
   return Status::kOk;
 }
@@ -102,14 +101,10 @@ Status GemmChoicesOf(const Hardware& hardware, uint32_t outer, GemmChoices* choi
   const uint32_t count = static_cast<uint32_t>(hardware.levels.size());
   if (outer == 0 || outer >= count || hardware.node_cols * hardware.node_rows != 1) {
     return Unsupported(diagnostic)
-        .Text(
-            "a GEMM is mapped on one node, from a level that has one below: not from ")
-        .Number(outer)
-        .Text(" of ")
-        .Number(count)
-        .Text(" levels on ")
-        .Number(int64_t{hardware.node_cols} * hardware.node_rows)
-        .Text(" nodes");
+        .Say(
+            "a GEMM is mapped on one node, from a level that has one below: not from # "
+            "of # levels on # nodes",
+            outer, count, int64_t{hardware.node_cols} * hardware.node_rows);
   }
   uint32_t lowest = outer, highest = 0;  // levels that feed several units
   for (const Fanout& fanout : hardware.fanouts) {
@@ -119,9 +114,7 @@ Status GemmChoicesOf(const Hardware& hardware, uint32_t outer, GemmChoices* choi
   }
   if (highest > outer) {
     return Unsupported(diagnostic)
-        .Text("level ")
-        .Number(highest)
-        .Text(" feeds several units, above the level mapped from");
+        .Say("level # feeds several units, above the level mapped from", highest);
   }
   *choices = {outer, highest, lowest};
   return Status::kOk;
@@ -136,20 +129,14 @@ Status GemmMachineOf(const Hardware& hardware, const GemmLevels& levels, bool ex
     if (i != levels.middle && i != levels.inner) {  // bypassed
       if (level.must_hold == 0) continue;
       return Unsupported(diagnostic)
-          .Text("level ")
-          .Number(i)
-          .Text(" must hold operands; a GEMM uses three memories");
+          .Say("level # must hold operands; a GEMM uses three memories", i);
     }
     SLUICE_TRY(CheckLevel(hardware, i, diagnostic));
     const int64_t instances = i == levels.middle ? 1 : machine->pe_count;
     if (level.instances != instances) {
       return Unsupported(diagnostic)
-          .Text("level ")
-          .Number(i)
-          .Text(" has ")
-          .Number(level.instances)
-          .Text(" instances; a GEMM needs ")
-          .Number(instances);
+          .Say("level # has # instances; a GEMM needs #", i, level.instances,
+               instances);
     }
   }
   const auto words = [](const MemoryLevel& level) {  // 0 bytes = unbounded

@@ -323,12 +323,8 @@ Status FailUnit(const Greedy& greedy, uint32_t level, Diagnostic* diagnostic) {
   const int64_t total = bytes[0] + bytes[1] + bytes[2];
   const int64_t capacity = greedy.hardware->levels[level].capacity_bytes;
   return Fail(diagnostic, Status::kInfeasible, "mapping")
-      .Text("the unit tensor needs ")
-      .Number(total)
-      .Text(" bytes of level ")
-      .Number(level)
-      .Text(", which has ")
-      .Number(capacity)
+      .Say("the unit tensor needs # bytes of level #, which has #", total, level,
+           capacity)
       .Bytes(static_cast<uint64_t>(total), static_cast<uint64_t>(capacity));
 }
 
@@ -372,8 +368,7 @@ Status CheckInput(const MappingProblem& problem, const Hardware& hardware,
   SLUICE_TRY(CheckHierarchy(hardware, diagnostic));
   if (hardware.levels.size() <= kMostLevels) return Status::kOk;
   return Fail(diagnostic, Status::kUnsupported, "mapping")
-      .Text("the greedy mapper takes at most 4 levels, not ")
-      .Number(static_cast<int64_t>(hardware.levels.size()));
+      .Say("the greedy mapper takes at most 4 levels, not #", hardware.levels.size());
 }
 
 }  // namespace
@@ -420,9 +415,7 @@ Status MapKaplaGreedy(const KaplaRequest& request, Budget* budget, MappedNest* m
           .Text("a limit or a cancel ended the call before any nest was found");
     }
     return Fail(diagnostic, Status::kInfeasible, "mapping")
-        .Text("none of ")
-        .Number(schemes)
-        .Text(" greedy schemes meets the constraints");
+        .Say("none of # greedy schemes meets the constraints", schemes);
   }
   mapped->objective = MapObjective(options.constraints, mapped->cost.energy_pj,
                                    static_cast<double>(mapped->cost.cycles));

@@ -170,10 +170,8 @@ Status SolveAll(Search* search, Budget* budget, Arena* arena, Diagnostic* diagno
   const int64_t capacity =
       search->hardware.levels[search->hardware.levels.size() - 2].capacity_bytes;
   return Fail(diagnostic, Status::kInfeasible, "mesh")
-      .Text("what stays in a node's scratchpad takes ")
-      .Number(search->least_kept)
-      .Text(" bytes of ")
-      .Number(capacity)
+      .Say("what stays in a node's scratchpad takes # bytes of #", search->least_kept,
+           capacity)
       .Bytes(static_cast<uint64_t>(search->least_kept),
              static_cast<uint64_t>(capacity));
 }

@@ -13,7 +13,7 @@ constexpr int64_t kMaxBanks = 64;                // bits of a buffer's banks
 
 Fail Blame(Diagnostic* diagnostic, uint32_t buffer) {
   Fail fail(diagnostic, Status::kBadInput, "placement");
-  fail.Tensor(buffer).Text("buffer ").Number(buffer);
+  fail.Tensor(buffer).Say("buffer #", buffer);
   return fail;
 }
 
@@ -27,18 +27,16 @@ Status CheckGaps(const LiveRangeSet& set, uint32_t i, Diagnostic* diagnostic) {
   for (uint32_t g = 0; g < range.gap_count; ++g) {
     const LiveGap& gap = set.gaps[range.first_gap + g];
     if (gap.begin >= gap.end) {
-      return Blame(diagnostic, i).Text(" has an inverted gap at ").Number(gap.begin);
+      return Blame(diagnostic, i).Say(" has an inverted gap at #", gap.begin);
     }
     if (gap.begin < from || gap.end > range.end) {
       return Blame(diagnostic, i)
-          .Text(" has a gap outside its life or over another gap, at ")
-          .Number(gap.begin);
+          .Say(" has a gap outside its life or over another gap, at #", gap.begin);
     }
     if (gap.first_byte < 0 || gap.first_byte > gap.last_byte ||
         gap.last_byte > range.bytes) {
       return Blame(diagnostic, i)
-          .Text(" uses bytes it does not have in its gap at ")
-          .Number(gap.begin);
+          .Say(" uses bytes it does not have in its gap at #", gap.begin);
     }
     from = gap.end;
   }
@@ -67,26 +65,19 @@ Status CheckBuffer(const LiveRangeSet& set, uint32_t i, int64_t* total,
   const LiveRange& range = set.buffers[i];
   if (range.begin >= range.end) {
     return Blame(diagnostic, i)
-        .Text(" has an inverted or empty lifetime ")
-        .Number(range.begin)
-        .Text("..")
-        .Number(range.end);
+        .Say(" has an inverted or empty lifetime #..#", range.begin, range.end);
   }
   if (range.bytes <= 0) {
-    return Blame(diagnostic, i).Text(" has size ").Number(range.bytes);
+    return Blame(diagnostic, i).Say(" has size #", range.bytes);
   }
   if (range.alignment <= 0 || !IsPowerOfTwo(static_cast<uint64_t>(range.alignment))) {
     return Blame(diagnostic, i)
-        .Text(" has alignment ")
-        .Number(range.alignment)
-        .Text(", which is no power of two");
+        .Say(" has alignment #, which is no power of two", range.alignment);
   }
   const bool fixed = range.fixed_offset != kFreeOffset;
   if (fixed && (range.fixed_offset < 0 || range.fixed_offset % range.alignment != 0)) {
     return Blame(diagnostic, i)
-        .Text(" is fixed at ")
-        .Number(range.fixed_offset)
-        .Text(", which its alignment forbids");
+        .Say(" is fixed at #, which its alignment forbids", range.fixed_offset);
   }
   int64_t reach = 0;
   if (!CheckedAdd(range.bytes, range.alignment, &reach) ||
@@ -165,9 +156,7 @@ Status CheckLiveRanges(const LiveRangeSet& set, int64_t capacity, Arena* arena,
     if (region.begin >= region.end || region.bytes <= 0 || region.offset < 0 ||
         region.bytes > kMaxBytes || region.offset > kMaxBytes) {
       return Fail(diagnostic, Status::kBadInput, "placement")
-          .Text("reserved region ")
-          .Number(r)
-          .Text(" is inverted, empty or out of range");
+          .Say("reserved region # is inverted, empty or out of range", r);
     }
   }
   ArenaScope scope(arena);

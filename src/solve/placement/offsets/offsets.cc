@@ -146,12 +146,10 @@ Status Explain(const OffsetPlan& plan, int64_t capacity, Diagnostic* diagnostic)
   fail.Tensor(plan.conflict[0]).Text("buffers that cannot lie together:");
   constexpr size_t kNamed = 16;
   for (size_t i = 0; i < Min(kNamed, plan.conflict.size()); ++i) {
-    fail.Text(" ").Number(plan.conflict[i]);
+    fail.Say(" #", plan.conflict[i]);
   }
   if (plan.conflict.size() > kNamed) {
-    fail.Text(" and ")
-        .Number(static_cast<int64_t>(plan.conflict.size() - kNamed))
-        .Text(" more");
+    fail.Say(" and # more", plan.conflict.size() - kNamed);
   }
   return fail;
 }

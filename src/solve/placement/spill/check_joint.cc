@@ -39,8 +39,7 @@ Status CheckFixedOrder(const OperatorGraph& graph, Span<const uint32_t> order,
   SLUICE_TRY(CheckOrder(graph, order, arena, &good, &at));
   if (good) return Status::kOk;
   return Fail(diagnostic, Status::kBadInput, "placement")
-      .Text("the fixed order is no order of this graph's operators, at step ")
-      .Number(at);
+      .Say("the fixed order is no order of this graph's operators, at step #", at);
 }
 
 // Rounds sizes up to the alignment.

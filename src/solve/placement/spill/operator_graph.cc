@@ -18,8 +18,7 @@ Status CheckTensors(const OperatorGraph& graph, Diagnostic* diagnostic) {
     }
     return Fail(diagnostic, Status::kBadInput, "placement")
         .Tensor(a)
-        .Text("tensor ")
-        .Number(a)
+        .Say("tensor #", a)
         .Text(bytes <= 0 ? " has size " : " brings the sizes beyond 2^58 bytes: ")
         .Number(bytes);
   }
@@ -34,8 +33,7 @@ Status CheckOperands(const OperatorGraph& graph, Span<uint32_t> writer,
     const auto blame = [&](const char* text) {
       return Fail(diagnostic, Status::kBadInput, "placement")
           .Layer(o)
-          .Text("operator ")
-          .Number(o)
+          .Say("operator #", o)
           .Text(text);
     };
     if (op.first_input > operands || op.input_count > operands - op.first_input ||
@@ -70,9 +68,7 @@ Status CheckEdges(const OperatorGraph& graph, Diagnostic* diagnostic) {
   for (size_t i = 0; i < graph.edges.size(); ++i) {
     if (graph.edges[i].before < n && graph.edges[i].after < n) continue;
     return Fail(diagnostic, Status::kBadInput, "placement")
-        .Text("edge ")
-        .Number(static_cast<int64_t>(i))
-        .Text(" names an operator that does not exist");
+        .Say("edge # names an operator that does not exist", i);
   }
   return Status::kOk;
 }
@@ -117,9 +113,7 @@ Status CheckAcyclic(const OperatorGraph& graph, Span<const uint32_t> writer,
     if (waits[o] == 0) continue;
     return Fail(diagnostic, Status::kBadInput, "placement")
         .Layer(o)
-        .Text("operator ")
-        .Number(o)
-        .Text(" is on a cycle or behind one");
+        .Say("operator # is on a cycle or behind one", o);
   }
   return Status::kOk;
 }
@@ -140,9 +134,7 @@ Status CheckOperatorGraph(const OperatorGraph& graph, Arena* arena,
       continue;
     return Fail(diagnostic, Status::kBadInput, "placement")
         .Tensor(a)
-        .Text("tensor ")
-        .Number(a)
-        .Text(" is no network input and nothing writes it");
+        .Say("tensor # is no network input and nothing writes it", a);
   }
   return CheckAcyclic(graph, writer, arena, diagnostic);
 }

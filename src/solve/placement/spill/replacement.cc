@@ -43,9 +43,7 @@ class Replacement {
           .Layer(order_[t])
           .Bytes(static_cast<uint64_t>(load_[t]),
                  static_cast<uint64_t>(options_.capacity))
-          .Text("the operands of operator ")
-          .Number(order_[t])
-          .Text(" do not fit together");
+          .Say("the operands of operator # do not fit together", order_[t]);
     }
     SLUICE_TRY(Bound(&decisions->lower_bound));
     SLUICE_TRY(Sweep());
