@@ -12,32 +12,13 @@ constexpr char kStage[] = "plan";
 void CopyReport(const wire::Report* in, sluice_report_t* out) {
   memset(out, 0, sizeof *out);
   out->struct_size = sizeof *out;
-  if (in == nullptr) return;
-  out->stop_reason = in->stop_reason();
-  out->latency_cycles = in->latency_cycles();
-  out->energy_pj = in->energy_pj();
-  out->energy_dram_pj = in->energy_dram_pj();
-  out->energy_scratchpad_pj = in->energy_scratchpad_pj();
-  out->energy_compute_pj = in->energy_compute_pj();
-  out->energy_leakage_pj = in->energy_leakage_pj();
-  out->dram_read_bytes = in->dram_read_bytes();
-  out->dram_write_bytes = in->dram_write_bytes();
-  out->spill_bytes = in->spill_bytes();
-  out->peak_buffer_bytes = in->peak_buffer_bytes();
-  out->bound_latency_cycles = in->bound_latency_cycles();
-  out->bound_energy_pj = in->bound_energy_pj();
-  out->macs = in->macs();
-  out->vector_ops = in->vector_ops();
-  out->iterations = in->iterations();
-  out->layers = in->layers();
-  out->groups = in->groups();
-  out->tiles = in->tiles();
-  out->instructions = in->instructions();
-  out->energy_noc_pj = in->energy_noc_pj();
-  out->host_layers = in->host_layers();
-  out->host_macs = in->host_macs();
-  out->host_bytes = in->host_bytes();
-  out->energy_host_pj = in->energy_host_pj();
+  const auto* table = reinterpret_cast<const flatbuffers::Table*>(in);
+  for (size_t i = 0; i < sizeof kReportFields; ++i) {
+    const uint8_t* field =
+        table->GetAddressOf(static_cast<flatbuffers::voffset_t>(4 + 2 * i));
+    if (field == nullptr) continue;  // an absent field is 0
+    memcpy(reinterpret_cast<uint8_t*>(out) + kReportAt[i], field, kReportFields[i]);
+  }
 }
 
 // Copies a flatbuffers vector of structs into the same structs of model/.

@@ -8,6 +8,8 @@
 #ifndef SLUICE_IO_WIRE_H_
 #define SLUICE_IO_WIRE_H_
 
+#include <stddef.h>
+
 #include "base/memory.h"
 #include "model/graph.h"
 
@@ -46,6 +48,39 @@ constexpr char kPlanForm[] =
 // buffer to read: `buffer` itself, or a copy in the arena if it is misaligned.
 Status OpenWire(const WireBuffer& buffer, Arena* arena, const uint8_t** aligned,
                 Diagnostic* diagnostic);
+
+// The fields of a report in the order of their ids: where a sluice_report has each.
+#define SLUICE_AT(field) offsetof(sluice_report_t, field)
+inline constexpr uint16_t kReportAt[] = {SLUICE_AT(latency_cycles),
+                                         SLUICE_AT(energy_pj),
+                                         SLUICE_AT(energy_dram_pj),
+                                         SLUICE_AT(energy_scratchpad_pj),
+                                         SLUICE_AT(energy_compute_pj),
+                                         SLUICE_AT(energy_leakage_pj),
+                                         SLUICE_AT(dram_read_bytes),
+                                         SLUICE_AT(dram_write_bytes),
+                                         SLUICE_AT(spill_bytes),
+                                         SLUICE_AT(peak_buffer_bytes),
+                                         SLUICE_AT(bound_latency_cycles),
+                                         SLUICE_AT(bound_energy_pj),
+                                         SLUICE_AT(stop_reason),
+                                         SLUICE_AT(iterations),
+                                         SLUICE_AT(macs),
+                                         SLUICE_AT(vector_ops),
+                                         SLUICE_AT(layers),
+                                         SLUICE_AT(groups),
+                                         SLUICE_AT(tiles),
+                                         SLUICE_AT(instructions),
+                                         SLUICE_AT(energy_noc_pj),
+                                         SLUICE_AT(host_layers),
+                                         SLUICE_AT(host_macs),
+                                         SLUICE_AT(host_bytes),
+                                         SLUICE_AT(energy_host_pj)};
+#undef SLUICE_AT
+// The bytes of each.
+inline constexpr uint8_t kReportFields[] = {8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 4,
+                                            8, 8, 8, 4, 4, 4, 4, 8, 4, 8, 8, 8};
+static_assert(sizeof kReportAt == 2 * sizeof kReportFields, "a place for each field");
 
 // True if the elements are aligned. The verifier checks only that the vector's length
 // is, which does not suffice for 8-byte elements.

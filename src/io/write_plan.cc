@@ -32,6 +32,9 @@ class Image {
   void Set(size_t position, T value) {
     flatbuffers::WriteScalar(bytes_.data() + position, value);
   }
+  void SetBytes(size_t position, const uint8_t* from, size_t n) {
+    memcpy(bytes_.data() + position, from, n);
+  }
   template <typename T>
   T Get(size_t position) const {
     return flatbuffers::ReadScalar<T>(bytes_.data() + position);
@@ -79,6 +82,9 @@ struct TableWriter {
   void Set(size_t id, T value) const {
     image->Set(Position(id), value);
   }
+  void SetBytes(size_t id, const uint8_t* from, size_t n) const {
+    image->SetBytes(Position(id), from, n);
+  }
   // Points field `id` at the image's current position.
   void PointHere(size_t id) const {
     image->Set(Position(id), static_cast<uint32_t>(image->at() - Position(id)));
@@ -88,35 +94,12 @@ struct TableWriter {
 constexpr uint8_t kPlanFields[] = {4, 4, 8, 8, 4, 4, 4, 4, 4, 4, 4, 4,
                                    4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4};
 constexpr uint8_t kCertificateFields[] = {4, 8, 8, 8, 8, 8, 8, 8};
-constexpr uint8_t kReportFields[] = {8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 4,
-                                     8, 8, 8, 4, 4, 4, 4, 8, 4, 8, 8, 8};
 
 void WriteReport(const sluice_report_t& r, const TableWriter& table) {
-  table.Set(0, r.latency_cycles);
-  table.Set(1, r.energy_pj);
-  table.Set(2, r.energy_dram_pj);
-  table.Set(3, r.energy_scratchpad_pj);
-  table.Set(4, r.energy_compute_pj);
-  table.Set(5, r.energy_leakage_pj);
-  table.Set(6, r.dram_read_bytes);
-  table.Set(7, r.dram_write_bytes);
-  table.Set(8, r.spill_bytes);
-  table.Set(9, r.peak_buffer_bytes);
-  table.Set(10, r.bound_latency_cycles);
-  table.Set(11, r.bound_energy_pj);
-  table.Set(12, r.stop_reason);
-  table.Set(13, r.iterations);
-  table.Set(14, r.macs);
-  table.Set(15, r.vector_ops);
-  table.Set(16, r.layers);
-  table.Set(17, r.groups);
-  table.Set(18, r.tiles);
-  table.Set(19, r.instructions);
-  table.Set(20, r.energy_noc_pj);
-  table.Set(21, r.host_layers);
-  table.Set(22, r.host_macs);
-  table.Set(23, r.host_bytes);
-  table.Set(24, r.energy_host_pj);
+  for (size_t i = 0; i < sizeof kReportFields; ++i) {
+    table.SetBytes(i, reinterpret_cast<const uint8_t*>(&r) + kReportAt[i],
+                   kReportFields[i]);
+  }
 }
 
 // Points field `id` of `table` at a new vector of n elements, its data aligned to
