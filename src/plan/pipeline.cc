@@ -174,6 +174,10 @@ Status TakeTiled(PlanCall* call) {
     call->step_ns = ns / (steps == 0 ? 1 : steps) + 1;
     call->search =
         TimeForSearch(*call->clock, call->finish_ns != 0 ? call->finish_ns : ns);
+    if (early && !call->soon && call->search.left_ns() == 0) {
+      // A plan that is found soon may take less to judge than the plain one did.
+      SLUICE_TRY(TakeSoonFirst(call, TimeForFirst(*call->clock)));
+    }
   }
   if (searches) SLUICE_TRY(SearchWithin(call, steps, TakeBetter));
   if (!call->has_plan()) return plain == Status::kOk ? TakePlain(call) : plain;
