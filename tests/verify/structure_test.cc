@@ -244,21 +244,129 @@ TEST_CASE("structure: a kernel of an unknown operator is refused") {
   }
 }
 
+// The message of ConvCase after a change of records.
+std::string MessageAfter(const std::function<void(Case*)>& change) {
+  Case c = ConvCase();
+  change(&c);
+  return Judge(c).message;
+}
+
+TEST_CASE("structure: what just reaches a limit is not beyond it") {
+  CHECK(MessageAfter([](Case* c) {
+          c->stream.region_bytes[SLUICE_REGION_GBUF] = c->stream.gbuf_bytes;
+        }) != "needs more scratchpad than it was made for");
+  CHECK(MessageAfter([](Case* c) {
+          c->stream.region_bytes[SLUICE_REGION_CONST] = uint64_t{1} << 48;
+        }) != "a region larger than 2^48 bytes");
+  CHECK(MessageAfter([](Case* c) { c->stream.bindings[2].base_hi = 1u << 16; }) !=
+        "a slot's base is beyond its region");
+  CHECK(MessageAfter([](Case* c) { Operand(c, 0).offset_hi = 1u << 30; }) !=
+        "an operand beyond every region");
+  CHECK(MessageAfter([](Case* c) { Operand(c, 0).offset_hi = (1u << 30) + 1; }) ==
+        "an operand beyond every region");
+}
+
+TEST_CASE("structure: a memory off chip has room for its regions, to the byte") {
+  const auto exceeds = [](uint64_t capacity, uint64_t encoded_bytes) {
+    const std::string message = MessageAfter([&](Case* c) {
+      c->hardware.memories = {MemorySpec{}};
+      c->hardware.memories[0].capacity_bytes = capacity;
+      c->graph.tensors[1].encoded_bytes = encoded_bytes;
+    });
+    return message.find("regions exceed memory ") == 0;
+  };
+  CHECK_FALSE(exceeds(672, 0));
+  CHECK(exceeds(671, 0));
+  // 500 of the weights' 576 bytes leave 76 free.
+  CHECK_FALSE(exceeds(596, 500));
+  CHECK(exceeds(595, 500));
+}
+
+TEST_CASE("structure: an index equal to a table's size names nothing") {
+  const auto operands = [](Case* c) {
+    return static_cast<uint32_t>(c->stream.blocks[0].operands.size());
+  };
+  const std::string tile = "a tile's field is out of range";
+  const std::string transfer = "a transfer's field is out of range";
+  CheckRecord([&](Case* c) { Tile(c, 0).input1 = operands(c); }, tile);
+  CheckRecord([&](Case* c) { Transfer(c, 0).dst = operands(c); }, transfer);
+  CheckRecord([](Case* c) { Transfer(c, 0).src = SLUICE_NONE; }, transfer);
+  CheckRecord([](Case* c) { Transfer(c, 0).dst = SLUICE_NONE; }, transfer);
+  const auto list = [](uint32_t entry, uint32_t change) {
+    CheckImage(
+        [=](Bytes* image) {
+          const uint32_t at = BlockOf(*image).list_offset + 4 * entry;
+          uint32_t value;
+          std::memcpy(&value, image->data() + at, sizeof value);
+          Put(image, at, value + change);
+        },
+        "structure", "lists do not cover the instructions");
+  };
+  list(0, 1);           // an instruction of no engine in front
+  list(3, 1);           // one more than there are
+  list(3, UINT32_MAX);  // one left over: a change of -1
+}
+
+TEST_CASE("structure: only the host is told of host calls, and of those there are") {
+  const std::string rest = ": opcode, flags, descriptor or waits out of range";
+  CheckAccepted(GatherHostCase());
+  Case c = GatherHostCase();
+  At(&c, kHost, 1).record.descriptor = 1;
+  CheckRejected(c, "structure", "instruction 3 of engine 1" + rest);
+  c = GatherHostCase();
+  At(&c, kDma, 1).record.opcode = SLUICE_OPCODE_HOST;
+  CheckRejected(c, "structure", "instruction 0 of engine 0" + rest);
+}
+
+TEST_CASE("structure: engines of a mesh forward") { CheckAccepted(NodesCase()); }
+
+TEST_CASE("structure: only a load of one box may move fewer bytes than it writes") {
+  const std::string rest = ": opcode, flags, descriptor or waits out of range";
+  Case c = GatherHostCase();
+  Transfer(&c, 1).moved_bytes = 8;  // rows by an index
+  CheckRejected(c, "structure", "instruction 1 of engine 0" + rest);
+  c = GatherHostCase();
+  Transfer(&c, 2).moved_bytes = 8;  // a store
+  CheckRejected(c, "structure", "instruction 2 of engine 0" + rest);
+  // Whether a tensor is encoded at all is a later rule's question.
+  CHECK(MessageAfter([](Case* one) { Transfer(one, 0).moved_bytes = 8; }) !=
+        "instruction 0 of engine 0" + rest);
+}
+
 // ConvCase's stream for a graph with a PAD in front of a convolution without pads.
-TEST_CASE("structure: a convolution may take in the PAD in front of it") {
+Case PadCase(int32_t rows, int32_t most) {
   Case c = ConvCase();
   std::vector<int32_t> bare = c.graph.layers[0].attributes;
   for (int i = SLUICE_CONV_PAD_TOP; i <= SLUICE_CONV_PAD_RIGHT; ++i) {
     bare[static_cast<size_t>(i)] = 0;
   }
+  bare[SLUICE_CONV_ACT_MAX] = most;
   c.graph.tensors.push_back({{1, 10, 6, 8}, SLUICE_DTYPE_INT8, 0, 0, 0});
   c.places.push_back({});
-  c.graph.layers = {{SLUICE_OP_PAD, {0}, {4}, {0, 1, 1, 0, 3}},
+  c.graph.layers = {{SLUICE_OP_PAD, {0}, {4}, {0, rows, 1, 0, 3}},
                     {SLUICE_OP_CONV, {4, 1, 2}, {3}, bare}};
   c.stream.kernels[0].layer = 1;
+  return c;
+}
+
+TEST_CASE("structure: a convolution may take in the PAD in front of it") {
+  Case c = PadCase(1, 127);
   CheckAccepted(c);
   c.graph.layers[0].attributes[SLUICE_PAD_VALUE] = 4;  // not the input's zero point
   CheckRejected(c, "tile", "kernel 0 differs from its layer in op or attributes");
+}
+
+TEST_CASE("structure: a PAD in front excuses no other difference of a kernel") {
+  const std::string differs = "kernel 0 differs from its layer in op or attributes";
+  // No layer stands in front.
+  CheckRecord([](Case* c) { c->graph.layers[0].attributes[SLUICE_CONV_ACT_MAX] = 126; },
+              differs, "tile");
+  CheckRejected(PadCase(1, 126), "tile", differs);
+  // A PAD of channels is none of a window's.
+  Case c = PadCase(1, 127);
+  c.graph.tensors[0].dims[3] = 6;
+  c.graph.layers[0].attributes[3] = 1;
+  CheckRejected(c, "tile", differs);
 }
 
 }  // namespace
