@@ -5,6 +5,7 @@
 
 #include "judged_case.h"
 #include "support/host_case.h"
+#include "verify/cases.h"
 
 namespace sluice_test {
 namespace {
@@ -61,6 +62,83 @@ TEST_CASE("ability: a host call says why, and takes what it takes") {
   c = HostAddCase();
   --HostCall(&c).inputs;
   CheckRejected(c, "tile");
+}
+
+bool IsAble(const Case& c, size_t layer = 0) {
+  const OwnJudge own(c);
+  return sluice::judge::IsAble(own.judge, own.judged.graph.layers[layer]);
+}
+
+// ConvCase's layer with 3 rows and 1 column of taps, a stride of 2 and a dilation of 2.
+Case TallConvCase() {
+  Case c = ConvCase();
+  c.graph.tensors[1].dims = {8, 3, 1, 8};
+  std::vector<int32_t>& attributes = c.graph.layers[0].attributes;
+  attributes[SLUICE_CONV_PAD_LEFT] = attributes[SLUICE_CONV_PAD_RIGHT] = 0;
+  attributes[SLUICE_CONV_STRIDE_H] = 2;
+  attributes[SLUICE_CONV_DILATION_H] = 2;
+  c.graph.tensors[3].dims = {1, 3, 4, 8};
+  c.hardware.ops = {{SLUICE_OP_CONV}};
+  return c;
+}
+
+// A pool with a window of 3 rows and 1 column and a stride of 2 rows.
+Case TallPoolCase() {
+  Case c = ConvCase();
+  std::vector<int32_t> attributes(SLUICE_POOL_ACT_MAX + 1, 0);
+  attributes[SLUICE_POOL_WINDOW_H] = 3;
+  attributes[SLUICE_POOL_WINDOW_W] = 1;
+  attributes[SLUICE_POOL_STRIDE_H] = 2;
+  attributes[SLUICE_POOL_STRIDE_W] = 1;
+  attributes[SLUICE_POOL_ACT_MIN] = -128;
+  attributes[SLUICE_POOL_ACT_MAX] = 127;
+  c.graph.tensors = {c.graph.tensors[0], c.graph.tensors[3]};
+  c.graph.tensors[1].dims = {1, 3, 4, 8};
+  c.graph.layers = {{SLUICE_OP_MAX_POOL, {0}, {1}, attributes}};
+  c.places = {c.places[0], c.places[3]};
+  c.hardware.ops = {{SLUICE_OP_MAX_POOL}};
+  return c;
+}
+
+TEST_CASE("ability: each limit of a row refuses what is above it, and nothing else") {
+  struct Limit {
+    uint32_t OpSpec::*field;
+    uint32_t enough, little;
+    bool of_pools;
+  };
+  const Limit limits[] = {
+      {&OpSpec::max_kernel_h, 3, 2, true}, {&OpSpec::max_kernel_w, 1, 0, true},
+      {&OpSpec::max_stride, 2, 1, true},   {&OpSpec::max_dilation, 2, 1, false},
+      {&OpSpec::requantise, 4, 3, false},  {&OpSpec::zero_points, 5, 4, false},
+      {&OpSpec::zero_points, 5, 1, false}};
+  for (Case c : {TallConvCase(), TallPoolCase()}) {
+    const bool pool = c.hardware.ops[0].op == SLUICE_OP_MAX_POOL;
+    const OpSpec free = c.hardware.ops[0];
+    CHECK(IsAble(c));
+    for (const Limit& limit : limits) {
+      CAPTURE(&limit - limits);
+      c.hardware.ops[0] = free;
+      c.hardware.ops[0].*limit.field = limit.enough;
+      CHECK(IsAble(c));
+      c.hardware.ops[0].*limit.field = limit.little;  // a most of 0 is none
+      CHECK(IsAble(c) == (limit.little == 0 || (pool && !limit.of_pools)));
+    }
+  }
+}
+
+TEST_CASE("ability: rows are asked for tiles and gathers, not for opaque layers") {
+  Case c = GatherHostCase();
+  c.hardware.ops = {{SLUICE_OP_MAXIMUM}};
+  CHECK_FALSE(IsAble(c, 0));
+  CHECK(IsAble(c, 1));
+}
+
+TEST_CASE("ability: multiplications are counted on the host, too") {
+  const OwnJudge conv, add(HostAddCase()), opaque(GatherHostCase());
+  using sluice::judge::MacsOnHost;
+  CHECK(MacsOnHost(conv.judge, conv.judged.graph.layers[0]) == 8 * 4 * 8 * 72);
+  CHECK(MacsOnHost(add.judge, add.judged.graph.layers[0]) == 0);
+  CHECK(MacsOnHost(opaque.judge, opaque.judged.graph.layers[1]) == 0);
 }
 
 }  // namespace
