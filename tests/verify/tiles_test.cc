@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // COMPUTE: a tile must match its layer, and its accumulator must hold the right
 // channels.
+#include <algorithm>
+
 #include "cases.h"
 #include "judged_case.h"
 
@@ -159,6 +161,85 @@ TEST_CASE("tiles: sums say which channels are missing, or come twice") {
   Tile(&c, 1).input0 = Tile(&c, 0).input0;
   Tile(&c, 1).weight = Tile(&c, 0).weight;
   CheckRejected(c, "accumulate", "instance 0, instruction 7: channels are added twice");
+}
+
+struct Channels {
+  uint32_t begin, end;
+};
+bool operator<(const Channels& a, const Channels& b) { return a.begin < b.begin; }
+
+// AccumulateCase's sum over 16 channels, cut into these pieces in this order. Input and
+// weights are on chip as a whole; a tile reads its channels of them.
+Case SumOf(const std::vector<Channels>& pieces) {
+  Case c = AccumulateCase();
+  const uint8_t i8 = SLUICE_DTYPE_INT8;
+  BlockBuilder& b = c.stream.blocks[0];
+  const sluice_tile_t like = Tile(&c, 1);
+  const uint32_t store = At(&c, kDma, 6).record.descriptor;
+  for (auto& list : b.lists) list.clear();
+  b.tiles.clear();
+  b.Append(kDma, SLUICE_OPCODE_LOAD, 0, 0, {});
+  b.Load(b.Dense(2, i8, {1, 2, 2, 16}, 0), b.Dense(0, i8, {1, 2, 2, 16}, 96));
+  b.Load(b.Dense(1, i8, {8, 1, 1, 16}, 0), b.Dense(0, i8, {8, 1, 1, 16}, 160));
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const auto [begin, end] = pieces[i];
+    const bool last = i + 1 == pieces.size();
+    sluice_tile_t tile = like;
+    tile.cycles = 8;
+    tile.input0 = b.Strided(0, i8, {1, 2, 2, end - begin}, {64, 32, 16, 1}, 96 + begin);
+    tile.weight =
+        b.Strided(0, i8, {8, 1, 1, end - begin}, {16, 16, 16, 1}, 160 + begin);
+    if (!last) tile.parameters = tile.output = SLUICE_NONE;
+    tile.c_begin = begin;
+    tile.c_end = end;
+    uint8_t flags = i == 0 ? SLUICE_FLAG_FIRST : 0;
+    if (last) flags |= SLUICE_FLAG_LAST;
+    b.Compute(tile, {After(kDma, 3)}, flags);
+  }
+  b.Append(kDma, SLUICE_OPCODE_STORE, 0, store,
+           {After(kCompute, static_cast<uint32_t>(pieces.size()))});
+  return c;
+}
+
+TEST_CASE("tiles: the pieces of a sum may come in any order, each of them once") {
+  std::vector<Channels> pieces = {{0, 3}, {3, 4}, {4, 9}, {9, 12}, {12, 16}};
+  do {
+    const Verdict whole = Judge(SumOf(pieces));
+    INFO(whole.rule << ": " << whole.message);
+    REQUIRE((whole.status == sluice::Status::kOk || whole.rule == "report"));
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      std::vector<Channels> changed = pieces;
+      changed.erase(changed.begin() + static_cast<long>(i));
+      const Verdict missing = Judge(SumOf(changed));
+      CHECK(missing.rule == "accumulate");
+      CHECK(missing.message.find("only some of the channels") != std::string::npos);
+      changed = pieces;
+      changed.insert(changed.begin(), pieces[i]);
+      const Verdict twice = Judge(SumOf(changed));
+      CHECK(twice.rule == "accumulate");
+      CHECK(twice.message.find("channels are added twice") != std::string::npos);
+    }
+  } while (std::next_permutation(pieces.begin(), pieces.end()));
+}
+
+TEST_CASE("tiles: a range of channels that is empty, or of no sum, is refused") {
+  Case c = AccumulateCase();
+  Tile(&c, 0).c_end = Tile(&c, 0).c_begin;
+  CheckRejected(c, "tile");
+  for (const Channels range : {Channels{0, 1}, Channels{1, 0}}) {
+    c = AddCase();
+    Tile(&c, 0).c_begin = range.begin;
+    Tile(&c, 0).c_end = range.end;
+    const Verdict v = Judge(c);
+    CHECK(v.rule == "tile");
+    CHECK(v.message.find("a C range without a sum") != std::string::npos);
+  }
+  for (const uint8_t flags : {SLUICE_FLAG_FIRST, SLUICE_FLAG_LAST}) {
+    c = AddCase();
+    Tile(&c, 0).accumulator = Tile(&c, 0).output;
+    At(&c, kCompute, 1).record.flags = flags;
+    CHECK(Judge(c).status == sluice::Status::kRejected);
+  }
 }
 
 }  // namespace
