@@ -22,7 +22,8 @@
 //   onnx.Abs ... onnx.Tanh    x; {alpha, beta, gamma}; of onnx.Shrink: {bias, lambd, 0}
 //   onnx.Add, Sub, Mul, Div, Pow, Min, Max, PRelu    a; b; {shape of the output, then of a
 //       and of b with ones in front}. onnx.Where: condition uint8, a, b; one more shape
-//   onnx.ReduceMean, Sum, Max, Min, L1, L2, Prod, SumSquare, LogSum, LogSumExp    x; {shape, mask of axes}
+//   onnx.ReduceMean, Sum, Max, Min, L1, L2, Prod, SumSquare, LogSum, LogSumExp    x;
+//       {shape, mask of axes}
 //   onnx.Softmax, onnx.LogSoftmax    x; {outer, row, inner}
 //   onnx.LayerNormalization    x; scale; bias; {rows, row, period, epsilon}: with period 0
 //       element i of a row has scale i, else row r has scale r % period

@@ -3,10 +3,11 @@
 // product can use what its scratchpad holds.
 //
 // Layers: FULLY_CONNECTED, BATCH_MATMUL and convolutions, with operands A and B, P MACs,
-// S bytes of scratchpad (of all nodes together, and 16 for an element at a border). Of the tiles of a plan, those count that make each output for the first time.
-// So P MACs count, and each sum is begun once. A MAC needs an element of A, one of B and
-// a sum in the scratchpad, and any two of these name the MAC. By Loomis and Whitney,
-// a, b and c elements allow at most sqrt(a b c) MACs.
+// S bytes of scratchpad (of all nodes together, and 16 for an element at a border). Of
+// the tiles of a plan, those count that make each output for the first time. So P MACs
+// count, and each sum is begun once. A MAC needs an element of A, one of B and a sum in
+// the scratchpad, and any two of these name the MAC. By Loomis and Whitney, a, b and c
+// elements allow at most sqrt(a b c) MACs.
 //
 // Windows: the MACs of one tap are such a product, of the b_t weights of this tap and of the
 // a_t elements of A that it reads. Of a stride s, an element is read by at most

@@ -2,12 +2,12 @@
 // The judge's own lower bounds on what a plan of a graph on a machine costs. The bounds
 // in a report may be lower than these, not higher.
 //
-// They follow from the graph and the machine alone, with the tile costs that the
-// machine gives, as if every tensor that a layer reads were needed in full. Cycles:
-// each layer as one tile in whole passes of the array; each given byte loaded and each
-// wanted byte stored once, and what products load again; loads one after the other; loads of
-// late layers run ahead by at most as many bytes as the scratchpads hold. A report's bound may be lower, as it may leave out parts of tensors that
-// no layer needs.
+// They follow from the graph and the machine alone, with the tile costs that the machine
+// gives, as if every tensor that a layer reads were needed in full. Cycles: each layer as
+// one tile in whole passes of the array; each given byte loaded and each wanted byte
+// stored once, and what products load again; loads one after the other; loads of late
+// layers run ahead by at most as many bytes as the scratchpads hold. A bound in a report
+// may leave out parts of tensors that no layer needs.
 //
 // Input    the judge's graph and machine; of the stream only its HOST calls, because
 //          every plan calls every layer of the host.

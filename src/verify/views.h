@@ -6,8 +6,8 @@
 //          tensor's row-major element index; the layer that reads them.
 // Output   the same elements as boxes of roots (contents.h), twins in the roots'
 //          indices
-// Errors   kBadInput for layers whose types, or views whose shapes, do not fit; kUnsupported from the
-//          work bound; kOutOfMemory.
+// Errors   kBadInput for layers whose types, or views whose shapes, do not fit;
+//          kUnsupported from the work bound; kOutOfMemory.
 // Cost     one cut per view passed through.
 #ifndef SLUICE_VERIFY_VIEWS_H_
 #define SLUICE_VERIFY_VIEWS_H_

@@ -8,9 +8,10 @@
 //          SLUICE_BENCH_WORK: 0: nothing on the clock that counts work,
 //          SLUICE_BENCH_ONLY: a part of the names.
 // Output   on the clock that counts work, how good plans are (deadline_work.h).
-//          On the real clock under load, per network and deadline: runs with a plan, CPU after expiry and
-//          wall time, p50, p99, most; per network: the same after a cancel from another
-//          thread, and the earliest deadline at which every run had a plan.
+//          On the real clock under load, per network and deadline: runs with a plan, CPU
+//          after expiry and wall time, p50, p99, most; per network: the same after a
+//          cancel from another thread, and the earliest deadline at which every run had
+//          a plan.
 //          Then the geometric means, and whether the limits of the contract hold.
 // Method   At expiry a timer's signal reaches the measured thread, whose handler notes the
 //          thread's CPU time. If the thread was not running, no CPU time passed between

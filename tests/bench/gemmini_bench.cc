@@ -5,9 +5,10 @@
 //          (resnet50 mobilenet_v1 vit_b_16 where it is not set)
 // Output   MB of mvins and mvouts without biases, millions of array cycles (16 a pass): of
 //          the library's tiles (convolutions, products), of the lowered stream with sums
-//          that the host finishes, of that with sums that the machine scales; and of FULLY_
-//          CONNECTED layers alone. For two plans: the preset's, and by sluice_gemmini_cost.h. Every stream is run on the model
-//          of the machine; bytes that the host copies are counted apart
+//          that the host finishes, of that with sums that the machine scales; and of
+//          FULLY_CONNECTED layers alone. For two plans: the preset's, and by
+//          sluice_gemmini_cost.h. Every stream is run on the model of the machine; bytes
+//          that the host copies are counted apart
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>

@@ -99,9 +99,9 @@ void gemmini_mark(lowering_t* l, const sluice_walk_operand_t* o, uint8_t place);
 /* A box of lines from DRAM to rows, or back. */
 void gemmini_transfer(lowering_t* l, uint32_t funct, const sluice_walk_operand_t* dram,
                       const sluice_walk_operand_t* box);
-/* Weights [k, r, s, c], or a matrix [1, 1, k, c], dense, c a multiple of 16. 16 output channels at a
- * time keep their bytes of GBUF, but in there lie blocks, one per filter position and 16
- * input channels, of a row per output channel: as the array wants them. */
+/* Weights [k, r, s, c], or a matrix [1, 1, k, c], dense, c a multiple of 16. 16 output
+ * channels at a time keep their bytes of GBUF, but in there lie blocks, one per filter
+ * position and 16 input channels, of a row per output channel: as the array wants them. */
 void gemmini_load_weights(lowering_t* l, int matrix, const sluice_walk_operand_t* from,
                           const sluice_walk_operand_t* to);
 /* Weights in blocks lie in the image then, as the stream says. */

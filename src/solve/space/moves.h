@@ -31,8 +31,8 @@ struct SegmentChange {
   size_t made = 1, replaced = 1;
 };
 
-// next: the following segment; NULL if it must stay as it is, or if there is none. The loops of a change may not fit
-// its layers.
+// next: the following segment; NULL if it must stay as it is, or if there is none. The
+// loops of a change may not fit its layers.
 bool DraftChange(const SegmentAt& segment, const SegmentAt* next, int move,
                  SegmentChange* out);
 
