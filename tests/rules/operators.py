@@ -12,7 +12,10 @@ Codes are only ever appended, so their order means nothing: "op >= SLUICE_OP_ADD
 wrong as soon as a row is added. A switch lets a new operator fall into its default, and
 so does a chain: two or more comparisons with codes in one expression list the operators
 that share a property, which is a column of a table. One comparison alone may stand:
-it asks for that very operator.
+it asks for that very operator. However it is written (ifs one below the other, a mask of shifted
+codes, a list that is searched), a file that names a second operator asks for a property, so a
+file outside the tables names one at most. Importers, training and the zoo make graphs: what they
+build names the operators, and only this last rule passes them over.
 
 The columns of rows are enums of the tables' headers. A switch over one of them names every
 value and has no default: a new value then does not compile until each switch has it. Some
@@ -34,6 +37,8 @@ from sources import sources, without_noise
 TABLES = ("src/model/ops/", "src/verify/op_rules", "firmware-sim/ops.")
 COLUMNS = ("src/model/ops/traits.h", "src/verify/op_rules.h", "firmware-sim/ops.h")
 FINE = ("Form", "Deed", "Means", "Slide")  # columns that nearly name the operator
+MAKERS = ("src/import/", "src/zoo/")  # of graphs
+CODE = re.compile(r"\bSLUICE_OP_(?!COUNT\b|ENUM\b)[A-Z]\w*")
 CASE = re.compile(r"\bcase\s+SLUICE_OP_(\w+)")
 ORDER = re.compile(r"[<>]=?\s*SLUICE_OP_(?!COUNT)(\w+)|\bSLUICE_OP_(?!COUNT)(\w+)\s*[<>]=?")
 EQUAL = re.compile(
@@ -100,6 +105,13 @@ def chains_of(path, text):
             yield f"{path}:{text.count(chr(10), 0, first) + 1}: {names}: a chain"
 
 
+def several_of(path, text):
+    """A complaint where a file names more than one operator."""
+    names = sorted(set(CODE.findall(without_noise(text))))
+    if len(names) > 1 and not path.startswith(MAKERS):
+        yield f"{path}: {', '.join(names)}: more than one operator outside the tables"
+
+
 def complaints_of(path, text, columns):
     text = without_noise(text).replace("->", "  ").replace("<<", "  ").replace(">>", "  ")
     for pattern, what in ((CASE, "a case of a switch"), (ORDER, "a comparison by order")):
@@ -143,7 +155,21 @@ def self_test():
         found = list(complaints_of("a.cc", text, columns))
         if len(found) != want:
             sys.exit(f"self-test: {want} expected, found {found} in\n{text}")
-    print(f"{len(expected)} sources judged as expected")
+    several = (
+        ("if (op == SLUICE_OP_ADD) return 1;\nif (op == SLUICE_OP_SUB) return 2;\n"
+         "if (op == SLUICE_OP_MUL) return 3;\nreturn 0;\n", 1),
+        ("return (1ull << SLUICE_OP_ADD | 1ull << SLUICE_OP_SUB) >> op & 1;\n", 1),
+        ("const int kOps[] = {SLUICE_OP_ADD, SLUICE_OP_SUB};\n", 1),
+        ("return Any(op, SLUICE_OP_ADD, SLUICE_OP_SUB);\n", 1),
+        ("return op == SLUICE_OP_ADD || op2 == SLUICE_OP_ADD || op < SLUICE_OP_COUNT;\n", 0),
+        ("// SLUICE_OP_ADD\nreturn op == SLUICE_OP_SUB;\n", 0),
+    )
+    for text, want in several:
+        for path, complaints in (("src/plan/a.cc", want), ("src/zoo/a.cc", 0)):
+            found = list(several_of(path, text))
+            if len(found) != complaints:
+                sys.exit(f"self-test: {complaints} expected, found {found} in\n{text}")
+    print(f"{len(expected) + len(several)} sources judged as expected")
 
 
 def main():
@@ -160,7 +186,9 @@ def main():
     for path in sources(root, ("src", "firmware-sim")):
         seen += 1
         if not path.startswith(TABLES):
-            bad += complaints_of(path, (root / path).read_text(encoding="utf-8"), columns)
+            text = (root / path).read_text(encoding="utf-8")
+            bad += complaints_of(path, text, columns)
+            bad += several_of(path, text)
     if seen < 100 or any(len(columns.get(c, ())) < 8 for c in FINE) or not all(any(root.glob(t + "*")) for t in TABLES):
         sys.exit(f"{seen} sources, or a table is not where this rule looks for it")
     print("\n".join(bad + [f"{seen} sources, {len(bad)} complaints"]))
