@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Which folder may include which. Fails on a quoted include that the table does not allow.
+# Which folder may include which. Fails on an include that the table does not allow, whether
+# it stands in quotes or in angle brackets.
 #   cmake -DROOT=<source tree> -P includes.cmake
+#   cmake -DSELF_TEST=<a folder to write to> -P includes.cmake    forbidden ones are found
 cmake_minimum_required(VERSION 3.25)
 
 # room -> first folders (or files) of quoted includes it may name, besides "sluice/".
@@ -31,6 +33,43 @@ set(cli "cli;firmware-sim/sim.h;firmware-sim/walker.h;bindings/targets")
 # Generated headers count as wire code: only these may name them.
 set(may_generate "^(src/io|src/import|src/presets|src/cli|firmware-sim|tests|bindings)/")
 
+# An include, however it is spaced. In angle brackets it is looked at if it names a folder of ours.
+set(any_include "^[ \t]*#[ \t]*include[ \t]*[\"<]([^\">]+)[\">].*")
+string(CONCAT ours "^(base|search|model|io|solve|verify|emit|lower|plan|absent|api|import|zoo"
+       "|presets|cli|firmware-sim|bindings)/")
+
+# Each of these must be found, and the last two must not.
+if(SELF_TEST)
+  set(number 0)
+  foreach(planted "src/verify/a.cc|#include <solve/fusion/moves.h>"
+          "src/verify/a.cc|# include \"solve/fusion/moves.h\""
+          "src/verify/a.h|  #include \"solve/fusion/moves.h\""
+          "src/verify/a.cc|#include\"solve/fusion/moves.h\""
+          "src/verify/a.hpp|#include \"solve/fusion/moves.h\""
+          "src/verify/a.inc|#include \"solve/fusion/moves.h\""
+          "tests/plan/a.cc|#include \"cli/failure.h\""
+          "tests/cli/a.cc|#include \"cli/failure.h\""
+          "src/verify/a.cc|#include <vector>")
+    math(EXPR number "${number} + 1")
+    string(REGEX REPLACE "\\|.*" "" file "${planted}")
+    string(REGEX REPLACE "^[^|]*\\|" "" line "${planted}")
+    set(tree ${SELF_TEST}/${number})
+    file(REMOVE_RECURSE ${tree})
+    foreach(i RANGE 20)
+      file(WRITE ${tree}/src/base/${i}.h "")
+    endforeach()
+    file(WRITE ${tree}/${file} "${line}\n")
+    execute_process(COMMAND ${CMAKE_COMMAND} -DROOT=${tree} -P ${CMAKE_CURRENT_LIST_FILE}
+                    RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE said)
+    if(number LESS 8 AND (result EQUAL 0 OR NOT said MATCHES "1 includes against"))
+      message(FATAL_ERROR "not found in ${file}: ${line}: ${said}")
+    elseif(number GREATER 7 AND NOT result EQUAL 0)
+      message(FATAL_ERROR "complained of in ${file}: ${line}: ${said}")
+    endif()
+  endforeach()
+  return()
+endif()
+
 set(bad 0)
 function(complain file include why)
   message("${file}: \"${include}\": ${why}")
@@ -39,6 +78,8 @@ function(complain file include why)
 endfunction()
 
 file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/src/*.h ${ROOT}/src/*.cc
+     ${ROOT}/src/*.c ${ROOT}/src/*.hpp ${ROOT}/src/*.inc ${ROOT}/firmware-sim/*.hpp
+     ${ROOT}/firmware-sim/*.inc ${ROOT}/bindings/*.hpp ${ROOT}/bindings/*.inc
      ${ROOT}/firmware-sim/*.h ${ROOT}/firmware-sim/*.c ${ROOT}/firmware-sim/*.cc
      ${ROOT}/bindings/*.h ${ROOT}/bindings/*.c ${ROOT}/bindings/*.cc)
 foreach(file ${files})
@@ -52,9 +93,12 @@ foreach(file ${files})
   if(NOT "${room}" STREQUAL "outside" AND NOT DEFINED ${room})
     complain(${file} "" "room ${room} is not in the table")
   endif()
-  file(STRINGS ${ROOT}/${file} includes REGEX "^#include \"")
-  foreach(line ${includes})
-    string(REGEX REPLACE "^#include \"([^\"]+)\".*" "\\1" include ${line})
+  file(STRINGS ${ROOT}/${file} includes REGEX "${any_include}")
+  foreach(line IN LISTS includes)
+    string(REGEX REPLACE "${any_include}" "\\1" include "${line}")
+    if(line MATCHES "include[ \t]*<" AND NOT include MATCHES "${ours}")
+      continue()
+    endif()
     if(include MATCHES "_generated\\.h$")
       if(NOT file MATCHES "${may_generate}")
         complain(${file} ${include} "wire code stays in io")
@@ -97,6 +141,21 @@ foreach(file ${files})
       complain(${file} ${include} "room ${room} may include: ${${room}}")
     endif()
   endforeach()
+endforeach()
+
+# The tool is no library: tests of the library do without its code.
+file(GLOB_RECURSE tests RELATIVE ${ROOT} ${ROOT}/tests/*.h ${ROOT}/tests/*.c ${ROOT}/tests/*.cc
+     ${ROOT}/tests/*.hpp ${ROOT}/tests/*.inc)
+foreach(file ${tests})
+  if(NOT file MATCHES "^tests/(cli|fuzz|bench|soak)/")
+    file(STRINGS ${ROOT}/${file} includes REGEX "${any_include}")
+    foreach(line IN LISTS includes)
+      string(REGEX REPLACE "${any_include}" "\\1" include "${line}")
+      if(include MATCHES "^cli/")
+        complain(${file} ${include} "only tests of the tool may include its code")
+      endif()
+    endforeach()
+  endif()
 endforeach()
 list(LENGTH files n)
 if(n LESS 20)
