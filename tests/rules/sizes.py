@@ -130,6 +130,8 @@ def self_test():
         (macro % ("  Work(x); \\\n" * 59), ["function F"]),
         (macro % ("  Work(x); \\\n" * 58), []),
         (caught + too_long, ["function F"]),
+        ("template <class T, std::enable_if_t<(sizeof(T) > 4), int> = 0>\nint F(T t) {\n%s}\n"
+         % (body * 62), ["function F"]),
         (comment + at_limit, []),
         (comment + too_long, ["function F"]),
     )

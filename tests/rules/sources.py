@@ -110,8 +110,11 @@ def without_template(head):
     """Without `template <...>` in front, whose arguments may have defaults."""
     while head and head[0][0] == "template":
         depth, end = 0, 0
+        round_brackets = 0  # in them, < and > compare
         for end, (word, _) in enumerate(head):
-            depth += (word == "<") - (word == ">")
+            round_brackets += (word == "(") - (word == ")")
+            if round_brackets == 0:
+                depth += (word == "<") - (word == ">")
             if end > 0 and depth == 0:
                 break
         head = head[end + 1 :]
