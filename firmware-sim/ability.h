@@ -5,7 +5,7 @@
 // Output   SLUICE_WHY_: why the engines cannot execute the layer, 0 = they can; cycles;
 //          work
 // Errors   none
-// Cost     rows; of parameters, their multipliers
+// Cost     linear in the machine's rows and in the multipliers of a layer's parameters
 // Source   OpSupport and Host of hardware.fbs; ops.h
 #ifndef SLUICE_FIRMWARE_SIM_ABILITY_H_
 #define SLUICE_FIRMWARE_SIM_ABILITY_H_

@@ -79,7 +79,7 @@ std::string CheckEncodedList(const sluice::wire::Graph& g, size_t tensors) {
   return Size(list) == tensors ? "" : "encoded bytes of another number of tensors";
 }
 
-// Encoded tensors are decoded on their way to where a tile takes its weights.
+// A LOAD decodes only into weights, so an encoded tensor may be used as weights alone.
 std::string CheckEncoded(const Graph& graph, const Layer& layer) {
   const Op& op = OpOf(layer.op);
   for (size_t i = 0; i < layer.inputs.size(); ++i) {

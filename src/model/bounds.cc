@@ -135,7 +135,7 @@ Queues QueuesThat(const Engines& engines, const Hardware& hardware, uint32_t doe
   return found;
 }
 
-// What a queue takes to move so many bytes alone, which hold the port so long.
+// Cycles of a queue that moves all `bytes` by itself; they hold the port for `hold`.
 int64_t QueueCycles(const Queue& queue, int64_t bytes, int64_t hold) {
   if (bytes == 0) return 0;
   const int64_t cycles = queue.latency_cycles + hold;

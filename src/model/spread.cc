@@ -23,7 +23,8 @@ int32_t RunOfWindows(const Window& w, int32_t run, int32_t in, int32_t out) {
     const int64_t last = Floor(at + run - 1 - first_tap, w.stride);
     return Min<int64_t>(last, out - 1) - Max<int64_t>(first, 0) + 1;
   };
-  // How many depends on where the run begins: near a border, or by the stride.
+  // How many such windows there are depends on where the run begins: near a border, or
+  // by the stride.
   const int32_t near = w.filter + w.stride, places = in - run + 1;
   int64_t least = out;
   for (int32_t p = 0; p < Min(near, places); ++p) {
@@ -118,7 +119,7 @@ Spread ThroughSlice(const Tensor& in, const Tensor& out, const Spread& spread) {
   return through;
 }
 
-// Some rows and columns may be left out.
+// A resize may skip rows and columns, so only a whole image is sure to reach the output.
 Spread ThroughResize(const Tensor& in, const Tensor& out, const Spread& spread) {
   Spread through = spread;
   for (int a = 1; a <= 2; ++a) {

@@ -128,7 +128,7 @@ Status TakeTiled(PlanCall* call) {
   if (call->on_many_nodes()) {
     uint64_t counted = 0;
     SLUICE_TRY(CountPlain(call, &counted));
-    // Who may end the call early has a short plain plan before the search.
+    // A caller that may end the call early gets a short plain plan before the search.
     const bool first = call->options.deadline_ns != 0 ||
                        (call->clock->watched() && counted <= kJudgedFirst);
     if (!first) return TakeNodes(call, counted);

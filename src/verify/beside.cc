@@ -5,7 +5,7 @@ namespace sluice {
 namespace judge {
 namespace {
 
-// Whoever runs the stream sets aside each region whole: no more than is used.
+// A driver allocates each region in full, so a region may not be larger than its use.
 Status CheckRegionSizes(const Judge& judge) {
   const StreamView& s = judge.stream;
   const uint64_t last = s.header->region_alignment - uint64_t{1};

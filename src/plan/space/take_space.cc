@@ -73,7 +73,7 @@ class OrderTaker {
   }
 
   // Takes the best of both orders. The second one is tried only if it may cost less.
-  // Nothing in `memory` is needed behind.
+  // It empties `memory` before it takes a plan.
   Status TakeCheapest() {
     double first = 0;
     {
@@ -141,7 +141,8 @@ bool IsNearBound(const PlanCall& call, double factor = kNear) {
 // Finds plans of the space, one after the other, and takes those that are better.
 class SpaceTaker {
  public:
-  // scale: of another plan of the graph.
+  // scale: the report of another plan of the graph, or its bounds. Costs are relative to
+  // it.
   SpaceTaker(PlanCall* call, const sluice_report_t& scale)
       : call_(call), best_(&call->segments) {
     const Exponents exponents = ExponentsOf(call->options);
