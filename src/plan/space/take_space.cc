@@ -141,8 +141,7 @@ bool IsNearBound(const PlanCall& call, double factor = kNear) {
 // Finds plans of the space, one after the other, and takes those that are better.
 class SpaceTaker {
  public:
-  // scale: the report of another plan of the graph, or its bounds. Costs are relative to
-  // it.
+  // Costs are relative to scale: another plan's report or the graph's bounds.
   SpaceTaker(PlanCall* call, const sluice_report_t& scale)
       : call_(call), best_(&call->segments) {
     const Exponents exponents = ExponentsOf(call->options);
