@@ -59,8 +59,8 @@ Status CheckDebug(const Judge& judge) {
   return Status::kOk;
 }
 
-// The schedule beside the stream names each layer at most once, and segments are made of
-// all that it lists.
+// The schedule beside the stream names each layer at most once, and its segments contain
+// every layer that it names.
 Status CheckNotation(const Judge& judge) {
   const PlanNotation& notation = judge.plan.notation;
   ArenaScope scope(judge.arena);

@@ -4,9 +4,10 @@
 //
 // They follow from the graph and the machine alone, with the tile costs that the machine
 // gives, as if every tensor that a layer reads were needed in full. Cycles: each layer as
-// one tile in whole passes of the array; each given byte loaded and each wanted byte
-// stored once, and what products load again; loads one after the other; loads of late
-// layers run ahead by at most as many bytes as the scratchpads hold. A bound in a report
+// one tile in whole passes of the array. Each byte of an input or constant is loaded once,
+// each byte of an output stored once, and matrix products load some bytes again (reuse.h).
+// Loads run one after the other, and those of late layers run ahead by at most as many
+// bytes as the scratchpads hold. A bound in a report
 // may leave out parts of tensors that no layer needs.
 //
 // Input    the judge's graph and machine; of the stream only its HOST calls, because

@@ -5,12 +5,12 @@
 // these numbers is no larger than the judge's own, its sums are those of its layers, and
 // its times, and the bounds in the report, follow from the sums as bound.h has it. Where
 // the planner knows of parts of tensors that no layer needs, it may say less than the
-// judge, so numbers of layers are compared with the judge's from one side only; the sums
-// hold them from the other. What a caller has said of its own tiles is believed: its
-// cycles and energy are added to those of tiles: assumed, not checked. room_cycles are no
-// more than latencies one after the other for the certificate's bytes, or than the
-// judge's own by room and reuse. A HOST call has the judge's cycles, or 0 where the
-// planner does not count it.
+// judge. So a layer's number may be lower than the judge's but not higher; a lower one
+// lowers the sums, and with them the bounds that the certificate can show. What a caller
+// has said of its own tiles cannot be checked: these cycles and this energy are added as
+// they stand. room_cycles may be at most the larger of two numbers: the latencies of the
+// certificate's bytes one after the other, and the judge's own bound by room and reuse. A
+// HOST call has the judge's cycles, or 0 where the planner does not count it.
 //
 // Input    the judge's graph, machine and plan; its own least costs.
 // Output   kOk, also for a plan without a certificate and without bounds.

@@ -3,13 +3,15 @@
 // not hold them.
 //
 // A product of P MACs in S bytes (of all nodes), whose operands take BA and BB bytes in
-// elements of WA and WB bytes and whose N outputs take one byte each at least, lets in
+// elements of WA and WB bytes and whose N outputs take one byte each at least, loads
 // 2 P sqrt(U V W WA WB / S) - 2 S - U BA - V BB - W N weighted bytes beyond those that
-// come in once, for all weights U, V, W of at most 1. An operand that another layer makes
-// could be computed again instead of being loaded: then its weight is at most the price
-// of computing an element divided by that of loading it. MACs of windows count as one
-// over the square root of the taps that may share an element, those on pads not at all.
-// Several products of one operand with others that are given count together.
+// it loads once in any case, for all weights U, V, W of at most 1. An operand that
+// another layer makes could be computed again instead of being loaded: then its weight
+// is at most the price of computing an element divided by that of loading it. MACs of
+// windows count as one over the square root of the taps that may share an element,
+// those on pads not at all.
+// Products that share one operand, and whose other operands are inputs or constants of the
+// graph, are bounded together as one product.
 // model/reuse_bound.h has the proof.
 //
 // Input    the judge's graph and machine; what a byte and a MAC take.

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The judge's own bound on cycles from the size of the scratchpad.
 //
-// Before a layer's first tile, only what fits into the scratchpads has been loaded of what
-// that layer and those that depend on it alone need, and none of their results are stored:
-// the rest passes the port behind all tiles that the first one waits for. Behind the last
-// element of a layer's input, wherever it lies, tiles run that depend on it; weights that
-// such tiles need of each layer pass the port then, but for what fits.
+// Take a layer, and the layers that depend on it. Of the constants and inputs that only
+// these need, no more than the scratchpads hold can be loaded before the layer's first tile
+// runs, and none of their results can be stored. All other such bytes pass the DRAM port
+// after the tiles that this first tile waits for. Likewise some tiles of each later layer
+// depend on the last element of the layer's input, wherever that element lies. The weights
+// of these tiles pass the port after it, except what the scratchpads hold.
 //
-// What a tile waits for is followed as boxes, from the boxes that tiles at both ends of a
-// layer read: of these, the smaller extent along each axis. A tile that begins a sum reads
-// one channel of its input, of a convolution all of the window; one of a channelwise
-// convolution reads its box. What depends on an element is followed as a count along
-// each axis.
+// To find what the first tile waits for, its input box is followed back from layer to
+// layer. The first tile may lie anywhere, so the boxes of tiles at both ends of the layer
+// are compared, and the smaller extent along each axis counts. A tile that begins a sum
+// reads one channel of its input; of a convolution it reads the whole window, and of a
+// channelwise convolution its own box. To find what depends on an element, the least number
+// of elements along each axis is followed from layer to layer.
 //
 // Input    the judge's graph and machine; what each layer takes; who uses each tensor
 //          (bound.h); cycles before the first tile.

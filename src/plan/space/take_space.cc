@@ -21,8 +21,8 @@ constexpr int64_t kQuickIterations = 64;  // of a segment, if there is no plan y
 // layer without one. Later rounds have twice the work of the one before.
 constexpr uint64_t kLeastWork = 16, kWorkOfLayer = 16;
 constexpr uint64_t kMostWorkOfLayer = 1 << 15;  // of the last round
-// Of the bound's cost: too near to be refined; so near that little but the first loads
-// is left to gain.
+// A plan's cost over its bound's. Below kNear it is not refined; below kFirstLoads little
+// but the first loads is left to gain.
 constexpr double kNear = 129.0 / 128, kFirstLoads = 1.1;
 constexpr int64_t kLeastShare = 4;  // of the scratchpad, for such plans
 constexpr size_t kFewSteps = 4096;  // layer by layer: to search twice takes little time

@@ -42,8 +42,8 @@ struct SpaceCost {
   }
 };
 
-// Says of a segment that costs at least `least` whether it can be of no use. Of `least`
-// count cycles, energy_pj, load and store.
+// Whether a segment can be given up before it is priced. excludes: true if a segment that
+// costs at least `least` can be of no use; it reads cycles, energy_pj, load and store.
 struct SegmentLimit {
   bool (*excludes)(const void* of, const SpaceCost& least);
   const void* of;
