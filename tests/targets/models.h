@@ -96,7 +96,8 @@ class Foreign {
   explicit Foreign(const char* variable) {
     const char* path = std::getenv(variable);
     if (path == nullptr) {
-      MESSAGE("skipped: " << variable << " names no build (tests/targets/foreign)");
+      MESSAGE("skipped: " << std::string(variable)
+                          << " names no build (tests/targets/foreign)");
       return;
     }
     library_ = dlopen(path, RTLD_NOW | RTLD_LOCAL);

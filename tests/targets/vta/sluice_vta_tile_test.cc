@@ -241,7 +241,7 @@ TEST_CASE("vta: models of other people") {
         "transpose_conv4", "vad"}) {
     CAPTURE(std::string(model));
     if (!std::filesystem::exists(folder + model + ".tflite")) {
-      MESSAGE("skipped: " << folder << model << " is not there");
+      MESSAGE("skipped: " << folder + model << " is not there");
       continue;
     }
     Check(sluice_test::ImportedGraph(folder + model + ".tflite"), 0);
