@@ -263,7 +263,7 @@ def check_cpp(text):
     return count, missing
 
 
-def self_test():
+def test_c():
     good = """/* Two ends of a range. */
 typedef struct sluice_pair {
   uint32_t struct_size;
@@ -309,6 +309,9 @@ enum { /* sluice_pair_t.a */
         assert missing == [name], (again, missing)
     apart = good.replace("/* The sum of both. */\n", "/* The sum of both. */\n\n")
     assert [n for _, n in check_c(apart)[1]] == ["sluice_add"]
+
+
+def test_cpp():
     cpp = """// Two ends.
 class Pair : public Owned {
  public:
@@ -340,10 +343,19 @@ struct Options : sluice_options_t {
             (": sluice_options_t", "", "Options.Seed")):
         missing = [n for _, n in check_cpp(cpp.replace(found, changed))[1]]
         assert missing == [name], (changed, missing)
+
+
+def test_schema():
     schema = "// One memory.\ntable Level {\n  banks:uint = 1 (id: 7); // of it\n}\n"
     assert check_schema(schema) == (2, [])
     assert check_schema(schema.replace("// of it", ""))[1] == [(3, "Level.banks")]
     assert check_schema(schema.replace("// One memory.", ""))[1] == [(2, "Level")]
+
+
+def self_test():
+    test_c()
+    test_cpp()
+    test_schema()
     print("a missing comment is found")
 
 

@@ -6,15 +6,19 @@
   sizes.py --self-test       shows on small sources that each rule can fail
 
 A function is counted from its signature to its closing brace: 60 lines in src and
-firmware-sim, 80 in tests, benches and bindings; so are a macro and a lambda with a name outside
-of functions. Parameters count in src, in firmware-sim and in the public headers. A class has 200
-lines, in src and firmware-sim together with the bodies of its members that stand outside.
+firmware-sim, 80 in tests, benches and bindings; so are a macro and every lambda, also one without
+a name in a table or in an initialiser. Parameters count in src, in firmware-sim and in the public
+headers, also those of a type of functions: of a field that points to one, of a `using` or a
+`typedef`, of a std::function. A class has 200 lines, in src and firmware-sim together with the
+bodies of its members that stand outside. Functions of scripts and of the bindings' other
+languages (scripts.py) have 80 lines.
 """
 import argparse
 import os
 import pathlib
 import sys
 
+import scripts
 from sources import measure, sources
 
 LIBRARY = ("include", "src", "firmware-sim")
@@ -34,6 +38,15 @@ def complaints(root):
                 continue
             text = (pathlib.Path(root) / path).read_text(encoding="utf-8")
             yield from complaints_of(path, text, limit, folders is LIBRARY)
+    for path in scripts.paths(root):
+        text = (pathlib.Path(root) / path).read_text(encoding="utf-8")
+        yield from complaints_of_script(path, text)
+
+
+def complaints_of_script(path, text):
+    for f in scripts.functions(path, text):
+        if f.lines > LIMITS["others"]:
+            yield f"{path}:{f.first}: function {f.name}: {f.lines} lines of {LIMITS['others']}"
 
 
 def whole_classes(measured):
@@ -75,13 +88,9 @@ def complaints_of(path, text, limit, is_library):
             yield f"{path}:{c.first}: class {c.name}: {c.lines} lines of {LIMITS['class']}"
 
 
-def self_test():
-    """Each rule complains of a source that breaks it by one and accepts one at the limit."""
+def c_sources():
+    """(text, complaints) of sources in C and C++, each at a limit or beyond it."""
     body = "  Work();\n"
-
-    def found(text):
-        return [c.split(": ")[1] for c in complaints_of("a.cc", text, 60, True)]
-
     at_limit = "namespace a {\nint F(int a, int b) {\n" + body * 58 + "}\n}\n"
     too_long = at_limit.replace(body, body * 2, 1)
     wide = "void G(int a, B<int, C> b, int c, int d, int (*e)(int, int), int f%s);\n"
@@ -102,7 +111,7 @@ def self_test():
     caught = "void F() try {\n} catch (...) {\n}\n"
     case = 'TEST_CASE("brace { and // quote") {\n%s}\n'
     comment = "// void F() {\n/* { */\nconst char* s = \"{\"; char c = '{';\n"
-    expected = (
+    return (
         (at_limit, []),
         (too_long, ["function F"]),
         (wide % "", []),
@@ -135,12 +144,60 @@ def self_test():
         (comment + at_limit, []),
         (comment + too_long, ["function F"]),
     )
-    bad = 0
-    for text, want in expected:
-        got = found(text)
-        if got != want:
-            bad += 1
-            print(f"self-test: expected {want}, found {got} in\n{text[:200]}")
+
+
+def lambdas_and_types():
+    """(text, complaints): lambdas without a name, and types of functions."""
+    body = "  Work();\n"
+    lambdas = (
+        "const Row kRows[] = {\n    {1, [](int a) {\n%s}},\n    {2, [] { return 1; }},\n};\n",
+        "const bool kMade = Register(3, [](int a, B<int, C> b) mutable -> B<int, C> {\n%s});\n",
+        "struct S {\n  std::function<int(int)> f{[this, n = 2](int a) noexcept {\n%s}};\n};\n",
+    )
+    for text in lambdas:
+        yield text % (body * 58), []
+        yield text % (body * 59), ["function lambda"]
+    yield "const auto k = Made([](int a, int b, int c, int d, int e, int f) { return 1; });\n", []
+    yield "auto k = Made([](int a, int b, int c, int d, int e, int f, int g) { return 1; });\n", [
+        "function lambda"]
+    yield "int F() {\n  Call([&](int a, int b, int c, int d, int e, int f, int g) {});\n}\n", [
+        "function lambda"]
+    yield "[[nodiscard]] int F(int a);\nint G(int i) {\n  auto [a, b] = P(i);\n  v[i](a);\n}\n", []
+    types = (
+        ("struct S {\n  int (*f)(int, int, int, int, int, int%s);\n};\n", "f"),
+        ("struct S {\n  Row (K::*f)(int, int, int, int, int, int%s) const;\n};\n", "f"),
+        ("using F = B<int> (*)(int, int, int, B<int, C>, int, int%s);\n", "(unnamed)"),
+        ("using F = int(int, int, int, int (*)(int), int, int%s);\n", "F"),
+        ("typedef int (*f)(int a, int b, int c, int d, int e, int f%s);\n", "f"),
+        ("int G(int a, int (*f)(int, int, int, int, int, int%s));\n", "f"),
+        ("std::function<int(int, int, int, int, int, int%s)> f;\n", "(unnamed)"),
+        ("const Row kRows[] = {{1, 2}};\nint (*f[2])(int, int, int, int, int, int%s);\n", "f"),
+    )
+    for text, name in types:
+        yield text % "", []
+        yield text % ", int", [f"function {name}"]
+    yield "int F(int a) {\n  return (*f)(a, a, a, a, a, a, a) + g * (*f)(a);\n}\n", []
+
+
+def other_languages():
+    """(path, text, complaints) of scripts and of the bindings."""
+    line = "    Work()\n"
+    for path, text, least in (
+            ("a.py", "class K:\n  @held\n  def F(self):\n%s\n", 2),
+            ("a.py", "async def F():\n%sx = 1\n", 1),
+            ("CMakeLists.txt", "if(A)\n  function(F name)\n%s  endfunction()\nendif()\n", 2),
+            ("a.cmake", "macro(F)\n%sendmacro()\n", 2),
+            ("run", "F() {\n%s}\n", 2),
+            ("a.go", "func (c *K) F(a int) {\n%s}\n", 2),
+            ("a.rs", "impl K {\n    pub fn F<T: Fn(i32)>(\n        a: T,\n    ) -> i32 {\n%s    }\n"
+             "}\nextern \"C\" {\n    fn G(a: i32);\n}\n", 4)):
+        yield path, text % (line * (LIMITS["others"] - least)), []
+        yield path, text % (line * (LIMITS["others"] - least + 1)), ["function F"]
+
+
+def differing_classes():
+    """Lines, one for each class with bodies outside that is not judged as expected."""
+    body = "  Work();\n"
     header = "class K {\n  int A();\n};\ntemplate <class T>\nstruct L {\n  int B();\n};\n"
     source = "int K::A() {\n%s}\ntemplate <class T>\nint L<T>::B() {\n%s}\n"
     for one, two, want in ((195, 10, []), (196, 10, ["src/a/K"]), (10, 194, ["src/a/L"])):
@@ -148,11 +205,20 @@ def self_test():
         whole = whole_classes([(path, *measure(path, text)) for path, text in texts.items()])
         found = [c.split(": ")[0] for c in complaints_of_classes(whole)]
         if found != want:
-            bad += 1
-            print(f"self-test: expected {want}, found {found} with {one} and {two} lines: {whole}")
+            yield f"expected {want}, found {found} with {one} and {two} lines: {whole}"
+
+
+def self_test():
+    judged = [("a.cc", text, want, [c.split(": ")[1] for c in complaints_of("a.cc", text, 60, True)])
+              for text, want in (*c_sources(), *lambdas_and_types())]
+    judged += [(path, text, want, [c.split(": ")[1] for c in complaints_of_script(path, text)])
+               for path, text, want in other_languages()]
+    bad = [f"expected {want}, found {found} in {path}:\n{text[:200]}"
+           for path, text, want, found in judged if found != want]
+    bad += differing_classes()
     if bad:
-        sys.exit(1)
-    print(f"{len(expected)} sources judged as expected")
+        sys.exit("\n".join(f"self-test: {line}" for line in bad))
+    print(f"{len(judged)} sources judged as expected")
 
 
 def main():
@@ -163,6 +229,7 @@ def main():
     if arguments.self_test:
         return self_test()
     seen = sum(1 for _ in sources(arguments.root, LIBRARY + OTHERS))
+    seen += sum(1 for _ in scripts.paths(arguments.root))
     if seen < 100:
         sys.exit(f"only {seen} sources found under {arguments.root}")
     bad = list(complaints(arguments.root))

@@ -72,18 +72,8 @@ def tokens_of(text):
         yield match.group(0), line
 
 
-def matching(head, close):
-    """Index of the bracket that the one at `close` closes."""
-    depth = 0
-    for i in range(close, -1, -1):
-        word = head[i][0]
-        if word in ")]}":
-            depth += 1
-        elif word in "([{":
-            depth -= 1
-            if depth == 0:
-                return i
-    return -1
+def is_name(word):
+    return re.fullmatch(r"[A-Za-z_]\w*", word) is not None
 
 
 def count_parameters(words):
@@ -121,21 +111,72 @@ def without_template(head):
     return head
 
 
-def named_lambda(head):
-    """(name, parameter count) of `auto NAME = [...](...)`, or None."""
-    words = [w for w, _ in head]
-    if "=" not in words or words[words.index("=") + 1 : words.index("=") + 2] != ["["]:
-        return None
-    at = words.index("=")
-    if not re.fullmatch(r"[A-Za-z_]\w*", words[at - 1]) or "(" not in words[at:]:
-        return None
-    begin = words.index("(", at)
-    depth, end = 0, begin
-    for end in range(begin, len(words)):
-        depth += (words[end] == "(") - (words[end] == ")")
+def closing(tokens, at):
+    """Index of the bracket that closes the one at `at`, or -1."""
+    depth = 0
+    for i in range(at, len(tokens)):
+        depth += (tokens[i][0] in "([{") - (tokens[i][0] in ")]}")
         if depth == 0:
+            return i
+    return -1
+
+
+def body_of_lambda(tokens, at):
+    """Index of the brace that opens the body of a lambda whose parameters end before `at`."""
+    angle = 0
+    for i in range(at, len(tokens)):
+        word = tokens[i][0]
+        angle += (word == "<") - (word == ">")
+        if word == "{":
+            return i
+        if word in ";)]}=" or word == "," and angle == 0:
             break
-    return words[at - 1], count_parameters(words[begin + 1 : end])
+    return -1
+
+
+def lambdas(file, tokens):
+    """Each as a function, with a name where the words in front of it are NAME = ."""
+    for at, (word, line) in enumerate(tokens):
+        before = tokens[at - 1][0] if at else ""
+        if word != "[" or before in ")]" or is_name(before) and before not in CONTROL:
+            continue  # an index, an attribute or an operator
+        end = closing(tokens, at) + 1
+        if end == 0 or end == len(tokens):
+            continue
+        last = closing(tokens, end) if tokens[end][0] == "(" else end - 1
+        body = body_of_lambda(tokens, last + 1)
+        if last < 0 or body < 0:
+            continue
+        first = at
+        while first > 0 and tokens[first - 1][0] not in ";{}(,":
+            first -= 1
+        name = tokens[at - 2][0] if before == "=" and at > 1 else "lambda"
+        words = [w for w, _ in tokens[end + 1 : last]]
+        yield Function(file, name, tokens[first][1], tokens[closing(tokens, body)][1],
+                       count_parameters(words), True)
+
+
+def function_types(file, tokens):
+    """Types of pointers to functions, R (*NAME)(...), and function<R(...)>, as declarations."""
+    words = [w for w, _ in tokens]
+    for at, (word, line) in enumerate(tokens):
+        name, begin = "(unnamed)", -1
+        if word == "function" and words[at + 1 : at + 2] == ["<"]:
+            begin = words.index("(", at) if "(" in words[at : at + 16] else -1
+        elif word == "(" and at > 0 and (
+            is_name(words[at - 1]) and words[at - 1] not in CONTROL or words[at - 1] in ">*&"
+        ):
+            end = closing(tokens, at)
+            inner = [w for w in words[at + 1 : end] if w not in ("const", "::")]
+            star = next((i for i, w in enumerate(inner) if w in "*&"), -1)
+            if star >= 0 and all(is_name(w) for w in inner[:star]) and len(inner) < star + 6 and (
+                words[end + 1 : end + 2] == ["("] and "(" not in inner
+            ):
+                name, begin = (inner[star + 1 : star + 2] or [name])[0], end + 1
+        if begin >= 0:
+            end = closing(tokens, begin)
+            yield Function(file, name, line, tokens[end][1],
+                           count_parameters(words[begin + 1 : end]), False)
 
 
 def signature(head):
@@ -151,15 +192,16 @@ def signature(head):
                     depth += 1
                     continue
                 name = before
-                is_name = re.fullmatch(r"[A-Za-z_]\w*", before) is not None
                 words = [w for w, _ in head[:i]]
+                if "operator" not in words and words.count("<") > words.count(">"):
+                    depth += 1  # an argument of a template, as function<int(int)>
+                    continue
                 if "operator" in words:  # operator==, operator bool
                     name = "".join(words[words.index("operator"):])
-                    is_name = True
-                elif before in ("]", "=="):
-                    is_name = True
-                if not is_name or before in CONTROL:
+                elif not is_name(before) or before in CONTROL:
                     return None
+                elif head[i + 1 : i + 2] and head[i + 1][0] in "*&":
+                    return None  # a pointer to a function
                 if before in ("__attribute__", "alignas", "decltype", "static_assert"):
                     if before == "static_assert":
                         return None
@@ -232,89 +274,120 @@ def macros(file, text):
             yield Function(file, name.group(1), first, first + lines, parameters, True)
 
 
+class Reader:
+    """Follows the braces of one source, outside of functions, and notes what they enclose."""
+
+    def __init__(self, file):
+        self.file = file
+        self.functions, self.classes = [], []
+        self.stack = []  # of ("scope" | "class" | "function" | "other", entry)
+        self.head = []  # words since the last declaration, with their lines
+        self.parentheses = 0
+
+    def in_scope(self):
+        return not self.stack or self.stack[-1][0] in ("scope", "class")
+
+    def read(self, word, line):
+        if not self.in_scope():
+            self.pass_over(word, line)
+            return
+        self.parentheses += (word in "([") - (word in ")]")
+        if self.parentheses > 0:
+            self.stack += [("other", None)] if word == "{" else []
+            self.head += [(word, line)] if word not in "{}" else []
+        elif word == "{":
+            self.open(line)
+        elif word == "}":
+            self.close(line)
+        elif word == ";":
+            self.declare(line)
+        elif word == ":" and [w for w, _ in self.head] in (["public"], ["private"], ["protected"]):
+            self.head = []
+        else:
+            self.head.append((word, line))
+
+    def pass_over(self, word, line):
+        """A word in the body of a function or in an initialiser."""
+        if word == "{":
+            self.stack.append(("other", None))
+        elif word == "}":
+            kind, entry = self.stack.pop()
+            if entry is not None:
+                entry.last = line
+            if kind == "other" and self.in_scope():
+                self.head.append(("{}", line))  # what follows belongs to the initialiser
+            elif self.in_scope():
+                self.head = []
+
+    def open(self, line):
+        words = [w for w, _ in self.head]
+        klass = is_class(self.head)
+        if words[:1] in (["namespace"], ["extern"]) and "(" not in words or (
+            words[:2] == ["inline", "namespace"]
+        ):
+            self.stack.append(("scope", None))
+            self.head = []
+        elif klass is not None:
+            self.classes.append(Class(self.file, klass, self.head[0][1], line))
+            self.stack.append(("class", self.classes[-1]))
+            self.head = []
+        elif words[:1] == ["catch"]:  # of a function whose body is a try block
+            self.stack.append(("function", None))
+        elif begins_body(words, signature(self.head)):
+            name, parameters = signature(self.head)
+            self.functions.append(Function(self.file, name, self.head[0][1], line, parameters,
+                                           True, owner_of(self.head, name)))
+            self.stack.append(("function", self.functions[-1]))
+        else:
+            self.stack.append(("other", None))
+
+    def close(self, line):
+        if self.stack:
+            _, entry = self.stack.pop()
+            if entry is not None:
+                entry.last = line
+        self.head = []
+
+    def declare(self, line):
+        words = [w for w, _ in self.head]
+        found = function_type(words) or signature(self.head)
+        if found and words[0] not in ("typedef", "friend", "return"):
+            self.functions.append(
+                Function(self.file, found[0], self.head[0][1], line, found[1], False)
+            )
+        self.head = []
+
+
+def begins_body(words, found):
+    """True if a brace behind the words is the body of the function that `signature` found: one
+    behind a member's name in a list of initialisers is not."""
+    if not found or "enum" in words:
+        return False
+    in_list = ":" in words and re.fullmatch(r"[A-Za-z_]\w*|>", words[-1]) and (
+        words[words.index(":") - 1] == ")" and words[-1] not in ("const", "noexcept")
+    )
+    return not in_list
+
+
+def function_type(words):
+    """(name, parameter count) of `using NAME = R(...)`, or None."""
+    if words[:1] != ["using"] or words[2:3] != ["="] or "(" not in words or words[-1] != ")":
+        return None
+    begin = words.index("(")
+    if words[begin - 1] == "decltype" or words[begin + 1] in "*&":
+        return None
+    return words[1], count_parameters(words[begin + 1 : -1])
+
+
 def measure(file, text):
     """([Function], [Class]) of one source."""
-    functions, classes = list(macros(file, text)), []
-    stack = []  # of ("scope" | "class" | "function" | "other", entry)
-    head = []
-    parentheses = 0
-
-    def in_scope():
-        return not stack or stack[-1][0] in ("scope", "class")
-
-    for word, line in tokens_of(without_noise(text)):
-        if not in_scope():
-            if word == "{":
-                stack.append(("other", None))
-            elif word == "}":
-                kind, entry = stack.pop()
-                if entry is not None:
-                    entry.last = line
-                if kind == "other" and in_scope():
-                    head.append(("{}", line))  # an initialiser: what follows belongs to it
-                else:
-                    head = [] if in_scope() else head
-            continue
-        if word in "([":
-            parentheses += 1
-        elif word in ")]":
-            parentheses -= 1
-        if parentheses > 0 and word in "{}":
-            stack.append(("other", None)) if word == "{" else None
-            continue
-        if word == "{":
-            words = [w for w, _ in head]
-            name = is_class(head)
-            if words[:1] in (["namespace"], ["extern"]) and "(" not in words or (
-                words[:2] == ["inline", "namespace"]
-            ):
-                stack.append(("scope", None))
-                head = []
-                continue
-            if name is not None:
-                entry = Class(file, name, head[0][1], line)
-                classes.append(entry)
-                stack.append(("class", entry))
-                head = []
-                continue
-            if words[:1] == ["catch"]:  # of a function whose body is a try block
-                stack.append(("function", None))
-                continue
-            found = named_lambda(head) or signature(head)
-            last = words[-1] if words else ""
-            # A brace behind a member's name in a list of initialisers is no body.
-            in_list = found and ":" in words and re.fullmatch(r"[A-Za-z_]\w*|>", last) and (
-                words[words.index(":") - 1] == ")" and last not in ("const", "noexcept")
-            )
-            if found and not in_list and "enum" not in words:
-                entry = Function(file, found[0], head[0][1], line, found[1], True,
-                                 owner_of(head, found[0]))
-                functions.append(entry)
-                stack.append(("function", entry))
-                continue
-            stack.append(("other", None))
-            continue
-        if word == "}":
-            if stack:
-                _, entry = stack.pop()
-                if entry is not None:
-                    entry.last = line
-            head = []
-            continue
-        if word == ";" and parentheses == 0:
-            found = signature(head)
-            words = [w for w, _ in head]
-            if found and words[0] not in ("using", "typedef", "friend", "return"):
-                functions.append(
-                    Function(file, found[0], head[0][1], line, found[1], False)
-                )
-            head = []
-            continue
-        if word == ":" and [w for w, _ in head] in (["public"], ["private"], ["protected"]):
-            head = []
-            continue
-        head.append((word, line))
-    return functions, classes
+    tokens = list(tokens_of(without_noise(text)))
+    reader = Reader(file)
+    for word, line in tokens:
+        reader.read(word, line)
+    functions = [*macros(file, text), *reader.functions, *lambdas(file, tokens),
+                 *function_types(file, tokens)]
+    return functions, reader.classes
 
 
 def sources(root, folders, endings=(".h", ".hpp", ".c", ".cc")):
