@@ -8,9 +8,9 @@ Fenced blocks of a Markdown page, by their first line:
   ```sh as a user    not run here: commands that the tests are themselves run by (./run,
                      cmake); tests/package and .ci/run do
   ```c FILE          occurs in FILE, line by line, which the tests compile and run; the
-                     same for cpp, rust, go, python. A block with main is the whole FILE, but
-                     for the comments it begins with. One whole C program without a FILE:
-                     tests/api runs it.
+                     same for cpp, rust, go, python. A block in C, C++, Rust or Go with a function
+                     main is the whole FILE, but for the comments it begins with. One whole
+                     C program without a FILE: tests/api runs it.
   ```text            output or diagrams: not run
 Any other block is an error, and so is the name of or a link to a file that is not there, and
 a guide that the README does not link to.
@@ -23,6 +23,8 @@ import re
 import shutil
 import subprocess
 import sys
+
+MAIN = re.compile(r"\bint main\(|^(fn|func) main\(", re.M)
 
 
 def blocks(text):
@@ -41,8 +43,8 @@ def occurs(part, whole):
 
 
 def code(source):
-    """A C source without the comments it begins with."""
-    return re.sub(r"\A(\s*/\*.*?\*/)+", "", source, flags=re.S)
+    """A source without the comments it begins with."""
+    return re.sub(r"\A(\s*(/\*.*?\*/|//[^\n]*\n))+", "", source, flags=re.S)
 
 
 def unlinked(readme, root):
@@ -68,7 +70,7 @@ def main():
             source = root / info.split()[1]
             if not occurs(body, source.read_text()):
                 sys.exit(f"{page}: a block is not in {source}:\n{body}")
-            if "int main(" in body and squeeze(body) != squeeze(code(source.read_text())):
+            if MAIN.search(body) and squeeze(body) != squeeze(code(source.read_text())):
                 sys.exit(f"{page}: a program is shown, but not the whole of {source}")
             checked += 1
         else:
