@@ -82,8 +82,8 @@ int64_t CyclesOf(const Asked& asked, PricedBy prices, const CoreLeast* cores) {
   return Max(cycles, work);
 }
 
-// Every operand of the tiles is read or written at least once. An input that several
-// parts share counts for one of them.
+// Every operand of the tiles is read or written at least once. Parts of the output may need the
+// same elements of an input, so inputs count for the largest part alone.
 double ScratchpadEnergy(const Asked& asked) {
   int64_t read = 0;
   const OpTraits& traits = TraitsOf(asked.layer);
@@ -154,7 +154,7 @@ struct Asking {
   const BoundPrices& prices;
 };
 
-// Of all layers.
+// Sums over all layers.
 struct Sums {
   int64_t tiles = 0, host = 0, hold = 0;  // cycles
   int64_t loads = 0;
@@ -180,8 +180,10 @@ int64_t AddHostCall(const Asking& asking, const Layer& layer, Sums* sums) {
   return cycles;
 }
 
-// Adds what the caller says that a layer's tiles take beyond `least`. A caller knows no
-// positions, so it is asked only where what is needed of the output is a box.
+// A caller with a cost model of its own may vouch that the tiles of a layer take more than
+// `least` together; this adds the difference to the sums. The caller is told the extents of the
+// output but not which elements of it are needed, so it is asked only where the needed elements
+// are one box without gaps.
 Status AddCallers(const Asking& asking, uint32_t index, const LayerBound& least,
                   Sums* sums) {
   const BoundPrices& prices = asking.prices;
@@ -201,7 +203,7 @@ Status AddCallers(const Asking& asking, uint32_t index, const LayerBound& least,
   return Status::kOk;
 }
 
-// Fills the least of each layer, and their sums.
+// Fills the lower bounds of each layer, and their sums over all layers.
 Status FillLayers(const Asking& asking, Arena* scratch,
                   Span<sluice_layer_least_t> layers, Sums* sums,
                   sluice_layer_least_t* all) {
@@ -238,8 +240,11 @@ Status FillLayers(const Asking& asking, Arena* scratch,
   return Status::kOk;
 }
 
-// Fills the sums. Returns what engines take that move one transfer at a time, each with the
-// queue's latency: something that a store waits for is loaded last.
+// Fills the certificate's cycles of tiles, of DRAM's port and of the host; the plan takes at least
+// the largest of them. Returns a further bound, from the number of loads: an engine moves one
+// transfer at a time, and each transfer takes its queue's latency besides the time of its bytes.
+// Even if the engines share all loads equally, this takes (latencies + bytes' time) / engines.
+// Then a store follows, since whatever is loaded last is needed for something that is stored.
 int64_t FillCycles(const Hardware& hardware, const Sums& sums, PlanBound* bound) {
   const Engines engines(hardware);
   const Queues load = QueuesThat(engines, hardware, SLUICE_DOES_LOAD);
@@ -272,8 +277,9 @@ int64_t FillCycles(const Hardware& hardware, const Sums& sums, PlanBound* bound)
          (written == 0 ? 0 : store.latency + (one ? 0 : 1));
 }
 
-// The energy of what products load again; and the cycles of means of port and tiles, with
-// what they load or make again.
+// Adds what matrix products load again, or make again instead (reuse_bound.h). For the energy this
+// is one price per byte and per MAC. For the cycles, a plan takes at least any weighted mean of
+// the times of DRAM's port and of the tiles: kMeans weights are tried and the largest mean counts.
 Status BoundByReuse(const Asking& asking, const Sums& sums, Arena* scratch,
                     PlanBound* bound) {
   constexpr int kMeans = 4;
@@ -386,8 +392,8 @@ Status FindBound(const Graph& graph, const Hardware& hardware,
       QueuesThat(Engines(hardware), hardware, SLUICE_DOES_LOAD).latency + 1;
   const int64_t by_sums = bound->cycles;
   bound->cycles = Max(by_sums, serial);
-  // What is loaded again, and what must be moved behind a layer, is counted in bytes that
-  // all cost the same.
+  // Both of these bounds count bytes of any tensor alike, so they hold only where all tensors
+  // off chip take the same time and energy per byte.
   if (AllAlike(graph, hardware)) {
     SLUICE_TRY(BoundByReuse({graph, hardware, needs, prices}, sums, arena, bound));
     SLUICE_TRY(BoundByRoom({graph, hardware, needs, prices.by, first_load, sums.tiles},
@@ -409,7 +415,7 @@ Status FindBound(const Graph& graph, const Hardware& hardware,
   energy += constants * (home.read_pj_per_bit - dram.read_pj_per_bit);
   energy += written * (dram.write_pj_per_bit + pad.read_pj_per_bit);
   energy += static_cast<double>(bound->cycles) * hardware.leakage_pj_per_cycle;
-  // The same terms added in another order may round to less.
+  // A judge adds the same terms in another order, and its sum may round to less.
   bound->energy_pj = (energy + sums.host_pj) * (1 - 1e-9);
   return Status::kOk;
 }
