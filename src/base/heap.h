@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-// Moves item i down to its place; below it the order holds.
+// Moves item i down to its place. The items below it must be in heap order already.
 template <typename T, typename Less>
 void SiftDown(Span<T> heap, size_t i, Less less) {
   const T moved = heap[i];

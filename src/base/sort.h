@@ -21,7 +21,7 @@ namespace sluice {
 using LessIndex = bool (*)(const void*, uint32_t, uint32_t);
 void SortIndices(uint32_t* items, uint32_t* end, LessIndex less, const void* context);
 
-// Of n items of so many bytes each, a multiple of 4 up to kMostItemBytes;
+// Sorts n items of `item_bytes` bytes each (a multiple of 4, at most kMostItemBytes) by
 // less(context, &a, &b).
 constexpr size_t kMostItemBytes = 64;
 using LessItem = bool (*)(const void*, const void*, const void*);

@@ -17,7 +17,7 @@
 
 namespace sluice {
 
-// *what: static text that names the fault, where the status is not kOk.
+// *what: a static text that names the fault, if the status is not kOk.
 Status ListVisits(Span<const uint8_t> image, uint64_t most, Arena* arena,
                   Span<sluice_visit_t>* visits, const char** what);
 

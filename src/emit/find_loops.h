@@ -7,8 +7,8 @@
 // that repeats becomes one item; items that repeat become an item again, up to three
 // levels.
 //
-// solve/fusion/alike_runs.h finds repetition among layers, before there are steps: what
-// is alike there is the caller's question, and runs are neither nested nor moved.
+// solve/fusion/alike_runs.h finds repetition among layers, before there are steps: there
+// the caller decides which layers are alike, and runs are neither nested nor moved.
 //
 // Input    a program; how far back its waits reach (Emitter::back)
 // Output   pieces: runs of steps that become one instance each, in the order of the

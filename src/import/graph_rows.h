@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph as rows of tensors, layers and parameters, as graph.fbs has them by column.
+// A graph as rows: one struct for each tensor, layer and parameter. graph.fbs stores the
+// same data by column.
 //
 // Input    bytes of a graph that the library has accepted; or rows
 // Output   its rows; or bytes, the same for equal rows in every version

@@ -158,9 +158,9 @@ struct MeshCase {
   const LayerTerms& terms;
 };
 
-// `nest`: the loop nest of one node's part of one pass. Nodes without work (array steps may
-// reach beyond a part) do not count. kInfeasible with bytes if the operands below do
-// not fit beside the nest.
+// `nest`: the loop nest of one node's part of one pass. Nodes without work are not charged: a
+// step of the array may be longer than a part, so that some nodes get no part. kInfeasible, with
+// bytes in the diagnostic, if the operands below do not fit beside the nest.
 // options.resident: operands kept whole in the scratchpads, at least KeptOperands.
 //   Weights: of all passes, fetched once. An input from DRAM: one slice of C, for all
 //   slices of K.

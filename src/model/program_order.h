@@ -23,7 +23,7 @@
 
 namespace sluice {
 
-// By tensor.
+// Where each tensor lies in DRAM; indexed by tensor.
 struct DramOfTensors {
   Span<const uint32_t> root;
   Span<const TensorPlace> places;

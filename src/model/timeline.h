@@ -25,13 +25,14 @@ int64_t Latency(const TileList& list, const DmaNotation& dma, Span<int32_t> due)
 int64_t ProfileBuffer(const TileList& list, const DmaNotation& dma,
                       Span<int64_t> bytes);
 
-// Minimal use: every load is held during [use, end), every store during [use, end).
+// The same if every transfer's bytes were held as briefly as its tiles allow, during [use, end).
 int64_t ProfileMinimum(const TileList& list, Span<int64_t> bytes);
 
 double Energy(const FusionProblem& problem, const TileList& list);
 
-// SoMa's first-stage attributes: loads one tile ahead, stores during the tile
-// after; ordered by start, weights first, end, loads before stores.
+// The times that SoMa's first stage gives transfers: a load one tile before its first use, a store
+// during the tile after. Transfers are in order of start, then weights first, then by end, then
+// loads before stores.
 void DoubleBuffer(const TileList& list, DmaNotation* dma);
 
 enum class DmaFault : uint8_t {

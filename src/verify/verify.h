@@ -23,8 +23,8 @@
 
 namespace sluice {
 
-// What the judge counted itself, to compare with the report. Sums of what a hostile
-// stream says wrap around.
+// What the judge counted itself, to compare with the report. A hostile stream can make these
+// sums overflow; they wrap around then.
 struct VerifiedCounts {
   int64_t dram_read_bytes;
   int64_t dram_write_bytes;
@@ -46,7 +46,7 @@ struct VerifiedCounts {
   Span<LayerCounts> by_layer;    // one per layer of the graph; empty = not wanted
 };
 
-// counts->by_layer: as it was; their entries are filled.
+// The caller sets counts->by_layer, whose entries are filled; all other counts are set.
 Status Verify(const Graph& graph, const Hardware& hardware, const Plan& plan,
               Arena* scratch, VerifiedCounts* counts, Diagnostic* diagnostic);
 

@@ -26,7 +26,7 @@ enum class LayerKind : uint8_t {
   kCopy,     // by DMA alone, or a view
   kGather,   // indexed load
   kAppend,   // store into a state tensor
-  kHost,     // opaque
+  kHost,     // a function that the host calls (OPAQUE)
 };
 
 // Operators of one form have the same shape rules and the same geometry.
@@ -83,7 +83,7 @@ enum class WindowRule : uint8_t {
   kPads,    // windows of one element, PAD's attributes
 };
 
-// Over what a sum may be split into pieces.
+// The range that tiles may split to compute a sum in pieces.
 enum class SumRule : uint8_t {
   kNoSum,
   kWeightChannels,  // the weight's input channels; no pieces if channelwise
@@ -152,9 +152,10 @@ enum TileRole : uint8_t {
 
 // Where an operator has its scales and zero points.
 struct Quantities {
-  int8_t multiplier;  // number of the attribute, its shift is the next; or below
-  int8_t zero[3];     // of inputs 0 and 1 and the output: numbers of attributes, or -1
-  bool own_type = false;  // input 1, a table, a mask or indices, has one type, its own
+  int8_t
+      multiplier;  // number of its attribute (the shift is the next one), or k...Scales
+  int8_t zero[3];  // of inputs 0 and 1 and the output: numbers of attributes, or -1
+  bool own_type = false;  // input 1 is a table, a mask or indices, of a fixed type
 };
 constexpr int8_t kNoScales = -1;
 constexpr int8_t kPairsOfScales = -2;  // several attributes

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses of a section of a carried schedule: earlier ones where they are legal, free
-// ones for new buffers.
+// Addresses of the buffers of a section of a carried schedule: buffers keep their earlier
+// addresses where these are still legal, and new buffers get free addresses.
 //
 // Input    the valid parts of the earlier plan; a section with its list and its
 //          buffers; its unchanged head and tail.
@@ -16,8 +16,8 @@
 
 namespace sluice {
 
-// *held: section->offsets are set. *crowded: they are not, because new buffers find no
-// room between those that stay.
+// *held: section->offsets are set. *crowded: they are not set, because the new buffers do not fit
+// between the buffers that keep their addresses.
 Status AdoptOffsets(const CarriedCall& call, const CarriedParts& parts,
                     Section* section, bool* held, bool* crowded);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run of layers of a fused plan and how they run.
+// Layers of a fused plan that are decided together, and what was decided: whether they are fused,
+// and how.
 //
 // Input    nothing: this is data, filled by cut_sections.h, decide_section.h and
 //          carry/carried_section.h.
@@ -15,10 +16,10 @@ namespace sluice {
 struct Section {
   uint32_t first;  // layers [first, last) of the plan's order
   uint32_t last;
-  bool fused;           // else layer by layer
-  bool repeats;         // a repeated block: worth a longer search
-  double cost;          // when fused, by itself; in shares of the whole plan
-  uint32_t decision;    // equal for sections that share one result
+  bool fused;         // false: the plan has these layers one by one
+  bool repeats;       // a repeated block: worth a longer search
+  double cost;        // of these layers alone, if fused; as a share of the whole plan's
+  uint32_t decision;  // equal for sections that share one result
   uint64_t work_bytes;  // memory that the search used
   FusionRun run;
   FusionResult result;

@@ -23,7 +23,7 @@
 
 namespace sluice {
 
-// The cost of a plan over that of another one.
+// The cost of plan `now` divided by the cost of plan `then`.
 double RatioOf(const SpaceGoal& goal, const PlanTotal& now, const PlanTotal& then);
 
 class Improver {
@@ -43,14 +43,12 @@ class Improver {
 
   // last: the node at the end of the plan.
   Status Init(const Sequence<SpaceNode>& nodes, uint32_t last);
-  // Makes changes that pay until none is left. If the budget ends, the result so far
-  // stands.
+  // Makes changes that pay until none is left or the budget ends.
   Status Descend();
-  // Makes a change of segments from i on if it pays; *pays: whether it does.
+  // Makes a change of segments from i on if the plan then costs less; *pays: whether it does.
   Status Take(size_t i, const SegmentChange& change, bool* pays);
-  // Makes random changes. A change may raise the cost by a little, which shrinks to nothing
-  // on the way. Ends with the cheapest plan seen. work: layers of segments to make, and
-  // changes to try.
+  // Tries random changes, ends with the cheapest plan seen. A change may raise the cost a little,
+  // by less and less. Each try takes one of `work`, and so does each layer of a segment made.
   Status Anneal(uint64_t work, uint64_t seed);
   PlanTotal total() const { return of_.prices.Total(links_.end()); }
   // The segments, by position.
@@ -85,9 +83,10 @@ class Improver {
   SpaceNode first_ = {};  // the end of the plan before all changes
   PlanLinks links_;
   Span<PlanLink> tried_;
-  size_t fresh_ = 0;          // links tried that hold something else than before
-  size_t replaced_ = 0;       // links that these replace
-  double most_ = 1 - kLeast;  // cost of a change to keep, over the plan's
+  size_t fresh_ = 0;     // links tried that hold something else than before
+  size_t replaced_ = 0;  // links that these replace
+  double most_ =
+      1 - kLeast;  // a change is kept if it costs less than this times the plan
   uint64_t work_ = 0, kept_ = 0;
 };
 

@@ -20,20 +20,21 @@ struct EarlyLoads {
 };
 
 struct SpaceCost {
-  static constexpr uint8_t kEarly = 3;  // as `early` says
-  int64_t cycles = 0;                   // of its tiles
+  static constexpr uint8_t kEarly = 3;  // entries of `early`
+  int64_t cycles = 0;                   // of all its tiles
   EarlyLoads early[kEarly] = {};        // the first load, the first two, all
   int64_t ahead = 0;            // bytes that can be loaded before its first tile ends
   int64_t first_wait = 0;       // cycles its first tiles wait if loads start at once
   int64_t load = 0, store = 0;  // bytes, all
   int64_t transfers = 0;
   int64_t spill = 0;  // bytes of `store` that can go before its first tile
-  int64_t first_cycles = 0, last_cycles = 0;  // of its first, of its last iteration
-  int64_t last_store = 0;                     // bytes of its last iteration
-  int64_t exposed = 0;  // bytes that move while no tile runs: frames are not doubled
+  int64_t first_cycles = 0, last_cycles = 0;  // of its first and of its last iteration
+  int64_t last_store = 0;                     // bytes that its last iteration stores
+  int64_t exposed =
+      0;  // bytes moved while no tile runs, to or from a frame without a second one
   int64_t peak = 0;
   double energy_pj = 0;
-  bool squeezed = false;  // a root had to leave that another cut may keep
+  bool squeezed = false;  // a root did not fit; it might with other cuts
   uint8_t early_count = 0;
 
   // Bytes that its first iteration needs.

@@ -33,23 +33,23 @@ enum class UseForm : uint8_t {
 // What a segment does with a root.
 struct RootUse {
   uint32_t root;
-  UseForm form, was;    // was: as DescribeSegment found it
-  bool stored;          // kHeld, kUnused: Held::stored
-  bool made;            // by a layer of the segment
-  bool begun;           // made, and earlier segments made other parts of it
-  bool gone;            // it has left the scratchpad
-  bool lives;           // later segments read or make it
-  bool crossed;         // the segment touches a view of it whose axes are not nested
-  bool scattered;       // crossed, and a piece of it is not contiguous
-  bool travels;         // the first two iterations of the outer loops need other boxes
-  bool inner;           // only the block touches it; its box follows the block's loop
-  uint32_t from, to;    // positions of the segment that touch it
-  uint32_t depends;     // bits of loops that change what is needed of it
-  int64_t frame;        // bytes of the largest box needed
-  int64_t part;         // inner: the frame that GlanceAtBlock found
-  int64_t first_frame;  // bytes of the first iteration's box
-  int64_t moved;        // bytes of all boxes that differ from the one before
-  int64_t made_bytes;   // bytes that its layers make, all iterations
+  UseForm form, was;  // was: the form that DescribeSegment chose
+  bool stored;        // kHeld, kUnused: Held::stored
+  bool made;          // by a layer of the segment
+  bool begun;         // made, and earlier segments made other parts of it
+  bool gone;          // it has left the scratchpad
+  bool lives;         // later segments read or make it
+  bool crossed;       // the segment touches a view of it whose axes are not nested
+  bool scattered;     // crossed, and a piece of it is not contiguous
+  bool travels;       // two iterations in a row of the outer loops need different boxes
+  bool inner;         // only the block touches it; its box follows the block's loop
+  uint32_t from, to;  // positions of the segment that touch it
+  uint32_t depends;   // bits of loops that change what is needed of it
+  int64_t frame;      // bytes of the largest box needed
+  int64_t part;       // inner: the frame that GlanceAtBlock found
+  int64_t first_frame;      // bytes of the first iteration's box
+  int64_t moved;            // bytes of all boxes that differ from the one before
+  int64_t made_bytes;       // bytes that its layers make, all iterations
   int64_t lost, made_lost;  // SpaceProblem::LostBytes of `moved`, of `made_bytes`
   int64_t count;            // number of the boxes in `moved`
   uint8_t slots = 1;        // frames, used in turn
