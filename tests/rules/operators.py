@@ -11,11 +11,13 @@
 Codes are only ever appended, so their order means nothing: "op >= SLUICE_OP_ADD" is
 wrong as soon as a row is added. A switch lets a new operator fall into its default, and
 so does a chain: two or more comparisons with codes in one expression list the operators
-that share a property, which is a column of a table. One comparison alone may stand:
-it asks for that very operator. However it is written (ifs one below the other, a mask of shifted
-codes, a list that is searched), a file that names a second operator asks for a property, so a
-file outside the tables names one at most. Importers, training and the zoo make graphs: what they
-build names the operators, and only this last rule passes them over.
+that share a property, which is a column of a table. However a question is written (one
+comparison, ifs one below the other, a mask of shifted codes, a list that is searched), it names an
+operator, so a source outside the tables names none, and compares no `op` with a number
+(0 is no operator). NAMED lists
+the sources that make a layer and must say of which operator, with the reason. Importers, training
+and the zoo make graphs: what they build names the operators, and only this last rule passes them
+over.
 
 The columns of rows are enums of the tables' headers. A switch over one of them names every
 value and has no default: a new value then does not compile until each switch has it. Some
@@ -38,6 +40,12 @@ TABLES = ("src/model/ops/", "src/verify/op_rules", "firmware-sim/ops.")
 COLUMNS = ("src/model/ops/traits.h", "src/verify/op_rules.h", "firmware-sim/ops.h")
 FINE = ("Form", "Deed", "Means", "Slide")  # columns that nearly name the operator
 MAKERS = ("src/import/", "src/zoo/")  # of graphs
+NAMED = {  # source: (the operator that it names, why)
+    "src/cli/map_layers.cc": ("SLUICE_OP_BATCH_MATMUL", "makes the layer that a user describes"),
+    "src/model/host.cc": ("SLUICE_OP_OPAQUE", "a layer becomes one that the host executes"),
+}
+NUMBER = re.compile(r"\b(?:op|operator_code)\s*(?:[=!]=|[<>]=?)\s*[1-9]|"
+                    r"\b[1-9]\d*u?\s*(?:[=!]=|[<>]=?)\s*(?:\w+(?:\.|  ))*op\b")
 CODE = re.compile(r"\bSLUICE_OP_(?!COUNT\b|ENUM\b)[A-Z]\w*")
 CASE = re.compile(r"\bcase\s+SLUICE_OP_(\w+)")
 ORDER = re.compile(r"[<>]=?\s*SLUICE_OP_(?!COUNT)(\w+)|\bSLUICE_OP_(?!COUNT)(\w+)\s*[<>]=?")
@@ -105,11 +113,20 @@ def chains_of(path, text):
             yield f"{path}:{text.count(chr(10), 0, first) + 1}: {names}: a chain"
 
 
-def several_of(path, text):
-    """A complaint where a file names more than one operator."""
-    names = sorted(set(CODE.findall(without_noise(text))))
-    if len(names) > 1 and not path.startswith(MAKERS):
-        yield f"{path}: {', '.join(names)}: more than one operator outside the tables"
+def named_of(path, text, named):
+    """Complaints where a source outside the tables names an operator, or a number of one."""
+    if path.startswith(MAKERS):
+        return
+    text = without_noise(text).replace("->", "  ").replace("<<", "  ").replace(">>", "  ")
+    allowed, why = named.get(path, ("", ""))
+    names = set(CODE.findall(text))
+    for name in sorted(names - {allowed if why else ""}):
+        yield f"{path}: {name}: an operator is named outside the tables"
+    if allowed and allowed not in names:
+        yield f"{path}: {allowed} is not named: its row of NAMED is stale"
+    for found in NUMBER.finditer(text):
+        line = text.count("\n", 0, found.start()) + 1
+        yield f"{path}:{line}: {found.group(0)}: a code is compared with a number"
 
 
 def complaints_of(path, text, columns):
@@ -155,20 +172,25 @@ def self_test():
         found = list(complaints_of("a.cc", text, columns))
         if len(found) != want:
             sys.exit(f"self-test: {want} expected, found {found} in\n{text}")
+    named = {"src/plan/a.cc": ("SLUICE_OP_ADD", "it makes sums")}
     several = (
-        ("if (op == SLUICE_OP_ADD) return 1;\nif (op == SLUICE_OP_SUB) return 2;\n"
-         "if (op == SLUICE_OP_MUL) return 3;\nreturn 0;\n", 1),
+        ("if (op == SLUICE_OP_ADD) return 1;\nif (op == SLUICE_OP_SUB) return 2;\n", 1),
         ("return (1ull << SLUICE_OP_ADD | 1ull << SLUICE_OP_SUB) >> op & 1;\n", 1),
-        ("const int kOps[] = {SLUICE_OP_ADD, SLUICE_OP_SUB};\n", 1),
-        ("return Any(op, SLUICE_OP_ADD, SLUICE_OP_SUB);\n", 1),
-        ("return op == SLUICE_OP_ADD || op2 == SLUICE_OP_ADD || op < SLUICE_OP_COUNT;\n", 0),
-        ("// SLUICE_OP_ADD\nreturn op == SLUICE_OP_SUB;\n", 0),
+        ("const int kOps[] = {SLUICE_OP_ADD, SLUICE_OP_SUB, SLUICE_OP_MUL};\n", 2),
+        ("layer.op = SLUICE_OP_ADD;\nreturn op < SLUICE_OP_COUNT;\n", 0),
+        ("// SLUICE_OP_ADD\nreturn op == SLUICE_OP_SUB;\n", 2),  # and the row is stale
+        ("x.op = SLUICE_OP_ADD;\nreturn layer->op == 12 || 3 < graph->layer.op;\n", 2),
+        ("x.op = SLUICE_OP_ADD;\nreturn layer.op == other.op && stop == 1 && top > 2;\n", 0),
     )
     for text, want in several:
         for path, complaints in (("src/plan/a.cc", want), ("src/zoo/a.cc", 0)):
-            found = list(several_of(path, text))
+            found = list(named_of(path, text, named))
             if len(found) != complaints:
                 sys.exit(f"self-test: {complaints} expected, found {found} in\n{text}")
+    for path, rows in (("src/plan/b.cc", named), ("src/plan/b.cc", {"src/plan/b.cc": (
+            "SLUICE_OP_ADD", "")})):
+        if len(list(named_of(path, "return op == SLUICE_OP_ADD;\n", rows))) != 1:
+            sys.exit(f"self-test: a comparison without a reason passes: {rows}")
     print(f"{len(expected) + len(several)} sources judged as expected")
 
 
@@ -188,9 +210,10 @@ def main():
         if not path.startswith(TABLES):
             text = (root / path).read_text(encoding="utf-8")
             bad += complaints_of(path, text, columns)
-            bad += several_of(path, text)
+            bad += named_of(path, text, NAMED)
     if seen < 100 or any(len(columns.get(c, ())) < 8 for c in FINE) or not all(any(root.glob(t + "*")) for t in TABLES):
         sys.exit(f"{seen} sources, or a table is not where this rule looks for it")
+    bad += [f"NAMED: {path} is not there" for path in NAMED if not (root / path).exists()]
     print("\n".join(bad + [f"{seen} sources, {len(bad)} complaints"]))
     return 1 if bad else 0
 
