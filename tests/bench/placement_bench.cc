@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Placement: the minimalloc instances at their capacity, the reference cases of COSMA
+// Placement (check: the most bytes in use at once, counted by the tests' own code; no
+// placement is lower): the minimalloc instances at their capacity, the reference cases of COSMA
 // at their three budgets in both readings, and large graphs; CPU time of one thread,
 // best of the repetitions.
 #include <algorithm>
@@ -48,6 +49,7 @@ Json OffsetRow(const std::string& name, const sluice_test::Buffers& buffers,
            {"status", static_cast<int>(status)},
            {"peak_bytes", plan.peak},
            {"lower_bound", plan.lower_bound},
+           {"check", sluice_test::MostAtOnce(buffers)},
            {"legal", legal},
            {"nodes", plan.nodes},
            {"conflict", plan.conflict.size()},
@@ -126,6 +128,7 @@ Json ManyRow(uint64_t seed, uint32_t longest) {
           {"status", static_cast<int>(status)},
           {"peak_bytes", out.peak_bytes},
           {"lower_bound", out.lower_bound_bytes},
+          {"check", sluice_test::MostAtOnce(buffers)},
           {"legal",
            sluice_test::JudgeOffsets(buffers, offsets.data(), out.peak_bytes).empty()},
           {"nodes", out.nodes},
@@ -135,7 +138,7 @@ Json ManyRow(uint64_t seed, uint32_t longest) {
 }
 
 void AddOffsets(const std::string& shared, Json* rows) {
-  for (const char* name : {"A", "C", "E", "G", "I", "K"}) {
+  for (const char* name : {"A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K"}) {
     sluice_test::Buffers buffers;
     const std::string path = shared + "/reference/minimalloc/" + name + ".1048576.csv";
     if (!sluice_test::ReadCsv(path, &buffers)) continue;
@@ -210,17 +213,18 @@ int RunPlacementBench(bool json) {
     std::printf("%s\n", Json{{"offsets", offsets}, {"joint", joint}}.dump(1).c_str());
     return 0;
   }
-  std::printf("%-24s %7s %9s %10s %9s %6s %8s %9s %10s\n", "offsets", "buffers",
-              "capacity", "answer", "peak", "legal", "conflict", "nodes", "cpu ms");
+  std::printf("%-24s %7s %9s %10s %9s %9s %6s %8s %9s %10s\n", "offsets", "buffers",
+              "capacity", "answer", "peak", "check", "legal", "conflict", "nodes",
+              "cpu ms");
   for (const Json& r : offsets) {
     const sluice_status_t status = r["status"].get<int>();
-    std::printf("%-24s %7d %9d %10s %9d %6s %8d %9d %10.3f\n",
+    std::printf("%-24s %7d %9d %10s %9d %9d %6s %8d %9d %10.3f\n",
                 r["name"].get<std::string>().c_str(), r["buffers"].get<int>(),
                 r["capacity"].get<int>(),
                 status == SLUICE_OK ? "placed" : sluice_status_name(status),
-                r["peak_bytes"].get<int>(), r["legal"].get<bool>() ? "yes" : "NO",
-                r["conflict"].get<int>(), r["nodes"].get<int>(),
-                r["cpu_s"].get<double>() * 1e3);
+                r["peak_bytes"].get<int>(), r["check"].get<int>(),
+                r["legal"].get<bool>() ? "yes" : "NO", r["conflict"].get<int>(),
+                r["nodes"].get<int>(), r["cpu_s"].get<double>() * 1e3);
   }
   std::printf("\n%-24s %-6s %4s %9s %9s %9s %9s %6s %6s %9s\n", "joint", "mode", "ops",
               "capacity", "bytes", "bound", "reference", "proved", "legal", "cpu ms");

@@ -74,6 +74,20 @@ inline std::pair<int64_t, int64_t> UsedAt(const Buffers& b, size_t i, int64_t ti
   return {0, r.bytes};
 }
 
+// No placement is lower than the most bytes that are used at one moment.
+inline int64_t MostAtOnce(const Buffers& b) {
+  int64_t most = 0;
+  for (const sluice::LiveRange& from : b.ranges) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < b.ranges.size(); ++i) {
+      const auto bytes = UsedAt(b, i, from.begin);
+      sum += bytes.second - bytes.first;
+    }
+    most = std::max(most, sum);
+  }
+  return most;
+}
+
 // "" when the offsets are a legal placement within capacity, else what is wrong.
 inline std::string JudgeOffsets(const Buffers& b, const int64_t* offsets,
                                 int64_t capacity) {
