@@ -11,7 +11,8 @@ namespace {
 constexpr uint32_t kBeamWidth = 64;         // states: finds a plan of a window
 constexpr uint64_t kFirstStates = 1 << 12;  // of a window, in the first round
 constexpr uint32_t kRounds = 3;             // each with more states than the one before
-constexpr int kHalvings = 2;       // searches of a window, the second for half the gap
+constexpr int64_t kSteps =
+    8;  // parts of the gap: a search looks for a plan in the lowest
 constexpr size_t kMaxItems = 256;  // of a window: the narrowest sets
 
 // The steps [begin, end) of the order, which pay for the tensors that they touch first,
@@ -225,9 +226,10 @@ Status MakeExcerpt(Bounder* self, const Window& window, Excerpt* out) {
   return Status::kOk;
 }
 
-// Searches for a plan of the excerpt that is cheaper than the one that the beam has
-// found or, without one, than the whole plan's part in this window. If there is none,
-// that cost is the bound. When the states run out, a lower cost is tried as the bound.
+// Searches for a plan of the excerpt that costs little more than the bound. If there is
+// none, the bound rises, until it comes to a plan's cost: that of the beam's plan or,
+// without one, of the whole plan's part in this window. As few states cost so little,
+// the bound is high before the states run out.
 Status SolveExcerpt(Bounder* self, Excerpt* excerpt) {
   ArenaScope scope(self->work.arena);
   const OperatorGraph& graph = excerpt->graph;
@@ -240,26 +242,25 @@ Status SolveExcerpt(Bounder* self, Excerpt* excerpt) {
   SLUICE_TRY(ChooseOrder(graph, order, self->work, &found));
   self->states += found.states;
   excerpt->bound = Max(excerpt->bound, found.lower_bound);
+  const int64_t cost = found.found ? found.bytes : excerpt->cost;
   SpillSearchOptions search;
-  search.give_up = found.found ? found.bytes : excerpt->cost;
-  excerpt->exact = search.give_up <= excerpt->bound;
   search.charge = self->options.charge;
   search.capacity = self->options.capacity;
   search.max_states =
       Min(excerpt->limit,
           self->options.max_states - Min(self->states, self->options.max_states) + 1);
-  for (int i = 0; i < kHalvings && search.give_up > excerpt->bound; ++i) {
+  while (excerpt->bound < cost && !self->work.budget->Exhausted()) {
+    search.give_up = excerpt->bound + Max<int64_t>(1, (cost - excerpt->bound) / kSteps);
     SLUICE_TRY(
         SearchSpills(graph, search, self->work.budget, self->work.arena, &found));
     self->states += found.states;
-    excerpt->bound = Max(excerpt->bound, found.lower_bound);
-    if (found.complete) {
-      excerpt->exact = excerpt->exact || i == 0 || found.found;
-      break;
-    }
-    if (self->work.budget->Exhausted()) break;
-    search.give_up = excerpt->bound + (search.give_up - excerpt->bound) / 2;
+    const bool none = found.complete && !found.found;
+    excerpt->bound =
+        Max(excerpt->bound, none ? Min(found.beyond, cost) : found.lower_bound);
+    if (!found.complete) return Status::kOk;
+    if (found.found) break;
   }
+  excerpt->exact = !self->work.budget->Exhausted();
   return Status::kOk;
 }
 

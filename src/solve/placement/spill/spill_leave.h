@@ -14,40 +14,76 @@
 
 namespace sluice {
 
-// A lower bound on the bytes that any continuation still pays. While the hardest
-// operator to come runs, tensors read after it that are resident or made before must
-// fit beside its operands, or leave. Looks no further when it comes to `enough`.
+// Tensors that fit beside an operator or leave.
+struct Waiting {
+  int64_t excess;             // bytes without room
+  int64_t cheap = 0;          // bytes of those that leave without a write
+  int64_t least = INT64_MAX;  // price of the cheapest
+
+  void Add(int64_t bytes, int64_t write) {
+    excess += bytes;
+    if (write == 0) cheap += bytes;
+    least = Min(least, bytes + write);
+  }
+  // What is paid at least.
+  int64_t Price(int64_t granule) const {
+    if (excess <= 0 || least == INT64_MAX) return 0;
+    return Max(least, RoundUpTo(excess + Max<int64_t>(0, excess - cheap), granule));
+  }
+};
+
+// A lower bound on the bytes that any continuation still pays. While an operator to come
+// runs, tensors read after it that are resident or made before must fit beside its
+// operands, or leave. What different tensors pay adds up. Looks no further when it comes
+// to `enough`.
 template <int W>
 int64_t Owed(const SpillStates<W>& self, const SpillState<W>& s, int64_t enough) {
-  int64_t most = 0;
-  Bits<W> made = s.resident;  // resident, or gone and paid
-  s.executed.ForEach(
-      [&](uint32_t o) { made = made | self.model.inputs[o] | self.model.outputs[o]; });
+  int64_t sum = 0, most = 0;  // most: of one operator
+  Bits<W> made{};             // resident, or gone and paid
+  s.executed.ForEach([&](uint32_t o) {
+    for (int k = 0; k < W; ++k)
+      made.w[k] |= self.model.inputs[o].w[k] | self.model.outputs[o].w[k];
+  });
+  Bits<W> counted{};
   ((self.allowed & self.pressing) - s.executed).ForEach([&](uint32_t o) {
-    if (most >= enough) return;
-    const Bits<W> waiting =
-        (self.model.read_after[o] & s.resident) | (self.model.across[o] - made);
+    if (Max(sum, most) >= enough) return;
     int64_t excess = self.model.need[o] - self.options.capacity;
     if (self.model.in_place[o] != kNoOperand)
       excess -= self.model.bytes[self.model.in_place[o]];
-    int64_t cheap = 0, least = INT64_MAX;  // cheap: leave without a write
-    waiting.ForEach([&](uint32_t a) {
-      const int64_t write = s.copied.Has(a) ? 0 : WritePrice(self, a);
-      excess += self.model.bytes[a];
-      if (write == 0) cheap += self.model.bytes[a];
-      least = Min(least, self.model.bytes[a] + write);
-    });
-    if (excess <= 0 || least == INT64_MAX) return;
-    const int64_t price = excess + Max<int64_t>(0, excess - cheap);
-    most = Max(most, Max(least, RoundUpTo(price, self.model.granule)));
+    Waiting all = {excess}, more = {excess};  // more: not counted yet
+    Bits<W> waiting;
+    for (int k = 0; k < W; ++k) {
+      waiting.w[k] = (self.model.read_after[o].w[k] & s.resident.w[k]) |
+                     (self.model.across[o].w[k] & ~made.w[k]);
+      for (uint64_t rest = waiting.w[k]; rest != 0; rest &= rest - 1) {
+        const uint32_t a = static_cast<uint32_t>(64 * k + __builtin_ctzll(rest));
+        const int64_t bytes = self.model.bytes[a];
+        const int64_t write = s.copied.Has(a) ? 0 : WritePrice(self, a);
+        all.Add(bytes, write);
+        if (!counted.Has(a)) more.Add(bytes, write);
+      }
+    }
+    if (all.excess <= 0) return;
+    most = Max(most, all.Price(self.model.granule));
+    if (more.excess <= 0) return;
+    sum += more.Price(self.model.granule);
+    counted = counted | waiting;
   });
-  return most;
+  return Max(sum, most);
+}
+
+// Whether a plan of at least these bytes is still wanted.
+template <int W>
+bool MayPay(SpillStates<W>* self, int64_t bytes) {
+  if (bytes < self->give_up) return true;
+  self->beyond = Min(self->beyond, bytes);
+  return false;
 }
 
 template <int W>
 Status FinishStep(SpillStates<W>* self, const Bits<W>& gone, int64_t bytes) {
   ++self->leaves;
-  if (bytes >= self->give_up) return Status::kOk;
+  if (!MayPay(self, bytes)) return Status::kOk;
   const SpillState<W>& s = self->states[self->next.parent];
   self->next.bytes = bytes;
   self->next.copied = s.copied | gone;
@@ -63,7 +99,7 @@ Status FinishStep(SpillStates<W>* self, const Bits<W>& gone, int64_t bytes) {
   });
   if (self->options.width == 0) {
     const int64_t enough = self->give_up - bytes;
-    if (Owed(*self, self->next, enough) >= enough) return Status::kOk;
+    if (!MayPay(self, bytes + Owed(*self, self->next, enough))) return Status::kOk;
   }
   return InsertState(self);
 }
@@ -108,7 +144,7 @@ template <int W>
 Status Evict(SpillStates<W>* self, uint32_t at, int64_t excess, int64_t rest,
              const Bits<W>& gone, int64_t bytes) {
   if (self->options.width == 0 && self->budget->Tick()) self->limited = true;
-  if (self->limited || bytes >= self->give_up) return Status::kOk;
+  if (self->limited || !MayPay(self, bytes)) return Status::kOk;
   if (excess <= 0) return FinishStep(self, gone, bytes);
   if (rest < excess) return Status::kOk;
   if (self->options.max_evictions != 0 && self->leaves >= self->options.max_evictions) {

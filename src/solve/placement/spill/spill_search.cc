@@ -249,6 +249,7 @@ template <int W>
   }
   const int64_t reached = out->found ? out->bytes : self->give_up;
   out->lower_bound = Min(reached, Max(self->dropped, owed));
+  out->beyond = Min(self->beyond, self->dropped);
   out->complete = !self->limited && !self->cut;
   return Status::kOk;
 }

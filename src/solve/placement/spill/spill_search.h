@@ -25,6 +25,7 @@ struct SpillDecisions {
   bool complete = false;  // lower_bound proves the result, or that none exists below
   int64_t bytes = 0;
   int64_t lower_bound = 0;
+  int64_t beyond = 0;        // nothing found below give_up: no plan has fewer bytes
   int64_t window_bytes = 0;  // of the base plan in the window
   uint64_t states = 0;
   Span<uint32_t> order;

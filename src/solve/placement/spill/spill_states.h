@@ -80,6 +80,7 @@ struct SpillStates {
   uint32_t width = options.width;  // of a beam; 1 when its time is over
   int64_t give_up = options.give_up;  // states at or above it are dropped
   int64_t dropped = INT64_MAX;        // least bytes of a dropped state
+  int64_t beyond = INT64_MAX;         // least bound of states that give_up excluded
   bool cut = false;
   bool limited = false;
 

@@ -42,6 +42,42 @@ int64_t Recount(const Net& net, const Searched& found, SpillCharge charge) {
 }  // namespace
 
 TEST_CASE(
+    "spill search: a limit excludes no plan below it, and a bound is none too high") {
+  Rng rng(83);
+  int raised = 0;
+  for (int i = 0; i < 1500; ++i) {
+    Net net =
+        i % 2 == 0 ? sluice_test::ChainNet(&rng, 8) : sluice_test::RandomNet(&rng, 7);
+    if (i % 4 == 0) {
+      for (OperatorTensor& t : net.tensors) t.bytes = 2 + 2 * (t.bytes % 2);
+      for (Operator& op : net.operators) op.in_place = rng.Below(op.input_count);
+    }
+    CAPTURE(i);
+    const bool paper = i % 3 != 0;
+    SpillSearchOptions options;
+    options.charge = paper ? SpillCharge::kPaper : SpillCharge::kHost;
+    options.capacity = LargestOperator(net.Graph()) + rng.Below(3);
+    const int64_t least =
+        sluice_test::TryAll(net, options.capacity, paper, false).best_sums;
+    options.give_up = least + 1;
+    const Searched best(net, options);
+    REQUIRE(best.status == Status::kOk);
+    REQUIRE(best.found);
+    REQUIRE(best.bytes == least);
+    if (least == 0) continue;
+    options.give_up = 1 + rng.Below(static_cast<uint32_t>(least));
+    const Searched none(net, options);
+    REQUIRE(none.status == Status::kOk);
+    REQUIRE(none.complete);
+    REQUIRE(!none.found);
+    REQUIRE(none.beyond >= options.give_up);
+    REQUIRE(none.beyond <= least);
+    raised += none.beyond > options.give_up;
+  }
+  CHECK(raised > 100);
+}
+
+TEST_CASE(
     "spill search: the fewest bytes by sums, as brute force over orders and sets") {
   Rng rng(81);
   int spilling = 0;
