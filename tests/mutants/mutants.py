@@ -2,15 +2,18 @@
 """How many small changes to our own sources the tests of a room notice.
 
   mutants.py --build build/release --room verify [--sample 40] [--seed 1]
+  mutants.py --build build/release --room verify --each 20 [--files 'src/verify/b*']
 
 A change swaps an operator, a condition or a constant in one line of the room's sources. All
 changes of a sample are built once, as switches: the expression is there twice, and the
 environment says which of the changes is on. Then the suites of the room run once per change;
 a change that no suite notices survives. Survivors are printed with their line; those in
 equivalent.txt (file, the line's text and why nobody can notice) do not count.
+With --each, the sample has as many changes of every file, and the counts are printed per file.
 
 Needs a configured and built folder with compile_commands.json; changes nothing in it but its
-folder `mutants`. Exit code 1 when more survive than --most percent.
+folder `mutants`. Every test case runs once without a change, which tells what changes it
+reaches; a change is tried on these alone. Exit code 1 when more survive than --most percent.
 """
 import argparse
 import json
@@ -33,8 +36,8 @@ ROOMS = {
                [FROZEN, "test_sim", *SOUND]),
     # The importers' tests compare what functions of the host compute with the runtimes.
     "simulator": (["firmware-sim/*.cc"],
-                  [FROZEN, "test_sim", "test_zoo", "test_lower", *SOUND, "test_import",
-                   "test_import_onnx", "test_plan"]),
+                  [FROZEN, "test_sim", "test_lower", "test_import_onnx", *SOUND, "test_zoo",
+                   "test_import", "test_plan"]),
     "emit": (["src/emit/*.cc"],
              ["test_emit", "test_model", "test_lower", *SOUND, "test_api", "test_plan"]),
 }
@@ -47,19 +50,35 @@ SHAPES = [re.compile(r"^(\s*(?:\} else )?if \()(.*)(\) (?:return|continue|break|
           re.compile(r"^(\s*return )(.+)(;)$"),
           re.compile(r"^(\s*[\w.\->\[\]]+ (?:\+|-|\*)?= )(.+)(;)$")]
 SWITCH = """
+#include <stdio.h>
 #include <stdlib.h>
 static inline int sluice_mutant(int n) {
   static int chosen = -2;
+  static const char* reached;
+  static char seen[%d];
   if (chosen == -2) {
     const char* text = getenv("SLUICE_MUTANT");
     chosen = text == NULL ? -1 : atoi(text);
+    reached = getenv("SLUICE_MUTANTS_REACHED");
+  }
+  if (reached != NULL && !seen[n]) {
+    FILE* file = fopen(reached, "a");
+    seen[n] = 1;
+    if (file != NULL) {
+      fprintf(file, "%%d\\n", n);
+      fclose(file);
+    }
   }
   return chosen == n;
 }
 """
-# A change that makes a suite hang is noticed: seconds of CPU, so that a busy machine does not
-# count as one, many times what a suite takes.
+# A change that makes a test hang is noticed: seconds of CPU, so that a busy machine does not
+# count as one, many times what the tests take without a change.
+LEAST_SECONDS, TIMES = 10, 10
+# Cases that take less run together in one process.
+SHORT_SECONDS = 0.3
 MOST_SECONDS = 300
+SKIPPED = 77  # the exit code of tests that cannot run here
 # Tests that measure time: switches make sources slower.
 TIMED = "*takes milliseconds*,*a few times what the solve takes*,*no time that matters*"
 
@@ -105,7 +124,20 @@ def collect(root, patterns):
     return found
 
 
+def pick(every, arguments):
+    """The sample: of all changes, or of those of each file."""
+    chosen = random.Random(arguments.seed)
+    if arguments.each == 0:
+        return chosen.sample(every, min(arguments.sample, len(every)))
+    sample = []
+    for path in sorted({c[0] for c in every}):
+        mine = [c for c in every if c[0] == path]
+        sample += chosen.sample(mine, min(arguments.each, len(mine)))
+    return sample
+
+
 def known(root):
+    """Argued lines; a line followed by "  =>  " and an expression is argued for that change."""
     path = root / "tests/mutants/equivalent.txt"
     rows = set()
     for line in path.read_text(encoding="utf-8").splitlines():
@@ -152,7 +184,7 @@ def build_objects(sample, entries, work):
                 form[1] = f"(sluice_mutant({index}) ? ({changed}) : {form[1]})"
             for number, form in forms.items():
                 lines[number] = "".join(form)
-            head = SWITCH + f'#line 1 "{path.stem}_mutants{path.suffix}"\n'
+            head = SWITCH % len(sample) + f'#line 1 "{path.stem}_mutants{path.suffix}"\n'
             found, wrong = compile_one(entries[str(path)], path,
                                        head + "\n".join(lines) + "\n",
                                        entries[str(path)]["directory"], work)
@@ -180,18 +212,58 @@ def link(build, suite, objects, work):
     return program
 
 
-def notices(program, suite, index, build):
+def run(program, cases, build, index, seconds, reached=None):
+    """(whether some case fails, seconds of CPU) of the cases run in one process."""
     environment = {"SLUICE_MUTANTS": "4000", **os.environ, "SLUICE_MUTANT": str(index)}
-    command = [str(program), "--abort-after=1", "-tce=" + TIMED]
-    if ":" in suite:
-        command.append("-tc=" + suite.split(":")[1])
+    if reached is not None:
+        environment["SLUICE_MUTANTS_REACHED"] = str(reached)
+    # A comma separates names, so that a name's own is any character.
+    names = ",".join(re.sub(r'[,\\\\"]', "?", case) for case in cases)
+    command = [str(program), "--abort-after=1", "-tc=" + names, "-tce=" + TIMED]
 
     def limit():
-        resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
+        most = int(LEAST_SECONDS + TIMES * seconds)
+        resource.setrlimit(resource.RLIMIT_CPU, (most, most))
 
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, cwd=build, env=environment, preexec_fn=limit,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return done.returncode != 0
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return done.returncode not in (0, SKIPPED), after.ru_utime - before.ru_utime
+
+
+def cases_of(program, suite, build):
+    command = [str(program), "-ltc", "-tce=" + TIMED]
+    if ":" in suite:
+        command.append("-tc=" + suite.split(":")[1])
+    text = subprocess.run(command, cwd=build, capture_output=True, text=True).stdout
+    return [line for line in text.splitlines() if line and not line.startswith(("[", "==="))]
+
+
+def survey(program, suite, build, work):
+    """(seconds, program, case, changes it reaches) for each case of a suite, run without one."""
+    found = []
+    for case in cases_of(program, suite, build):
+        reached = work / "reached"
+        reached.write_text("")
+        failed, seconds = run(program, [case], build, -1, MOST_SECONDS, reached)
+        if failed:
+            print(f"{suite}: '{case}' fails without any change")
+            sys.exit(1)
+        found.append((seconds, program, case, set(map(int, reached.read_text().split()))))
+    return found
+
+
+def notice(tests, index, build):
+    """Whether a case that reaches the change notices it: short ones together, long ones after."""
+    mine = [t for t in tests if index in t[3]]
+    for program in dict.fromkeys(t[1] for t in mine):
+        short = [t for t in mine if t[1] == program and t[0] < SHORT_SECONDS]
+        if short and run(program, [t[2] for t in short], build, index,
+                         sum(t[0] for t in short))[0]:
+            return True
+    long = sorted((t for t in mine if t[0] >= SHORT_SECONDS), key=lambda t: t[0])
+    return any(run(t[1], [t[2]], build, index, t[0])[0] for t in long)
 
 
 def main():
@@ -200,6 +272,8 @@ def main():
     parser.add_argument("--build", required=True)
     parser.add_argument("--room", choices=list(ROOMS), required=True)
     parser.add_argument("--sample", type=int, default=40)
+    parser.add_argument("--each", type=int, default=0, help="changes of every file instead")
+    parser.add_argument("--files", default="*", help="only these sources")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--suites", type=int, default=99, help="only the first ones")
     parser.add_argument("--most", type=float, default=3, help="percent that may survive")
@@ -211,32 +285,40 @@ def main():
     entries = {}
     for entry in json.loads((build / "compile_commands.json").read_text()):
         entries.setdefault(entry["file"], entry)
-    every = [c for c in collect(root, patterns) if str(c[0]) in entries]
-    sample = random.Random(arguments.seed).sample(every, min(arguments.sample, len(every)))
+    every = [c for c in collect(root, patterns)
+             if str(c[0]) in entries and c[0].match(arguments.files)]
+    sample = pick(every, arguments)
     work = build / "mutants" / arguments.room
     work.mkdir(parents=True, exist_ok=True)
     objects, dropped = build_objects(sample, entries, work)
     names = sorted({suite.split(":")[0] for suite in suites})
     linked = {name: link(build, name, objects, work) for name in names}
-    programs = [(linked[suite.split(":")[0]], suite) for suite in suites]
-    for program, suite in programs:
-        if notices(program, suite, -1, build):
-            print(f"{suite} fails without any change")
-            return 1
+    tests, names = [], set()
+    for suite in suites:
+        for test in survey(linked[suite.split(":")[0]], suite, build, work):
+            if test[1:3] not in names:  # a part of a suite has run before the whole
+                names.add(test[1:3])
+                tests.append(test)
     equivalent = known(root)
-    survivors = argued = tried = 0
+    counts = {}  # of a file: tried, argued equivalent, survived
     for index, (path, number, text, change) in enumerate(sample):
         if index in dropped:
             continue
-        tried += 1
-        if any(notices(*program, index, build) for program in programs):
-            continue
         name = str(path.relative_to(root))
-        if (name, text) in equivalent:
-            argued += 1
+        count = counts.setdefault(name, [0, 0, 0])
+        count[0] += 1
+        if notice(tests, index, build):
             continue
-        survivors += 1
-        print(f"survives: {name}:{number + 1}: {text}  =>  {change[2]}", flush=True)
+        if {(name, text), (name, f"{text}  =>  {change[2]}")} & equivalent:
+            count[1] += 1
+            continue
+        count[2] += 1
+        unreached = "" if any(index in t[3] for t in tests) else "  (not reached)"
+        print(f"survives: {name}:{number + 1}: {text}  =>  {change[2]}{unreached}", flush=True)
+    if arguments.each:
+        for name, count in counts.items():
+            print("{}: {} tried, {} argued equivalent, {} survive".format(name, *count))
+    tried, argued, survivors = (sum(c[i] for c in counts.values()) for i in range(3))
     percent = 100 * survivors / max(tried, 1)
     print(f"{arguments.room}: {len(every)} possible changes, {tried} tried, {argued} argued "
           f"equivalent, {survivors} survive ({percent:.1f} %)")
