@@ -7,6 +7,7 @@ namespace sluice {
 namespace {
 
 constexpr char kStage[] = "emit";
+constexpr size_t kMostSlots = UINT16_MAX;  // numbered from 1; slot 0 is the scratchpad
 
 // The piece that is being written.
 struct Writing {
@@ -50,7 +51,7 @@ Status SlotOf(const Writing& w, const Slot& wanted, uint16_t* slot) {
       return Status::kOk;
     }
   }
-  if (body->slots.size() >= 65535 - 1) return Status::kUnsupported;
+  if (body->slots.size() >= kMostSlots) return Status::kUnsupported;
   SLUICE_TRY(body->slots.Push(wanted));
   *slot = static_cast<uint16_t>(body->slots.size());
   return Status::kOk;

@@ -40,8 +40,9 @@ sluice_test::GraphSpec OneLayer(uint16_t op, const std::vector<int32_t>& attribu
 // A program of one layer, and an emitter made ready as EmitStream does it.
 struct Blocks {
   explicit Blocks(uint16_t op = SLUICE_OP_REQUANTIZE,
-                  const std::vector<int32_t>& attributes = {})
-      : n(OneLayer(op, attributes)), places(2) {
+                  const std::vector<int32_t>& attributes = {},
+                  const sluice_test::HardwareSpec& hardware = {})
+      : n(OneLayer(op, attributes), hardware), places(2) {
     lowering.places = Span<TensorPlace>(places.data(), places.size());
     for (TensorPlace& place : places) place.stride[3] = 1;
   }
@@ -178,6 +179,34 @@ TEST_CASE("fill body: a slot per tensor and way of moving, an operand per place"
   CHECK(body.operands[body.transfers[2].src].slot == 2);
   CHECK(body.transfers[3].src == body.transfers[0].src);
   CHECK(body.transfers[3].dst == body.transfers[2].dst);
+}
+
+TEST_CASE("fill body: a transfer takes 65535 descriptors and not one more") {
+  // A descriptor per row, and rows apart from each other in DRAM.
+  sluice_test::HardwareSpec hardware;
+  hardware.queues = {sluice_test::QueueSpec{}};
+  hardware.queues[0].max_rows = 1;
+  for (const bool fits : {true, false}) {
+    CAPTURE(fits);
+    Blocks b(SLUICE_OP_REQUANTIZE, {}, hardware);
+    REQUIRE(b.program.BeginBlock() == Status::kOk);
+    Transfer t = Move(0, 0, 0);
+    const int32_t extent[kAxes] = {1, fits ? 255 : 256, fits ? 257 : 256, 4};
+    t.buffer = DenseBuffer(BufferRange{0, 4 * 65536}, extent, SLUICE_DTYPE_INT8, 1);
+    for (int a = 0; a < kAxes; ++a) t.dram.extent[a] = extent[a];
+    t.dram.stride[1] = 64 * 256;
+    REQUIRE(b.program.AddTransfer(StepKind::kLoad, 0, t) == Status::kOk);
+    b.Ready({{}});
+    Body body(&b.n.arena);
+    if (fits) {
+      REQUIRE(b.Fill(0, &body) == Status::kOk);
+      CHECK(body.transfers[0].descriptors == 65535);
+    } else {
+      CHECK(b.Fill(0, &body) == Status::kUnsupported);
+      CHECK(std::string(b.n.diagnostic.message) ==
+            "a transfer takes 65536 descriptors of queue 0; 65535 are the most");
+    }
+  }
 }
 
 TEST_CASE("fill body: a host call's operands are whole tensors behind the others") {

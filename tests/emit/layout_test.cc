@@ -143,6 +143,108 @@ TEST_CASE("layout: streams of 2 GiB are refused with their bytes") {
   CHECK(std::string(p.diagnostic.message) == "the stream exceeds 2 GiB");
   CHECK(p.diagnostic.available_bytes == kMaxImage);
   CHECK(p.diagnostic.required_bytes == 384 + uint64_t{kMaxImage});
+  Parts largest(1);
+  largest.parts.entries[0].body_bytes = kMaxImage - 384;
+  CHECK(largest.LayOut() == Status::kOk);
+  CHECK(largest.parts.header.size_bytes == kMaxImage);
+}
+
+// A stream with one block, whose table and body lie where a test wants them.
+struct OnDevice {
+  OnDevice(uint32_t block_offset, uint32_t body_offset) {
+    header.block_offset = block_offset;
+    header.block_count = 1;
+    body = body_offset;
+  }
+  Span<const uint8_t> Bytes(size_t size) {
+    sluice_block_t entry = {};
+    entry.body_offset = body;
+    memcpy(bytes, &header, sizeof header);
+    memcpy(bytes + header.block_offset, &entry, sizeof entry);
+    return {bytes, size};
+  }
+  sluice_stream_header_t header = {};
+  uint32_t body;
+  uint8_t bytes[512] = {};
+};
+
+TEST_CASE("layout: a table keeps its place if the gap before it is small enough") {
+  // The table of blocks has 96 bytes, and 64 more are room enough; the instances' table
+  // has 32 bytes, and 64 more, and 64 that the table before it was moved by.
+  struct Row {
+    uint32_t blocks, instances;  // on the device
+    uint32_t blocks_now, instances_now;
+  };
+  const Row rows[] = {
+      {176, 272, 176, 272},        // as they would lie without a device
+      {176 + 64, 336, 240, 336},   // as far behind as is allowed
+      {176 + 80, 336, 240, 336},   // farther: moves to where the room ends
+      {176 - 16, 272, 240, 400},   // in the header
+      {176 + 8, 272, 240, 400},    // not on 16 bytes
+      {176 + 80, 464, 240, 464},   // room that the table before it did not need
+      {176 + 80, 480, 240, 400},   // farther than that
+      {176 + 64, 464, 240, 400}};  // no room is left over by a table that stays
+  for (const Row& row : rows) {
+    CAPTURE(row.blocks);
+    CAPTURE(row.instances);
+    sluice_stream_header_t header = {};
+    header.block_offset = row.blocks;
+    header.instance_offset = row.instances;
+    uint8_t bytes[sizeof header];
+    memcpy(bytes, &header, sizeof header);
+    Parts p(2, Span<const uint8_t>(bytes, sizeof bytes));
+    REQUIRE(p.LayOut() == Status::kOk);
+    CHECK(p.parts.header.block_offset == row.blocks_now);
+    CHECK(p.parts.header.instance_offset == row.instances_now);
+  }
+}
+
+TEST_CASE("layout: a body keeps its place if the stream has an entry for it") {
+  const auto body_of = [](const OnDevice& device, size_t size) {
+    OnDevice copy = device;
+    Parts p(2, copy.Bytes(size));
+    REQUIRE(p.LayOut() == Status::kOk);
+    return p.parts.entries[0].body_offset;
+  };
+  // Behind the header, all tables move by 64 bytes each, the body too, unless its place
+  // is known.
+  OnDevice device(256, 0);
+  const uint32_t moved = body_of(device, 352);
+  device.body = moved - 48;
+  CHECK(body_of(device, 352) == moved - 48);
+  CHECK(body_of(device, 351) == moved);  // the entry is cut off
+  device.header.block_count = 0;
+  CHECK(body_of(device, 352) == moved);
+  device.header.block_count = 1;
+  device.header.block_offset = 416;
+  CHECK(body_of(device, 512) == moved - 48);  // as near to the end as fits
+}
+
+TEST_CASE("layout: many bodies are written, and none once the call is cancelled") {
+  Parts p(1);
+  for (int b = 1; b < 40; ++b) {
+    sluice_block_t entry = {};
+    entry.body_bytes = sizeof p.body;
+    REQUIRE(p.parts.entries.Push(entry) == Status::kOk);
+    REQUIRE(p.parts.bodies.Push(reinterpret_cast<const uint8_t*>(p.body)) ==
+            Status::kOk);
+  }
+  const Span<const uint8_t> image = p.Image();
+  for (size_t b = 0; b < 40; ++b) {
+    const sluice_block_t& entry = p.parts.entries[b];
+    CHECK(memcmp(image.data() + entry.body_offset, p.body, sizeof p.body) == 0);
+  }
+  const uint32_t cancel = 1;
+  Budget clock({}, 0, 0, &cancel);
+  p.memory.Watch(&clock);
+  std::vector<uint32_t> none(image.size() / 4);
+  CHECK(WriteStream(p.parts, reinterpret_cast<uint8_t*>(none.data())) ==
+        Status::kStopped);
+  p.memory.Watch(nullptr);
+  // The first bodies are small and written before the time is looked at; the last are
+  // not.
+  const uint32_t last = p.parts.entries[39].body_offset / 4;
+  CHECK(none[last] == 0);
 }
 
 }  // namespace

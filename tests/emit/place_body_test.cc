@@ -95,5 +95,19 @@ TEST_CASE("place body: what is the same is there once, bytes and counts both tol
   CHECK(p.parts.bodies.size() == 4);
 }
 
+TEST_CASE("place body: a body of all bytes of an image is too large for memory alone") {
+  // Bodies are counted before they are written, so the words need not be there.
+  Placing p;
+  Memory small(sluice_test::Nouns::Allocator(), 1 << 20);
+  Arena arena(&small);
+  StreamParts parts(&arena);
+  Body body(&p.arena);
+  uint32_t word = 0, block = 0;
+  body.list = Span<uint32_t>(&word, kMaxImage / 4);
+  CHECK(PlaceBody(body, &parts, &block) == Status::kOutOfMemory);
+  body.list = Span<uint32_t>(&word, kMaxImage / 4 + 1);
+  CHECK(PlaceBody(body, &parts, &block) == Status::kUnsupported);
+}
+
 }  // namespace
 }  // namespace sluice
