@@ -25,7 +25,10 @@ sluice_test::GraphSpec OneLayer() {
 
 // One block of loads and tiles; step i waits as waits[i] says.
 struct Steps {
-  Steps() : n(OneLayer()) { REQUIRE(program.BeginBlock() == Status::kOk); }
+  explicit Steps(const sluice_test::HardwareSpec& hardware = {})
+      : n(OneLayer(), hardware) {
+    REQUIRE(program.BeginBlock() == Status::kOk);
+  }
 
   void Load(int64_t offset, uint32_t buffer = 0, std::vector<ProgramWait> of = {}) {
     Transfer t = {};
@@ -36,8 +39,11 @@ struct Steps {
     REQUIRE(program.AddTransfer(StepKind::kLoad, 0, t) == Status::kOk);
     Waits(of);
   }
-  void Tile(const std::vector<int32_t>& origin, std::vector<ProgramWait> of = {}) {
+  void Tile(const std::vector<int32_t>& origin, std::vector<ProgramWait> of = {},
+            int32_t c_begin = 0, int32_t c_end = 0) {
     TileStep t = {};
+    t.c_begin = c_begin;
+    t.c_end = c_end;
     t.present[kRoleInput0] = true;
     t.operand[kRoleInput0] = DenseBuffer({0, 4}, kFour, SLUICE_DTYPE_INT8, 1);
     t.cycles = 1;
@@ -187,6 +193,34 @@ TEST_CASE("find loops: distances that grow, and a few steps, are no loop") {
   enough.Find();
   REQUIRE(enough.found.loops.size() == 1);
   CHECK(enough.found.loops[0].count == 17);
+}
+
+TEST_CASE("find loops: tiles that walk along input channels, all of one length") {
+  Steps s;
+  for (int32_t i = 0; i < 20; ++i) s.Tile({}, {}, 4 * i, 4 * i + 4);
+  s.Find();
+  REQUIRE(s.found.loops.size() == 1);
+  CHECK(s.found.loops[0].count == 20);
+  Steps longer;
+  for (int32_t i = 0; i < 20; ++i) longer.Tile({}, {}, 4 * i, 5 * i + 4);
+  longer.Find();
+  CHECK(longer.found.loops.size() == 0);
+}
+
+TEST_CASE("find loops: the longest period is 128 steps for each node") {
+  for (const uint32_t nodes : {1u, 2u}) {
+    for (const uint32_t more : {0u, 1u}) {
+      CAPTURE(nodes);
+      CAPTURE(more);
+      sluice_test::HardwareSpec hardware;
+      hardware.node_cols = nodes;
+      Steps s(hardware);
+      const uint32_t period = 128 * nodes + more;
+      for (uint32_t i = 0; i < 3 * period; ++i) s.Load(0, 4 * (i % period));
+      s.Find();
+      CHECK(s.found.loops.size() == 1 - more);
+    }
+  }
 }
 
 TEST_CASE("find loops: of 2000 random nests each is the program again") {
