@@ -24,32 +24,44 @@ struct Certified {
     to.count = static_cast<uint32_t>(least.layers.size());
     to.layers = rows;
     REQUIRE(to.count <= 4);
-    sluice::judge::LeastOfLayer all;
     for (uint32_t l = 0; l < to.count; ++l) {
       const sluice::judge::LeastOfLayer& layer = least.layers[l];
       rows[l] = {static_cast<uint64_t>(layer.cycles / 2),
                  static_cast<uint64_t>(layer.constants / 2),
                  static_cast<uint64_t>(layer.loaded / 2),
                  static_cast<uint64_t>(layer.stored / 2), layer.energy / 2};
+    }
+    AddUp(0, 0, 0);
+  }
+  // The sums of the rows and what follows, where calls of the host take so many cycles of
+  // the rows', hold the port for so many of these, and take so much energy.
+  void AddUp(uint64_t host, uint64_t hold, double host_pj) {
+    sluice_certificate_t& to = certificate();
+    to.all = {};
+    for (uint32_t l = 0; l < to.count; ++l) {
       to.all.cycles += rows[l].cycles;
       to.all.constant_bytes += rows[l].constant_bytes;
       to.all.loaded_bytes += rows[l].loaded_bytes;
       to.all.stored_bytes += rows[l].stored_bytes;
       to.all.energy_pj += rows[l].energy_pj;
     }
-    all.cycles = static_cast<double>(to.all.cycles);
+    sluice::judge::LeastOfLayer all;
+    all.cycles = static_cast<double>(to.all.cycles - host);
     all.constants = static_cast<double>(to.all.constant_bytes);
     all.loaded = static_cast<double>(to.all.loaded_bytes);
     all.stored = static_cast<double>(to.all.stored_bytes);
     all.energy = to.all.energy_pj;
-    const sluice::judge::LeastTimes times = TimesOf(own.judge, all, 0);
+    const sluice::judge::LeastTimes times =
+        TimesOf(own.judge, all, static_cast<double>(hold));
+    to.host_cycles = host;
     to.compute_cycles = static_cast<uint64_t>(times.compute);
     to.port_cycles = static_cast<uint64_t>(times.port);
     sluice_report_t& report = own.judged.plan.report;
-    report.bound_latency_cycles = std::max(to.compute_cycles, to.port_cycles);
-    report.bound_energy_pj =
-        EnergyOf(own.judge, all) + static_cast<double>(report.bound_latency_cycles) *
-                                       own.judged.hardware.leakage_pj_per_cycle;
+    report.bound_latency_cycles =
+        std::max({to.host_cycles, to.compute_cycles, to.port_cycles});
+    report.bound_energy_pj = EnergyOf(own.judge, all) + host_pj +
+                             static_cast<double>(report.bound_latency_cycles) *
+                                 own.judged.hardware.leakage_pj_per_cycle;
     report.bound_energy_pj *= 1 - 1e-9;
   }
   std::string Message() {
@@ -85,7 +97,40 @@ TEST_CASE("certificate: more than the judge's own is refused with the layer") {
   CHECK(c.own.d.layer == 0);
   Certified again;
   again.certificate().again_pj = again.least.again_pj + 1;
-  CHECK(again.Message().find("again_pj") != std::string::npos);
+  CHECK(again.Message().find("the certificate's again_pj is ") == 0);
+  again.certificate().again_pj = -1;
+  CHECK(again.Message().find("the certificate's again_pj is -1") == 0);
+  again.certificate().again_pj = 0;
+  again.certificate().caller_pj = -1;
+  CHECK(again.Message().find("the certificate's caller_pj is -1") == 0);
+}
+
+TEST_CASE(
+    "certificate: a call of the host takes all of its cycles, or none are claimed") {
+  Certified c(GatherHostCase());
+  CHECK(c.Message() == "");
+  sluice::Hardware& h = c.own.judged.hardware;
+  h.host.pj_per_cycle = 1e6;
+  c.rows[1].cycles = 100;
+  c.AddUp(100, 0, 100 * 1e6);
+  CHECK(c.Message() == "");
+  for (const uint64_t wrong : {99, 101}) {
+    c.rows[1].cycles = wrong;
+    c.AddUp(wrong, 0, 100 * 1e6);
+    CHECK(c.Message() == "the certificate's cycles of a HOST call is " +
+                             std::to_string(wrong) + ", the judge's own 100");
+    CHECK(c.own.d.layer == 1);
+  }
+  // The call moves 24 bytes in and 24 out, four in a cycle.
+  h.host.uses_port = true;
+  c.rows[1].cycles = 112;
+  const double moved = 8 * 24 * (h.dram().read_pj_per_bit + h.dram().write_pj_per_bit);
+  c.AddUp(112, 12, 100 * 1e6 + moved);
+  CHECK(c.Message() == "");
+  c.AddUp(112, 0, 100 * 1e6 + moved);
+  CHECK(c.Message().find("the certificate's port_cycles is ") == 0);
+  c.AddUp(112, 12, 0);
+  CHECK(c.Message().find("energy with again_pj") != std::string::npos);
 }
 
 TEST_CASE("certificate: the report's bounds are its own") {

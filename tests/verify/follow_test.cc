@@ -66,6 +66,9 @@ TEST_CASE("follow: tensors lie in regions of their kind, apart and aligned") {
   c.places[0].region = SLUICE_REGION_GBUF;
   CheckRejected(c, "structure", "a tensor's place has no region");
   c = ConvCase();
+  c.places[0].region = SLUICE_REGION_COUNT;
+  CheckRejected(c, "structure", "a tensor's place has no region");
+  c = ConvCase();
   c.places[0].region = SLUICE_REGION_CONST;
   CheckRejected(c, "structure", "tensor 0 lies in a region of another kind");
   c = ConvCase();
@@ -82,6 +85,11 @@ TEST_CASE("follow: tensors lie in regions of their kind, apart and aligned") {
 TEST_CASE("follow: outputs have a place, and are all there at the end") {
   Case c = ConvCase();
   c.places[3].region = 255;
+  CheckRejected(c, "output", "an output or state has no place in DRAM");
+  c = AppendCase();
+  Drop(&c, kDma, 2);  // both stores of rows
+  Drop(&c, kDma, 2);
+  c.places[0].region = 255;
   CheckRejected(c, "output", "an output or state has no place in DRAM");
   c = ConvCase();
   c.places[3].stride[1] += 1;  // not as the stores write it
