@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // LOAD, STORE, FORWARD and HOST: memories, shapes, gathered rows.
+#include "base/rng.h"
 #include "cases.h"
 #include "judged_case.h"
+#include "model/engines.h"
 
 namespace sluice_test {
 namespace {
@@ -155,6 +157,65 @@ TEST_CASE("transfers: the host reads and writes whole tensors, as long as it say
       c, "order",
       "instance 0, instruction 3: overwrites not ordered after instruction 1 of "
       "engine column 1, which touches the same bytes");
+}
+
+// A load of a box between strides of its own on each side, of a queue's limits. States too
+// many descriptors, so that the judge says how many it takes.
+std::string TakenBy(const QueueSpec& queue, const Four& box, const Four& dram,
+                    const Four& scratch) {
+  Case c;
+  c.hardware.queues = {queue};
+  c.hardware.scratchpad_bytes = 1 << 20;
+  const uint8_t i8 = SLUICE_DTYPE_INT8;
+  const std::vector<int32_t> dims(box.begin(), box.end());
+  c.graph.tensors.push_back({dims, i8, 1, 0, 0});
+  c.graph.tensors.push_back({dims, i8, 2, 0, 0});
+  const std::vector<int32_t> attributes = {1, 1 << 30, 1, 2, -128, 127};
+  c.graph.layers.push_back({SLUICE_OP_REQUANTIZE, {0}, {1}, attributes});
+  c.places = {{SLUICE_REGION_INPUT, 0, dram},
+              PlaceAt(SLUICE_REGION_OUTPUT, 0, box, i8)};
+  BlockBuilder& b = OneBlock(&c, 1 << 19, 0, 1 << 19, 1 << 19, 0);
+  c.stream.AddKernel(SLUICE_OP_REQUANTIZE, 0, attributes);
+  b.Load(b.Strided(2, i8, box, dram, 0), b.Strided(0, i8, box, scratch, 0));
+  b.transfers.back().descriptors = 65535;
+  const Verdict v = Judge(c);
+  CHECK(v.status == sluice::Status::kRejected);
+  return v.message;
+}
+
+TEST_CASE(
+    "transfers: descriptors of random boxes and queues are what the planner counts") {
+  sluice::Rng rng(5);
+  int several = 0;
+  for (int round = 0; round < 3000; ++round) {
+    CAPTURE(round);
+    QueueSpec spec;
+    spec.max_rows = rng.Below(2) == 0 ? 0 : 1 + rng.Below(6);
+    spec.max_row_bytes = rng.Below(2) == 0 ? 0 : 1 + rng.Below(12);
+    spec.max_axes = rng.Below(2) == 0 ? 0 : 1 + rng.Below(4);
+    Four box, dram, scratch;
+    uint32_t next_dram = 1, next_scratch = 1;
+    for (size_t a = 4; a-- > 0;) {
+      box[a] = 1 + rng.Below(a == 3 ? 24 : 5);
+      dram[a] = next_dram + (rng.Below(3) == 0 ? rng.Below(4) : 0);
+      scratch[a] = next_scratch + (rng.Below(3) == 0 ? rng.Below(4) : 0);
+      next_dram = dram[a] * box[a];
+      next_scratch = scratch[a] * box[a];
+    }
+    sluice::Queue queue;
+    queue.max_rows = spec.max_rows;
+    queue.max_row_bytes = spec.max_row_bytes;
+    queue.max_axes = spec.max_axes;
+    int32_t extent[4];
+    for (size_t a = 0; a < 4; ++a) extent[a] = static_cast<int32_t>(box[a]);
+    const int64_t want =
+        WorkOf(queue, {extent, dram.data(), scratch.data(), 1, false}).descriptors;
+    CHECK(TakenBy(spec, box, dram, scratch) ==
+          "instance 0, instruction 0: a transfer of 65535 descriptors that takes " +
+              std::to_string(want));
+    several += want > 1;
+  }
+  CHECK(several > 1000);
 }
 
 }  // namespace

@@ -37,6 +37,47 @@ TEST_CASE("visits: two loops make six visits, moved in DRAM and in the layer") {
   CHECK(tile.origin[2] == 0);
 }
 
+TEST_CASE("visits: a tile that loops move stays within 31 bits on every axis") {
+  const Case c = LoopCase();
+  OwnJudge own(c);
+  REQUIRE(ReadStream(&own.judge) == Status::kOk);
+  const sluice::judge::StreamView& s = own.judge.stream;
+  const auto moves = [&](int axis, uint32_t origin) {
+    sluice_tile_t tile = c.stream.blocks[0].tiles[0];
+    tile.origin[axis] = origin;
+    return MoveTile(s, 5, &tile);
+  };
+  CHECK(moves(0, INT32_MAX - 1));  // the outer loop moves it by one
+  CHECK(!moves(0, INT32_MAX));
+  CHECK(moves(1, INT32_MAX - 2));
+  CHECK(!moves(1, INT32_MAX - 1));
+  Case down = LoopCase();
+  down.stream.steps[7] = -1;
+  OwnJudge below(down);
+  REQUIRE(ReadStream(&below.judge) == Status::kOk);
+  sluice_tile_t tile = c.stream.blocks[0].tiles[0];
+  CHECK(!MoveTile(below.judge.stream, 5, &tile));
+  tile.origin[0] = 1;
+  CHECK(MoveTile(below.judge.stream, 5, &tile));
+  CHECK(tile.origin[0] == 0);
+}
+
+TEST_CASE("visits: a loop moves a slot by all addresses at most") {
+  // Two iterations: 2^47 bytes each are the most, up or down.
+  const auto refused = [](int32_t high, int32_t low) {
+    Case c = LoopCase();
+    c.stream.steps[3] = low;
+    c.stream.steps[4] = high;
+    const Verdict v = Judge(c);
+    CHECK(v.status == Status::kRejected);
+    return v.message == "a loop moves a slot beyond its region";
+  };
+  CHECK(refused(1 << 15, 1));
+  CHECK(!refused(1 << 15, 0));
+  CHECK(!refused(-(1 << 15), 0));
+  CHECK(refused(-(1 << 15) - 1, -1));
+}
+
 TEST_CASE("visits: loops are nested, and steps are those of the innermost one") {
   const char* loop = "loop 1 is not nested or apart, or its count or parent is wrong";
   CheckChanged([](StreamBuilder* s) { s->loops[1].parent = SLUICE_NONE; }, "structure",
