@@ -224,5 +224,77 @@ TEST_CASE(
   CHECK(layer.Of({0, 0, 0, 0}, {1, 3, 3, 8}, 0, 3).work == 72 * 9 * 3);
 }
 
+TEST_CASE(
+    "tile rules: as many groups as both sides have channels for, and sane windows") {
+  const std::vector<std::array<int32_t, 4>> wide = {
+      {1, 4, 4, 4}, {8, 1, 1, 1}, {1, 1, 8, 3}, {1, 4, 4, 8}};
+  const std::vector<std::array<int32_t, 4>> narrow = {
+      {1, 4, 4, 8}, {4, 1, 1, 1}, {1, 1, 4, 3}, {1, 4, 4, 4}};
+  const char* none = "the layer's groups make no sense";
+  const Box from = {0, 0, 0, 0}, one = {1, 4, 4, 1};
+  CHECK(OneLayer(SLUICE_OP_CONV, wide, Conv(1, 1, 0, 4)).Wrong(from, one, 0, 1) == "");
+  CHECK(OneLayer(SLUICE_OP_CONV, wide, Conv(1, 1, 0, 5)).Wrong(from, one, 0, 1) ==
+        none);
+  CHECK(OneLayer(SLUICE_OP_CONV, narrow, Conv(1, 1, 0, 4)).Wrong(from, one, 0, 1) ==
+        "");
+  CHECK(OneLayer(SLUICE_OP_CONV, narrow, Conv(1, 1, 0, 5)).Wrong(from, one, 0, 1) ==
+        none);
+  CHECK(OneLayer(SLUICE_OP_CONV, wide, Conv(1, 1, 0, -1)).Wrong(from, one, 0, 1) ==
+        none);
+  const char* window = "the layer's window makes no sense";
+  for (const auto& wrong : {Conv(-1, 1, 0, 1), Conv(1, -1, 0, 1), Conv(1, 1, -1, 1)}) {
+    CHECK(OneLayer(SLUICE_OP_CONV, wide, wrong).Wrong(from, one, 0, 4) == window);
+  }
+}
+
+TEST_CASE("tile rules: a norm takes whole rows, wherever they lie") {
+  const OneLayer norm(SLUICE_OP_LAYER_NORM, {{1, 1, 4, 8}, {1, 1, 8, 3}, {1, 1, 4, 8}},
+                      {0, 0, 0, -128, 127});
+  CHECK(norm.Wrong({0, 0, 1, 0}, {1, 1, 2, 8}) == "");
+  CHECK(norm.Wrong({0, 0, 0, 0}, {1, 1, 4, 4}) == "a norm needs whole rows");
+}
+
+TEST_CASE("tile rules: weight gradients of whole images, and of a group or several") {
+  const Box from = {0, 0, 0, 0};
+  const OneLayer gradient(SLUICE_OP_WEIGHT_GRADIENT,
+                          {{3, 4, 4, 3}, {3, 4, 4, 6}, {6, 1, 1, 3}}, Conv(1, 1, 0, 1));
+  const Box all = {6, 1, 1, 3};
+  CHECK(gradient.Wrong(from, all, 0, 12) == "");
+  CHECK(gradient.Wrong(from, all, 4, 12) == "");
+  for (const auto& rows : {std::array<uint32_t, 2>{0, 6}, {2, 8}, {3, 9}}) {
+    CHECK(gradient.Wrong(from, all, rows[0], rows[1]) ==
+          "rows of several images must be whole images");
+  }
+  const OneLayer groups(SLUICE_OP_WEIGHT_GRADIENT,
+                        {{1, 4, 4, 4}, {1, 4, 4, 6}, {6, 1, 1, 2}}, Conv(1, 1, 0, 2));
+  CHECK(groups.Wrong(from, {6, 1, 1, 2}, 0, 4) == "");
+  CHECK(groups.Wrong(from, {3, 1, 1, 1}, 0, 4) == "");
+  const char* several = "a piece of C over several groups";
+  CHECK(groups.Wrong(from, {6, 1, 1, 1}, 0, 4) == several);
+  CHECK(groups.Wrong(from, {4, 1, 1, 1}, 0, 4) == several);
+  CHECK(groups.Wrong({0, 0, 0, 1}, {6, 1, 1, 1}, 0, 4) == several);
+}
+
+TEST_CASE("tile rules: of a pad's tile all that is not padding is read") {
+  // Two rows and one column on top, one channel in front.
+  const OneLayer pad(SLUICE_OP_PAD, {{1, 4, 4, 4}, {1, 8, 6, 6}}, {0, 2, 1, 1, 0});
+  const TileNeeds corner = pad.Of({0, 1, 0, 0}, {1, 2, 2, 3});
+  REQUIRE(corner.wrong == nullptr);
+  CHECK(Origin(corner.need[0]) == Box{0, 0, 0, 0});
+  CHECK(Extent(corner.need[0]) == Box{1, 1, 1, 2});
+  CHECK(corner.pad[0] == 1);
+  CHECK(corner.pad[1] == 1);
+  const TileNeeds inside = pad.Of({0, 3, 2, 2}, {1, 2, 3, 2});
+  CHECK(Origin(inside.need[0]) == Box{0, 1, 1, 1});
+  CHECK(Extent(inside.need[0]) == Box{1, 2, 3, 2});
+  const char* alone = "the tile lies in padding alone";
+  CHECK(pad.Wrong({0, 2, 1, 0}, {1, 4, 4, 1}) == alone);
+  CHECK(pad.Wrong({0, 2, 1, 5}, {1, 4, 4, 1}) == alone);
+  CHECK(pad.Wrong({0, 0, 1, 1}, {1, 2, 4, 4}) == alone);
+  const OneLayer less(SLUICE_OP_PAD, {{1, 4, 4, 4}, {1, 4, 4, 4}}, {0, -1, 0, 0, 0});
+  CHECK(less.Wrong({0, 0, 0, 0}, {1, 1, 1, 1}) ==
+        "the layer pads by less than nothing");
+}
+
 }  // namespace
 }  // namespace sluice_test

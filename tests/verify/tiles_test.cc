@@ -242,5 +242,34 @@ TEST_CASE("tiles: a range of channels that is empty, or of no sum, is refused") 
   }
 }
 
+TEST_CASE("tiles: without a sum each tile is first and last") {
+  Case c = AddCase();
+  At(&c, kCompute, 1).record.flags = SLUICE_FLAG_LAST;
+  CheckRejected(c, "accumulate");
+}
+
+// The convolution's tiles have 2 of 8 rows, and all of 4 columns and 8 channels.
+TEST_CASE("tiles: what an array demands of tiles, which may end where the layer does") {
+  const Case c = ConvCase();
+  const auto broken = [&](uint32_t demands, uint32_t size, bool crosses_rows) {
+    Judged judged(c);
+    sluice::MacArray* array = &judged.hardware.array;
+    array->k = array->c = array->p = size;
+    array->demands = demands;
+    array->crosses_rows = crosses_rows;
+    const Verdict v = judged.OfImage(c.stream.Image());
+    CHECK((v.rule == "granule" || v.rule.empty()));
+    return v.rule.empty() ? ' ' : v.message.back();
+  };
+  CHECK(broken(7, 1, true) == ' ');
+  CHECK(broken(1, 3, true) == ' ');  // ends where the channels do
+  CHECK(broken(2, 5, true) == ' ');
+  CHECK(broken(4, 8, true) == ' ');   // two rows
+  CHECK(broken(4, 16, true) == 'p');  // four rows
+  CHECK(broken(4, 6, true) == 'p');   // three
+  CHECK(broken(4, 3, false) == ' ');
+  CHECK(broken(3, 16, true) == ' ');
+}
+
 }  // namespace
 }  // namespace sluice_test
