@@ -160,7 +160,8 @@ def compile_one(entry, path, text, folder, work):
         del arguments[arguments.index("-MT"):arguments.index("-MT") + 2]
     while "-MF" in arguments:
         del arguments[arguments.index("-MF"):arguments.index("-MF") + 2]
-    arguments += ["-w", "-I", str(path.parent)]
+    # Compiled once and run for seconds: the last level counts.
+    arguments += ["-w", "-O1", "-I", str(path.parent)]
     done = subprocess.run(arguments, cwd=folder, capture_output=True, text=True)
     if done.returncode == 0:
         return output, set()

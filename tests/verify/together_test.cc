@@ -15,8 +15,9 @@ using sluice::JudgedStream;
 using sluice::Status;
 
 // A requantisation in two instances: the first loads, the second computes and stores.
-// Between them no other stream may touch the loaded bytes.
-Case InTwoInstances() {
+// Between them no other stream may touch the loaded bytes, which begin at `at` and lie
+// `apart` bytes from each other; the result lies at `result`.
+Case InTwoInstances(uint32_t at = 0, uint32_t apart = 1, uint32_t result = 64) {
   Case c;
   const uint8_t i8 = SLUICE_DTYPE_INT8;
   const Four box = {1, 2, 4, 8};
@@ -26,18 +27,19 @@ Case InTwoInstances() {
   c.graph.layers.push_back({SLUICE_OP_REQUANTIZE, {0}, {1}, attributes});
   c.places = {PlaceAt(SLUICE_REGION_INPUT, 0, box, i8),
               PlaceAt(SLUICE_REGION_OUTPUT, 0, box, i8)};
-  OneBlock(&c, 128, 0, 64, 64, 0);
+  OneBlock(&c, result + 64, 0, 64, 64, 0);
+  const Four strides = {64 * apart, 32 * apart, 8 * apart, apart};
   c.stream.AddKernel(SLUICE_OP_REQUANTIZE, 0, attributes);
   c.stream.blocks.emplace_back();
   c.stream.AddInstance(1, 0, 0);
   BlockBuilder& load = c.stream.blocks[0];
-  load.Load(load.Dense(2, i8, box, 0), load.Dense(0, i8, box, 0));
+  load.Load(load.Dense(2, i8, box, 0), load.Strided(0, i8, box, strides, at));
   BlockBuilder& work = c.stream.blocks[1];
   work.slot_count = 6;
   work.kernel_count = 1;
   sluice_tile_t tile = EmptyTile(0, 4);
-  tile.input0 = work.Dense(0, i8, box, 0);
-  tile.output = work.Dense(0, i8, box, 64);
+  tile.input0 = work.Strided(0, i8, box, strides, at);
+  tile.output = work.Dense(0, i8, box, result);
   work.Compute(tile, {AfterAllBut(0, kDma)});
   work.Store(tile.output, work.Dense(3, i8, box, 0), {After(kCompute, 1)});
   c.report = {0, 64, 64};
@@ -46,8 +48,9 @@ Case InTwoInstances() {
 
 struct Pair {
   explicit Pair(bool swapped = false)
-      : first(swapped ? ConvCase() : InTwoInstances()),
-        second(swapped ? InTwoInstances() : ConvCase()) {
+      : Pair(swapped ? ConvCase() : InTwoInstances(),
+             swapped ? InTwoInstances() : ConvCase()) {}
+  Pair(const Case& one, const Case& other) : first(one), second(other) {
     first.Deserve();
     second.Deserve();
   }
@@ -87,6 +90,18 @@ TEST_CASE("together: what another stream has overwritten is not read") {
   swapped.CheckRefused(
       {{1, 0, 1, 0, 0}, {0, 0, 1, 0, 0}, {1, 1, 2, 0, 0}}, "foreign", 1,
       "instance 1, instruction 1: reads scratchpad byte 0, which model 0 "
+      "wrote last");
+}
+
+TEST_CASE("together: bytes between another stream's are not its own") {
+  const std::vector<sluice_turn_t> turns = {
+      {0, 0, 1, 0, 0}, {1, 0, 1, 0, 0}, {0, 1, 2, 0, 0}, {1, 1, 2, 0, 0}};
+  Pair between(InTwoInstances(0, 2, 256), InTwoInstances(1, 2, 320));
+  CHECK(between.Of(turns) == Status::kOk);
+  Pair last(InTwoInstances(0, 2, 256), InTwoInstances(126, 2, 320));
+  last.CheckRefused(
+      turns, "foreign", 0,
+      "instance 1, instruction 1: reads scratchpad byte 126, which model 1 "
       "wrote last");
 }
 
