@@ -40,7 +40,6 @@ ELSEWHERE = {  # source of firmware-sim: (its test below tests, why it stands th
     "kernel_elementwise.cc": ("sim/kernels_test.cc", KERNELS),
     "kernel_rows.cc": ("sim/kernels_test.cc", KERNELS),
     "kernel_window.cc": ("sim/kernels_test.cc", KERNELS),
-    "links.cc": ("plan/mesh/links_test.cc", "only plans for meshes have links"),
     "machine.cc": ("sim/broken_test.cc", RUNS),
     "machine_host.cc": ("sim/broken_test.cc", RUNS),
     "machine_tiles.cc": ("sim/broken_test.cc", RUNS),
