@@ -24,8 +24,9 @@
 namespace sluice {
 
 // The most nanoseconds that the plain plan is likely to take to be written and judged,
-// after it was timed in timed_ns.
-uint64_t FinishOfPlain(uint64_t timed_ns);
+// after it was timed in timed_ns. bound_ns: to find the graph's bound, which the judge does
+// once more.
+uint64_t FinishOfPlain(uint64_t timed_ns, uint64_t bound_ns);
 
 // The time of the search for the first plan, before anything is known of the plain one.
 Budget TimeForFirst(const Budget& clock);

@@ -19,6 +19,9 @@ namespace sluice {
 namespace {
 
 constexpr uint64_t kJudgedFirst = 32768;  // steps
+// Steps counted for the plain plan for each layer, above which it is long: to search takes less
+// work than to write and judge it. On any machine both are work of the same kind.
+constexpr uint64_t kLongPlain = 120;
 
 bool HasFused(const PlanNotation& notation) {
   for (const PlanSection& section : notation.section) {
@@ -75,6 +78,24 @@ bool FitsMostly(const PlanCall& call) {
   return fit >= call.graph.layers.size() - call.graph.layers.size() / 10;
 }
 
+// Whether a quick search comes before the plain plan, which then takes longer: where most layers
+// fit whole, and where the plain plan has so many steps that to write and judge it takes longer
+// than a search (*is_long).
+Status ComesSoon(PlanCall* call, bool* soon, bool* is_long) {
+  const uint64_t layers = call->graph.layers.size();
+  call->fits = FitsMostly(*call);
+  // A plan layer by layer loads, computes and stores in each.
+  call->plain_steps = 3 * layers;
+  if (!call->fits) {
+    SLUICE_TRY(CountPlain(call, &call->plain_steps));
+    *is_long = call->plain_steps > kLongPlain * layers;
+    call->plain_steps *=
+        2;  // it has nearly as many loads as it counts tiles and stores
+  }
+  *soon = call->fits || *is_long;
+  return Status::kOk;
+}
+
 // Looks for a plan of segments that is found soon, as long as `time` lasts. The plain plan
 // mostly takes longer to judge, and is worse.
 Status TakeSoonFirst(PlanCall* call, const Budget& time) {
@@ -86,6 +107,20 @@ Status TakeSoonFirst(PlanCall* call, const Budget& time) {
   const Status status = SearchWithin(call, steps, TakeSoonFromSpace);
   call->lacks_plain = call->first = false;
   call->clock->Join(call->search);
+  return status;
+}
+
+// The same before a plain plan that takes ns to judge. All of it ends while the plain plan can
+// still be judged, unless a plan is found that is sure to be judged in time.
+Status TakeSoonBefore(PlanCall* call, uint64_t ns) {
+  const Budget whole = *call->clock;
+  *call->clock = whole.Before(ns);
+  call->later = &whole;
+  const Status status = TakeSoonFirst(call, *call->clock);
+  call->later = nullptr;
+  const Budget part = *call->clock;
+  *call->clock = whole;
+  call->clock->Join(part);
   return status;
 }
 
@@ -120,7 +155,7 @@ Status TimePlain(PlanCall* call, uint64_t* ns) {
   SLUICE_TRY(SchedulePlain(call));
   const uint64_t begin = call->clock->spent_ns();
   SLUICE_TRY(CompletePlain(call));
-  *ns = FinishOfPlain(call->clock->spent_ns() - begin);
+  *ns = FinishOfPlain(call->clock->spent_ns() - begin, call->bound_ns);
   return Status::kOk;
 }
 
@@ -135,26 +170,21 @@ Status TakeTiled(PlanCall* call) {
   }
   const bool early = call->options.deadline_ns != 0 && !call->has_plan() &&
                      call->before == nullptr && !call->on_many_nodes();
-  const bool soon = early && FitsMostly(*call);
-  call->fits = soon;
+  bool soon = false, is_long = false;
+  if (early) SLUICE_TRY(ComesSoon(call, &soon, &is_long));
   if (soon) SLUICE_TRY(TakeSoonFirst(call, TimeForFirst(*call->clock)));
+  if (is_long && call->has_plan()) {
+    // The plain plan would be longer and dearer.
+    call->search = TimeForSearch(*call->clock, call->finish_ns);
+    return SearchWithin(call, call->plain_steps / 2, TakeBetter);
+  }
   uint64_t ns = 0;
   const Status timed = TimePlain(call, &ns);
   if (timed == Status::kStopped && call->has_plan()) return Status::kOk;
   SLUICE_TRY(timed);
   const uint64_t steps = call->plain.program.size();
   if (early && !soon && PlainTakesMuch(*call->clock, ns)) {
-    // All of it ends while the plain plan can still be judged, unless a plan is found that is
-    // sure to be judged in time.
-    const Budget whole = *call->clock;
-    *call->clock = whole.Before(ns);
-    call->later = &whole;
-    const Status status = TakeSoonFirst(call, *call->clock);
-    call->later = nullptr;
-    const Budget part = *call->clock;
-    *call->clock = whole;
-    call->clock->Join(part);
-    SLUICE_TRY(status);
+    SLUICE_TRY(TakeSoonBefore(call, ns));
   }
   Status plain = Status::kOk;  // kUnsupported: the judge could not follow it to its end
   const bool searches =
@@ -236,8 +266,10 @@ Status BoundPlans(PlanCall* call) {
   if (call->coster.by_layer) {
     prices = {PricedBy::kCaller, options.tile_bound, options.tile_cost_user};
   }
+  const uint64_t begin = call->clock->spent_ns();
   const Status status =
       FindBound(call->graph, call->hardware, prices, call->scratch, &call->bound);
+  call->bound_ns = call->clock->spent_ns() - begin;
   if (status != Status::kBadArgument) return status;
   return Fail(call->diagnostic, status, "options")
       .Text("tile_bound failed, or gave a cost out of range");

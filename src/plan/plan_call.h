@@ -81,6 +81,7 @@ struct PlanCall {
   Budget* clock;       // the caller's limits
   bool first = false;  // there is no plan yet, and the plain one may take less time
   bool fits = false;   // most layers fit the scratchpad whole: see pipeline.cc
+  uint64_t plain_steps = 0;  // while `first`: about what the plain plan has
   // While `clock` ends early, to leave time for the plain plan: the caller's limits.
   const Budget* later = nullptr;
   Progress* progress;
@@ -90,6 +91,7 @@ struct PlanCall {
   TileCosts* costs = nullptr;  // set once the graph is lowered
   TileCoster coster;           // of `costs`
   PlanBound bound = {};        // of all plans of the graph with these costs
+  uint64_t bound_ns = 0;       // to find it
   Arena tiling_memory;
   TilingMemo tilings;
   Span<PlanLayerHash> hashes;  // of the graph; empty = not computed yet

@@ -21,6 +21,7 @@ constexpr int64_t kQuickIterations = 64;  // of a segment, if there is no plan y
 // layer without one. Later rounds have twice the work of the one before.
 constexpr uint64_t kLeastWork = 16, kWorkOfLayer = 16;
 constexpr uint64_t kMostWorkOfLayer = 1 << 15;  // of the last round
+constexpr size_t kManySteps = 32;               // of a layer
 // A plan's cost over its bound's. Below kNear it is not refined; below kFirstLoads little
 // but the first loads is left to gain.
 constexpr double kNear = 129.0 / 128, kFirstLoads = 1.1;
@@ -58,16 +59,18 @@ class OrderTaker {
     const uint64_t begin = call_->clock->spent_ns();
     if (space_->Write(order, &candidate) != Status::kOk) return Status::kOk;
     const bool better = IsBetter(call_, &candidate, memory_);
-    // A plan layer by layer loads, computes and stores in each.
-    const bool longer = candidate.program.size() > 3 * call_->graph.layers.size();
+    const bool longer = candidate.program.size() > call_->plain_steps;
     const uint64_t written_ns = call_->clock->spent_ns() - begin;
-    const bool sure = SureToFinish(
-        call_->later != nullptr ? *call_->later : *call_->clock, written_ns);
+    const bool sure = IsSure(candidate.program.size(), written_ns);
     if (better && call_->lacks_plain && call_->first && longer && !sure) {
       return Status::kOk;
     }
     if (better && call_->later != nullptr && sure) *call_->clock = *call_->later;
     SLUICE_TRY(TakeFound(call_, better, &candidate));
+    // Without the plain plan, costs are weighed against those of the first one.
+    if (better && call_->first && call_->lacks_plain) {
+      call_->plain.report = candidate.report;
+    }
     if (better) call_->finish_ns = call_->clock->spent_ns() - begin;
     return Status::kOk;
   }
@@ -103,6 +106,16 @@ class OrderTaker {
   }
 
  private:
+  // Whether a plan will be judged in time.
+  bool IsSure(size_t steps, uint64_t written_ns) const {
+    if (call_->later == nullptr) return SureToFinish(*call_->clock, written_ns);
+    if (SureToFinish(*call_->later, written_ns)) return true;
+    // Where layers have many steps, the judge's work goes by steps: it takes no longer than
+    // for a plain plan of more steps, which still has the time.
+    return steps > kManySteps * call_->graph.layers.size() &&
+           steps <= call_->plain.program.size() && call_->clock->left_ns() != 0;
+  }
+
   Status TakeLast(bool better, Candidate* candidate) {
     memory_->Rewind({});  // the judge needs memory too
     return TakeFound(call_, better, candidate);
@@ -163,7 +176,7 @@ class SpaceTaker {
     of.search.lean = of.soon = true;
     of.in_turn = call_->fits;
     if (call_->lacks_plain) {
-      of.search.most_iterations = kQuickIterations;
+      if (call_->fits) of.search.most_iterations = kQuickIterations;
       of.budget = call_->clock;
     }
     SLUICE_TRY(Take(of, 100));
