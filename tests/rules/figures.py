@@ -19,7 +19,7 @@ import subprocess
 import tempfile
 import time
 
-from duplicates import WINDOW, duplicates
+from duplicates import WINDOW, duplicates, texts_of
 from mirrors import without_test
 from sources import measure, sources
 
@@ -74,8 +74,7 @@ def tests_of_their_own(root):
 
 
 def twice(root, listed):
-    texts = {p: (root / p).read_text(encoding="utf-8") for p in sources(root, ("src",))}
-    blocks = duplicates(texts)
+    blocks = duplicates(texts_of(root))
     print(f"{len(blocks)} blocks of {WINDOW} tokens or more stand in src a second time, "
           f"{sum(b.tokens for b in blocks)} tokens in all")
     for b in blocks if listed else ():
