@@ -51,6 +51,7 @@ Status TakeFound(PlanCall* call, bool better, Candidate* found) {
   return stands ? Status::kOk : status;
 }
 
+// The order of the searches.
 Status TakeBetter(PlanCall* call) {
   if (call->on_many_nodes()) return TakeOnMesh(call);
   const uint64_t live = call->scratch->memory()->live_bytes();

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A search for a plan that is better than the best one so far: layers fused on one
-// node, or dealt out to all nodes of a mesh. Candidates are compared by their final
-// numbers.
+// Searches for a plan that is better than the best one so far, in this order: on one node
+// over segments (space/take_space.h), which is the default and mostly the end; then fusion
+// (fused/take_fused.h), where segments gave no plan, another solver is named, a limit
+// leaves time, or the plan of a small graph lies far above its bound. On a mesh layers are
+// dealt out to its nodes (mesh/take_on_nodes.h).
+// Candidates are compared by their final numbers.
 //
 // Input    the call: lowered graph, tile costs, the plain plan or estimates of it.
 // Output   call->best, when a better plan was found.
 // Errors   kInternal when the judge refuses a plan; kBadArgument when the caller's tile
 //          costs are wrong. Anything else leaves the best plan as it was, with kOk.
-// Cost     as ScheduleFused; on a mesh as TakeOnMesh.
+// Cost     as TakeFromSpace, then as ScheduleFused; on a mesh as TakeOnMesh.
 #ifndef SLUICE_PLAN_BETTER_PLAN_H_
 #define SLUICE_PLAN_BETTER_PLAN_H_
 
