@@ -13,11 +13,13 @@ wrong as soon as a row is added. A switch lets a new operator fall into its defa
 so does a chain: two or more comparisons with codes in one expression list the operators
 that share a property, which is a column of a table. However a question is written (one
 comparison, ifs one below the other, a mask of shifted codes, a list that is searched), it names an
-operator, so a source outside the tables names none, and compares no `op` with a number
-(0 is no operator). NAMED lists
-the sources that make a layer and must say of which operator, with the reason. Importers, training
-and the zoo make graphs: what they build names the operators, and only this last rule passes them
-over.
+operator, so a source outside the tables names none. Nor does it say a code in another way: it
+compares no `op` with a number (0 is no operator) or with a constant of its own, has no case in a
+switch over an `op` (one that SLUICE_OPS writes has each code), shifts no mask by an `op` and
+looks up nothing at an `op`. What hides the code in a variable of another name is not found.
+NAMED lists the sources that make a layer and must say of which operator, with the reason.
+Importers, training and the zoo make graphs: what they build names the operators, so the rules of
+this paragraph pass them over.
 
 The columns of rows are enums of the tables' headers. A switch over one of them names every
 value and has no default: a new value then does not compile until each switch has it. Some
@@ -46,6 +48,18 @@ NAMED = {  # source: (the operator that it names, why)
 }
 NUMBER = re.compile(r"\b(?:op|operator_code)\s*(?:[=!]=|[<>]=?)\s*[1-9]|"
                     r"\b[1-9]\d*u?\s*(?:[=!]=|[<>]=?)\s*(?:\w+(?:\.|  ))*op\b")
+OP = (r"(?:static_cast<\w+>\(\s*|\w+\{\s*|\(\s*)?"
+      r"(?:\w+(?:\[\w*\])?(?:\.|->))*\b(?:op|operator_code)\b")
+ELSEWISE = (  # ways to say a code without its name
+    (re.compile(r"(?<![.>])\b(?:\w+(?:\.|->))*(?:op|operator_code)\s*[=!]=\s*(?:\w+::)*k[A-Z]\w*|"
+                r"\bk[A-Z]\w*\s*[=!]=\s*" + OP), "a code is compared with a constant"),
+    (re.compile(r"\b\d\w*\s*<<\s*" + OP + r"|>>\s*" + OP), "a mask is shifted by a code"),
+    (re.compile(r"\[\s*" + OP + r"\s*[)}]?\s*(?:\]|<(?!<))"), "something is looked up at a code"),
+)
+OVER_OP = re.compile(r"\bswitch\s*\(\s*" + OP + r"\s*[)}]?\s*\)")
+POSITIONS = {  # folder: why an `op` there is no code
+    "src/solve/placement/spill/": "an operator's position in the order of work",
+}
 CODE = re.compile(r"\bSLUICE_OP_(?!COUNT\b|ENUM\b)[A-Z]\w*")
 CASE = re.compile(r"\bcase\s+SLUICE_OP_(\w+)")
 ORDER = re.compile(r"[<>]=?\s*SLUICE_OP_(?!COUNT)(\w+)|\bSLUICE_OP_(?!COUNT)(\w+)\s*[<>]=?")
@@ -129,6 +143,21 @@ def named_of(path, text, named):
         yield f"{path}:{line}: {found.group(0)}: a code is compared with a number"
 
 
+def said_elsewise(path, text):
+    """Complaints where a source outside the tables says a code without its name."""
+    if path.startswith(MAKERS + tuple(POSITIONS)):
+        return
+    text = without_noise(text)
+    for pattern, what in ELSEWISE:
+        for found in pattern.finditer(text):
+            line = text.count("\n", 0, found.start()) + 1
+            yield f"{path}:{line}: {found.group(0)}: {what}"
+    for switch in OVER_OP.finditer(text):
+        if re.search(r"\bcase\b", body_of(text, switch.end())):
+            line = text.count("\n", 0, switch.start()) + 1
+            yield f"{path}:{line}: {switch.group(0)}: a case of a switch over codes"
+
+
 def complaints_of(path, text, columns):
     text = without_noise(text).replace("->", "  ").replace("<<", "  ").replace(">>", "  ")
     for pattern, what in ((CASE, "a case of a switch"), (ORDER, "a comparison by order")):
@@ -191,7 +220,28 @@ def self_test():
             "SLUICE_OP_ADD", "")})):
         if len(list(named_of(path, "return op == SLUICE_OP_ADD;\n", rows))) != 1:
             sys.exit(f"self-test: a comparison without a reason passes: {rows}")
-    print(f"{len(expected) + len(several)} sources judged as expected")
+    elsewise = (
+        ("switch (layer.op) {\n  case 12: return 1;\n}\n", 1),
+        ("switch (static_cast<int>(graph->layers[l].op)) {\n  case kAdd: return 1;\n}\n", 1),
+        ("switch (op) {\n#define ROW(c, code, n) \\\n  case code: return n;\n"
+         "  SLUICE_OPS(ROW)\n  default: return 0;\n}\n", 0),
+        ("switch (step.opcode) {\n  case 12: return 1;\n}\n", 0),
+        ("return layer.op == kAdd || l->op != sluice::kSub;\n", 2),
+        ("return kAdd == graph.layers[l].op;\n", 1),
+        ("if (row.field[kOpOperator] != layer.op) return;\n", 0),
+        ("return (1ull << layer.op & 0x1f00) != 0;\n", 1),
+        ("return (kSums >> layer.op) & 1;\nreturn 1u << static_cast<int>(l->op);\n", 2),
+        ("std::cout << layer.op << '\\n';\nreturn 1u << stop;\n", 0),
+        ("return kSums[layer.op];\n", 1),
+        ("return kSums[static_cast<size_t>(l.op)];\nreturn k[op < n ? op : 0];\n", 2),
+        ("return operators[l.stop];\n", 0),
+    )
+    for text, want in elsewise:
+        for path, complaints in (("src/plan/a.cc", want), ("src/zoo/a.cc", 0)):
+            found = list(said_elsewise(path, text))
+            if len(found) != complaints:
+                sys.exit(f"self-test: {complaints} expected, found {found} in\n{text}")
+    print(f"{len(expected) + len(several) + len(elsewise)} sources judged as expected")
 
 
 def main():
@@ -211,8 +261,10 @@ def main():
             text = (root / path).read_text(encoding="utf-8")
             bad += complaints_of(path, text, columns)
             bad += named_of(path, text, NAMED)
+            bad += said_elsewise(path, text)
     if seen < 100 or any(len(columns.get(c, ())) < 8 for c in FINE) or not all(any(root.glob(t + "*")) for t in TABLES):
         sys.exit(f"{seen} sources, or a table is not where this rule looks for it")
+    bad += [f"POSITIONS: {p} is not there" for p in POSITIONS if not (root / p).is_dir()]
     bad += [f"NAMED: {path} is not there" for path in NAMED if not (root / path).exists()]
     print("\n".join(bad + [f"{seen} sources, {len(bad)} complaints"]))
     return 1 if bad else 0
