@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <set>
+#include <string>
 
 namespace sluice_test {
 namespace {
@@ -36,6 +37,22 @@ std::set<int> Codes(bool (*holds)(const sluice::Layer&)) {
   return codes;
 }
 
+std::string NameOf(int op) {
+  return sluice::OpName(static_cast<uint16_t>(op)) + (" (" + std::to_string(op) + ")");
+}
+
+// Which codes are in one of the two sets alone; "" if none is.
+std::string Difference(const std::set<int>& found, const std::set<int>& listed) {
+  std::string text;
+  for (const int op : found) {
+    if (listed.count(op) == 0) text += NameOf(op) + " is missing in the list; ";
+  }
+  for (const int op : listed) {
+    if (found.count(op) == 0) text += NameOf(op) + " is listed, its row says no; ";
+  }
+  return text;
+}
+
 TEST_CASE("op rules: every code of ops.h has its own row, others are unknown") {
   for (int op = 1; op < SLUICE_OP_COUNT; ++op) {
     CAPTURE(op);
@@ -57,12 +74,14 @@ std::set<int> CodesOf(Work work) {
 
 TEST_CASE(
     "op rules: views, what the DMA and the host do, and that the rest makes tiles") {
-  CHECK(CodesOf(Work::kView) ==
-        std::set<int>{SLUICE_OP_CONCAT, SLUICE_OP_SLICE, SLUICE_OP_RESHAPE});
-  CHECK(CodesOf(Work::kGather) == std::set<int>{SLUICE_OP_GATHER});
-  CHECK(CodesOf(Work::kAppend) == std::set<int>{SLUICE_OP_STATE_APPEND});
-  CHECK(CodesOf(Work::kHost) == std::set<int>{SLUICE_OP_OPAQUE});
-  CHECK(CodesOf(Work::kUnknown) == std::set<int>{0, SLUICE_OP_COUNT});
+  CHECK(Difference(
+            CodesOf(Work::kView),
+            std::set<int>{SLUICE_OP_CONCAT, SLUICE_OP_SLICE, SLUICE_OP_RESHAPE}) == "");
+  CHECK(Difference(CodesOf(Work::kGather), std::set<int>{SLUICE_OP_GATHER}) == "");
+  CHECK(Difference(CodesOf(Work::kAppend), std::set<int>{SLUICE_OP_STATE_APPEND}) ==
+        "");
+  CHECK(Difference(CodesOf(Work::kHost), std::set<int>{SLUICE_OP_OPAQUE}) == "");
+  CHECK(Difference(CodesOf(Work::kUnknown), std::set<int>{0, SLUICE_OP_COUNT}) == "");
   CHECK(CodesOf(Work::kTiles).size() == SLUICE_OP_COUNT - 7);
 }
 
@@ -75,46 +94,54 @@ std::set<int> CodesOf(Windows windows) {
 }
 
 TEST_CASE("op rules: windows of filters, of errors and of pools") {
-  CHECK(CodesOf(Windows::kFilters) == std::set<int>{SLUICE_OP_CONV,
-                                                    SLUICE_OP_DEPTHWISE_CONV,
-                                                    SLUICE_OP_TRANSPOSED_CONV});
-  CHECK(CodesOf(Windows::kErrors) == std::set<int>{SLUICE_OP_WEIGHT_GRADIENT});
-  CHECK(CodesOf(Windows::kPool) == std::set<int>{SLUICE_OP_MAX_POOL,
-                                                 SLUICE_OP_AVERAGE_POOL,
-                                                 SLUICE_OP_MAX_POOL_GRADIENT});
+  CHECK(Difference(CodesOf(Windows::kFilters),
+                   std::set<int>{SLUICE_OP_CONV, SLUICE_OP_DEPTHWISE_CONV,
+                                 SLUICE_OP_TRANSPOSED_CONV}) == "");
+  CHECK(Difference(CodesOf(Windows::kErrors),
+                   std::set<int>{SLUICE_OP_WEIGHT_GRADIENT}) == "");
+  CHECK(Difference(CodesOf(Windows::kPool),
+                   std::set<int>{SLUICE_OP_MAX_POOL, SLUICE_OP_AVERAGE_POOL,
+                                 SLUICE_OP_MAX_POOL_GRADIENT}) == "");
 }
 
 TEST_CASE("op rules: products, layers that keep places, second inputs of one type") {
-  CHECK(Codes([](const sluice::Layer& l) { return Has(l, kProduct); }) ==
-        std::set<int>{SLUICE_OP_CONV, SLUICE_OP_DEPTHWISE_CONV,
-                      SLUICE_OP_FULLY_CONNECTED, SLUICE_OP_BATCH_MATMUL});
-  CHECK(Codes([](const sluice::Layer& l) { return Has(l, kKeepsPlaces); }) ==
-        std::set<int>{SLUICE_OP_ADD, SLUICE_OP_SUB, SLUICE_OP_MUL, SLUICE_OP_MINIMUM,
-                      SLUICE_OP_MAXIMUM, SLUICE_OP_REQUANTIZE, SLUICE_OP_LOOKUP,
-                      SLUICE_OP_SOFTMAX, SLUICE_OP_LAYER_NORM, SLUICE_OP_RMS_NORM,
-                      SLUICE_OP_RESHAPE, SLUICE_OP_TRANSPOSE, SLUICE_OP_RELU_GRADIENT,
-                      SLUICE_OP_HARD_SWISH, SLUICE_OP_PRELU});
-  CHECK(Codes([](const sluice::Layer& l) { return Has(l, kPlainSecond); }) ==
-        std::set<int>{SLUICE_OP_LOOKUP, SLUICE_OP_SOFTMAX, SLUICE_OP_LAYER_NORM,
-                      SLUICE_OP_RMS_NORM, SLUICE_OP_GATHER});
+  CHECK(Difference(Codes([](const sluice::Layer& l) { return Has(l, kProduct); }),
+                   std::set<int>{SLUICE_OP_CONV, SLUICE_OP_DEPTHWISE_CONV,
+                                 SLUICE_OP_FULLY_CONNECTED, SLUICE_OP_BATCH_MATMUL}) ==
+        "");
+  CHECK(Difference(Codes([](const sluice::Layer& l) { return Has(l, kKeepsPlaces); }),
+                   std::set<int>{
+                       SLUICE_OP_ADD, SLUICE_OP_SUB, SLUICE_OP_MUL, SLUICE_OP_MINIMUM,
+                       SLUICE_OP_MAXIMUM, SLUICE_OP_REQUANTIZE, SLUICE_OP_LOOKUP,
+                       SLUICE_OP_SOFTMAX, SLUICE_OP_LAYER_NORM, SLUICE_OP_RMS_NORM,
+                       SLUICE_OP_RESHAPE, SLUICE_OP_TRANSPOSE, SLUICE_OP_RELU_GRADIENT,
+                       SLUICE_OP_HARD_SWISH, SLUICE_OP_PRELU}) == "");
+  CHECK(Difference(
+            Codes([](const sluice::Layer& l) { return Has(l, kPlainSecond); }),
+            std::set<int>{SLUICE_OP_LOOKUP, SLUICE_OP_SOFTMAX, SLUICE_OP_LAYER_NORM,
+                          SLUICE_OP_RMS_NORM, SLUICE_OP_GATHER}) == "");
 }
 
 TEST_CASE("op rules: only convolutions take the PAD in front, one of them by channel") {
-  CHECK(Codes([](const sluice::Layer& l) { return Has(l, kTakesPads); }) ==
-        std::set<int>{SLUICE_OP_CONV, SLUICE_OP_DEPTHWISE_CONV});
-  CHECK(Codes([](const sluice::Layer& l) { return Has(l, kChannelwise); }) ==
-        std::set<int>{SLUICE_OP_DEPTHWISE_CONV});
+  CHECK(Difference(Codes([](const sluice::Layer& l) { return Has(l, kTakesPads); }),
+                   std::set<int>{SLUICE_OP_CONV, SLUICE_OP_DEPTHWISE_CONV}) == "");
+  CHECK(Difference(Codes([](const sluice::Layer& l) { return Has(l, kChannelwise); }),
+                   std::set<int>{SLUICE_OP_DEPTHWISE_CONV}) == "");
 }
 
 TEST_CASE("op rules: elements are read from one input or from two") {
-  CHECK(Codes([](const sluice::Layer& l) { return RuleOf(l).elements == 1; }) ==
-        std::set<int>{SLUICE_OP_REQUANTIZE, SLUICE_OP_HARD_SWISH});
-  CHECK(Codes([](const sluice::Layer& l) { return RuleOf(l).elements == 2; }) ==
-        std::set<int>{SLUICE_OP_ADD, SLUICE_OP_SUB, SLUICE_OP_MUL, SLUICE_OP_MINIMUM,
-                      SLUICE_OP_MAXIMUM, SLUICE_OP_RELU_GRADIENT, SLUICE_OP_PRELU});
-  CHECK(Codes([](const sluice::Layer& l) {
-          return (RuleOf(l).elements != 0) != (DeedOf(l) == Deed::kElements);
-        }).empty());
+  CHECK(
+      Difference(Codes([](const sluice::Layer& l) { return RuleOf(l).elements == 1; }),
+                 std::set<int>{SLUICE_OP_REQUANTIZE, SLUICE_OP_HARD_SWISH}) == "");
+  CHECK(
+      Difference(Codes([](const sluice::Layer& l) { return RuleOf(l).elements == 2; }),
+                 std::set<int>{SLUICE_OP_ADD, SLUICE_OP_SUB, SLUICE_OP_MUL,
+                               SLUICE_OP_MINIMUM, SLUICE_OP_MAXIMUM,
+                               SLUICE_OP_RELU_GRADIENT, SLUICE_OP_PRELU}) == "");
+  CHECK(Difference(Codes([](const sluice::Layer& l) {
+                     return (RuleOf(l).elements != 0) != (DeedOf(l) == Deed::kElements);
+                   }),
+                   {}) == "");
 }
 
 }  // namespace
