@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A TensorFlow Lite model -> a graph for the scheduler.
 //
-// Input    the untrusted bytes of a .tflite file (int8 or uint8 quantised, one
-//          subgraph, fixed shapes)
+// Input    the untrusted bytes of a .tflite file with fixed shapes: the first subgraph, and
+//          those that initialise its variables. Quantised operators become layers of ops.h;
+//          floats beside them run on the host, and a model of floats alone gives shapes
 // Output   graph.fbs bytes whose execution by ops.h gives the bytes that TensorFlow
-//          Lite's reference kernels give, and a summary
+//          Lite's reference kernels give (of a model of floats alone: shapes only), and a
+//          summary
 // Errors   Error(kBadInput): damaged file, or operators that cannot be expressed, all
 //          of them listed with their counts
 // Cost     linear in the file; the constants are held twice
