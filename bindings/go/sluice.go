@@ -479,7 +479,8 @@ func (c *Context) schedule(ctx context.Context, previous *Plan, g *Graph, h *Har
 	}, nil
 }
 
-// Verify checks a plan with the static judge, which shares no code with the solver.
+// Verify checks a plan with the static judge, which shares only structs and basic helpers
+// with the solver.
 func (c *Context) Verify(p *Plan, g *Graph, h *Hardware) error {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

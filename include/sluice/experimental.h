@@ -440,10 +440,11 @@ typedef struct sluice_turn_list {
   const sluice_turn_t* turns; /* in the order of time; NULL only where there are none */
 } sluice_turn_list_t;
 
-/* Judges streams that take turns; shares no code with the scheduler. Each plan must be valid
- * by itself; turns must cover each stream once and in order; in each turn, every scratchpad
- * byte that is read must have been written last by the same stream. SLUICE_REJECTED: the
- * diagnostic has the model and a rule: "turns", "foreign", or the plan's own. */
+/* Judges streams that take turns; shares with the scheduler what sluice_verify shares. Each plan
+ * must be valid by itself; turns must cover each stream once and in order; in each turn, every
+ * scratchpad byte that is read must have been written last by the same stream.
+ * SLUICE_REJECTED: the diagnostic has the model and a rule: "turns", "foreign", or the plan's
+ * own. */
 SLUICE_API sluice_status_t sluice_verify_together(
     sluice_context_t* context, const sluice_hardware_t* hardware,
     const sluice_turn_list_t* list, sluice_diagnostic_t* diagnostic);

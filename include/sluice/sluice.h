@@ -632,9 +632,10 @@ typedef struct sluice_certificate {
 SLUICE_API sluice_status_t sluice_plan_certificate(const sluice_plan_t* plan,
                                                    sluice_certificate_t* out_certificate);
 
-/* Judges a plan for a graph and a machine; shares no code with the scheduler. SLUICE_OK: for
- * every timing that respects the waits, each read sees the bytes the graph means, every
- * output is final at the end, nothing deadlocks, and the report says what the stream costs.
+/* Judges a plan for a graph and a machine; shares only the structs of these three and basic
+ * helpers (memory, checked arithmetic, texts) with the scheduler. SLUICE_OK: for every timing
+ * that respects the waits, each read sees the bytes the graph means, every output is final at
+ * the end, nothing deadlocks, and the report says what the stream costs.
  * The stream does not say why a tile costs what it does: its cycles are taken as declared, if
  * they are at least work / peak, and its energy is not recomputed. iterations and groups of
  * the report are not checked. SLUICE_REJECTED: the diagnostic has the rule, the instruction

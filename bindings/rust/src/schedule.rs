@@ -260,7 +260,8 @@ impl Context {
         Ok(Plan { raw, context: PhantomData })
     }
 
-    /// Checks a plan with the static judge, which shares no code with the solver.
+    /// Checks a plan with the static judge, which shares only structs and basic helpers with the
+    /// solver.
     pub fn verify(&self, plan: &Plan<'_>, graph: &Graph<'_>, hardware: &Hardware<'_>) -> Result<()> {
         // SAFETY: all objects live.
         call(|d| unsafe { sys::sluice_verify(self.raw, graph.raw, hardware.raw, plan.raw, d) })
