@@ -94,9 +94,9 @@ SLUICE_API sluice_status_t sluice_graph_builder_finish(
  * zero stands for x. */
 
 enum { /* sluice_level_t: operands that a memory may or must hold */
-  SLUICE_HOLDS_INPUT = 1,
-  SLUICE_HOLDS_WEIGHT = 2,
-  SLUICE_HOLDS_OUTPUT = 4
+  SLUICE_HOLDS_INPUT = 1,  /* activations that a layer reads */
+  SLUICE_HOLDS_WEIGHT = 2, /* filters, and the second factor of a product */
+  SLUICE_HOLDS_OUTPUT = 4  /* results, also sums that are not complete */
 };
 
 /* One memory. */
@@ -161,11 +161,11 @@ typedef struct sluice_queue {
 } sluice_queue_t;
 
 enum { /* sluice_memory_t.regions: what may lie in a memory off chip */
-  SLUICE_MEMORY_HOLDS_CONSTANTS = 2,
-  SLUICE_MEMORY_HOLDS_INPUTS = 4,
-  SLUICE_MEMORY_HOLDS_OUTPUTS = 8,
-  SLUICE_MEMORY_HOLDS_STATES = 16,
-  SLUICE_MEMORY_HOLDS_WORKSPACE = 32
+  SLUICE_MEMORY_HOLDS_CONSTANTS = 2, /* weights and parameters */
+  SLUICE_MEMORY_HOLDS_INPUTS = 4,    /* of the graph */
+  SLUICE_MEMORY_HOLDS_OUTPUTS = 8,   /* of the graph */
+  SLUICE_MEMORY_HOLDS_STATES = 16,   /* what persists over runs */
+  SLUICE_MEMORY_HOLDS_WORKSPACE = 32 /* tensors between layers, spills, partial sums */
 };
 
 /* A memory off chip, beside the last level, which has what no memory holds. */
@@ -184,9 +184,9 @@ typedef struct sluice_memory {
 } sluice_memory_t;
 
 enum { /* granules of the MAC array that tiles must keep to */
-  SLUICE_DEMANDS_K = 1,
-  SLUICE_DEMANDS_C = 2,
-  SLUICE_DEMANDS_P = 4
+  SLUICE_DEMANDS_K = 1, /* sluice_array_t.k, output channels */
+  SLUICE_DEMANDS_C = 2, /* sluice_array_t.c, channels that are added up */
+  SLUICE_DEMANDS_P = 4  /* sluice_array_t.p, positions of the output */
 };
 
 /* What the MAC array of a node takes at once: the parts (passes) that tiles are costed in.

@@ -147,7 +147,7 @@ enum { /* lists of a report: operators of the model that ... */
   /* (layers, by operator, that do not compute rows and columns which no layer reads; the
    * graph's outputs have the same bytes) */
   SLUICE_IMPORT_SKIPPED = 6,
-  SLUICE_IMPORT_LISTS = 7
+  SLUICE_IMPORT_LISTS = 7 /* one past the last list */
 };
 
 /* Figures of an import. */

@@ -80,11 +80,11 @@
 #define SLUICE_NO_QUEUE 0xffffu  /* queue of an engine that is none of the descriptor's */
 
 enum { /* what an engine does: the opcodes that its list may have */
-  SLUICE_DOES_LOAD = 1,
-  SLUICE_DOES_STORE = 2,
-  SLUICE_DOES_FORWARD = 4,
-  SLUICE_DOES_COMPUTE = 8,
-  SLUICE_DOES_HOST = 16
+  SLUICE_DOES_LOAD = 1,    /* from DRAM into scratchpads */
+  SLUICE_DOES_STORE = 2,   /* from a scratchpad to DRAM */
+  SLUICE_DOES_FORWARD = 4, /* from one node's scratchpad to others */
+  SLUICE_DOES_COMPUTE = 8, /* tiles */
+  SLUICE_DOES_HOST = 16    /* calls of functions of the host */
 };
 
 enum { /* roles: what the moved tensor is for the layer of a transfer's kernel */

@@ -8,9 +8,9 @@
 Looked at: functions, structs, opaque types, function types, fields, enums and macros of C
 headers; tables, structs and fields of schemas. A comment above belongs to the declaration
 that starts on the next line; a comment beside starts on a line of the declaration. Fields
-named struct_size and reserved are explained once, at the head of sluice.h. Enumerators are
-explained by the comment of their enum; where that only names the type or field that has these
-values, by their own.
+named struct_size and reserved are explained once, at the head of sluice.h. Each enumerator has a
+comment of its own; those of ops.h are explained by the text above their enum, which has the
+formula that they belong to.
 
 A comment without a word, that only points elsewhere in the page ("see above", "alike"), that has
 no word but those of the name ("the extent" of `extent`), or that is a value alone ("0", "0: 1")
@@ -149,8 +149,8 @@ def names_of(field):
     return re.findall(r"(\w+)\s*(?:\[[^\]]*\]\s*)*(?:,|;)", field)
 
 
-def check_c(text):
-    """(public names, [(line, name)] without a comment)"""
+def check_c(text, strict=True):
+    """(public names, [(line, name)] without a comment); strict: of each enumerator too"""
     page = Page(text)
     page.code = re.sub(r'extern "C" \{|^\}$', lambda m: " " * len(m.group()), page.code,
                        flags=re.M)
@@ -182,7 +182,7 @@ def check_c(text):
             head = line_of(page.code, begin)
             explained = head in page.beside - page.names or head - 1 in page.above - page.names
             bare, own = bare_enumerators(page, begin, end)
-            if bare and (own > 0 or commented) and not explained:
+            if bare and (strict or ((own > 0 or commented) and not explained)):
                 missing += bare
             commented = commented or not bare
         if not commented:
@@ -275,7 +275,11 @@ typedef struct sluice_pair {
 /* The sum of both. */
 SLUICE_API int sluice_add(int a,
                           int b);
-enum { /* kinds */ SLUICE_A = 0, SLUICE_B = 1 };
+enum { /* kinds */
+  SLUICE_A = 0, /* the one */
+  /* Not the one. */
+  SLUICE_B = 1
+};
 enum { /* sluice_pair_t.a */
   SLUICE_NEAR = 0, /* here */
   SLUICE_FAR = 1   /* not here */
@@ -289,7 +293,7 @@ enum { /* sluice_pair_t.a */
                           ("  /* The second and the third. */", "sluice_pair_t.b"),
                           ("/* The sum of both. */", "sluice_add"),
                           ("/* How many. */", "SLUICE_COUNT"),
-                          (" /* kinds */", "enum { SLUICE_A = 0, SLUICE_B = 1 };"),
+                          (" /* the one */", "SLUICE_A"), ("  /* Not the one. */", "SLUICE_B"),
                           (" /* here */", "SLUICE_NEAR"), ("/* not here */", "SLUICE_FAR")):
         assert comment in good
         for nothing in ("", "/* */", "/* . */", "/* See above. */", "/* alike */"):
@@ -307,6 +311,10 @@ enum { /* sluice_pair_t.a */
             ("/* The sum of both. */", "sluice_add", "/* Is 10. */")):
         missing = [n for _, n in check_c(good.replace(comment, again))[1]]
         assert missing == [name], (again, missing)
+    formula = "/* What B does to A. */\nenum {\n  SLUICE_A = 0,\n  SLUICE_B = 1\n};\n"
+    assert [n for _, n in check_c(formula)[1]] == ["SLUICE_A", "SLUICE_B"]
+    assert check_c(formula, strict=False)[1] == []
+    assert [n for _, n in check_c(formula[formula.index("enum"):], strict=False)[1]] != []
     apart = good.replace("/* The sum of both. */\n", "/* The sum of both. */\n\n")
     assert [n for _, n in check_c(apart)[1]] == ["sluice_add"]
 
@@ -370,7 +378,10 @@ def main():
              if path.suffix in checks]
     for path in paths:
         check = checks[path.suffix]
-        count, missing = check(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        # Attributes are explained by the formulas above their enums.
+        formulas = path.name == "ops.h"
+        count, missing = check_c(text, strict=False) if formulas else check(text)
         total += count
         bad += len(missing)
         for line, name in missing:
