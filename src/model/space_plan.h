@@ -117,6 +117,7 @@ struct SpaceSegment {
   uint32_t images_begin;   // its first image; they end at the next segment's
   int64_t alone_bytes;     // at address 0, for a layer that is `alone`
   LoopChoice choice = {};  // from which loops, layers and images follow
+  int64_t end = 0;         // cycle in which its last tile ends, as the search predicts
 };
 
 struct SpacePlan {
@@ -124,6 +125,8 @@ struct SpacePlan {
   Span<const SpaceLoop> loops;
   Span<SpaceImage> images;
   Span<const SpaceSegment> segments;
+  double energy_pj = 0;  // as the search predicts
+  int64_t cycles = 0;
 };
 
 }  // namespace sluice

@@ -8,9 +8,15 @@
 namespace sluice {
 namespace {
 
-constexpr size_t kFewLayers = 12;      // segments; plans of more are not refined
-constexpr uint64_t kMostSteps = 8192;  // of changed plans that are written
-constexpr uint64_t kStepsOfTry = 64;   // a changed plan takes as long as so many more
+constexpr size_t kFewLayers = 12;
+// Of plans with more layers, segments are changed that take at least 1 / kLongShare of the
+// time, if the plan costs kWrong times as much as predicted: then another one may cost
+// less. Changed plans are written that are predicted to cost at most kMayPay times as much.
+constexpr int64_t kLongShare = 8;
+constexpr double kWrong = 1.01, kMayPay = 1.05;
+constexpr uint64_t kMostSteps = 8192;    // of changed plans that are written
+constexpr uint64_t kMostOfMany = 32768;  // where they have many layers
+constexpr uint64_t kStepsOfTry = 64;     // a changed plan takes as long as so many more
 constexpr double kFar = 1.05;  // above the best plan; other orders do not gain so much
 constexpr size_t kSeen = 64;   // plans remembered, so that none is priced twice
 constexpr double kNoCost = 1e300;  // more than any plan costs
@@ -31,12 +37,18 @@ class Refiner {
   }
 
   Status Run() {
+    const Span<KnownSegment> given = best_->segment;
+    const uint32_t layers = static_cast<uint32_t>(given.size());
+    SLUICE_TRY(arena_->Allocate(layers, &spare_));
+    SLUICE_TRY(arena_->Allocate(layers, &best_->segment));
+    for (uint32_t p = 0; p < layers; ++p) best_->segment[p] = given[p];
     double least = call_.best_cost;
-    SLUICE_TRY(Descend(best_, &least));
+    bool changes = layers <= kFewLayers;
+    if (!changes) SLUICE_TRY(FindLong(&changes));
+    if (changes) SLUICE_TRY(Descend(best_, &least));
     // Moves end in different plans from different ones: from each layer by itself, and
     // from all layers together.
-    const uint32_t layers = static_cast<uint32_t>(best_->segment.size());
-    for (int start = 0; start < 2; ++start) {
+    for (int start = 0; start < 2 && layers <= kFewLayers; ++start) {
       const bool together = start != 0;
       KnownPlan plan = *best_;
       SLUICE_TRY(arena_->Allocate(layers, &plan.segment));
@@ -49,6 +61,7 @@ class Refiner {
       least = cost;
       *best_ = plan;
     }
+    if (least >= call_.best_cost) best_->segment = given;
     return Status::kOk;
   }
 
@@ -58,17 +71,18 @@ class Refiner {
     const uint32_t layers = static_cast<uint32_t>(plan->segment.size());
     for (uint32_t at = 0, same = 0; same < layers;) {
       bool better = false;
-      for (int move = 0; move < kAllMoves && !better; ++move) {
+      const int moves = long_.empty() || long_[at] != 0 ? kAllMoves : 0;
+      for (int move = 0; move < moves && !better; ++move) {
         if (left_ == 0) return Status::kOk;
         KnownPlan changed = *plan;
-        bool is_change = false;
-        SLUICE_TRY(ChangeAt(*plan, at, move, &changed, &is_change));
-        if (!is_change) continue;
+        changed.segment = spare_;
+        if (!ChangeAt(*plan, at, move, &changed)) continue;
         double cost = kNoCost;
         SLUICE_TRY(Price(changed, &cost));
         better = cost < *least;
         if (!better) continue;
         *least = cost;
+        spare_ = plan->segment;
         *plan = changed;
       }
       same = better ? 0 : same + plan->segment[at].last - at;
@@ -78,25 +92,24 @@ class Refiner {
     return Status::kOk;
   }
 
-  // The plan with a move of the segment at a position, if there is such a move.
-  Status ChangeAt(const KnownPlan& from, uint32_t at, int move, KnownPlan* plan,
-                  bool* is_change) {
+  // The plan with a move of the segment at a position; false if there is no such move.
+  bool ChangeAt(const KnownPlan& from, uint32_t at, int move, KnownPlan* plan) {
     const Span<const KnownSegment> now = from.segment;
     const uint32_t behind = now[at].last;
     const bool joins = behind < now.size();
     const SegmentAt next = {behind, joins ? now[behind].last : 0,
                             now[joins ? behind : at].choice};
     SegmentChange change;
-    *is_change = DraftChange({at, behind, now[at].choice}, joins ? &next : nullptr,
-                             move, &change);
-    if (!*is_change) return Status::kOk;
-    SLUICE_TRY(arena_->Allocate(now.size(), &plan->segment));
+    if (!DraftChange({at, behind, now[at].choice}, joins ? &next : nullptr, move,
+                     &change)) {
+      return false;
+    }
     for (size_t p = 0; p < now.size(); ++p) plan->segment[p] = now[p];
     if (change.replaced == 2) plan->segment[behind].last = 0;
     for (size_t k = 0; k < change.made; ++k) {
       plan->segment[change.border[k]] = {change.border[k + 1], change.loops[k]};
     }
-    return Status::kOk;
+    return true;
   }
 
   // *cost: of the plan, exactly; kNoCost if it cannot be made.
@@ -105,7 +118,7 @@ class Refiner {
     Arena memory(call_.scratch->memory());
     Diagnostic ignored = {};
     SpaceSchedule space(of_, &memory);
-    left_ -= Min(left_, kStepsOfTry);
+    left_ -= Min(left_, kStepsOfTry * (1 + known.segment.size() / kFewLayers));
     if (space.Find(&ignored) != Status::kOk || !space.IsWanted()) return Status::kOk;
     Seen* const seen = EntryOf(HashOfSegments(space.segments()));
     for (int order = 0; seen->cost == 0 && order < SpaceSchedule::kOrders; ++order) {
@@ -125,6 +138,31 @@ class Refiner {
     return Status::kOk;
   }
 
+  // Marks the segments of the best plan that take long. *is_wrong: whether there are any,
+  // and the plan costs more than predicted.
+  Status FindLong(bool* is_wrong) {
+    of_.known = best_;
+    Arena memory(call_.scratch->memory());
+    Diagnostic ignored = {};
+    SpaceSchedule space(of_, &memory);
+    if (space.Find(&ignored) != Status::kOk || !space.IsWanted()) return Status::kOk;
+    SLUICE_TRY(arena_->Allocate(best_->segment.size(), &long_));
+    const PlanTotal total = space.predicted();
+    of_.most_cost = kMayPay * CostOf(of_.search.goal, total);
+    sluice_report_t report = {};
+    report.energy_pj = total.energy_pj;
+    report.latency_cycles = static_cast<uint64_t>(total.cycles);
+    if (call_.best_cost < kWrong * PlanCost(call_.options, report)) return Status::kOk;
+    int64_t begin = 0;
+    for (const SpaceSegment& s : space.segments()) {
+      long_[s.first] = (s.end - begin) * kLongShare >= total.cycles;
+      *is_wrong = *is_wrong || long_[s.first] != 0;
+      begin = s.end;
+    }
+    left_ = kMostOfMany;
+    return Status::kOk;
+  }
+
   // The entry of a plan; its cost is 0 if the plan was not priced.
   Seen* EntryOf(uint64_t hash) {
     for (Seen& seen : seen_) {
@@ -139,6 +177,8 @@ class Refiner {
   SpaceCall of_;
   Arena* arena_;
   KnownPlan* best_;
+  Span<KnownSegment> spare_;  // of the plan that is tried
+  Span<uint8_t> long_;        // by position: whether to change the segment; empty: all
   uint64_t left_ = kMostSteps;  // to write
   Seen seen_[kSeen] = {};
   size_t next_ = 0;
@@ -147,7 +187,6 @@ class Refiner {
 }  // namespace
 
 Status RefinePlan(const RefineCall& call, Arena* arena, KnownPlan* plan) {
-  if (plan->segment.size() > kFewLayers) return Status::kOk;
   return Refiner(call, arena, plan).Run();
 }
 

@@ -10,6 +10,7 @@
 #include "plan/objective.h"
 #include "plan/space/measure_images.h"
 #include "plan/space/write_space.h"
+#include "solve/space/improve.h"
 #include "solve/space/moves.h"
 
 namespace sluice {
@@ -53,6 +54,10 @@ bool IsOf(const SpacePlan& plan, Span<const KnownSegment> segments) {
 }
 
 }  // namespace
+
+double CostOf(const SpaceGoal& goal, const PlanTotal& total) {
+  return RatioOf(goal, {1, 1}, total);
+}
 
 uint64_t HashOfSegments(Span<const SpaceSegment> segments) {
   uint64_t hash = 0;
@@ -103,6 +108,8 @@ Status SpaceSchedule::Find(Diagnostic* diagnostic) {
   for (int round = 0;; ++round) {
     memory_->Rewind(begin);
     SLUICE_TRY(Search());
+    const double cost = CostOf(call_.search.goal, predicted());
+    if (call_.most_cost != 0 && cost > call_.most_cost) return Status::kInfeasible;
     more_ = call_.scratchpad_bytes / (call_.soon ? 12 : 32) << Min(round / 2, 2);
     const Status placed = Place(PlaceOrder::kByLeads);
     const bool again = placed == Status::kInfeasible && round < kRounds;
@@ -135,6 +142,7 @@ void SpaceSchedule::KeepElsewhere() {
 Status SpaceSchedule::Search() {
   SpaceSearch search = call_.search;
   search.known = known_;
+  search.only_known = call_.exactly && call_.known != nullptr;
   if (search.notes != nullptr) search.found = &found_;
   for (size_t p = 0; p < leave_.size(); ++p) leave_[p] = problem_.slack[p];
   Status found = SearchSpace(problem_, search, memory_, memory_, &plan_);

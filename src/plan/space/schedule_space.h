@@ -36,9 +36,13 @@ struct SpaceCall {
   CarriedFrom from = {};  // an earlier plan whose valid segments are kept
   const KnownPlan* known = nullptr;  // or a plan of the same problem
   bool exactly = false;              // that plan or none
+  double most_cost = 0;              // by CostOf, as predicted; 0: any
   bool soon = false;                 // images are placed by heuristics alone
   bool in_turn = false;              // images are placed in turn first
 };
+
+// energy^energy_exponent x cycles^delay_exponent
+double CostOf(const SpaceGoal& goal, const PlanTotal& total);
 
 uint64_t HashOfSegments(Span<const SpaceSegment> segments);  // and of their loops
 // The most iterations that the loops of a segment have.
@@ -60,6 +64,8 @@ class SpaceSchedule {
   // false.
   Status Write(int order, Candidate* out);
   Span<const SpaceSegment> segments() const { return plan_.segments; }
+  // What the search predicts that the plan costs.
+  PlanTotal predicted() const { return {plan_.energy_pj, plan_.cycles}; }
   // The segments and what they leave, in `arena`.
   Status Note(Arena* arena, KnownPlan* out) const;
   // The plan before changes at the end (SpaceSearch::found). It lives in search.notes of

@@ -35,9 +35,11 @@ struct UnchangedPlan {
 struct SpaceSearch {
   SpaceGoal goal;
   // By position, or empty. Known segments do not overlap. The layers between them are
-  // searched, and so are the layers of a known segment that does not fit.
+  // searched, and so are the layers of a known segment that does not fit, unless only
+  // the known ones will do.
   Span<const KnownSegment> known = {};
-  uint32_t states = 6;        // per border
+  bool only_known = false;
+  uint32_t states = 6;        // per border; more than 1: the least for long networks
   uint32_t longest = 40;      // layers of a segment
   uint64_t most_work = 4000;  // layers of segments tried from one border
   // Finds a good plan soon: of each kind of candidate only the likeliest are tried, in

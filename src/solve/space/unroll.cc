@@ -27,9 +27,12 @@ class Unroller {
       return Status::kInternal;
     }
     const uint32_t loop_base = static_cast<uint32_t>(loops_.size());
-    SpaceSegment segment = {node.first, node.last,
+    SpaceSegment segment = {node.first,
+                            node.last,
                             static_cast<uint32_t>(images_.size()),
-                            maker_->alone_bytes(), node.loops};
+                            maker_->alone_bytes(),
+                            node.loops,
+                            node.compute};
     SLUICE_TRY(segments_.Push(segment));
     const auto based = [&](uint32_t loop) {
       return loop == kNone ? kNone : loop_base + loop;
@@ -112,6 +115,8 @@ Status UnrollNodes(const SpaceProblem& problem, const Sequence<SpaceNode>& nodes
     SLUICE_TRY(unroller.Add(nodes[way[i + 1]], nodes[way[i]]));
   }
   unroller.Finish(plan);
+  plan->energy_pj = nodes[last].energy_pj;
+  plan->cycles = Max(nodes[last].compute, nodes[last].stored);
   return Status::kOk;
 }
 

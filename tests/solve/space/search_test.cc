@@ -239,6 +239,27 @@ TEST_CASE("space search: no segment has more iterations than it may have") {
   }
 }
 
+// One layer per segment fits; all three without a loop do not.
+TEST_CASE(
+    "space search: where only known segments will do, none takes another's place") {
+  const sluice_test::SpaceCase c(sluice_test::RowGraph(3, {1, 64, 8, 64}), 1 << 12);
+  Budget budget;
+  std::vector<KnownSegment> known(3);
+  known[0].last = 3;
+  for (const bool only : {false, true}) {
+    sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
+    Arena arena(&memory);
+    SpaceSearch search;
+    search.goal = {1, 1};
+    search.budget = &budget;
+    search.known = {known.data(), known.size()};
+    search.only_known = only;
+    SpacePlan plan;
+    const Status status = SearchSpace(c.problem, search, &arena, &arena, &plan);
+    CHECK(status == (only ? Status::kInfeasible : Status::kOk));
+  }
+}
+
 TEST_CASE("space search: a scratchpad too small for any tile is infeasible") {
   const sluice_test::SpaceCase c(sluice_test::JoinedGraph(), 4);
   sluice::Memory memory(sluice_test::Nouns::Allocator(), 0);
