@@ -114,6 +114,8 @@ class Refiner {
 
   // *cost: of the plan, exactly; kNoCost if it cannot be made.
   Status Price(const KnownPlan& known, double* cost) {
+    if (of_.budget->Exhausted()) left_ = 0;
+    if (left_ == 0) return Status::kOk;
     of_.known = &known;
     Arena memory(call_.scratch->memory());
     Diagnostic ignored = {};
@@ -187,7 +189,14 @@ class Refiner {
 }  // namespace
 
 Status RefinePlan(const RefineCall& call, Arena* arena, KnownPlan* plan) {
-  return Refiner(call, arena, plan).Run();
+  const bool is_long = plan->segment.size() > kFewLayers;
+  // Under a deadline random changes take the time.
+  if (is_long && call.call->options.deadline_ns != 0) return Status::kOk;
+  KnownPlan refined = *plan;
+  const Status status = Refiner(call, arena, &refined).Run();
+  if (status == Status::kOk) *plan = refined;
+  const bool ended = status == Status::kStopped || status == Status::kOutOfMemory;
+  return ended ? Status::kOk : status;
 }
 
 }  // namespace sluice

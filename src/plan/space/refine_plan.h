@@ -7,7 +7,7 @@
 //
 // Input    a call with a plan; the segments of that plan.
 // Output   the cheapest segments found; they live in `arena`.
-// Errors   kOutOfMemory.
+// Errors   those of the caller's tile costs; without time or memory the plan stays as it is.
 // Cost     at most 8,192 steps of changed plans are written; of plans with more than 12
 //          layers 32,768.
 #ifndef SLUICE_PLAN_SPACE_REFINE_PLAN_H_
