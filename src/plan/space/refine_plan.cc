@@ -114,8 +114,10 @@ class Refiner {
 
   // *cost: of the plan, exactly; kNoCost if it cannot be made.
   Status Price(const KnownPlan& known, double* cost) {
-    if (of_.budget->Exhausted()) left_ = 0;
-    if (left_ == 0) return Status::kOk;
+    if (of_.budget->Exhausted()) {
+      left_ = 0;
+      return Status::kOk;
+    }
     of_.known = &known;
     Arena memory(call_.scratch->memory());
     Diagnostic ignored = {};
