@@ -177,11 +177,13 @@ void Run(const PlaceCommand& command) {
     throw Failure(kInfeasible, WhyInfeasible(table, answer), AsJson(table, answer));
   }
   if (answer.status == SLUICE_STOPPED) {
-    throw Failure(
-        kStopped,
-        "stopped before a placement was found or excluded; the best peak is " +
-            Grouped(static_cast<uint64_t>(answer.placement.peak_bytes)),
-        AsJson(table, answer));
+    throw Failure(kStopped,
+                  "stopped before a placement was found or excluded" +
+                      (answer.placement.placed == 0
+                           ? std::string()
+                           : "; the best peak is " + Grouped(static_cast<uint64_t>(
+                                                         answer.placement.peak_bytes))),
+                  AsJson(table, answer));
   }
   if (!command.output.empty()) {
     const std::string text = WithOffsets(table, answer.offsets);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/pipeline.h"
 
+#include "base/watch_scope.h"
 #include "model/host.h"
 #include "plan/best_plan.h"
 #include "plan/better_plan.h"
@@ -315,18 +316,6 @@ Status Make(PlanCall* call) {
   NoteEnd(reason, call->search.iterations(), &call->best);
   return Status::kOk;
 }
-
-// Gives the memory the clock of a call, for as long as the call lasts.
-class WatchScope {
- public:
-  WatchScope(Memory* memory, Budget* clock) : memory_(memory) { memory->Watch(clock); }
-  ~WatchScope() { memory_->Watch(nullptr); }
-  WatchScope(const WatchScope&) = delete;
-  WatchScope& operator=(const WatchScope&) = delete;
-
- private:
-  Memory* memory_;
-};
 
 Status MakeWatched(const PlanRequest& request, const PlanRoom& room,
                    Span<const uint8_t>* bytes, sluice_change_t* change) {

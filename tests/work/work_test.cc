@@ -3,10 +3,14 @@
 // 850,000 blocks are about a millisecond of one core of 3 GHz.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <vector>
 
+#include "base/rng.h"
 #include "import/training/training.h"
+#include "sluice/experimental.h"
 #include "support/network_plan.h"
 #include "support/work_clock.h"
 #include "zoo/zoo.h"
@@ -301,6 +305,115 @@ TEST_CASE("work: spills, and layers that run again, keep to deadline and cancel 
       t.n.cancel = nullptr;
     }
   }
+}
+
+// Buffers at random, many alive at a time: what an outside user gave, for whom placing them
+// ended neither at its deadline nor when it was told to.
+std::vector<sluice_buffer_t> ManyBuffers(uint32_t count) {
+  sluice::Rng rng(3);
+  std::vector<sluice_buffer_t> buffers(count);
+  for (sluice_buffer_t& b : buffers) {
+    b.begin = rng.Below(1000);
+    b.end = b.begin + 1 + rng.Below(199);
+    b.bytes = 1 + rng.Below(999);
+  }
+  return buffers;
+}
+
+// One call on a clock that also sets the cancel word, once so much work is done.
+struct PlacedInTime {
+  static uint64_t Now(void* user) {
+    PlacedInTime* self = static_cast<PlacedInTime*>(user);
+    if (self->word == 0 && self->clock.Spent() >= self->cancel_after) {
+      self->word = 1;
+      self->at = self->clock.Spent();
+    }
+    return WorkClock::Now(&self->clock);
+  }
+  PlacedInTime(const std::vector<sluice_buffer_t>& given, bool smallest,
+               int64_t capacity, uint64_t deadline, uint64_t cancel)
+      : cancel_after(cancel), offsets(given.size()), conflict(given.size()) {
+    sluice_context_options_t how = {};
+    how.struct_size = sizeof how;
+    how.now_ns = Now;
+    how.clock_user = this;
+    sluice_context_t* context = nullptr;
+    REQUIRE(sluice_context_create(&how, &context, nullptr) == SLUICE_OK);
+    sluice_placement_problem_t problem = {};
+    problem.struct_size = sizeof problem;
+    problem.buffers = given.data();
+    problem.buffer_count = static_cast<uint32_t>(given.size());
+    problem.capacity_bytes = capacity;
+    sluice_placement_options_t options = {};
+    options.struct_size = sizeof options;
+    options.smallest = smallest ? 1 : 0;
+    options.deadline_ns = deadline;
+    options.cancel = &word;
+    out.struct_size = sizeof out;
+    out.offsets = offsets.data();
+    out.conflict = conflict.data();
+    clock.Begin();
+    status = sluice_place(context, &problem, &options, &out, nullptr);
+    work = clock.Spent();
+    most = clock.End();
+    sluice_context_destroy(context);
+  }
+  uint64_t cancel_after, at = UINT64_MAX, work = 0, most = 0;
+  uint32_t word = 0;
+  WorkClock clock;
+  std::vector<int64_t> offsets;
+  std::vector<uint32_t> conflict;
+  sluice_placement_t out = {};
+  sluice_status_t status = SLUICE_OK;
+};
+
+// Whether no two buffers share a byte at a time, and none ends above the peak.
+bool IsPlacement(const std::vector<sluice_buffer_t>& buffers, const PlacedInTime& p) {
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const sluice_buffer_t& a = buffers[i];
+    if (p.offsets[i] < 0 || p.offsets[i] + a.bytes > p.out.peak_bytes) return false;
+    for (size_t j = 0; j < i; ++j) {
+      const sluice_buffer_t& b = buffers[j];
+      const bool meet = a.begin < b.end && b.begin < a.end;
+      if (meet && p.offsets[i] < p.offsets[j] + b.bytes &&
+          p.offsets[j] < p.offsets[i] + a.bytes) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+TEST_CASE("work: placing thousands of buffers keeps to deadline and cancel word") {
+  constexpr uint64_t kEver = 1000000 * kMs;
+  constexpr uint64_t kLate = 5 * kMs / 2;  // of 5,000 buffers, cut into sections
+  uint64_t longest = 0;
+  for (const uint32_t count : {500u, 1000u, 2000u, 5000u}) {
+    const std::vector<sluice_buffer_t> buffers = ManyBuffers(count);
+    for (const bool smallest : {false, true}) {
+      for (const int64_t capacity : {count * 50, count * 60, count * 250}) {
+        for (const uint64_t limit : {kMs, 30 * kMs, 300 * kMs}) {
+          CAPTURE(count);
+          CAPTURE(smallest);
+          CAPTURE(capacity);
+          CAPTURE(limit);
+          const PlacedInTime late(buffers, smallest, capacity, limit, kEver);
+          const PlacedInTime told(buffers, smallest, capacity, kEver, limit);
+          longest = std::max({longest, late.most, told.most});
+          CHECK(late.work < limit + kLate);
+          CHECK((told.word == 0 || told.work < told.at + kLate));
+          for (const PlacedInTime* p : {&late, &told}) {
+            CHECK(p->most <= kLate);
+            CHECK(p->status <= SLUICE_STOPPED);
+            if (p->status == SLUICE_OK) CHECK(p->out.placed == 1);
+            if (p->out.placed == 1) CHECK(IsPlacement(buffers, *p));
+          }
+        }
+      }
+    }
+  }
+  std::printf("placing: most work between two polls: %llu blocks\n",
+              static_cast<unsigned long long>(longest));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "base/budget.h"
 #include "base/checked.h"
+#include "base/watch_scope.h"
 #include "solve/placement/offsets/offsets.h"
 #include "solve/placement/spill/buffer_beam.h"
 
@@ -109,7 +110,6 @@ Status PlaceMany(const LiveRangeSet& set, int64_t goal, bool smallest,
     for (size_t i = 0; i < trial.size(); ++i)
       plan->peak = Max(plan->peak, trial[i] + set.buffers[i].bytes);
   }
-  plan->proved = plan->peak <= plan->lower_bound;
   return Status::kOk;
 }
 
@@ -117,13 +117,19 @@ Status PlaceMany(const LiveRangeSet& set, int64_t goal, bool smallest,
 Status PlaceManyFirst(const LiveRangeSet& set, int64_t capacity, OffsetOptions own,
                       const Workspace& work, OffsetPlan* plan) {
   own.exact = false;
-  Diagnostic ignored;
+  Diagnostic own_reason;
   const Status status = PlaceOffsets(
-      set, capacity, own, Workspace{work.budget, work.arena, &ignored}, plan);
-  if (status != Status::kOk && status != Status::kStopped) return Status::kStopped;
+      set, capacity, own, Workspace{work.budget, work.arena, &own_reason}, plan);
+  if (status != Status::kOk && status != Status::kStopped) {
+    *work.diagnostic = own_reason;
+    return status;
+  }
+  if (plan->offsets.empty()) return Status::kStopped;
   const int64_t goal =
       own.smallest ? plan->lower_bound : Max(plan->lower_bound, capacity);
-  SLUICE_TRY(PlaceMany(set, goal, own.smallest, work, plan));
+  const Status many = PlaceMany(set, goal, own.smallest, work, plan);
+  if (many != Status::kOk && !work.budget->Exhausted()) return many;
+  plan->proved = plan->peak <= plan->lower_bound;
   return plan->peak <= capacity && (!own.smallest || plan->proved) ? Status::kOk
                                                                    : Status::kStopped;
 }
@@ -132,19 +138,18 @@ Status PlaceManyFirst(const LiveRangeSet& set, int64_t capacity, OffsetOptions o
 Status PlaceAll(const LiveRangeSet& set, int64_t capacity, const OffsetOptions& own,
                 const Workspace& work, OffsetPlan* plan) {
   OffsetPlan quick;
-  quick.peak = INT64_MAX;
   if (set.buffers.size() > kMany) {
     const Status status = PlaceManyFirst(set, capacity, own, work, &quick);
-    if (status != Status::kOk && status != Status::kStopped) return status;
-    if (status == Status::kOk ||
-        (quick.peak <= capacity && (!own.exact || work.budget->Exhausted()))) {
-      *plan = quick;
+    *plan = quick;
+    if (status != Status::kStopped) return status;
+    const bool over = work.budget->Exhausted();
+    if (!quick.offsets.empty() && quick.peak <= capacity && (!own.exact || over))
       return Status::kOk;
-    }
+    if (over) return StoppedPlacing(quick, capacity, work.diagnostic);
   }
   const Status status = PlaceOffsets(set, capacity, own, work, plan);
-  if ((status != Status::kOk && status != Status::kStopped) ||
-      quick.peak >= plan->peak) {
+  if ((status != Status::kOk && status != Status::kStopped) || quick.offsets.empty() ||
+      (!plan->offsets.empty() && quick.peak >= plan->peak)) {
     return status;
   }
   quick.lower_bound = plan->lower_bound;
@@ -166,9 +171,15 @@ Status PlaceBuffers(const BufferCall& call, Arena* arena, sluice_placement_t* ou
   own.explain = options.no_conflict == 0;
   own.max_nodes = options.max_nodes;
   Budget budget(arena->memory()->time(), options.deadline_ns, 0, options.cancel);
+  const WatchScope watch(arena->memory(), &budget);
   OffsetPlan plan;
-  const Status status = PlaceAll(set, call.problem.capacity_bytes, own,
-                                 Workspace{&budget, arena, diagnostic}, &plan);
+  Status status = PlaceAll(set, call.problem.capacity_bytes, own,
+                           Workspace{&budget, arena, diagnostic}, &plan);
+  if (status == Status::kOutOfMemory && budget.Exhausted()) {
+    // The table was not made because the time was over.
+    plan = OffsetPlan();
+    status = StoppedPlacing(plan, call.problem.capacity_bytes, diagnostic);
+  }
   if (status == Status::kOk || status == Status::kInfeasible ||
       status == Status::kStopped) {
     Describe(plan, call.offsets, call.conflict, out);

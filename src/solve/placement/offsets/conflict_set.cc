@@ -24,6 +24,13 @@ struct Filter {
   Span<LiveRange> subset;  // scratch
 
   Status Test(Span<const uint32_t> chosen, Verdict* verdict) {
+    const Status status = TestAll(chosen, verdict);
+    if (status == Status::kOk) return status;
+    *verdict = Verdict::kUnknown;
+    return budget->Exhausted() ? Status::kOk : status;
+  }
+
+  Status TestAll(Span<const uint32_t> chosen, Verdict* verdict) {
     ArenaScope scope(arena);
     for (size_t i = 0; i < chosen.size(); ++i) subset[i] = set.buffers[chosen[i]];
     LiveRangeSet part = set;
@@ -57,6 +64,7 @@ Status OverloadedSection(const Sections& sections, int64_t capacity, Arena* aren
   SLUICE_TRY(arena->Allocate(sections.buffers.size(), &sorted));
   *count = 0;
   for (uint32_t s = 0; s < sections.count; ++s) {
+    if (arena->memory()->Stop()) return Status::kStopped;
     const Span<const uint32_t> all = sections.MembersOf(s);
     std::copy(all.begin(), all.end(), sorted.begin());
     Sort(sorted.begin(), sorted.begin() + all.size(), [&](uint32_t a, uint32_t b) {

@@ -9,6 +9,7 @@ namespace sluice {
 namespace {
 
 constexpr uint32_t kNoFrame = 0xffffffffu;
+constexpr uint32_t kLooksPerPoll = 1 << 14;  // buffers looked at between two polls
 constexpr int kRankings = 3;  // orders of buffers, tried one after the other
 
 struct Signature {
@@ -209,6 +210,7 @@ Status OpenFrame(Search* search) {
   frame.undo_mark = search->placed.undo.size();
   int64_t least_slack = 0;
   PickSection(search->placed, &frame, &least_slack);
+  search->placed.looks += frame.end - frame.begin;
   frame.may_waste = least_slack > 0;
   frame.first_choice = frame.choice = static_cast<uint32_t>(search->choices.size());
   frame.signature = Sign(search->failures, search->placed, frame.begin, frame.end);
@@ -248,9 +250,13 @@ Status SplitInto(Search* search, const Frame& frame, uint32_t self) {
 }
 
 // Applies the frame's next choice; not *opened when none is left.
-Status NextChoice(Search* search, Frame* frame, bool* opened) {
+Status NextChoice(Search* search, Frame* frame, Budget* budget, bool* opened) {
   *opened = false;
   while (!*opened) {
+    if (search->placed.looks >= kLooksPerPoll) {
+      search->placed.looks = 0;
+      if (budget->Exhausted()) return Status::kStopped;
+    }
     bool ok = true;
     if (frame->choice < frame->last_choice) {
       const uint32_t u = search->choices[frame->choice++];
@@ -292,7 +298,7 @@ Status RunOnce(Search* search, uint64_t max_nodes, Budget* budget, uint64_t* nod
       const uint32_t self = static_cast<uint32_t>(search->frames.size() - 1);
       Frame& frame = search->frames[self];
       bool opened = false;
-      SLUICE_TRY(NextChoice(search, &frame, &opened));
+      SLUICE_TRY(NextChoice(search, &frame, budget, &opened));
       if (opened) {
         SLUICE_TRY(SplitInto(search, frame, self));
         break;
@@ -328,8 +334,9 @@ Status RunSearch(Search* search, const ExactLimits& limits, Budget* budget) {
       if (limits.max_nodes != 0) left = Min(left, limits.max_nodes - spent);
       const uint64_t before = spent;
       search->ranking = search->rank[ranking].data();
-      SLUICE_TRY(RunOnce(search, left, budget, &spent, &outcome));
+      const Status status = RunOnce(search, left, budget, &spent, &outcome);
       if (limits.nodes != nullptr) *limits.nodes += spent - before;
+      SLUICE_TRY(status);
       if (outcome != Outcome::kLimit) break;
       if (budget->Exhausted()) return Status::kStopped;
       if (limits.max_nodes != 0 && spent >= limits.max_nodes) return Status::kStopped;

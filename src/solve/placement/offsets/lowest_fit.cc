@@ -166,7 +166,9 @@ Status BestFit(const Sections& sections, int64_t good_enough, uint32_t swaps,
   for (int by = 0; by < static_cast<int>(FitOrder::kCount); ++by) {
     int64_t reached = 0;
     SLUICE_TRY(SortForFit(sections, static_cast<FitOrder>(by), arena, order));
-    SLUICE_TRY(LowestFit(sections, order, *peak - 1, arena, trial, &reached));
+    const Status status = LowestFit(sections, order, *peak - 1, arena, trial, &reached);
+    if (status == Status::kStopped && *peak < INT64_MAX) return Status::kOk;
+    SLUICE_TRY(status);
     keep(reached);
     if (*peak <= good_enough || (by >= 1 && budget->Exhausted())) return Status::kOk;
   }
@@ -192,7 +194,9 @@ Status BestFit(const Sections& sections, int64_t good_enough, uint32_t swaps,
       std::rotate(from, from + 1, to + 1);
     }
     int64_t reached = 0;
-    SLUICE_TRY(LowestFit(sections, order, *peak - 1, arena, trial, &reached));
+    const Status status = LowestFit(sections, order, *peak - 1, arena, trial, &reached);
+    if (status == Status::kStopped) break;
+    SLUICE_TRY(status);
     keep(reached);
   }
   return Status::kOk;

@@ -80,12 +80,17 @@ class Placer {
       const uint64_t left = options_.max_nodes - plan_->nodes;
       limits.max_nodes = max_nodes == 0 ? left : Min(left, max_nodes);
     }
+    Status status = Status::kOk;
     if constexpr (kPlain) {
-      SLUICE_TRY(
-          ExactOffsets(sections_, capacity, limits, work_.budget, work_.arena, trial_));
+      status =
+          ExactOffsets(sections_, capacity, limits, work_.budget, work_.arena, trial_);
     } else {
-      SLUICE_TRY(ExactWithGaps(set_, sections_, capacity, limits, work_, trial_));
+      status = ExactWithGaps(set_, sections_, capacity, limits, work_, trial_);
+      // A table is not made where the time is over.
+      if (status == Status::kOutOfMemory && work_.budget->Exhausted())
+        return Status::kStopped;
     }
+    SLUICE_TRY(status);
     std::copy(trial_.begin(), trial_.end(), best_.begin());
     peak_ = sections_.fixed_peak;
     for (size_t u = 0; u < best_.size(); ++u) {
@@ -128,7 +133,7 @@ class Placer {
   const Workspace& work_;
   OffsetPlan* const plan_;
   Span<int64_t> best_, trial_;  // per free buffer
-  int64_t peak_ = 0;
+  int64_t peak_ = kNowhere;
 };
 
 void FillOffsets(const LiveRangeSet& set, const Sections& sections,
@@ -158,7 +163,6 @@ Status Explain(const OffsetPlan& plan, int64_t capacity, Diagnostic* diagnostic)
 // is a proof that nothing fits all the same.
 Status TooMany(const LiveRangeSet& set, int64_t capacity, Arena* arena,
                OffsetPlan* plan, Diagnostic* diagnostic) {
-  plan->offsets = Span<int64_t>();
   SLUICE_TRY(FindOverload(set, capacity, arena, plan));
   if (plan->lower_bound > capacity) {
     plan->proved = true;
@@ -174,6 +178,8 @@ Status Search(const LiveRangeSet& set, int64_t capacity, const OffsetOptions& op
               const Workspace& work, OffsetPlan* plan) {
   Arena* arena = work.arena;
   ArenaScope scope(arena);
+  const Span<int64_t> offsets = plan->offsets;
+  plan->offsets = Span<int64_t>();  // until there are some
   Sections sections;
   SLUICE_TRY(CutSections(set, arena, &sections));
   plan->lower_bound = sections.lower_bound;
@@ -183,9 +189,10 @@ Status Search(const LiveRangeSet& set, int64_t capacity, const OffsetOptions& op
   Placer<kPlain> placer(set, sections, capacity, options, work, plan);
   const Status status = placer.Run(best, trial);
   if (status == Status::kOutOfMemory) return status;
-  FillOffsets(set, sections, best, plan->offsets);
   plan->peak = placer.peak();
-  if (plan->peak >= kNowhere) plan->offsets = Span<int64_t>();
+  if (plan->peak >= kNowhere) return status;
+  FillOffsets(set, sections, best, offsets);
+  plan->offsets = offsets;
   return status;
 }
 
@@ -210,6 +217,14 @@ Status PlacePlain(Span<const LiveRange> buffers, int64_t capacity,
   return Search<true>(set, capacity, options, work, plan);
 }
 
+Status StoppedPlacing(const OffsetPlan& plan, int64_t capacity,
+                      Diagnostic* diagnostic) {
+  Fail fail(diagnostic, Status::kStopped, "placement");
+  if (!plan.offsets.empty())
+    fail.Bytes(static_cast<uint64_t>(plan.peak), static_cast<uint64_t>(capacity));
+  return fail.Text("stopped before a placement was found or excluded");
+}
+
 Status PlaceOffsets(const LiveRangeSet& set, int64_t capacity,
                     const OffsetOptions& options, const Workspace& work,
                     OffsetPlan* plan) {
@@ -228,14 +243,13 @@ Status PlaceOffsets(const LiveRangeSet& set, int64_t capacity,
     case Status::kInfeasible:
       plan->proved = true;
       if (options.explain) {
-        SLUICE_TRY(
-            FindConflict(set, capacity, options.max_nodes, work.budget, arena, plan));
+        const Status explained =
+            FindConflict(set, capacity, options.max_nodes, work.budget, arena, plan);
+        if (explained != Status::kOk && !work.budget->Exhausted()) return explained;
       }
       return Explain(*plan, capacity, diagnostic);
     case Status::kStopped:
-      return Fail(diagnostic, status, "placement")
-          .Bytes(static_cast<uint64_t>(plan->peak), static_cast<uint64_t>(capacity))
-          .Text("stopped before a placement was found or excluded");
+      return StoppedPlacing(*plan, capacity, diagnostic);
     default:
       return status;
   }

@@ -45,6 +45,9 @@ struct OffsetPlan {
 Status CheckLiveRanges(const LiveRangeSet& set, int64_t capacity, Arena* arena,
                        Diagnostic* diagnostic);
 
+// Reports kStopped, with the peak if the plan has one.
+Status StoppedPlacing(const OffsetPlan& plan, int64_t capacity, Diagnostic* diagnostic);
+
 // The plan's spans live in work.arena.
 Status PlaceOffsets(const LiveRangeSet& set, int64_t capacity,
                     const OffsetOptions& options, const Workspace& work,

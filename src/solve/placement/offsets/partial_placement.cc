@@ -29,7 +29,9 @@ Status RecountDirty(PartialPlacement* p, bool* ok) {
   for (uint32_t s : p->dirty) {
     int64_t floor = kNowhere;
     uint32_t count = 0;
-    for (uint32_t u : p->sections.MembersOf(s)) {
+    const Span<const uint32_t> members = p->sections.MembersOf(s);
+    p->looks += static_cast<uint32_t>(members.size());
+    for (uint32_t u : members) {
       const int64_t least = p->least[u];
       if (least > floor) continue;
       count = least < floor ? 1 : count + 1;
@@ -105,6 +107,7 @@ Status PlaceBuffer(PartialPlacement* p, uint32_t u, int64_t at, bool* ok) {
     }
   }
   for (uint32_t s = b.begin_section + 1; s < b.end_section; ++s) --p->crossing[s];
+  p->looks += b.near_count;
   p->offset[u] = at;
   SLUICE_TRY(p->undo.Push(PlacedUndo{0, u, PlacedChange::kPlaced, 0}));
   for (uint32_t v : p->sections.NearOf(b)) {
@@ -133,6 +136,7 @@ Status LeaveUncovered(PartialPlacement* p, uint32_t section, Vector<uint32_t>* s
     const uint32_t u = (*spare)[first + i];
     const SectionedBuffer& b = p->sections.buffers[u];
     int64_t support = kNowhere;
+    p->looks += b.near_count;
     for (uint32_t v : p->sections.NearOf(b)) {
       if (p->offset[v] >= 0) continue;
       support = Min(support, p->least[v] + p->sections.buffers[v].bytes);

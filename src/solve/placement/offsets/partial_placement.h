@@ -46,6 +46,7 @@ struct PartialPlacement {
   Vector<uint32_t> dirty;
   Span<uint32_t> stamp;
   uint32_t epoch = 0;
+  uint32_t looks = 0;  // at buffers, since the search has polled
 };
 
 Status AllocatePartial(Arena* arena, PartialPlacement* p);

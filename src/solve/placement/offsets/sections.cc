@@ -8,6 +8,7 @@ namespace sluice {
 namespace {
 
 constexpr uint32_t kNoBuffer = 0xffffffffu;
+constexpr uint32_t kPairsPerLook = 1 << 16;  // pairs gone through between two polls
 
 // A stretch of time in which one owner uses a fixed set of its bytes.
 struct Piece {
@@ -229,7 +230,9 @@ Status FillRangesAndMembers(Cutter* self) {
 }
 
 Status FillNear(Cutter* self) {
+  uint32_t turn = 0;
   for (const Pair& pair : self->pairs) {
+    if (++turn % kPairsPerLook == 0) SLUICE_TRY(Look(*self));
     ++self->out->buffers[pair.a].near_count;
     ++self->out->buffers[pair.b].near_count;
   }
@@ -242,6 +245,7 @@ Status FillNear(Cutter* self) {
   SLUICE_TRY(Look(*self));
   SLUICE_TRY(self->arena->Allocate(first, &self->out->near));
   for (const Pair& pair : self->pairs) {
+    if (++turn % kPairsPerLook == 0) SLUICE_TRY(Look(*self));
     SectionedBuffer& a = self->out->buffers[pair.a];
     SectionedBuffer& b = self->out->buffers[pair.b];
     self->out->near[a.first_near + a.near_count++] = pair.b;

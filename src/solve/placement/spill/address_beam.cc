@@ -16,6 +16,7 @@ constexpr uint32_t kHurried = 8;  // layouts when the time is over: nearly free
 constexpr uint32_t kAhead = 12;   // steps for whose largest new tensor room is kept
 constexpr size_t kSeen = 4096;    // hashes of layouts
 constexpr int64_t kMisfit = 64;   // steps; neighbours that end further apart are alike
+constexpr uint64_t kLooksPerPoll = 1 << 16;  // blocks looked at between two polls
 
 // A tensor in the scratchpad.
 struct Block {
@@ -98,6 +99,7 @@ struct Beam {
   Span<uint64_t> seen = {};     // hashes of layouts
   int64_t limit = INT64_MAX;    // of scores that are worth a layout
   Moves moves = Moves::kIdle;
+  uint64_t looks = 0;  // at blocks, since the last poll
 };
 
 Span<const Use> UsesAt(const Beam& self, uint32_t t) {
@@ -326,6 +328,16 @@ void Offer(const Beam& self, Span<const Block> blocks, uint32_t tensor, int64_t 
   best[i] = c;
 }
 
+// Buffers that find no place in a step can be tried in very many ways. Decisions need a
+// plan even when the time is over; they hurry instead.
+Status Poll(Beam* self, uint64_t blocks) {
+  self->looks += 2 * blocks * blocks + 1;
+  if (self->looks < kLooksPerPoll) return Status::kOk;
+  self->looks = 0;
+  const bool stop = !self->options.given.empty() && self->budget->Exhausted();
+  return stop ? Status::kStopped : Status::kOk;
+}
+
 Status PlaceNext(Beam* self, size_t from, int64_t bytes, size_t turn);
 
 // Gives the tensor whose turn it is this address in a layout in the
@@ -368,6 +380,7 @@ Status PlaceNext(Beam* self, size_t from, int64_t bytes, size_t turn) {
   if (!self->options.given.empty() && self->options.given[a] != kFreeOffset)
     return PlaceAt(self, layout, bytes, turn, self->options.given[a]);
   const Span<const Block> blocks(self->stack.data() + from, layout.end - from);
+  SLUICE_TRY(Poll(self, blocks.size()));
   Places places;
   Offer(*self, blocks, a, 0, &places);
   Offer(*self, blocks, a, self->options.capacity - size, &places);
