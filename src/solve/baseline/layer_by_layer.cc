@@ -460,24 +460,41 @@ Status WriteLayer(const LayerWriter& w, int64_t capacity, Arena* scratch,
   return Status::kUnsupported;
 }
 
-// Adds the layer's tiles to *tiles: counted before anything is written, so that a plan
-// of absurd length is refused at once. A layer that does not fit adds none.
+// What is known of a graph before anything is written.
+struct Counted {
+  int64_t tiles = 0;
+  // The layer whose smallest tile needs most, of those that compute and do not fit.
+  uint32_t worst_layer = kNone;
+  int64_t worst_bytes = 0;
+};
+
+bool Computes(const LayerWriter& w) {
+  return KindOf(w.graph.layers[w.layer].op) == LayerKind::kCompute;
+}
+
+// Adds the layer's tiles: counted before anything is written, so that a plan of absurd
+// length is refused at once. A layer that does not fit adds none.
 Status CountTiles(const LayerWriter& w, int64_t capacity, Arena* scratch,
-                  int64_t* tiles) {
-  if (KindOf(w.graph.layers[w.layer].op) != LayerKind::kCompute) return Status::kOk;
+                  Counted* counted) {
+  if (!Computes(w)) return Status::kOk;
   if (w.budget->Tick()) return Status::kStopped;
   Tiling tiling = {};
   TileBuffers buffers = {};
   int64_t smallest = 0;
   const Status status =
       w.tilings->Choose(TiledOf(w), capacity, scratch, &tiling, &buffers, &smallest);
-  if (status != Status::kOk) {
-    return status == Status::kInfeasible ? Status::kOk : status;
+  if (status == Status::kInfeasible) {
+    if (smallest > counted->worst_bytes) {
+      counted->worst_bytes = smallest;
+      counted->worst_layer = w.layer;
+    }
+    return Status::kOk;
   }
+  SLUICE_TRY(status);
   int64_t product = 1;
   for (const int32_t trips : buffers.trips)
     product = Min(product * trips, 2 * kMaxSteps);
-  *tiles += product;
+  counted->tiles += product;
   return Status::kOk;
 }
 
@@ -529,19 +546,30 @@ Status AppendLayer(const LayerCall& call, uint32_t layer, Arena* scratch,
   return WriteLayer(writer, call.scratchpad_bytes, scratch, &smallest);
 }
 
-Status CountSteps(const LayerCall& call, Arena* scratch, int64_t* steps,
-                  uint32_t* layer) {
-  int64_t tiles = 0;
+namespace {
+
+// *layer: as of CountSteps.
+Status CountAll(const LayerCall& call, Arena* scratch, Counted* counted,
+                uint32_t* layer) {
   *layer = kNone;
   for (uint32_t l = 0; l < call.graph.layers.size() && *layer == kNone; ++l) {
     if (call.lowering.is_view[l] != 0) continue;
     const LayerWriter writer = {call.graph,  call.hardware, call.lowering, call.coster,
                                 call.budget, nullptr,       call.tilings,  l};
-    SLUICE_TRY(CountTiles(writer, call.scratchpad_bytes, scratch, &tiles));
-    if (tiles > kMaxSteps) *layer = l;
+    SLUICE_TRY(CountTiles(writer, call.scratchpad_bytes, scratch, counted));
+    if (counted->tiles > kMaxSteps) *layer = l;
   }
+  return Status::kOk;
+}
+
+}  // namespace
+
+Status CountSteps(const LayerCall& call, Arena* scratch, int64_t* steps,
+                  uint32_t* layer) {
+  Counted counted;
+  SLUICE_TRY(CountAll(call, scratch, &counted, layer));
   // Beside each tile there is a step that stores its output or loads other channels.
-  *steps = Min(2 * tiles, kMaxSteps);
+  *steps = Min(2 * counted.tiles, kMaxSteps);
   return Status::kOk;
 }
 
@@ -550,8 +578,6 @@ Status ScheduleLayerByLayer(const LayerCall& call, Arena* scratch, Program* prog
   const Graph& graph = call.graph;
   const Lowering& lowering = call.lowering;
   const int64_t scratchpad_bytes = call.scratchpad_bytes;
-  uint32_t worst_layer = kNone;
-  int64_t worst_bytes = 0;
   Arena memory(scratch->memory());
   TilingMemo own(&memory);
   TilingMemo* tilings = call.tilings == nullptr ? &own : call.tilings;
@@ -559,24 +585,26 @@ Status ScheduleLayerByLayer(const LayerCall& call, Arena* scratch, Program* prog
     return LayerWriter{graph,       call.hardware, lowering, call.coster,
                        call.budget, program,       tilings,  l};
   };
-  int64_t steps = 0;
+  Counted counted;
   uint32_t too_long = kNone;
-  LayerCall counted = call;
-  counted.tilings = tilings;
-  SLUICE_TRY(CountSteps(counted, scratch, &steps, &too_long));
+  LayerCall counting = call;
+  counting.tilings = tilings;
+  SLUICE_TRY(CountAll(counting, scratch, &counted, &too_long));
   if (too_long != kNone) return ReportTooLong(too_long, diagnostic);
+  const bool fits = counted.worst_layer == kNone;
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
-    if (lowering.is_view[l] != 0) continue;
-    SLUICE_TRY(program->BeginBlock());
     const LayerWriter writer = writer_of(l);
+    // Where some layer does not fit there is no use for the tiles of the others.
+    if (lowering.is_view[l] != 0 || (!fits && Computes(writer))) continue;
+    SLUICE_TRY(program->BeginBlock());
     int64_t smallest = 0;
     const Status status = WriteLayer(writer, scratchpad_bytes, scratch, &smallest);
     if (status == Status::kInfeasible) {
       // Look at the other layers too: the report names the scratchpad size that
       // suffices for all.
-      if (smallest > worst_bytes) {
-        worst_bytes = smallest;
-        worst_layer = l;
+      if (smallest > counted.worst_bytes) {
+        counted.worst_bytes = smallest;
+        counted.worst_layer = l;
       }
       continue;
     }
@@ -595,9 +623,9 @@ Status ScheduleLayerByLayer(const LayerCall& call, Arena* scratch, Program* prog
     }
     SLUICE_TRY(status);
   }
-  if (worst_layer != kNone) {
-    return ReportInfeasible(graph, worst_layer, worst_bytes, scratchpad_bytes,
-                            worst_bytes, diagnostic);
+  if (counted.worst_layer != kNone) {
+    return ReportInfeasible(graph, counted.worst_layer, counted.worst_bytes,
+                            scratchpad_bytes, counted.worst_bytes, diagnostic);
   }
   return Status::kOk;
 }
