@@ -501,7 +501,8 @@ LoopNest NestOfPoint(const ConvSpace& space, const SpatialChoice& choice,
       {kDimS, kDimR, kDimC, kDimK, kDimQ, kDimP, kDimN, kDimG}};
   for (uint32_t d = 0; d < kDims; ++d) {
     nest.temporal[0][d] = point.t0[d];
-    nest.temporal[1][d] = point.t1[d];
+    // Of two levels the outer one has all loops, also those over groups.
+    nest.temporal[1][d] = space.dram ? point.t1[d] : point.t1[d] * point.t2[d];
     nest.order[1][d] = kOrders[point.inner1][d];
     for (uint32_t a = 0; a < kMaxAxes; ++a) nest.spatial[1][a][d] = choice.axis[a][d];
     if (!space.dram) continue;
