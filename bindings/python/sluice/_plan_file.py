@@ -57,6 +57,10 @@ def joined(plan: bytes, graph: bytes, machine: bytes) -> bytes:
 def split(data: bytes) -> Tuple[bytes, Optional[bytes], Optional[bytes]]:
     """Plan, graph and machine; the last two are None where the bytes are a plan alone."""
     if len(data) < _FOOTER.size or data[-8:] != _MARK:
+        at = data.find(b"SLG1")
+        if at >= 0 and at % 8 == 4:  # a graph begins behind the plan, and nothing says how long
+            raise BadInput("the plan file ends too early: the end of its graph, or its machine, "
+                           "is missing")
         return data, None, None
     *sizes, _ = _FOOTER.unpack(data[-_FOOTER.size:])
     if sum(map(_padded, sizes)) + _FOOTER.size != len(data):

@@ -2,6 +2,8 @@
 """Graphs built piece by piece. Operators and their attributes are those of ops.h."""
 from __future__ import annotations
 
+import math
+import numbers
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from ._library import check, choose, diagnostic, enum, expect, ffi, lib, listed, struct, take, unfit
@@ -19,9 +21,18 @@ _FAMILIES = {
 }
 
 
+def _name(name: Any) -> bytes:
+    """A name as C reads it, up to the first zero."""
+    expect(name, str, "name", "a text")
+    if "\0" in name:
+        raise ValueError(f"name: {name!r} holds a zero, which ends a name")
+    return bytes(name.encode())
+
+
 def attribute_names(op: str) -> Dict[str, int]:
     """{"stride_h": 0, ...} of an operator."""
     expect(op, str, "op", "an operator's name")
+    choose(op, "OP", "op")
     family = _FAMILIES.get(op, op.upper())
     return {name: index for name, index in enum(family).items()
             if name not in ("attributes", "inputs")}
@@ -32,8 +43,7 @@ class GraphBuilder:
     graph, or raises with the first fault."""
 
     def __init__(self, name: str = "") -> None:
-        expect(name, str, "name", "a text")
-        handle = lib.sluice_graph_builder_create(name.encode())
+        handle = lib.sluice_graph_builder_create(_name(name))
         if handle == ffi.NULL:
             raise OutOfMemory("no memory for a builder")
         self._handle = ffi.gc(handle, lib.sluice_graph_builder_destroy)
@@ -53,13 +63,15 @@ class GraphBuilder:
                  for extent in listed(shape, "shape", "a tuple of extents, as (1, 8, 8, 3)")]
         if len(shape) > 4:
             raise ValueError(f"shape: {len(shape)} axes; a tensor has at most four axes")
+        expect(scale, numbers.Real, "scale", "a number")
+        if not math.isfinite(scale):
+            raise ValueError(f"scale: {scale!r} is no finite number")
         made = struct("sluice_tensor_t", kind=choose(kind, "TENSOR", "kind"),
                       dtype=choose(dtype, "DTYPE", "dtype"), rank=len(shape), scale=scale,
                       zero_point=zero_point, encoded_bytes=encoded_bytes)
         made.dims = shape + [0] * (4 - len(shape))
         if name is not None:
-            expect(name, str, "name", "a text")
-            keep.append(ffi.new("char[]", name.encode()))
+            keep.append(ffi.new("char[]", _name(name)))
             made.name = keep[-1]
         if data is not None:
             raw = _dense(data, dtype, shape)
@@ -86,10 +98,9 @@ class GraphBuilder:
 
     def parameter(self, name: str, min: int, max: int) -> int:
         """A parameter, whose value each run provides."""
-        expect(name, str, "name", "a text")
         low, high = (whole(value, what, -(1 << 31), (1 << 31) - 1)
                      for what, value in (("min", min), ("max", max)))
-        return self._added(lib.sluice_graph_builder_parameter(self._handle, name.encode(), low,
+        return self._added(lib.sluice_graph_builder_parameter(self._handle, _name(name), low,
                                                               high))
 
     def layer(self, op: str, inputs: Sequence[Optional[int]], outputs: Sequence[int],
@@ -103,12 +114,10 @@ class GraphBuilder:
             for i in listed(tensors, what, "a list of what tensor(), input() ... returned")])
             for what, tensors in (("inputs", inputs), ("outputs", outputs))]
         lists.append(ffi.new("int32_t[]", _attributes(op, attributes)))
-        if name is not None:
-            expect(name, str, "name", "a text")
         made = struct("sluice_layer_t", op=code, inputs=lists[0],
                       outputs=lists[1], attributes=lists[2], input_count=len(lists[0]),
                       output_count=len(lists[1]), attribute_count=len(lists[2]))
-        held = None if name is None else ffi.new("char[]", name.encode())
+        held = None if name is None else ffi.new("char[]", _name(name))
         if held is not None:
             made.name = held
         return self._added(lib.sluice_graph_builder_layer(self._handle, made))

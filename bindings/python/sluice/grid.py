@@ -19,6 +19,8 @@ from .planning import Options
 GRID_KEYS = ("networks", "batch", "hardware", "dram_bytes_per_cycle", "buffer_bytes", "set",
              "solver", "objective", "iterations", "seed", "granularity", "seq", "context",
              "blocks")
+_NO_DEADLINE = ('a "deadline" would make points depend on how busy their worker is; limit '
+                '"iterations" instead')
 _SUFFIXES = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -33,6 +35,10 @@ class Point:
     machine: Machine
     options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     axes: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.options, Mapping) and "deadline" in self.options:
+            raise ValueError(_NO_DEADLINE)
 
     @property
     def key(self) -> str:
@@ -271,8 +277,7 @@ def _points_of(grid: Any) -> List[Point]:
         return found
     for key in grid:
         if key == "deadline":
-            raise ValueError('grid: a "deadline" would make points depend on how busy their '
-                             'worker is; limit "iterations" instead')
+            raise ValueError(f"grid: {_NO_DEADLINE}")
         if key not in GRID_KEYS:
             raise ValueError(f"grid: there is no key {key!r}; there are {', '.join(GRID_KEYS)}")
     for key in ("networks", "hardware"):

@@ -50,6 +50,10 @@ class LayerMapping:
             raise AttributeError(name)
         return _value(getattr(self._struct, name))
 
+    def __reduce__(self) -> Any:
+        raw = bytes(ffi.buffer(self._struct, ffi.sizeof("sluice_layer_mapping_t")))
+        return _mapping_of, (raw, self._machine, self._tile_only)
+
     def to_dict(self) -> Dict[str, Any]:
         """All fields."""
         return _fields("sluice_layer_mapping_t", self._struct)
@@ -67,6 +71,13 @@ class LayerMapping:
     def __repr__(self) -> str:
         return (f"<sluice.LayerMapping of layer {self.layer}: {self.cycles} cycles, "
                 f"{self.energy_pj:.4g} pJ>")
+
+
+def _mapping_of(raw: bytes, machine: Any, tile_only: bool) -> LayerMapping:
+    """A mapping that was copied or pickled."""
+    made = ffi.new("sluice_layer_mapping_t*")
+    ffi.memmove(made, raw, len(raw))
+    return LayerMapping(made, made, machine, tile_only)
 
 
 def map_layers(graph: Union[Graph, Path], machine: Any, layers: Optional[Sequence[int]] = None, *,

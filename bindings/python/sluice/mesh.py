@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Dict, Optional, Union
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
 
 from ._library import Cancel, check, choose, context, diagnostic, enum, exponents, ffi
 from ._library import flags, interruptible, lib, nanoseconds, needing, struct, text
@@ -24,8 +25,8 @@ class SegmentSchedule:
     "single" (one layer), "spatial" (layers at a time, each on nodes of its own) or "temporal"
     (layers in turn on all nodes)."""
 
-    segments: "pandas.DataFrame"
-    layers: "pandas.DataFrame"
+    segment_rows: List[Dict[str, Any]]  # what `segments` has, without pandas
+    layer_rows: List[Dict[str, Any]]
     cost: Dict[str, Any]
     layers_cost: Dict[str, Any]
     objective: float
@@ -34,15 +35,33 @@ class SegmentSchedule:
     proved: bool
     directives: str
 
+    @cached_property
+    def segments(self) -> "pandas.DataFrame":
+        """The segments in order, a pandas frame."""
+        return _frame(self.segment_rows, "segments")
+
+    @cached_property
+    def layers(self) -> "pandas.DataFrame":
+        """The layers in the order in which they run, a pandas frame."""
+        return _frame(self.layer_rows, "layers")
+
     def __repr__(self) -> str:
-        kinds = self.segments.kind.value_counts()
-        counts = ", ".join(f"{kinds[kind]} {kind}" for kind in _KINDS.values() if kind in kinds)
+        kinds = [row["kind"] for row in self.segment_rows]
+        counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in _KINDS.values()
+                           if kind in kinds)
         apart = self.objective / self.layers_objective if self.layers_objective else 1.0
         bound = (f", at most {self.objective / self.bound:.3f} x the best" if self.bound > 0
                  else "")
-        return (f"<sluice.SegmentSchedule: {len(self.layers)} layers in {len(self.segments)} "
-                f"segments ({counts}), {self.cost['cycles']} cycles, "
+        return (f"<sluice.SegmentSchedule: {len(self.layer_rows)} layers in "
+                f"{len(self.segment_rows)} segments ({counts}), {self.cost['cycles']} cycles, "
                 f"{self.cost['energy_pj']:.4g} pJ, {apart:.3f} x layer by layer{bound}>")
+
+
+def _frame(rows: List[Dict[str, Any]], what: str) -> "pandas.DataFrame":
+    with needing(f"SegmentSchedule.{what}"):
+        import pandas
+
+    return pandas.DataFrame(rows)
 
 
 def segments(graph: Union[Graph, Path], machine: Any, *, solver: str = "chain",
@@ -52,9 +71,6 @@ def segments(graph: Union[Graph, Path], machine: Any, *, solver: str = "chain",
              deadline: Optional[float] = None,
              cancel: Optional[Cancel] = None) -> SegmentSchedule:
     """Plans a graph on a mesh. solver: "chain", "top_k" or "layers"."""
-    with needing("sluice.segments"):
-        import pandas
-
     graph = graph_of(graph)
     n, m = exponents(objective)
     options = struct("sluice_segment_options_t", solver=choose(solver, "SEGMENTS", "solver"),
@@ -87,7 +103,7 @@ def segments(graph: Union[Graph, Path], machine: Any, *, solver: str = "chain",
         row["producer"] = -1 if row["producer"] == NO_INDEX else row["producer"]
         layers.append({"layer": arrays[1][i].layer, "name": of.name, "op": of.op, **row})
     return SegmentSchedule(
-        segments=pandas.DataFrame(rows), layers=pandas.DataFrame(layers),
+        segment_rows=rows, layer_rows=layers,
         cost=_fields("sluice_segment_cost_t", found.cost),
         layers_cost=_fields("sluice_segment_cost_t", found.layers_cost),
         objective=found.objective, layers_objective=found.layers_objective,

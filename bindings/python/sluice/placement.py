@@ -71,9 +71,16 @@ def place(buffers: Sequence[Buffer], capacity_bytes: int, *, smallest: bool = Fa
 
     buffers = listed(buffers, "buffers", "a list of sluice.Buffer")
     regions = []
-    for region in listed(reserved, "reserved", "a list of (begin, end, offset, bytes)"):
-        regions.append(tuple(listed(region, "reserved", "(begin, end, offset, bytes)")))
-        same_length(4, reserved=regions[-1])
+    most = (1 << 63) - 1
+    for number, region in enumerate(listed(reserved, "reserved",
+                                           "a list of (begin, end, offset, bytes)")):
+        what = f"reserved[{number}]"
+        values = listed(region, what, "(begin, end, offset, bytes)")
+        same_length(4, **{what: values})
+        regions.append(tuple(whole(value, what, -most - 1, most) for value in values))
+    whole(capacity_bytes, "capacity_bytes", 0, most)
+    whole(bank_bytes, "bank_bytes", 0, most)
+    whole(max_nodes, "max_nodes")
     for number, buffer in enumerate(buffers):
         _check(buffer, f"buffers[{number}]")
     gaps = [tuple(gap) for buffer in buffers for gap in buffer.gaps]

@@ -155,6 +155,9 @@ def simulate(plan: "Plan", inputs: Union[Sequence[Any], Mapping[str, Any], None]
     state = bytes_of(state, "state")
     values = [whole(value, "parameters", -(1 << 31), (1 << 31) - 1)
               for value in listed(parameters, "parameters", "a list of numbers")]
+    if len(values) > len(graph.parameters):
+        raise ValueError(f"parameters: {len(values)} values; the graph has "
+                         f"{len(graph.parameters)} parameters")
     keep = [ffi.new("int32_t[]", values), ffi.from_buffer(state)]
     result = _run(graph, plan, _arrays(graph, inputs), cancel,
                   interleaving=whole(interleaving, "interleaving"), seed=whole(seed, "seed"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import html
+import math
 import numbers
 import os
 import pathlib
@@ -35,7 +36,7 @@ def area_of(machine: Machine, area: Area) -> float:
     if callable(area):
         found = area(machine)
         expect(found, numbers.Real, "area: what the function gives", "a number")
-        return float(found)
+        return _finite(found, machine)
     expect(area, Mapping, "area", 'a function f(machine), or coefficients {"per_mac": 1.5}')
     unknown = set(area) - {"fixed", "per_mac", "per_vector_op", "per_byte"}
     if unknown:
@@ -58,7 +59,14 @@ def area_of(machine: Machine, area: Area) -> float:
         total += sum(cost * sizes[name] for name, cost in per_byte.items())
     else:
         total += per_byte * machine.scratchpad_bytes
-    return float(area.get("fixed", 0) + total * machine.nodes)
+    return _finite(area.get("fixed", 0) + total * machine.nodes, machine)
+
+
+def _finite(area: Any, machine: Machine) -> float:
+    """Refuses an area that no front could hold."""
+    if not math.isfinite(area):
+        raise ValueError(f"area: {area!r} of the machine {machine.name} is no finite number")
+    return float(area)
 
 
 class Sweep:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple, Union
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from ._library import Cancel, check, choose, context, diagnostic, enum, ffi, interruptible, lib
 from ._library import expect, listed, nanoseconds, needing, own, record, same_length, struct
@@ -14,6 +15,9 @@ from .plan import Plan
 
 if TYPE_CHECKING:
     import pandas
+
+
+_TURN = ("model", "first_visit", "end_visit", "cycles")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,7 +39,7 @@ class Cohort:
     """Plans and turns of several models: sluice_cohort_summary_t and what it is of."""
 
     members: List[Member]
-    turns: "pandas.DataFrame"
+    turn_rows: List[Dict[str, int]]  # what `turns` has, without pandas
     share: str
     proved: bool
     total_cycles: int
@@ -45,9 +49,17 @@ class Cohort:
     partition_finish_sum: int
     time_finish_sum: int
 
+    @cached_property
+    def turns(self) -> "pandas.DataFrame":
+        """The turns in order, a pandas frame."""
+        with needing("Cohort.turns"):
+            import pandas
+
+        return pandas.DataFrame(self.turn_rows, columns=_TURN)
+
     def __repr__(self) -> str:
         return (f"<sluice.Cohort: {len(self.members)} models that share by {self.share}, "
-                f"{self.total_cycles} cycles, {len(self.turns)} turns>")
+                f"{self.total_cycles} cycles, {len(self.turn_rows)} turns>")
 
 
 def coschedule(graphs: Sequence[Union[Graph, Path]], machine: Any, *, share: str = "auto",
@@ -57,8 +69,6 @@ def coschedule(graphs: Sequence[Union[Graph, Path]], machine: Any, *, share: str
                cancel: Optional[Cancel] = None) -> Cohort:
     """Plans models together. share: "auto", "partition" or "time"; reserved: (offset, bytes)
     of each model, (0, 0) where the call decides."""
-    with needing("sluice.coschedule"):
-        import pandas  # before the work, of whose result it makes a frame
     graphs = listed(graphs, "graphs", "a list of sluice.Graph")
     if not 1 <= len(graphs) <= 8:
         raise ValueError(f"graphs: a list of {len(graphs)}; 1 to 8 models share a machine")
@@ -88,10 +98,10 @@ def coschedule(graphs: Sequence[Union[Graph, Path]], machine: Any, *, share: str
         options.cancel = word
         status = lib.sluice_coschedule(context(), machine._handle, options, out, why)
     check(status, why)
-    return _cohort(own("cohort", out[0]), known, machine, pandas.DataFrame)
+    return _cohort(own("cohort", out[0]), known, machine)
 
 
-def _cohort(handle: Any, graphs: Sequence[Graph], machine: Any, table: Any) -> Cohort:
+def _cohort(handle: Any, graphs: Sequence[Graph], machine: Any) -> Cohort:
     summary = struct("sluice_cohort_summary_t")
     check(lib.sluice_cohort_report(handle, summary))
     members = []
@@ -104,12 +114,9 @@ def _cohort(handle: Any, graphs: Sequence[Graph], machine: Any, table: Any) -> C
         members.append(record(Member, m, plan=plan))
     turns, count = ffi.new("const sluice_turn_t**"), ffi.new("uint32_t*")
     check(lib.sluice_cohort_turns(handle, turns, count))
-    names = ("model", "first_visit", "end_visit", "cycles")
-    frame = table(
-        [[getattr(turns[0][i], name) for name in names] for i in range(count[0])],
-        columns=names)
+    rows = [{name: getattr(turns[0][i], name) for name in _TURN} for i in range(count[0])]
     shares = {value: name for name, value in enum("SHARE").items()}
-    return record(Cohort, summary, members=members, turns=frame, share=shares[summary.share],
+    return record(Cohort, summary, members=members, turn_rows=rows, share=shares[summary.share],
                   proved=bool(summary.proved))
 
 
@@ -119,8 +126,7 @@ def verify_together(graphs: Sequence[Graph], cohort: Cohort, machine: Any) -> No
     graphs = listed(graphs, "graphs", "a list of sluice.Graph")
     same_length(len(cohort.members), graphs=graphs)
     turns = ffi.new("sluice_turn_t[]", [
-        {"model": t.model, "first_visit": t.first_visit, "end_visit": t.end_visit,
-         "cycles": t.cycles} for t in cohort.turns.itertuples()])
+        {name: int(row[name]) for name in _TURN} for row in cohort.turn_rows])
     handles = ffi.new("const sluice_graph_t*[]", [graph_of(g)._handle for g in graphs])
     plans = ffi.new("const sluice_plan_t*[]", [m.plan._handle for m in cohort.members])
     asked = struct("sluice_turn_list_t", model_count=len(graphs), turn_count=len(turns),

@@ -60,3 +60,54 @@ def test_models_share_a_machine(graph):
 def test_a_plan_is_plotted(plan):
     pytest.importorskip("matplotlib")
     assert plan.plot().get_title().startswith("mcu-256k")
+
+
+def test_layers_over_groups_run_where_the_scratchpad_feeds_the_array():
+    for machine in ("mcu-256k", "ethos-u55-like"):  # two levels: the outer one loops over groups
+        found = sluice.segments(sluice.Graph.zoo("mobilenet_v1"), machine, max_prices=20)
+        assert len(found.layer_rows) == 29 and found.objective <= found.layers_objective
+
+
+def test_mappings_are_copied_and_pickled():
+    import copy
+    import pickle
+
+    mapping = sluice.map_layers(sluice.Graph.zoo("alexnet"), "kapla-4x4", [0])[0]
+    for other in (copy.copy(mapping), copy.deepcopy(mapping),
+                  pickle.loads(pickle.dumps(mapping))):
+        assert other.to_dict() == mapping.to_dict() and other.directives == mapping.directives
+
+
+def test_cohorts_and_segments_need_no_pandas():
+    import subprocess
+    import sys
+
+    code = """
+import sys
+sys.modules["pandas"] = None
+import sluice
+both = sluice.coschedule([sluice.Graph.zoo("squeezenet")] * 2, "soma-edge", max_iterations=1)
+assert sum(row["cycles"] for row in both.turn_rows) == both.total_cycles, repr(both)
+sluice.verify_together([m.plan.graph for m in both.members], both, "soma-edge")
+found = sluice.segments(sluice.Graph.zoo("alexnet"), "kapla-4x4", max_prices=5)
+assert len(found.segment_rows) and "segments (" in repr(found)
+try:
+    both.turns
+except ModuleNotFoundError as error:
+    assert "needs pandas" in str(error)
+else:
+    assert False
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=100)
+
+
+def test_many_buffers_end_at_their_deadline():
+    import random
+    import time
+
+    pick = random.Random(3)
+    buffers = [sluice.Buffer(at := pick.randrange(1000), at + pick.randrange(1, 200),
+                             pick.randrange(1, 1000)) for _ in range(2000)]
+    begin = time.process_time()
+    found = sluice.place(buffers, 500000, smallest=True, deadline=1.0)
+    assert found.feasible and time.process_time() - begin < 2

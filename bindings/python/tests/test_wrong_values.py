@@ -327,3 +327,41 @@ def test_another_graph_or_machine_than_the_plan_s_is_told_with_both_hashes(graph
         for call in (other.to_html, other.trace, other.simulate, lambda: other.events):
             with pytest.raises(sluice.BadInput, match=f"{expected:016x}.*{given:016x}"):
                 call()
+
+
+@pytest.mark.parametrize("wrong, named", [
+    (dict(reserved=[("a", 1, 2, 3)]), "reserved"),
+    (dict(reserved=[(0, 1, 2, 1 << 70)]), "reserved"),
+    (dict(capacity_bytes=-20), "capacity_bytes"),
+    (dict(bank_bytes=-1), "bank_bytes"),
+    (dict(max_nodes=-1), "max_nodes")])
+def test_what_place_refuses_is_named(wrong, named):
+    with pytest.raises((TypeError, ValueError), match=named):
+        sluice.place([sluice.Buffer(0, 1, 8)], **{"capacity_bytes": 64, **wrong})
+
+
+def test_what_would_be_ignored_is_refused(graph, plan):
+    with pytest.raises(ValueError, match="parameters: 3 values; the graph has 0"):
+        plan.simulate(parameters=[1, 2, 3])
+    with pytest.raises(ValueError, match="scale"):
+        sluice.GraphBuilder().tensor((1, 2), scale=float("nan"))
+    for make in (lambda: sluice.GraphBuilder("ab\0cd"),
+                 lambda: sluice.GraphBuilder().tensor((1, 2), name="ab\0cd")):
+        with pytest.raises(ValueError, match="name"):
+            make()
+    with pytest.raises(ValueError, match="op: 'zzz'"):
+        sluice.builder.attribute_names("zzz")
+    with pytest.raises(ValueError, match="area"):
+        sluice.sweep([sluice.Point(graph, plan.machine)], area=lambda machine: float("nan"))
+    with pytest.raises(ValueError, match="deadline"):
+        sluice.Point(graph, plan.machine, {"deadline": 1.0})
+
+
+def test_a_plan_file_that_ends_too_early_is_refused(plan, tmp_path):
+    plan.save(tmp_path / "p.slp")
+    data = (tmp_path / "p.slp").read_bytes()
+    alone = len(plan.to_bytes())
+    for size in (alone + 64, (alone + len(data)) // 2, len(data) - 1):
+        with pytest.raises(sluice.BadInput, match="ends too early"):
+            sluice.Plan(data[:size])
+    assert sluice.Plan(data[:alone]).graph is None
