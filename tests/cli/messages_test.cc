@@ -247,9 +247,10 @@ TEST_CASE("messages: zoo says what --skip-unread leaves out") {
 
 TEST_CASE("messages: segments say what a machine of one node lacks") {
   const Folder folder;
-  CHECK(Said("segments " + folder.At("m.slg") + " --hw mcu-256k", kBadInput) ==
-        "sluice: a node of mcu-256k has no loop nest for a layer, which segments need "
-        "for each; sluice schedule plans such machines: loops over G cover 1 of 16");
+  CHECK(Said("segments " + folder.At("m.slg") + " --hw soma-edge", kBadInput) ==
+        "sluice: a node of soma-edge has no loop nest for a layer, which segments need "
+        "for each; sluice schedule plans such machines: the exact mapper takes 2 or 3 "
+        "levels, not 5");
 }
 
 TEST_CASE("messages: a plan of which nothing is left says so") {

@@ -120,8 +120,9 @@ def test_a_part_of_a_plan_file_that_is_damaged_is_named(plan, tmp_path):
 
 def test_what_needs_a_package_that_is_missing_says_so(plan, monkeypatch):
     again = sluice.Plan(plan.to_bytes(), plan.graph, plan.machine)
+    cohort = sluice.coschedule([plan.graph] * 2, "mcu-256k")
     for package, use in (("pandas", lambda: again.layers), ("pandas", lambda: again.transfers),
-                         ("pandas", lambda: sluice.coschedule([plan.graph] * 2, "mcu-256k")),
+                         ("pandas", lambda: cohort.turns),
                          ("matplotlib", again.plot)):
         with monkeypatch.context() as without:
             without.setitem(sys.modules, package, None)

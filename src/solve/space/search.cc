@@ -43,9 +43,7 @@ constexpr int kCutsAtOutput = 6;
 constexpr int kFailures = 3;         // segment ends in a row where no cut fits
 constexpr size_t kPlanBytes = 1024;  // set aside for the plan, for each layer
 constexpr uint64_t kRandomWork = 4;  // of random changes, for each layer that was made
-// States per border are more where there are few layers, up to so many in all.
-constexpr uint32_t kStatesOfAll = 1200, kMostStates = 24;
-constexpr int kMisses = 6;  // long segments in a row that are not kept
+constexpr int kMisses = 6;           // long segments in a row that are not kept
 
 // Limits how many cuts are tried beside the coarsest one that fits.
 class Patience {
@@ -505,10 +503,7 @@ class Search {
   Status Init() {
     SLUICE_TRY(trier_.Init(arena_));
     const uint32_t layers = static_cast<uint32_t>(p_.layer.size());
-    uint32_t states = search_.states;
-    if (states > 1)
-      states = Max(states, Min(kMostStates, kStatesOfAll / Max(layers, 1u)));
-    return states_.Init(layers + 1, states);
+    return states_.Init(layers + 1, StatesOf(layers, search_.states));
   }
 
   // *best: the node that ends the plan.

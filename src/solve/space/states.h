@@ -51,6 +51,13 @@ struct Tries {
   }
 };
 
+// States per border: more than `least` where there are few layers, up to so many in all. A
+// search for one state has one.
+inline uint32_t StatesOf(uint32_t layers, uint32_t least) {
+  constexpr uint32_t kAll = 1200, kMost = 24;
+  return least == 1 ? 1 : Max(least, Min(kMost, kAll / Max(layers, 1u)));
+}
+
 // The partial plans that are kept at each border, the cheapest first, and those that
 // they continue.
 class States {
