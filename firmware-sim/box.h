@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "cancel.h"
 #include "sluice/ops.h"
 
 namespace sluice_sim {
@@ -24,12 +25,14 @@ inline int64_t DtypeBytes(int dtype) {
   return dtype > 0 && dtype < SLUICE_DTYPE_COUNT ? sizes[dtype] : 0;
 }
 
-// Calls f(n, h, w, c) for each element of a box; c changes fastest.
+// Calls f(n, h, w, c) for each element of a box; c changes fastest. *cancel is polled for
+// each row of channels.
 template <typename F>
-void ForEachElement(const Extent& extent, F&& f) {
+void ForEachElement(const Extent& extent, const uint32_t* cancel, F&& f) {
   for (int64_t n = 0; n < extent[0]; ++n) {
     for (int64_t h = 0; h < extent[1]; ++h) {
       for (int64_t w = 0; w < extent[2]; ++w) {
+        Poll(cancel);
         for (int64_t c = 0; c < extent[3]; ++c) f(n, h, w, c);
       }
     }

@@ -98,8 +98,7 @@ bool StartOne(Execution* e, uint32_t engine, const sluice_instruction_t& instruc
   flight.start = e->now;
   if (!sluice_walk_waits_hold(&e->walker, e->cursors.data(), engine, nullptr))
     return true;
-  if (Cancelled(e->options.cancel))
-    return FailAt(e, {"cancelled", "cancelled"}, flight);
+  Poll(e->options.cancel);
   if (Trap trap = StartInstruction(e->machine, instruction, &flight))
     return FailAt(e, trap, flight);
   if (e->options.check_races) {

@@ -22,6 +22,7 @@ struct Product {
   const int32_t* options;
   int16_t* ofmap;
   std::array<int64_t, 4> in, filter, out;
+  const uint32_t* cancel;
 
   int64_t At(int64_t n, int64_t h, int64_t w, int64_t c) const {
     return ifmap[((n * in[1] + h) * in[2] + w) * in[3] + c];
@@ -75,6 +76,7 @@ std::string Open(const HostOperands& in, const HostOperands& out, int k_axis,
   product->in = in[0].extent;
   product->filter = in[1].extent;
   product->out = out[0].extent;
+  product->cancel = in[0].cancel;
   const int64_t channels = product->out[3];
   if (product->filter[static_cast<size_t>(k_axis)] != channels ||
       CountOf(in[2]) != channels || CountOf(in[3]) != 2 * channels) {
@@ -104,7 +106,8 @@ void Slide(const Product& x, int64_t p, int64_t q, Each each) {
 
 template <typename Sum>
 void ForEachOutput(const Product& x, Sum sum) {
-  ForEachElement(x.out, [&](int64_t n, int64_t p, int64_t q, int64_t k) {
+  ForEachElement(x.out, x.cancel, [&](int64_t n, int64_t p, int64_t q, int64_t k) {
+    Poll(x.cancel);
     x.Store(n, p, q, k, sum(n, p, q, k));
   });
 }

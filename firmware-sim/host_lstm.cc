@@ -4,6 +4,7 @@
 // tabulated powers of e, quotients by three Newton-Raphson steps.
 #include <algorithm>
 
+#include "cancel.h"
 #include "fixed_point.h"
 #include "host_functions.h"
 #include "sluice/ops.h"
@@ -169,6 +170,7 @@ std::string LstmInt8(const HostOperands& in, const HostOperands& out) {
     for (int64_t t = 0; t < steps; ++t) {
       const int64_t row =
           lstm.options[kLstmTimeMajor] != 0 ? t * batches + b : b * steps + t;
+      Poll(in[0].cancel);
       lstm.Step(ElementsOf<int8_t>(in[0]) + row * lstm.inputs, h,
                 ResultOf<int16_t>(out[2]) + b * cells);
       std::copy_n(h, cells, ResultOf<int8_t>(out[0]) + row * cells);

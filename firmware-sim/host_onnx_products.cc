@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products and convolutions, of floats and of integers.
+#include "cancel.h"
 #include "host_onnx.h"
 #include "sluice/ops.h"
 
@@ -59,15 +60,17 @@ int64_t BatchOf(const Matrices& m, const Shape& operand, int64_t n) {
 }
 
 // Sums in T; out[i] = finish(sum).
-template <typename T, typename Result>
+template <typename Result, typename T>
 void Multiply(const Matrices& m, const std::vector<T>& a, const std::vector<T>& b,
-              Result* out) {
+              const HostOperand& operand) {
+  Result* const out = ResultOf<Result>(operand);
   const int64_t batches = Elements(m.out) / (m.M() * m.N());
   for (int64_t n = 0; n < batches; ++n) {
     const T* left = a.data() + BatchOf(m, m.a, n) * m.M() * m.K();
     const T* right = b.data() + BatchOf(m, m.b, n) * m.K() * m.N();
     for (int64_t i = 0; i < m.M(); ++i) {
       for (int64_t j = 0; j < m.N(); ++j) {
+        Poll(operand.cancel);
         T sum = 0;
         for (int64_t k = 0; k < m.K(); ++k) {
           sum += left[i * m.K() + k] * right[k * m.N() + j];
@@ -89,7 +92,7 @@ std::string MatMul(const HostOperands& in, const HostOperands& out) {
       !IsFloats(out, 0, Elements(m.out))) {
     return kOnnxOperands;
   }
-  Multiply(m, Reals(in[0]), Reals(in[1]), ResultOf<float>(out[0]));
+  Multiply<float>(m, Reals(in[0]), Reals(in[1]), out[0]);
   return "";
 }
 
@@ -107,7 +110,7 @@ std::string MatMulInteger(const HostOperands& in, const HostOperands& out) {
       !WithoutZero(in[0], in[2], 1, &a) || !WithoutZero(in[1], in[3], 1, &b)) {
     return kOnnxOperands;
   }
-  Multiply(m, a, b, ResultOf<int32_t>(out[0]));
+  Multiply<int32_t>(m, a, b, out[0]);
   return "";
 }
 
@@ -170,12 +173,15 @@ T SumAt(const Window& w, const std::vector<T>& x, const std::vector<T>& f,
 
 template <typename T, typename F>
 void Convolve(const Window& w, const std::vector<T>& x, const std::vector<T>& f,
-              const F& store) {
+              const uint32_t* cancel, const F& store) {
   int64_t i = 0;
   for (int64_t n = 0; n < w.n; ++n) {
     for (int64_t k = 0; k < w.k; ++k) {
       for (int64_t p = 0; p < w.p; ++p) {
-        for (int64_t q = 0; q < w.q; ++q) store(i++, k, SumAt(w, x, f, {n, k, p, q}));
+        for (int64_t q = 0; q < w.q; ++q) {
+          Poll(cancel);
+          store(i++, k, SumAt(w, x, f, {n, k, p, q}));
+        }
       }
     }
   }
@@ -190,9 +196,10 @@ std::string Conv(const HostOperands& in, const HostOperands& out) {
     return kOnnxOperands;
   }
   const float* bias = ElementsOf<float>(in[2]);
-  Convolve(w, Reals(in[0]), Reals(in[1]), [&](int64_t i, int64_t k, double sum) {
+  const auto store = [&](int64_t i, int64_t k, double sum) {
     ResultOf<float>(out[0])[i] = static_cast<float>(sum + static_cast<double>(bias[k]));
-  });
+  };
+  Convolve(w, Reals(in[0]), Reals(in[1]), in[0].cancel, store);
   return "";
 }
 
@@ -206,7 +213,7 @@ std::string ConvInteger(const HostOperands& in, const HostOperands& out) {
       !WithoutZero(in[1], in[3], w.c / w.groups * w.r * w.s, &f)) {
     return kOnnxOperands;
   }
-  Convolve(w, x, f, [&](int64_t i, int64_t, int64_t sum) {
+  Convolve(w, x, f, in[0].cancel, [&](int64_t i, int64_t, int64_t sum) {
     ResultOf<int32_t>(out[0])[i] = static_cast<int32_t>(sum);
   });
   return "";

@@ -2,6 +2,7 @@
 // LSTM and GRU with ONNX's default functions.
 #include <cmath>
 
+#include "cancel.h"
 #include "host_onnx.h"
 
 namespace sluice_sim {
@@ -127,6 +128,7 @@ HostFunction Recurrent(int64_t gates, size_t states, Step step) {
         const float* c = states == 2 ? ElementsOf<float>(in[5]) + first : h;
         std::vector<float> state(h, h + s.h), memory(c, c + s.h);
         for (int64_t n = 0; n < s.t; ++n) {
+          Poll(in[0].cancel);
           const int64_t t = backwards ? s.t - 1 - n : n;
           step(cell, ElementsOf<float>(in[0]) + (t * s.b + b) * s.i, s.linear, &state,
                &memory);

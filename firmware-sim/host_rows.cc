@@ -2,6 +2,7 @@
 // Softmax to 16 bits, and SVDF.
 #include <algorithm>
 
+#include "cancel.h"
 #include "fixed_point.h"
 #include "host_functions.h"
 #include "sluice/ops.h"
@@ -43,6 +44,7 @@ std::string SoftmaxInt16(const HostOperands& in, const HostOperands& out) {
   }
   const int64_t n = in[0].extent[3];
   for (int64_t row = 0; row < CountOf(in[0]) / n; ++row) {
+    Poll(in[0].cancel);
     SoftmaxRow(ElementsOf<int8_t>(in[0]) + row * n, n, ElementsOf<int32_t>(in[1]),
                ResultOf<int16_t>(out[0]) + row * n);
   }
@@ -73,6 +75,7 @@ std::string Svdf(const HostOperands& in, const HostOperands& out) {
   for (int64_t b = 0; b < batches; ++b) {
     std::vector<int64_t> sums(static_cast<size_t>(filters / rank));
     for (int64_t f = 0; f < filters; ++f) {
+      Poll(in[0].cancel);
       // Shifts each filter's memory: the oldest value leaves, a new one enters.
       int16_t* row = state + (b * filters + f) * memory;
       std::copy_n(before + (b * filters + f) * memory + 1, memory - 1, row);

@@ -60,6 +60,7 @@ std::vector<T> DenseWeights(const Tile& t) {
   for (int64_t k = 0; k < w.extent[0]; ++k) {
     for (int64_t r = 0; r < w.extent[1]; ++r) {
       for (int64_t s = 0; s < w.extent[2]; ++s, p += w.extent[3]) {
+        Poll(t.cancel);
         ReadRow(w, w.at(k, r, s, 0), w.extent[3], t.A(SLUICE_CONV_WEIGHT_ZERO), p);
       }
     }
@@ -103,6 +104,7 @@ void Convolve(const Tile& t) {
       for (int64_t q = 0; q < out.extent[2]; ++q) {
         int64_t loaded = -1;
         for (int64_t k = 0; k < out.extent[3]; ++k) {
+          Poll(t.cancel);
           const int64_t group = (t.origin[3] + k) / per_group - first_group;
           if (group != loaded) {
             GatherPatch(t, g, {n, p, q}, group * channels, channels, patch.data());
@@ -197,6 +199,7 @@ void RunDepthwise(const Tile& t) {
     for (int64_t p = 0; p < out.extent[1]; ++p) {
       for (int64_t q = 0; q < out.extent[2]; ++q) {
         std::fill(sums.begin(), sums.end(), 0);
+        Poll(t.cancel);
         for (int64_t r = 0; r < g.size[0]; ++r) {
           const int64_t h = p * g.stride[0] + r * g.dilation[0] - t.pad[0];
           if (h < 0 || h >= in.extent[1]) continue;
@@ -256,6 +259,7 @@ void RunTransposed(const Tile& tile) {
             ReadRow(in, in.at(n, h, w, 0), in.extent[3], t.A(SLUICE_CONV_INPUT_ZERO),
                     row.data());
             for (int64_t k = 0; k < out.extent[3]; ++k) {
+              Poll(t.cancel);
               const int64_t* filter =
                   weights.data() + ((k * g.size[0] + r) * g.size[1] + s) * channels;
               const int64_t* from = row.data() + (depthwise ? k : 0);
@@ -295,6 +299,7 @@ void RunWeightGradient(const Tile& t) {
           ReadRow(x, x.at(n, h, w, 0), x.extent[3], t.A(SLUICE_CONV_INPUT_ZERO),
                   row.data());
           for (int64_t k = 0; k < out.extent[0]; ++k) {
+            Poll(t.cancel);
             const int64_t group =
                 (t.origin[0] + k) / per_group - t.origin[0] / per_group;
             const int32_t* from = row.data() + group * channels;
@@ -331,6 +336,7 @@ void RunMatmul(const Tile& t) {
   for (int64_t n = 0; n < out.extent[0]; ++n) {
     for (int64_t g = 0; g < out.extent[1]; ++g) {
       for (int64_t k = 0; k < columns; ++k) {
+        Poll(t.cancel);
         for (int64_t c = 0; c < channels; ++c) {
           filters[k * channels + c] =
               (transposed ? Read(b, n, g, k, c) : Read(b, n, g, c, k)) -
@@ -341,6 +347,7 @@ void RunMatmul(const Tile& t) {
         ReadRow(t.input0, t.input0.at(n, g, m, 0), channels, t.A(SLUICE_MATMUL_A_ZERO),
                 row.data());
         for (int64_t k = 0; k < columns; ++k) {
+          Poll(t.cancel);
           sums[k] = Dot(row.data(), filters.data() + k * channels, channels);
         }
         FinishRow(t, sums.data(), {n, g, m}, columns);

@@ -10,8 +10,9 @@ namespace {
 
 // Calls f(output pointer, n, h, w, c) for every element of the output.
 template <typename F>
-void ForEach(const Box& out, F&& f) {
-  ForEachElement(out.extent, [&](int64_t n, int64_t h, int64_t w, int64_t c) {
+void ForEach(const Tile& t, F&& f) {
+  const Box& out = t.output;
+  ForEachElement(out.extent, t.cancel, [&](int64_t n, int64_t h, int64_t w, int64_t c) {
     f(out.at(n, h, w, c), n, h, w, c);
   });
 }
@@ -28,7 +29,7 @@ Box Broadcast(Box box) {
 template <typename F>
 void Combine(const Tile& t, F&& f) {
   const Box a = Broadcast(t.input0), b = Broadcast(t.input1);
-  ForEach(t.output, [&](uint8_t* p, int64_t n, int64_t h, int64_t w, int64_t c) {
+  ForEach(t, [&](uint8_t* p, int64_t n, int64_t h, int64_t w, int64_t c) {
     Write(t.output.dtype, p, f(Read(a, n, h, w, c), Read(b, n, h, w, c)));
   });
 }
@@ -85,7 +86,7 @@ void RunReluGradient(const Tile& t) {
 }
 
 void RunRequantize(const Tile& t) {
-  ForEach(t.output, [&](uint8_t* p, int64_t n, int64_t h, int64_t w, int64_t c) {
+  ForEach(t, [&](uint8_t* p, int64_t n, int64_t h, int64_t w, int64_t c) {
     const int32_t x =
         Wrap32(Read(t.input0, n, h, w, c) - t.A(SLUICE_REQUANTIZE_INPUT_ZERO));
     const int64_t y =
@@ -116,7 +117,7 @@ int32_t GateOf(const Tile& t, int16_t input) {
 void RunHardSwish(const Tile& t) {
   const int16_t multiplier = static_cast<int16_t>(t.A(SLUICE_HARD_SWISH_MULTIPLIER));
   const int64_t low = t.output.dtype == SLUICE_DTYPE_INT8 ? -128 : 0;
-  ForEach(t.output, [&](uint8_t* p, int64_t n, int64_t h, int64_t w, int64_t c) {
+  ForEach(t, [&](uint8_t* p, int64_t n, int64_t h, int64_t w, int64_t c) {
     const int64_t x = Read(t.input0, n, h, w, c) - t.A(SLUICE_HARD_SWISH_INPUT_ZERO);
     const int16_t fine = static_cast<int16_t>(x * (1 << 7));
     const int32_t product = GateOf(t, fine) * HighMultiply16(fine, multiplier);
@@ -141,7 +142,7 @@ void RunPrelu(const Tile& t) {
 }
 
 void RunLookup(const Tile& t) {
-  ForEach(t.output, [&](uint8_t* p, int64_t n, int64_t h, int64_t w, int64_t c) {
+  ForEach(t, [&](uint8_t* p, int64_t n, int64_t h, int64_t w, int64_t c) {
     *p = *t.weight.at(0, 0, 0, *t.input0.at(n, h, w, c));
   });
 }

@@ -55,7 +55,7 @@ void RunSoftmax(const Tile& t) {
     if (mask.extent[a] == 1) mask.stride[a] = 0;
   }
   const Extent rows = {t.output.extent[0], t.output.extent[1], t.output.extent[2], 1};
-  ForEachElement(rows, [&](int64_t n, int64_t h, int64_t w, int64_t) {
+  ForEachElement(rows, t.cancel, [&](int64_t n, int64_t h, int64_t w, int64_t) {
     SoftmaxRow(
         t, t.output.extent[3], [&](int64_t c) { return Read(t.input0, n, h, w, c); },
         [&](int64_t c) { return !mask.present() || Read(mask, n, h, w, c) != 0; },
@@ -98,7 +98,7 @@ void NormRow(const Tile& t, int64_t n, int64_t h, int64_t w, int64_t sum,
 void RunLayerNorm(const Tile& t) {
   const Extent rows = {t.output.extent[0], t.output.extent[1], t.output.extent[2], 1};
   std::vector<int64_t> d(static_cast<size_t>(t.output.extent[3]));
-  ForEachElement(rows, [&](int64_t n, int64_t h, int64_t w, int64_t) {
+  ForEachElement(rows, t.cancel, [&](int64_t n, int64_t h, int64_t w, int64_t) {
     int64_t sum = 0;
     for (int64_t c = 0; c < t.output.extent[3]; ++c) sum += Read(t.input0, n, h, w, c);
     NormRow(t, n, h, w, sum, &d);
@@ -109,7 +109,7 @@ void RunRmsNorm(const Tile& t) {
   const Extent rows = {t.output.extent[0], t.output.extent[1], t.output.extent[2], 1};
   std::vector<int64_t> d(static_cast<size_t>(t.output.extent[3]));
   const int64_t zero = t.output.extent[3] * t.A(SLUICE_NORM_INPUT_ZERO);
-  ForEachElement(rows, [&](int64_t n, int64_t h, int64_t w, int64_t) {
+  ForEachElement(rows, t.cancel, [&](int64_t n, int64_t h, int64_t w, int64_t) {
     NormRow(t, n, h, w, zero, &d);
   });
 }
@@ -122,30 +122,35 @@ void RunReduce(const Tile& t) {
   }
   const bool maximum = t.A(SLUICE_REDUCE_KIND) == SLUICE_REDUCE_KIND_MAX;
   const int64_t zero = t.A(SLUICE_REDUCE_INPUT_ZERO);
-  ForEachElement(t.output.extent, [&](int64_t n, int64_t h, int64_t w, int64_t c) {
-    // The box has extent 1 on reduced axes, so indices of both loops add up.
-    int64_t sum = 0, largest = INT64_MIN;
-    ForEachElement(inner, [&](int64_t i, int64_t j, int64_t k, int64_t l) {
-      const int64_t v = Read(t.input0, n + i, h + j, w + k, c + l);
-      sum += v - zero;
-      largest = std::max(largest, v);
-    });
-    const int64_t scaled =
-        Scale(Wrap32(sum), t.A(SLUICE_REDUCE_MULTIPLIER), t.A(SLUICE_REDUCE_SHIFT));
-    const int64_t mean = Clamp(scaled + t.A(SLUICE_REDUCE_OUTPUT_ZERO),
-                               t.A(SLUICE_REDUCE_ACT_MIN), t.A(SLUICE_REDUCE_ACT_MAX));
-    Write(t.output.dtype, t.output.at(n, h, w, c), maximum ? largest : mean);
-  });
+  ForEachElement(
+      t.output.extent, t.cancel, [&](int64_t n, int64_t h, int64_t w, int64_t c) {
+        // The box has extent 1 on reduced axes, so indices of both loops add up.
+        int64_t sum = 0, largest = INT64_MIN;
+        ForEachElement(inner, t.cancel,
+                       [&](int64_t i, int64_t j, int64_t k, int64_t l) {
+                         const int64_t v = Read(t.input0, n + i, h + j, w + k, c + l);
+                         sum += v - zero;
+                         largest = std::max(largest, v);
+                       });
+        const int64_t scaled =
+            Scale(Wrap32(sum), t.A(SLUICE_REDUCE_MULTIPLIER), t.A(SLUICE_REDUCE_SHIFT));
+        const int64_t mean =
+            Clamp(scaled + t.A(SLUICE_REDUCE_OUTPUT_ZERO), t.A(SLUICE_REDUCE_ACT_MIN),
+                  t.A(SLUICE_REDUCE_ACT_MAX));
+        Write(t.output.dtype, t.output.at(n, h, w, c), maximum ? largest : mean);
+      });
 }
 
 void RunArgmax(const Tile& t) {
-  ForEachElement(t.output.extent, [&](int64_t n, int64_t h, int64_t w, int64_t) {
-    int64_t best = 0;
-    for (int64_t c = 1; c < t.input0.extent[3]; ++c) {
-      if (Read(t.input0, n, h, w, c) > Read(t.input0, n, h, w, best)) best = c;
-    }
-    Write(t.output.dtype, t.output.at(n, h, w, 0), best);
-  });
+  ForEachElement(t.output.extent, t.cancel,
+                 [&](int64_t n, int64_t h, int64_t w, int64_t) {
+                   int64_t best = 0;
+                   for (int64_t c = 1; c < t.input0.extent[3]; ++c) {
+                     if (Read(t.input0, n, h, w, c) > Read(t.input0, n, h, w, best))
+                       best = c;
+                   }
+                   Write(t.output.dtype, t.output.at(n, h, w, 0), best);
+                 });
 }
 
 }  // namespace sluice_sim

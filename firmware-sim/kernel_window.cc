@@ -10,8 +10,9 @@ namespace {
 
 // Writes f(n, h, w, c) to each element of the output.
 template <typename F>
-void Fill(const Box& out, F&& f) {
-  ForEachElement(out.extent, [&](int64_t n, int64_t h, int64_t w, int64_t c) {
+void Fill(const Tile& t, F&& f) {
+  const Box& out = t.output;
+  ForEachElement(out.extent, t.cancel, [&](int64_t n, int64_t h, int64_t w, int64_t c) {
     Write(out.dtype, out.at(n, h, w, c), f(n, h, w, c));
   });
 }
@@ -141,7 +142,7 @@ int64_t ClampPooled(const Tile& t, int64_t v) {
 
 void RunMaxPool(const Tile& t) {
   const Window g = WindowOf(t);
-  Fill(t.output, [&](int64_t n, int64_t p, int64_t q, int64_t c) {
+  Fill(t, [&](int64_t n, int64_t p, int64_t q, int64_t c) {
     int64_t largest = INT64_MIN;
     ForEachUnder(t, g, {n, p, q, c},
                  [&](int64_t v) { largest = std::max(largest, v); });
@@ -151,7 +152,7 @@ void RunMaxPool(const Tile& t) {
 
 void RunAveragePool(const Tile& t) {
   const Window g = WindowOf(t);
-  Fill(t.output, [&](int64_t n, int64_t p, int64_t q, int64_t c) {
+  Fill(t, [&](int64_t n, int64_t p, int64_t q, int64_t c) {
     int64_t sum = 0;
     const int64_t count =
         ForEachUnder(t, g, {n, p, q, c}, [&](int64_t v) { sum += v; });
@@ -197,6 +198,7 @@ void RunMaxPoolGradient(const Tile& t) {
   for (int64_t n = 0; n < e.extent[0]; ++n) {
     for (int64_t p = 0; p < e.extent[1]; ++p) {
       for (int64_t q = 0; q < e.extent[2]; ++q) {
+        Poll(t.cancel);
         const int64_t from[2] = {
             (first[0] + p) * g.stride[0] - g.pad_before[0] - base[0],
             (first[1] + q) * g.stride[1] - g.pad_before[1] - base[1]};
@@ -211,7 +213,7 @@ void RunMaxPoolGradient(const Tile& t) {
       }
     }
   }
-  Fill(out, [&](int64_t n, int64_t h, int64_t w, int64_t c) {
+  Fill(t, [&](int64_t n, int64_t h, int64_t w, int64_t c) {
     return Clamp(sum(n, h, w, c) + zero, t.A(SLUICE_POOL_ACT_MIN),
                  t.A(SLUICE_POOL_ACT_MAX));
   });
@@ -225,7 +227,7 @@ void RunPad(const Tile& t) {
     before[i] = PaddedRows(t, a).first - t.origin[a] +
                 t.A(static_cast<size_t>(SLUICE_PAD_BEFORE_N + a));
   }
-  Fill(t.output, [&](int64_t n, int64_t p, int64_t q, int64_t c) {
+  Fill(t, [&](int64_t n, int64_t p, int64_t q, int64_t c) {
     const int64_t at[4] = {n - before[0], p - t.pad[0], q - t.pad[1], c - before[1]};
     bool inside = true;
     for (int a = 0; a < 4; ++a) inside = inside && at[a] >= 0 && at[a] < in.extent[a];
@@ -235,7 +237,7 @@ void RunPad(const Tile& t) {
 }
 
 void RunTranspose(const Tile& t) {
-  Fill(t.output, [&](int64_t n, int64_t h, int64_t w, int64_t c) {
+  Fill(t, [&](int64_t n, int64_t h, int64_t w, int64_t c) {
     const int64_t to[4] = {n, h, w, c};
     Extent from{};
     for (int a = 0; a < 4; ++a) from[t.A(SLUICE_TRANSPOSE_PERM0 + a)] = to[a];
@@ -246,7 +248,7 @@ void RunTranspose(const Tile& t) {
 void RunResizeNearest(const Tile& t) {
   const int64_t top = ResizeRows(t, 1, t.origin[1], t.output.extent[1]).first;
   const int64_t left = ResizeRows(t, 2, t.origin[2], t.output.extent[2]).first;
-  Fill(t.output, [&](int64_t n, int64_t p, int64_t q, int64_t c) {
+  Fill(t, [&](int64_t n, int64_t p, int64_t q, int64_t c) {
     const int64_t y = ResizePosition(t, 1, t.origin[1] + p);
     const int64_t x = ResizePosition(t, 2, t.origin[2] + q);
     return Read(t.input0, n, NearestRow(t, y, t.layer.input[1]) - top,
@@ -259,7 +261,7 @@ void RunResizeBilinear(const Tile& t) {
   const int64_t rows = t.layer.input[1], columns = t.layer.input[2];
   const int64_t top = ResizeRows(t, 1, t.origin[1], t.output.extent[1]).first;
   const int64_t left = ResizeRows(t, 2, t.origin[2], t.output.extent[2]).first;
-  Fill(t.output, [&](int64_t n, int64_t p, int64_t q, int64_t c) {
+  Fill(t, [&](int64_t n, int64_t p, int64_t q, int64_t c) {
     const int64_t y = ResizePosition(t, 1, t.origin[1] + p);
     const int64_t x = ResizePosition(t, 2, t.origin[2] + q);
     const int64_t y0 = std::min(LowerRow(y), rows - 1), y1 = UpperRow(y, rows);

@@ -37,6 +37,7 @@ struct Tile {
   int64_t c_begin = 0, c_end = 0;
   int64_t pad[4] = {0, 0, 0, 0};  // top, left, bottom, right of this box
   LayerExtents layer;
+  const uint32_t* cancel = nullptr;  // of the run
 
   int32_t A(size_t i) const { return i < attributes.size() ? attributes[i] : 0; }
   const Box& target() const { return last ? output : accumulator; }

@@ -37,6 +37,7 @@ Trap FillTile(const Machine& m, const sluice_tile_t& record, uint8_t flags,
   flight->layer = kernel.layer;
   const Layer& layer = m.graph.layers[kernel.layer];
   tile->op = kernel.op;
+  tile->cancel = m.graph.cancel;
   for (uint32_t i = 0; i < kernel.attribute_count; ++i) {
     tile->attributes.push_back(sluice_walk_attribute(&m.walker, &kernel, i));
   }

@@ -163,9 +163,8 @@ Trap JudgeOutputs(const PlacedRun& run, Values* values, SimulateResult* result) 
   if (run.options.state != nullptr) {
     *run.options.state = *memory->storage(memory->Space(SLUICE_REGION_STATE, 0));
   }
-  const uint32_t* const cancel = run.options.cancel;
-  const std::string error = RunLayers(graph, run.parameters, values, cancel);
-  if (!error.empty()) return {Cancelled(cancel) ? "cancelled" : "graph", error};
+  const std::string error = RunLayers(graph, run.parameters, values);
+  if (!error.empty()) return {"graph", error};
   for (uint32_t i = 0; i < graph.tensors.size(); ++i) {
     const int kind = graph.tensors[i].kind;
     if (kind != kOutput && (kind != kState || run.plan.places[i].region == 255))

@@ -146,7 +146,7 @@ class Run {
   HostOperand OperandOf(uint32_t tensor) {
     const Tensor& t = graph_.tensors[tensor];
     values_[tensor].resize(static_cast<size_t>(t.bytes));
-    return {t.dtype, t.extent, &values_[tensor]};
+    return {t.dtype, t.extent, &values_[tensor], graph_.cancel};
   }
 
   std::string OnHost(const Layer& layer) {
@@ -253,9 +253,10 @@ class Run {
 
 }  // namespace
 
-Bytes SeededBytes(uint64_t seed, int64_t size) {
+Bytes SeededBytes(uint64_t seed, int64_t size, const uint32_t* cancel) {
   Bytes bytes(static_cast<size_t>((size + 7) / 8 * 8));
   for (size_t i = 0; i < bytes.size(); i += 8) {
+    Poll(cancel);
     uint64_t z = seed += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
@@ -278,7 +279,7 @@ std::string FillFromSource(const Graph& graph, size_t tensor,
     }
     value->assign(graph.data + t.source_offset, graph.data + t.source_offset + bytes);
   } else if (t.source == kSeeded) {
-    *value = SeededBytes(t.source_offset, t.bytes);
+    *value = SeededBytes(t.source_offset, t.bytes, graph.cancel);
   } else if (t.source == kExternal) {
     if (t.file.empty() || t.file[0] == '/' || t.file.find("..") != std::string::npos) {
       return who + "file name leaves the data directory";
@@ -354,6 +355,7 @@ Tile WholeTile(const Graph& graph, const Layer& layer, Values* values) {
   Tile t;
   t.op = layer.op;
   t.attributes = layer.attributes;
+  t.cancel = graph.cancel;
   t.input0 = box(layer.inputs[0]);
   t.output = box(layer.outputs[0]);
   t.layer.input = t.input0.extent;
@@ -389,15 +391,11 @@ std::string RunLayer(const Graph& graph, const Layer& layer, Values* values) {
   return Run(graph, {}, values).Execute(layer);
 }
 
-bool Cancelled(const uint32_t* cancel) {
-  return cancel != nullptr && __atomic_load_n(cancel, __ATOMIC_RELAXED) != 0;
-}
-
 std::string RunLayers(const Graph& graph, const std::vector<int32_t>& parameters,
-                      Values* values, const uint32_t* cancel) {
+                      Values* values) {
   Run run(graph, parameters, values);
   for (size_t i = 0; i < graph.layers.size(); ++i) {
-    if (Cancelled(cancel)) return "cancelled";
+    Poll(graph.cancel);
     const std::string error = run.Execute(graph.layers[i]);
     if (!error.empty()) return "layer " + std::to_string(i) + ": " + error;
   }

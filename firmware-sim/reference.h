@@ -3,7 +3,7 @@
 //
 // Input    a graph that ReadGraph accepted; bytes of its inputs and states
 // Output   dense bytes of every tensor
-// Errors   false and a sentence
+// Errors   false and a sentence; CancelledRun (cancel.h)
 // Cost     the operators' work; memory: all tensors
 #ifndef SLUICE_FIRMWARE_SIM_REFERENCE_H_
 #define SLUICE_FIRMWARE_SIM_REFERENCE_H_
@@ -20,7 +20,7 @@ using Bytes = std::vector<uint8_t>;
 using Values = std::vector<Bytes>;  // by tensor; empty = not known yet
 
 // Bytes of SplitMix64, as ops.h defines them.
-Bytes SeededBytes(uint64_t seed, int64_t size);
+Bytes SeededBytes(uint64_t seed, int64_t size, const uint32_t* cancel = nullptr);
 
 // Fills one constant or state from its source: inline, external (below data_dir) or
 // seeded; a state without a source is zero. Empty string = no error.
@@ -32,12 +32,9 @@ std::string FillConstants(const Graph& graph, const std::string& data_dir,
 // Fills inputs: the given ones, else seeded with seed * 256 + i.
 std::string FillInputs(const Graph& graph, uint64_t seed, const Values* given,
                        Values* values);
-// Whether another thread has set the word; nullptr: no.
-bool Cancelled(const uint32_t* cancel);
-// Runs all layers in order, or says "cancelled". `parameters`: value of each graph
-// parameter.
+// Runs all layers in order. `parameters`: value of each graph parameter.
 std::string RunLayers(const Graph& graph, const std::vector<int32_t>& parameters,
-                      Values* values, const uint32_t* cancel);
+                      Values* values);
 
 // Runs one layer with the attributes of `layer`. In `values` only the layer's inputs
 // must be known.

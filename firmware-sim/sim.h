@@ -42,6 +42,7 @@ struct HostOperand {
   int dtype = 0;                          // SLUICE_DTYPE_
   std::array<int64_t, 4> extent{};        // N H W C
   std::vector<uint8_t>* bytes = nullptr;  // of outputs: sized, zeros
+  const uint32_t* cancel = nullptr;       // of the run: SimulateOptions
 };
 // Fills the outputs; answers "", or why it cannot.
 using HostFunction = std::function<std::string(

@@ -211,6 +211,7 @@ struct Lane {
   bool Open(SimulateResult* out) {
     result = out;
     if (const Trap trap = job.Open()) return Fail(trap, result);
+    job.graph.cancel = options.cancel;
     result->predicted_cycles = job.plan.predicted_cycles;
     for (const Engine& engine : job.hardware.engines) {
       result->engine_names.push_back(engine.name);
@@ -420,6 +421,7 @@ bool RunUntiled(const SimulateOptions& options, SimulateResult* result) {
   Graph graph;
   std::string error = ReadGraph(bytes.data(), bytes.size(), &graph);
   graph.host_functions = options.host_functions;
+  graph.cancel = options.cancel;
   if (!error.empty()) return Fail({"graph", error}, result);
   if (const Trap trap = CheckMemory(graph, options.max_memory_bytes, 0)) {
     return Fail(trap, result);
@@ -434,10 +436,8 @@ bool RunUntiled(const SimulateOptions& options, SimulateResult* result) {
   std::vector<int32_t> parameters;
   error = ParameterValues(graph, options, &parameters);
   if (!error.empty()) return Fail({"input", error}, result);
-  error = RunLayers(graph, parameters, &values, options.cancel);
-  if (!error.empty()) {
-    return Fail({Cancelled(options.cancel) ? "cancelled" : "graph", error}, result);
-  }
+  error = RunLayers(graph, parameters, &values);
+  if (!error.empty()) return Fail({"graph", error}, result);
   if (options.state_tensors != nullptr) {
     options.state_tensors->clear();
     for (size_t i = 0; i < values.size(); ++i) {
@@ -448,7 +448,7 @@ bool RunUntiled(const SimulateOptions& options, SimulateResult* result) {
   return true;
 }
 
-// Returns running out of memory as an error.
+// Returns running out of memory, and a cancelled run, as an error.
 template <typename F>
 SimulateResult Guarded(const SimulateOptions& options, F&& f) {
   SimulateResult result;
@@ -458,6 +458,8 @@ SimulateResult Guarded(const SimulateOptions& options, F&& f) {
     Fail({"memory", "out of memory"}, &result);
   } catch (const std::length_error&) {
     Fail({"memory", "out of memory"}, &result);
+  } catch (const CancelledRun&) {
+    Fail({"cancelled", "cancelled"}, &result);
   }
   return result;
 }
@@ -477,6 +479,8 @@ TogetherResult SimulateTogether(const std::vector<SimulateOptions>& streams,
     result.error = "out of memory";
   } catch (const std::length_error&) {
     result.error = "out of memory";
+  } catch (const CancelledRun&) {
+    result.error = "cancelled";
   }
   return result;
 }

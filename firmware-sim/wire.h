@@ -42,6 +42,7 @@ struct Layer {
 struct Graph {
   std::vector<std::string> names;
   const std::map<std::string, HostFunction>* host_functions = nullptr;  // the caller's
+  const uint32_t* cancel = nullptr;  // of the run: SimulateOptions
   std::vector<Tensor> tensors;
   std::vector<Layer> layers;
   std::vector<int32_t> parameter_min, parameter_max;

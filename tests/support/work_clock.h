@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the work of the library, exactly: the number of basic blocks that it has executed
-// since the program began. The library is compiled once more for this
-// (sluice_counted in tests/work), with a call at the head of each block. As a clock it makes
+// Counts the work of the library and of the simulator, exactly: the number of basic blocks that it has executed
+// since the program began. Both are compiled once more for this (tests/work), with a call at the head of each block. As a clock it makes
 // deadlines exact: the same call always ends at the same block, however busy the machine is.
 #ifndef SLUICE_TESTS_SUPPORT_WORK_CLOCK_H_
 #define SLUICE_TESTS_SUPPORT_WORK_CLOCK_H_
@@ -12,6 +11,8 @@ namespace sluice_test {
 
 // Blocks executed so far. Programs of one thread only.
 uint64_t WorkDone();
+// Sets *word to 1 once so many more blocks have been executed.
+void CancelAfter(uint64_t work, uint32_t* word);
 
 // A clock for sluice_context_options_t that advances `slow` per block. It also notes the
 // most work between two readings, which are the library's polls.

@@ -19,6 +19,7 @@ namespace sluice_test {
 namespace {
 
 constexpr uint64_t kMs = 850000;
+constexpr uint64_t kEver = 1000000 * kMs;
 
 struct TimedNetwork {
   explicit TimedNetwork(const char* network, const char* preset = "soma-edge",
@@ -385,7 +386,6 @@ bool IsPlacement(const std::vector<sluice_buffer_t>& buffers, const PlacedInTime
 }
 
 TEST_CASE("work: placing thousands of buffers keeps to deadline and cancel word") {
-  constexpr uint64_t kEver = 1000000 * kMs;
   constexpr uint64_t kLate = 5 * kMs / 2;  // of 5,000 buffers, cut into sections
   uint64_t longest = 0;
   for (const uint32_t count : {500u, 1000u, 2000u, 5000u}) {
@@ -414,6 +414,164 @@ TEST_CASE("work: placing thousands of buffers keeps to deadline and cancel word"
   }
   std::printf("placing: most work between two polls: %llu blocks\n",
               static_cast<unsigned long long>(longest));
+}
+
+// One call of sluice_segments on a clock that also sets the cancel word, once so much work
+// is done.
+struct SegmentsInTime {
+  static uint64_t Now(void* user) {
+    SegmentsInTime* self = static_cast<SegmentsInTime*>(user);
+    if (self->word == 0 && self->clock.Spent() >= self->cancel_after) {
+      self->word = 1;
+      self->at = self->clock.Spent();
+    }
+    return WorkClock::Now(&self->clock);
+  }
+  SegmentsInTime(const Bytes& graph, const char* preset, uint32_t delay, bool proof,
+                 uint64_t deadline, uint64_t cancel)
+      : cancel_after(cancel) {
+    sluice_context_options_t how = {};
+    how.struct_size = sizeof how;
+    how.now_ns = Now;
+    how.clock_user = this;
+    const Bytes machine = sluice::presets::LoadPreset(preset);
+    sluice_context_t* context = nullptr;
+    sluice_graph_t* network = nullptr;
+    sluice_hardware_t* hardware = nullptr;
+    REQUIRE(sluice_context_create(&how, &context, nullptr) == SLUICE_OK);
+    REQUIRE(sluice_graph_create(context, graph.data(), graph.size(), &network,
+                                nullptr) == SLUICE_OK);
+    REQUIRE(sluice_hardware_create(context, machine.data(), machine.size(), &hardware,
+                                   nullptr) == SLUICE_OK);
+    sluice_segment_options_t options = {};
+    options.struct_size = sizeof options;
+    options.energy_exponent = 1;
+    options.delay_exponent = delay;
+    options.proof = proof ? 1 : 0;
+    options.deadline_ns = deadline;
+    options.cancel = &word;
+    out.struct_size = sizeof out;
+    clock.Begin();
+    status = sluice_segments(context, network, hardware, &options, &out, nullptr);
+    work = clock.Spent();
+    most = clock.End();
+    sluice_hardware_destroy(hardware);
+    sluice_graph_destroy(network);
+    sluice_context_destroy(context);
+  }
+  uint64_t cancel_after, at = UINT64_MAX, work = 0, most = 0;
+  uint32_t word = 0;
+  WorkClock clock;
+  sluice_segment_schedule_t out = {};
+  sluice_status_t status = SLUICE_OK;
+};
+
+// With a proof all ways to cut the mesh and all register tiles are listed: a call once
+// answered its cancel word after 260 ms.
+TEST_CASE("work: segments, with proof too, keep to deadline and cancel word") {
+  constexpr uint64_t kLate = 3 * kMs;
+  uint64_t longest = 0;
+  for (const char* preset : {"kapla-4x4", "kapla-16x16"}) {
+    for (const char* network : {"mobilenet_v1", "vgg16"}) {
+      const Bytes graph = sluice::zoo::MakeZooGraph(network, {});
+      for (const bool proof : {false, true}) {
+        for (const uint64_t limit : {kMs, 30 * kMs, 200 * kMs}) {
+          CAPTURE(preset);
+          CAPTURE(network);
+          CAPTURE(proof);
+          CAPTURE(limit);
+          const uint32_t delay = limit == 30 * kMs ? 1 : 0;
+          const SegmentsInTime late(graph, preset, delay, proof, limit, kEver);
+          const SegmentsInTime told(graph, preset, delay, proof, kEver, limit);
+          longest = std::max({longest, late.most, told.most});
+          CHECK(late.work < limit + kLate);
+          CHECK((told.word == 0 || told.work < told.at + kLate));
+          for (const SegmentsInTime* p : {&late, &told}) {
+            CHECK(p->most <= kLate);
+            CHECK((p->status == SLUICE_OK || p->status == SLUICE_STOPPED));
+          }
+        }
+      }
+    }
+  }
+  std::printf("segments: most work between two polls: %llu blocks\n",
+              static_cast<unsigned long long>(longest));
+}
+
+// A call that ends while it computes the bound has looked at fewer segments: what it found
+// would be too high.
+TEST_CASE("work: segments whose time ends claim neither a bound nor a proof") {
+  const Bytes graph = sluice::zoo::MakeZooGraph("alexnet", {});
+  for (const bool proof : {false, true}) {
+    CAPTURE(proof);
+    const SegmentsInTime whole(graph, "kapla-edge", 0, proof, kEver, kEver);
+    REQUIRE(whole.status == SLUICE_OK);
+    REQUIRE(whole.out.bound > 0);
+    CHECK(whole.out.stop_reason == SLUICE_STOP_COMPLETE);
+    uint64_t cut_at = whole.work / 2, done_at = whole.work;  // where the last poll is
+    while (done_at - cut_at > 100) {
+      const uint64_t limit = cut_at + (done_at - cut_at) / 2;
+      const SegmentsInTime late(graph, "kapla-edge", 0, proof, limit, kEver);
+      const bool done =
+          late.status == SLUICE_OK && late.out.stop_reason == SLUICE_STOP_COMPLETE;
+      (done ? done_at : cut_at) = limit;
+    }
+    int cut = 0;
+    for (uint64_t k = 0; k < 40; ++k) {
+      const uint64_t limit = cut_at - k * 300;
+      CAPTURE(limit);
+      const SegmentsInTime late(graph, "kapla-edge", 0, proof, limit, kEver);
+      if (late.status != SLUICE_OK) continue;
+      ++cut;
+      CHECK(late.out.stop_reason == SLUICE_STOP_DEADLINE);
+      CHECK(late.out.bound <= 0);
+      CHECK(late.out.proved == 0);
+    }
+    CHECK(cut > 10);
+  }
+}
+
+// Layer by layer on whole tensors: a layer of VGG-16 takes a second.
+TEST_CASE("work: a run of the simulator ends soon after it is cancelled") {
+  uint64_t longest = 0;
+  for (const char* network :
+       {"vgg16", "mobilenet_v1", "transformer", "deeplabv3", "resnet50"}) {
+    CAPTURE(network);
+    const Bytes graph = sluice::zoo::MakeZooGraph(network, {});
+    NetworkPlan n(graph, "soma-edge");
+    REQUIRE(n.Schedule(SLUICE_SOLVER_BASELINE, 0) == SLUICE_OK);
+    const Bytes machine = sluice::presets::LoadPreset("soma-edge");
+    const Bytes plan = n.PlanBytes();
+    for (const uint64_t after : {kMs / 10, 3 * kMs, 30 * kMs, 100 * kMs, 300 * kMs}) {
+      for (const bool tiled : {false, true}) {
+        CAPTURE(after);
+        CAPTURE(tiled);
+        uint32_t word = 0;
+        sluice_sim::SimulateOptions options;
+        options.graph = graph.data();
+        options.graph_size = graph.size();
+        options.hardware = machine.data();
+        options.hardware_size = machine.size();
+        options.plan = plan.data();
+        options.plan_size = plan.size();
+        options.functional = true;
+        options.cancel = &word;
+        CancelAfter(after, &word);
+        const uint64_t begin = WorkDone();
+        const sluice_sim::SimulateResult result =
+            tiled ? sluice_sim::Simulate(options) : sluice_sim::RunReference(options);
+        const uint64_t work = WorkDone() - begin;
+        CAPTURE(result.error);
+        REQUIRE(word == 1);
+        CHECK(result.error_code == "cancelled");
+        longest = std::max(longest, work - after);
+      }
+    }
+  }
+  CancelAfter(0, nullptr);
+  std::printf("simulator: most work after a cancel: %llu blocks\n",
+              static_cast<unsigned long long>(longest));
+  CHECK(longest < kMs);
 }
 
 }  // namespace

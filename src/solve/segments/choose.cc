@@ -494,11 +494,12 @@ Status ChooseSegments(const SegmentRequest& request, Budget* budget, Arena* aren
                            best.scheme.Slice(0, best.length), arena,
                            &chosen->schedule));
   chosen->schedule.objective = best.objective;
-  // A search that the budget has ended has no bound.
-  chosen->schedule.bound =
-      budget->Exhausted() ? 0 : Min(best.objective, BoundOf(&search));
-  chosen->proved =
-      options.proof && complete && !product && options.solver == SegmentSolver::kChain;
+  // Where the budget has ended, even while the bound was computed, segments are missing.
+  const double bound = budget->Exhausted() ? 0 : Min(best.objective, BoundOf(&search));
+  const bool cut = budget->Exhausted();
+  chosen->schedule.bound = cut ? 0 : bound;
+  chosen->proved = !cut && options.proof && complete && !product &&
+                   options.solver == SegmentSolver::kChain;
   return Status::kOk;
 }
 

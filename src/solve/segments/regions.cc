@@ -21,6 +21,12 @@ struct Cutter {
   uint32_t found;
   double best;  // most work per node, of the best allocation
   Status status;
+  Budget* budget;
+
+  // Nothing more would be kept, or the budget has ended.
+  bool IsDone() const {
+    return (all && found >= kMaxAllocations) || status != Status::kOk || budget->Tick();
+  }
 };
 
 double Sum(const double* load, uint32_t first, uint32_t last) {
@@ -55,7 +61,6 @@ void Keep(Cutter* cutter) {
         return;
       }
     }
-    if (cutter->found >= kMaxAllocations) return;
   }
   ++cutter->found;
   for (uint32_t i = 0; i < cutter->stages; ++i) {
@@ -66,6 +71,7 @@ void Keep(Cutter* cutter) {
 
 // Pieces still to be cut lie on a stack; a piece of one stage is done.
 void Cut(Cutter* cutter, Piece* stack, uint32_t depth) {
+  if (cutter->IsDone()) return;
   if (depth == 0) return Keep(cutter);
   const Piece piece = stack[depth - 1];
   if (piece.last - piece.first == 1) {
@@ -119,7 +125,8 @@ bool NextOrder(uint32_t* stage, uint32_t n) {
 
 }  // namespace
 
-Status AllocateRegions(Space* space, const Run& run, uint32_t* first, uint32_t* count) {
+Status AllocateRegions(Space* space, const Run& run, Budget* budget, uint32_t* first,
+                       uint32_t* count) {
   *first = static_cast<uint32_t>(space->regions.size());
   const NodeRegion mesh = WholeMesh(space->hardware);
   Cutter cutter = {};
@@ -127,12 +134,13 @@ Status AllocateRegions(Space* space, const Run& run, uint32_t* first, uint32_t* 
   cutter.all = space->options.proof;
   cutter.out = &space->regions;
   cutter.stages = run.stages;
+  cutter.budget = budget;
   for (uint32_t i = 0; i < run.stages; ++i) cutter.stage[i] = i;
   Piece stack[2 * kMaxStages + 2];
   do {
     stack[0] = Piece{mesh, 0, run.stages};
     Cut(&cutter, stack, 1);
-  } while (cutter.all && NextOrder(cutter.stage, run.stages));
+  } while (cutter.all && !cutter.IsDone() && NextOrder(cutter.stage, run.stages));
   *count = cutter.found;
   if (!space->options.proof && cutter.found > 0) {
     const double even =

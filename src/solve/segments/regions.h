@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rectangles of nodes for the stages of a run, cut out of the mesh one by one.
 //
-// Input    the work of each stage; the mesh
+// Input    the work of each stage; the mesh; a budget, at whose end the cuts end
 // Output   allocations: one region for each stage. Without a proof the best one, by
 //          most work per node; with a proof all of them, up to 512
 // Errors   kOutOfMemory
@@ -16,7 +16,8 @@ namespace sluice {
 
 // The allocations of a run: Space::regions from *first on. None if the best one leaves
 // most nodes idle.
-Status AllocateRegions(Space* space, const Run& run, uint32_t* first, uint32_t* count);
+Status AllocateRegions(Space* space, const Run& run, Budget* budget, uint32_t* first,
+                       uint32_t* count);
 
 }  // namespace sluice
 

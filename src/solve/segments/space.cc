@@ -181,6 +181,7 @@ struct Lister {
   Run run;
   SegmentScheme scheme;
   SegmentCounts* counts;
+  Budget* budget;
   size_t from;     // the first scheme of this batch
   bool some_easy;  // one of them fits with room to spare
 };
@@ -214,7 +215,9 @@ Status AddScheme(Lister* lister) {
   return lister->space->schemes.Push(lister->scheme);
 }
 
+// The listing of schemes ends with the budget: then no schedule is proved the best.
 Status ListGroups(Lister* lister, uint32_t stage) {
+  if (lister->budget->Tick()) return Status::kOk;
   const Run& run = lister->run;
   Space& space = *lister->space;
   if (stage == run.stages) return AddScheme(lister);
@@ -267,17 +270,19 @@ Status ListBatches(Lister* lister) {
   return Status::kOk;
 }
 
-Status ListKind(Space* space, const Run& run, SegmentKind kind, SegmentCounts* counts) {
+Status ListKind(Space* space, const Run& run, SegmentKind kind, Budget* budget,
+                SegmentCounts* counts) {
   Lister lister = {};
   lister.space = space;
   lister.run = run;
   lister.counts = counts;
+  lister.budget = budget;
   lister.scheme.kind = kind;
   ++counts->segments;
   ++counts->multi;
   if (kind != SegmentKind::kSpatial) return ListBatches(&lister);
   uint32_t first = 0, count = 0;
-  SLUICE_TRY(AllocateRegions(space, run, &first, &count));
+  SLUICE_TRY(AllocateRegions(space, run, budget, &first, &count));
   if (count > 0) {
     ++counts->spatial;
   } else {
@@ -291,7 +296,8 @@ Status ListKind(Space* space, const Run& run, SegmentKind kind, SegmentCounts* c
   return Status::kOk;
 }
 
-Status ListRun(Space* space, uint32_t vertex, uint32_t stages, SegmentCounts* counts) {
+Status ListRun(Space* space, uint32_t vertex, uint32_t stages, Budget* budget,
+               SegmentCounts* counts) {
   Run run = {};
   run.first = space->vertices[vertex].first;
   run.last = space->vertices[vertex + stages - 1].last;
@@ -300,10 +306,10 @@ Status ListRun(Space* space, uint32_t vertex, uint32_t stages, SegmentCounts* co
   run.schemes = static_cast<uint32_t>(space->schemes.size());
   const int64_t nodes = NodesOf(WholeMesh(space->hardware));
   if (space->options.temporal) {
-    SLUICE_TRY(ListKind(space, run, SegmentKind::kTemporal, counts));
+    SLUICE_TRY(ListKind(space, run, SegmentKind::kTemporal, budget, counts));
   }
   if (space->options.spatial && stages > 1 && nodes >= int64_t{stages}) {
-    SLUICE_TRY(ListKind(space, run, SegmentKind::kSpatial, counts));
+    SLUICE_TRY(ListKind(space, run, SegmentKind::kSpatial, budget, counts));
   }
   run.beyond = run.best = static_cast<uint32_t>(space->schemes.size());
   run.known = run.beyond;
@@ -344,7 +350,7 @@ Status ListRunsFrom(Space* space, uint32_t vertex, Budget* budget,
     if (stages > 1 && !MayJoin(*space, i, last)) break;
     if (last.last - i < 2 || !ConsumersFit(*space, i, last.last)) continue;
     if (budget->Exhausted()) break;  // single layers are still listed
-    SLUICE_TRY(ListRun(space, vertex, stages, counts));
+    SLUICE_TRY(ListRun(space, vertex, stages, budget, counts));
   }
   return Status::kOk;
 }

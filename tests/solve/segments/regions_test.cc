@@ -23,8 +23,9 @@ std::vector<Regions> Allocate(uint32_t cols, uint32_t rows, std::vector<double> 
   space.load = {load.data(), load.size()};
   Run run = {};
   run.stages = static_cast<uint32_t>(load.size());
+  Budget budget;
   uint32_t first, count;
-  REQUIRE(AllocateRegions(&space, run, &first, &count) == Status::kOk);
+  REQUIRE(AllocateRegions(&space, run, &budget, &first, &count) == Status::kOk);
   CHECK(space.regions.size() == first + size_t{count} * run.stages);
   std::vector<Regions> all;
   for (uint32_t i = 0; i < count; ++i) {

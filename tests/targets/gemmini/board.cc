@@ -103,7 +103,7 @@ void Board::Place(uint64_t seed) {
   }
   if (!graph_.parameter_min.empty()) return;
   wanted_ = values_;
-  Fails(sluice_sim::RunLayers(graph_, {}, &wanted_, nullptr));
+  Fails(sluice_sim::RunLayers(graph_, {}, &wanted_));
 }
 
 void Board::Collect() {
@@ -305,7 +305,7 @@ void Board::Judge(const Tile& t, uint32_t layer, const Extent& at,
   const Box wanted = sluice_sim::DenseBox(wanted_[tensor].data(), t.output.dtype,
                                           graph_.tensors[tensor].extent);
   bool same = true;
-  sluice_sim::ForEachElement(extent, [&](int64_t n, int64_t h, int64_t w, int64_t c) {
+  sluice_sim::ForEachElement(extent, nullptr, [&](int64_t n, int64_t h, int64_t w, int64_t c) {
     n += at[0];
     h += at[1];
     w += at[2];

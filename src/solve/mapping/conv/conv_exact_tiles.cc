@@ -131,6 +131,7 @@ bool Hopeless(const Search& search, const SpatialChoice& choice, int i,
 
 Status ExtendRegisterTile(Search* search, const SpatialChoice& choice, int i,
                           const Steps& steps, int64_t t0[kDims]) {
+  if (search->budget->Tick()) return Status::kOk;
   if (i >= 1 && i <= 5 && Hopeless(*search, choice, i, steps, t0)) return Status::kOk;
   if (i == kTileDimCount) return PushRegisterTile(search, choice, steps, t0);
   const uint32_t d = kTileDims[i];
@@ -303,7 +304,7 @@ double LeastObjective(const Search& search, const SpatialChoice& choice,
 
 // Visits the tiles of the choice that fit: dims from the i-th on in every combination,
 // the last one from large tiles to small ones until visit(&enough) says that it is
-// enough.
+// enough, or until the budget ends: then what is listed proves nothing.
 template <typename Visit>
 Status WalkTops(const Search& search, const SpatialChoice& choice, int i,
                 int64_t passes[kDims], int64_t extent[kDims], const Visit& visit) {
@@ -311,6 +312,7 @@ Status WalkTops(const Search& search, const SpatialChoice& choice, int i,
   const Span<const int64_t> divisors = search.divisors[d];
   const bool last = i + 1 == kTileDimCount;
   for (size_t j = 0; j < divisors.size(); ++j) {
+    if (search.budget->Tick()) break;
     const int64_t f = last ? divisors[divisors.size() - 1 - j] : divisors[j];
     if (!TopAllows(search, choice, d, f)) continue;
     passes[d] = f;

@@ -86,12 +86,13 @@ double WantedOf(const Search& search) {
 }
 
 // The next parts to solve: those of the least estimate, placed. *next is nullptr where
-// none are left that can be placed.
-Status NextParts(Search* search, Arena* arena, Parts** next, Diagnostic* diagnostic) {
+// none are left that can be placed, or the budget has ended.
+Status NextParts(Search* search, Budget* budget, Arena* arena, Parts** next,
+                 Diagnostic* diagnostic) {
   Vector<Waiting>& heap = search->heap;
   const int most = search->all_passes > 1 ? kFruitlessPiped : kFruitless;
   *next = nullptr;
-  while (heap.size() > 0) {
+  while (heap.size() > 0 && !budget->Exhausted()) {
     Parts* parts = &search->parts[heap[0].parts];
     if (parts->stage == kPlaced) {
       *next = parts;
@@ -123,9 +124,9 @@ Status NextParts(Search* search, Arena* arena, Parts** next, Diagnostic* diagnos
 // Solves waiting parts. *failure: why the first parts could not be solved.
 Status SolveWaiting(Search* search, Budget* budget, Arena* arena, Diagnostic* failure) {
   int more = 0, misses = 0;
-  while (!budget->Exhausted()) {
+  for (;;) {
     Parts* next;
-    SLUICE_TRY(NextParts(search, arena, &next, failure));
+    SLUICE_TRY(NextParts(search, budget, arena, &next, failure));
     if (next == nullptr) return Status::kOk;
     const double before = search->best;
     if (before > 0 && !search->options.every) {
