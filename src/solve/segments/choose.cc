@@ -402,8 +402,10 @@ Status Improve(Search* search, Span<double> singles, Incumbent* best, Arena* are
   return Status::kOk;
 }
 
-// A lower bound on every chain: the least energy and the least cycles, each by itself.
+// A lower bound on every chain: the least energy and the least cycles, each by itself. 0
+// where the budget has ended, even while it is computed: then segments are missing.
 double BoundOf(Search* search) {
+  if (search->budget->Exhausted()) return 0;
   const SegmentOptions& options = search->space->options;
   search->ranking = Ranking::kBound;
   SegmentCost least = {};
@@ -417,7 +419,7 @@ double BoundOf(Search* search) {
     RevalueAll(search);
     least.cycles = static_cast<int64_t>(FindChain(search, false));
   }
-  return SegmentObjective(options, least);
+  return search->budget->Exhausted() ? 0 : SegmentObjective(options, least);
 }
 
 Status AllocateSearch(Search* search, Incumbent* best, Arena* arena) {
@@ -494,12 +496,10 @@ Status ChooseSegments(const SegmentRequest& request, Budget* budget, Arena* aren
                            best.scheme.Slice(0, best.length), arena,
                            &chosen->schedule));
   chosen->schedule.objective = best.objective;
-  // Where the budget has ended, even while the bound was computed, segments are missing.
-  const double bound = budget->Exhausted() ? 0 : Min(best.objective, BoundOf(&search));
-  const bool cut = budget->Exhausted();
-  chosen->schedule.bound = cut ? 0 : bound;
-  chosen->proved = !cut && options.proof && complete && !product &&
-                   options.solver == SegmentSolver::kChain;
+  chosen->schedule.bound = Min(best.objective, BoundOf(&search));
+  chosen->proved = options.proof && complete && !product &&
+                   options.solver == SegmentSolver::kChain &&
+                   budget->stop_reason() == SLUICE_STOP_COMPLETE;
   return Status::kOk;
 }
 
