@@ -134,6 +134,7 @@ Trap FillMemory(const PlacedRun& run, Values* values) {
   for (uint32_t i = 0; i < graph.tensors.size(); ++i) {
     const int kind = graph.tensors[i].kind;
     if (kind != kInput && kind != kConstant && kind != kState) continue;
+    Poll(graph.cancel);
     Bytes& value = (*values)[i];
     if (kind == kState) {
       error = FillFromSource(graph, i, run.options.data_dir, &value);
