@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the work of the library and of the simulator, exactly: the number of basic blocks that it has executed
-// since the program began. Both are compiled once more for this (tests/work), with a call at the head of each block. As a clock it makes
-// deadlines exact: the same call always ends at the same block, however busy the machine is.
+// Counts the work of the library and of the simulator, exactly: the number of basic blocks
+// that they have executed since the program began. Both are compiled once more for this
+// (tests/work), with a call at the head of each block. As a clock it makes deadlines exact:
+// the same call always ends at the same block, however busy the machine is.
 #ifndef SLUICE_TESTS_SUPPORT_WORK_CLOCK_H_
 #define SLUICE_TESTS_SUPPORT_WORK_CLOCK_H_
 
