@@ -305,16 +305,17 @@ void Board::Judge(const Tile& t, uint32_t layer, const Extent& at,
   const Box wanted = sluice_sim::DenseBox(wanted_[tensor].data(), t.output.dtype,
                                           graph_.tensors[tensor].extent);
   bool same = true;
-  sluice_sim::ForEachElement(extent, nullptr, [&](int64_t n, int64_t h, int64_t w, int64_t c) {
-    n += at[0];
-    h += at[1];
-    w += at[2];
-    c += at[3];
-    same = same && std::memcmp(t.output.at(n, h, w, c),
-                               wanted.at(t.origin[0] + n, t.origin[1] + h,
-                                         t.origin[2] + w, t.origin[3] + c),
-                               sluice_sim::DtypeBytes(t.output.dtype)) == 0;
-  });
+  sluice_sim::ForEachElement(
+      extent, nullptr, [&](int64_t n, int64_t h, int64_t w, int64_t c) {
+        n += at[0];
+        h += at[1];
+        w += at[2];
+        c += at[3];
+        same = same && std::memcmp(t.output.at(n, h, w, c),
+                                   wanted.at(t.origin[0] + n, t.origin[1] + h,
+                                             t.origin[2] + w, t.origin[3] + c),
+                                   sluice_sim::DtypeBytes(t.output.dtype)) == 0;
+      });
   if (!same) Fails("layer " + std::to_string(layer) + ": bytes that differ");
 }
 
