@@ -106,6 +106,11 @@ class PastSets {
     bool again = false;
     return Raise(set, past, &again);
   }
+  // True if a set has this access and no other.
+  bool Only(uint32_t set, const Past& past) const {
+    return set != kNone && pasts_[set].next == kNone &&
+           pasts_[set].engine == past.engine && pasts_[set].count == past.count;
+  }
   void Give(uint32_t* set) {
     while (*set != kNone) {
       const uint32_t next = pasts_[*set].next;
@@ -128,6 +133,16 @@ class PastSets {
   Vector<Past> pasts_;
   uint32_t free_past_ = kNone;
 };
+
+// True if two segments of DRAM are side by side and this step alone has read them since
+// they were written. They may become one: later writes must follow this step alone, and
+// later loads of its engine know of all that this one waited for. A load of another engine
+// may wait for more stores than it needs.
+bool ReadAlone(const Segment& first, const Segment& second, const PastSets& pasts,
+               const Past& step) {
+  return first.end == second.begin && pasts.Only(first.readers, step) &&
+         pasts.Only(second.readers, step);
+}
 
 // The count-th step of an engine reads or writes a range of a memory.
 struct RangeAccess {
@@ -205,9 +220,7 @@ class Ranges {
     while (s != kNone && segments_[s].begin < range.end) {
       if (segments_[s].end > range.end) SLUICE_TRY(Split(s, range.end));
       pasts_.Follow(*LastOf(&segments_[s]), needed);
-      const uint32_t next = segments_[s].next;
-      Unlink(before, s);
-      s = next;
+      s = Unlink(before, s);
     }
     uint32_t whole = kNone;
     SLUICE_TRY(Insert(before, range.begin, range.end, &whole));
@@ -234,9 +247,7 @@ class Ranges {
       uint32_t all = kNone;
       while (s != kNone && segments_[s].begin < range.end) {
         SLUICE_TRY(pasts_.Copy(*LastOf(&segments_[s]), &all));
-        const uint32_t next = segments_[s].next;
-        Unlink(before, s);
-        s = next;
+        s = Unlink(before, s);
       }
       uint32_t whole = kNone;
       SLUICE_TRY(Insert(before, range.begin, range.end, &whole));
@@ -262,8 +273,15 @@ class Ranges {
         SLUICE_TRY(Join(segment, &again));
         if (!again) pasts_.Follow(segments_[s].before, needed);
       }
-      before = s;
-      s = segments_[s].next;
+      if (!write && memory_ >= nodes_ && before != kNone &&
+          ReadAlone(segments_[before], segments_[s], pasts_, me_)) {
+        SLUICE_TRY(pasts_.Copy(segments_[s].writers, &segments_[before].writers));
+        segments_[before].end = segments_[s].end;
+        Unlink(before, s);
+      } else {
+        before = s;
+      }
+      s = segments_[before].next;
     }
     return Status::kOk;
   }
@@ -302,8 +320,9 @@ class Ranges {
     (before == kNone ? *head_ : segments_[before].next) = *out;
     return Status::kOk;
   }
-  void Unlink(uint32_t before, uint32_t s) {
-    (before == kNone ? *head_ : segments_[before].next) = segments_[s].next;
+  uint32_t Unlink(uint32_t before, uint32_t s) {
+    const uint32_t next = segments_[s].next;
+    (before == kNone ? *head_ : segments_[before].next) = next;
     uint32_t* hint = HintAt(segments_[s].begin);
     const bool same = before != kNone && HintAt(segments_[before].begin) == hint;
     if (*hint == s) *hint = same ? before : kNone;
@@ -312,6 +331,7 @@ class Ranges {
     pasts_.Give(&segments_[s].before);
     segments_[s].next = free_;
     free_ = s;
+    return next;
   }
   // Cuts segment s at `at`; both parts keep its history.
   Status Split(uint32_t s, int64_t at) {

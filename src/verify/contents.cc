@@ -71,6 +71,7 @@ Status InitContents(Contents* c) {
   SLUICE_TRY(c->judge->arena->Allocate(memories, &c->covered));
   SLUICE_TRY(c->judge->arena->Allocate(memories, &c->most_covered));
   for (uint32_t& most : c->most_covered) most = kFewCovered;
+  SLUICE_TRY(c->judge->arena->Allocate(c->judge->stream.engines, &c->dropped));
   const uint64_t bytes = c->judge->stream.region_limit[SLUICE_REGION_GBUF];
   if (bytes <= kMostPainted) {
     SLUICE_TRY(c->judge->arena->Allocate(static_cast<size_t>(bytes), &c->painted));
@@ -146,6 +147,7 @@ Status PutPreset(Contents* c, uint32_t memory, const Part& part, int64_t base,
   for (int a = 0; a < kAxes; ++a) piece->origin[a] = part.origin[a];
   piece->sequence = 0;
   piece->covered = false;
+  piece->settled = true;
   piece->engine = kNone;
   piece->position = 0;
   c->found.Truncate(0);
@@ -313,11 +315,90 @@ static Status ReadPieces(Contents* c, const Box& box, Vector<Part>* parts) {
   return c->remaining.size() == 0 ? Status::kOk : Missing(c, c->remaining[0]);
 }
 
+// Drops the part of a piece that a later write with this frame covers. Any write over
+// the covered bytes is ordered after that later write, hence after the piece.
+static Status HideWrite(Contents* c, uint32_t memory, Piece* piece, const Frame& frame,
+                        const Rows& rows) {
+  if (Contains(frame, piece->frame)) {
+    DropWrite(c, memory, piece);
+    return Status::kOk;
+  }
+  if (memory < c->judge->stream.nodes && !piece->covered && !c->painted.empty()) {
+    ++c->covered[memory];
+  }
+  piece->covered = true;
+  if (rows.count != 1) return Status::kOk;
+  c->recent[memory].Forget(piece);
+  bool gone;
+  SLUICE_TRY(
+      c->writes[memory]->Clip(c->judge, piece, frame.base, frame.end, &c->pool, &gone));
+  if (gone) c->pool.Give(piece);
+  return Status::kOk;
+}
+
+// Makes one piece of pieces that continue each other, so that a finished tensor is one
+// box however many tiles it came in. The piece is not in the map; those that it takes over
+// leave it. Whether it took over any.
+static bool Join(Contents* c, uint32_t memory, Piece* piece) {
+  RecentPieces* recent = &c->recent[memory];
+  bool grown = false;
+  for (size_t i = 0; i < recent->size() && recent->At(i) != nullptr;) {
+    Piece* older = recent->At(i);
+    if (!TryMerge(*older, piece)) {
+      ++i;
+      continue;
+    }
+    piece->sequence = Max(piece->sequence, older->sequence);
+    piece->position = Max(piece->position, older->position);
+    DropWrite(c, memory, older);
+    grown = true;
+    i = 0;
+  }
+  return grown;
+}
+
+// Drops what a piece that took others over covers. No piece was newer than any of them
+// where it lies, so what lies there besides is older.
+static Status HideCovered(Contents* c, uint32_t memory, const Piece& piece) {
+  c->found.Truncate(0);
+  SLUICE_TRY(c->writes[memory]->Collect(c->judge, piece.begin, piece.end, &c->found));
+  for (Piece* other : c->found) {
+    if (other == &piece) continue;
+    if (piece.rows.count == 1 || Contains(piece.frame, other->frame)) {
+      SLUICE_TRY(HideWrite(c, memory, other, piece.frame, piece.rows));
+    }
+  }
+  return Status::kOk;
+}
+
+// Joins those of the pieces found that this step knows to be written. Other engines
+// may know less: they are asked for all of a joined piece, and a stream that is refused is
+// judged again without joining (verify.cc).
+static Status JoinKnown(Contents* c, uint32_t memory, int64_t begin, int64_t end) {
+  Piece* last = nullptr;
+  for (Piece* piece : c->found) {
+    if (piece->settled || piece->covered || !Before(*c, *piece)) continue;
+    piece->settled = true;
+    c->writes[memory]->Remove(piece);
+    if (Join(c, memory, piece)) last = piece;
+    SLUICE_TRY(c->writes[memory]->Insert(piece));
+    c->recent[memory].Add(piece);
+  }
+  if (last == nullptr) return Status::kOk;
+  SLUICE_TRY(HideCovered(c, memory, *last));
+  c->judge->joined = true;
+  c->found.Truncate(0);
+  return c->writes[memory]->Collect(c->judge, begin, end, &c->found);
+}
+
 Status ReadParts(Contents* c, uint32_t memory, const Box& box, bool record,
                  Vector<Part>* parts) {
   const int64_t end = box.end();
   c->found.Truncate(0);
   SLUICE_TRY(c->writes[memory]->Collect(c->judge, box.base, end, &c->found));
+  if (memory >= c->judge->stream.nodes && c->judge->joins && !InDmaOrder(*c, memory)) {
+    SLUICE_TRY(JoinKnown(c, memory, box.base, end));
+  }
   Part part;
   const Piece* top = nullptr;
   for (const Piece* piece : c->found) {
@@ -406,27 +487,6 @@ bool Alike(const Box& a, const Box& b) {
 
 }  // namespace
 
-// Drops the part of a piece that a later write with this frame covers. Any write over
-// the covered bytes is ordered after that later write, hence after the piece.
-static Status HideWrite(Contents* c, uint32_t memory, Piece* piece, const Frame& frame,
-                        const Rows& rows) {
-  if (Contains(frame, piece->frame)) {
-    DropWrite(c, memory, piece);
-    return Status::kOk;
-  }
-  if (memory < c->judge->stream.nodes && !piece->covered && !c->painted.empty()) {
-    ++c->covered[memory];
-  }
-  piece->covered = true;
-  if (rows.count != 1) return Status::kOk;
-  c->recent[memory].Forget(piece);
-  bool gone;
-  SLUICE_TRY(
-      c->writes[memory]->Clip(c->judge, piece, frame.base, frame.end, &c->pool, &gone));
-  if (gone) c->pool.Give(piece);
-  return Status::kOk;
-}
-
 // Drops pieces of a scratchpad of which later writes cover every byte. Each byte's last
 // write is ordered after all writes before it, so they matter no more.
 static Status DropHidden(Contents* c, uint32_t memory) {
@@ -457,11 +517,31 @@ static Status DropHidden(Contents* c, uint32_t memory) {
   return Status::kOk;
 }
 
+// Where one engine alone stores, a read that is ordered before one of its stores is ordered
+// before the later ones, too, and is dropped. *drops: this step is such a store. A HOST
+// step, which writes as well, must be ordered after all that was dropped, or the stream is
+// judged again without dropping.
+static Status AfterDropped(Contents* c, uint32_t memory, bool* drops) {
+  *drops = false;
+  if (memory < c->judge->stream.nodes || !c->judge->joins) return Status::kOk;
+  const uint32_t engine = c->step.engine;
+  if (c->storer == kNone) c->storer = engine;
+  *drops = engine == c->storer;
+  for (uint32_t e = 0; e < c->dropped.size() && !*drops; ++e) {
+    if (e == engine || c->dropped[e] == 0 || c->dropped[e] <= c->clock[e]) continue;
+    c->judge->joined = true;
+    return Reject(*c->judge, "order").Text("overwrites bytes that may still be read");
+  }
+  return Status::kOk;
+}
+
 // Checks that reads of the overwritten bytes are ordered before the write. `frame`: the
 // frame of `box`.
 static Status OverwriteReads(Contents* c, uint32_t memory, const Box& box,
                              bool in_place, const Frame& frame, const Rows& rows) {
   const int64_t end = box.end();
+  bool drops;
+  SLUICE_TRY(AfterDropped(c, memory, &drops));
   c->found.Truncate(0);
   SLUICE_TRY(c->reads[memory]->Collect(c->judge, box.base, end, &c->found));
   for (Piece* piece : c->found) {
@@ -471,7 +551,15 @@ static Status OverwriteReads(Contents* c, uint32_t memory, const Box& box,
     if (piece->position != 0) {
       const bool own =
           piece->engine == c->step.engine && piece->position == c->step.position;
-      const bool ordered = Before(*c, *piece) || (own && in_place && same);
+      const bool before = Before(*c, *piece);
+      if (before && drops) {
+        uint32_t* const dropped = &c->dropped[piece->engine];
+        *dropped = Max(*dropped, piece->position);
+        c->reads[memory]->Remove(piece);
+        c->pool.Give(piece);
+        continue;
+      }
+      const bool ordered = before || (own && in_place && same);
       // Where the write is ordered after the read and not one run of bytes, only what it
       // covers matters.
       if (!same && (!ordered || rows.count == 1)) {
@@ -607,6 +695,7 @@ Status PutPart(Contents* c, uint32_t memory, const Part& part) {
     piece->begin = part.twin;
     piece->end = piece->frame.end;
     piece->covered = false;
+    piece->settled = false;
   }
   piece->root = part.root;
   for (int a = 0; a < kAxes; ++a) piece->origin[a] = part.origin[a];
@@ -615,34 +704,9 @@ Status PutPart(Contents* c, uint32_t memory, const Part& part) {
   piece->position = c->step.position;
   if (again) return Status::kOk;
   if (!InDmaOrder(*c, memory)) return c->writes[memory]->Insert(piece);
-  // Merge tiles that continue each other, so that a finished tensor is one box however
-  // many tiles it came in. Not in the scratchpad, where engine and position of each
-  // piece matter.
-  RecentPieces* recent = &c->recent[memory];
-  bool grown = false;
-  for (size_t i = 0; i < recent->size() && recent->At(i) != nullptr;) {
-    Piece* older = recent->At(i);
-    if (!TryMerge(*older, piece)) {
-      ++i;
-      continue;
-    }
-    DropWrite(c, memory, older);
-    grown = true;
-    i = 0;
-  }
-  // No piece was newer than a merged part where it lies, so the pieces that the merged
-  // one covers are older.
-  if (grown) {
-    c->found.Truncate(0);
-    SLUICE_TRY(
-        c->writes[memory]->Collect(c->judge, piece->begin, piece->end, &c->found));
-    for (Piece* other : c->found) {
-      if (piece->rows.count == 1 || Contains(piece->frame, other->frame)) {
-        SLUICE_TRY(HideWrite(c, memory, other, piece->frame, piece->rows));
-      }
-    }
-  }
-  recent->Add(piece);
+  // Not in the scratchpad, where engine and position of each piece matter.
+  if (Join(c, memory, piece)) SLUICE_TRY(HideCovered(c, memory, *piece));
+  c->recent[memory].Add(piece);
   return c->writes[memory]->Insert(piece);
 }
 

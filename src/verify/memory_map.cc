@@ -38,6 +38,36 @@ int AxisBetween(const Piece& a, const Layout& la, const Piece& b, const Layout& 
   return along;
 }
 
+int64_t HighestEnd(const Chunk& chunk) {
+  int64_t end = INT64_MIN;
+  for (uint32_t i = 0; i < chunk.count; ++i) end = Max(end, chunk.end[i]);
+  return end;
+}
+
+// Makes `reach` true again after a change of a chunk and of the one behind it.
+void UpdateReach(Span<Chunk*> chunks, size_t from) {
+  int64_t reach = from == 0 ? INT64_MIN : chunks[from - 1]->reach;
+  for (size_t at = from; at < chunks.size(); ++at) {
+    reach = Max(reach, chunks[at]->highest_end);
+    if (at > from + 1 && chunks[at]->reach == reach) return;
+    chunks[at]->reach = reach;
+  }
+}
+
+// The first chunk with a piece that ends behind an address, or the number of chunks.
+size_t FirstReaching(Span<Chunk* const> chunks, int64_t address) {
+  size_t first = 0;
+  for (size_t high = chunks.size(); first < high;) {
+    const size_t middle = (first + high) / 2;
+    if (chunks[middle]->reach <= address) {
+      first = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return first;
+}
+
 }  // namespace
 
 bool TryMerge(const Piece& older, Piece* newer) {
@@ -129,19 +159,18 @@ Status MemoryMap::Insert(Piece* piece) {
   size_t at = Last(begin);
   if (chunks_.size() == 0) {
     SLUICE_TRY(NewChunk(0, &chunk));
-  } else if (chunks_[at]->count == kChunk) {
+  } else if (chunks_[at]->count == Chunk::kMost) {
     Chunk* full = chunks_[at];
     SLUICE_TRY(NewChunk(at + 1, &chunk));
-    constexpr uint32_t half = kChunk / 2;
+    constexpr uint32_t half = Chunk::kMost / 2;
     full->count = chunk->count = half;
-    full->highest_end = INT64_MIN;
     for (uint32_t i = 0; i < half; ++i) {
       chunk->begin[i] = full->begin[half + i];
       chunk->end[i] = full->end[half + i];
       chunk->piece[i] = full->piece[half + i];
-      chunk->highest_end = Max(chunk->highest_end, chunk->end[i]);
-      full->highest_end = Max(full->highest_end, full->end[i]);
     }
+    chunk->highest_end = HighestEnd(*chunk);
+    full->highest_end = HighestEnd(*full);
     if (begin < chunk->begin[0]) chunk = full;
   } else {
     chunk = chunks_[at];
@@ -156,6 +185,7 @@ Status MemoryMap::Insert(Piece* piece) {
   chunk->end[i] = piece->end;
   chunk->piece[i] = piece;
   chunk->highest_end = Max(chunk->highest_end, piece->end);
+  UpdateReach({chunks_.data(), chunks_.size()}, at);
   return Status::kOk;
 }
 
@@ -184,14 +214,13 @@ void MemoryMap::RemoveAt(size_t at, uint32_t i) {
   }
   if (chunk->count != 0) {
     if (!highest) return;
-    chunk->highest_end = INT64_MIN;
-    for (uint32_t j = 0; j < chunk->count; ++j) {
-      chunk->highest_end = Max(chunk->highest_end, chunk->end[j]);
-    }
+    chunk->highest_end = HighestEnd(*chunk);
+    UpdateReach({chunks_.data(), chunks_.size()}, at);
     return;
   }
   for (size_t j = at; j + 1 < chunks_.size(); ++j) chunks_[j] = chunks_[j + 1];
   chunks_.Pop();
+  UpdateReach({chunks_.data(), chunks_.size()}, at);
   chunk->next_free = free_;
   free_ = chunk;
 }
@@ -244,7 +273,8 @@ Status MemoryMap::Clip(Judge* judge, Piece* piece, int64_t begin, int64_t end,
 Status MemoryMap::Collect(Judge* judge, int64_t begin, int64_t end,
                           Vector<Piece*>* found) const {
   SLUICE_TRY(Spend(judge, 1 + static_cast<int64_t>(chunks_.size() / 16)));
-  for (size_t c = 0; c < chunks_.size() && chunks_[c]->begin[0] < end; ++c) {
+  size_t c = FirstReaching({chunks_.data(), chunks_.size()}, begin);
+  for (; c < chunks_.size() && chunks_[c]->begin[0] < end; ++c) {
     const Chunk* chunk = chunks_[c];
     if (chunk->highest_end <= begin) continue;
     SLUICE_TRY(Spend(judge, 4));

@@ -30,6 +30,7 @@ struct Piece {
   uint32_t position;
   bool covered;  // a later write may cover some of it
   bool recent;   // in RecentPieces
+  bool settled;  // joined with those it continues, if there were any
   Piece* next_free;
 };
 
@@ -78,6 +79,18 @@ class PiecePool {
   Piece* free_ = nullptr;
 };
 
+// Pieces that follow each other in a memory.
+struct Chunk {
+  static constexpr uint32_t kMost = 64;
+  uint32_t count;
+  int64_t highest_end;
+  int64_t reach;  // the highest end of this chunk and of those in front of it
+  int64_t begin[kMost];
+  int64_t end[kMost];
+  Piece* piece[kMost];
+  Chunk* next_free;
+};
+
 class MemoryMap {
  public:
   explicit MemoryMap(Arena* arena) : arena_(arena), chunks_(arena) {}
@@ -105,15 +118,6 @@ class MemoryMap {
   Status Collect(Judge* judge, int64_t begin, int64_t end, Vector<Piece*>* found) const;
 
  private:
-  static constexpr uint32_t kChunk = 64;
-  struct Chunk {
-    uint32_t count;
-    int64_t highest_end;
-    int64_t begin[kChunk];
-    int64_t end[kChunk];
-    Piece* piece[kChunk];
-    Chunk* next_free;
-  };
   size_t Last(int64_t begin) const;  // last chunk that starts at or before; 0 if none
   Status NewChunk(size_t at, Chunk** chunk);
   bool FindPiece(const Piece& piece, size_t* at, uint32_t* i) const;

@@ -73,6 +73,8 @@ struct StreamView {
   uint64_t region_end[SLUICE_REGION_COUNT];    // end of what tensors and operands take
   Span<uint8_t> reaches_dram;                  // per engine: has a LOAD, STORE or HOST
   uint32_t dram_engines;                       // how many do
+  Span<uint8_t> stores;                        // per engine: has a STORE
+  uint32_t storers;                            // how many do
   Span<StepTime> time;                         // of each instruction, by its number
 };
 
@@ -96,6 +98,9 @@ struct Judge {
   Step step;
   bool has_step;
   bool counts_only = false;  // the plan was judged before: only what it costs is asked
+  // What is in DRAM may be told apart less than it could be (contents.cc): nothing wrong
+  // is accepted, but a stream that is refused must be judged again; whether it was.
+  bool joins = false, joined = false;
 };
 
 inline uint64_t Join(uint32_t low, uint32_t high) {

@@ -357,6 +357,7 @@ Status CheckInstructions(Judge* judge, const BlockView& block) {
                 i, e);
       }
       const uint8_t opcode = instruction.opcode;
+      if (opcode == SLUICE_OPCODE_STORE) judge->stream.stores[e] = 1;
       if (opcode == SLUICE_OPCODE_LOAD || opcode == SLUICE_OPCODE_STORE ||
           opcode == SLUICE_OPCODE_HOST) {
         judge->stream.reaches_dram[e] = 1;
@@ -578,11 +579,13 @@ Status ReadStream(Judge* judge) {
   }
   SLUICE_TRY(judge->arena->Allocate(directory.size(), &s.blocks));
   SLUICE_TRY(judge->arena->Allocate(s.engines, &s.reaches_dram));
+  SLUICE_TRY(judge->arena->Allocate(s.engines, &s.stores));
   for (size_t b = 0; b < directory.size(); ++b) {
     SLUICE_TRY(Look(*judge));
     SLUICE_TRY(ReadBlock(judge, directory[b], &room, &s.blocks[b]));
   }
   for (const uint8_t reaches : s.reaches_dram) s.dram_engines += reaches;
+  for (const uint8_t stores : s.stores) s.storers += stores;
   SLUICE_TRY(CheckKernels(judge));
   SLUICE_TRY(CheckPatches(judge));
   SLUICE_TRY(Look(*judge));

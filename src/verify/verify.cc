@@ -78,7 +78,14 @@ Status Run(Judge* judge, VerifiedCounts* counts) {
   SLUICE_TRY(CheckIdentity(*judge));
   SLUICE_TRY(judge::CheckViews(judge));
   SLUICE_TRY(judge::ReadStream(judge));
-  const Status status = FollowAll(judge, judge::Preference::kAny, counts);
+  judge->joins = judge->stream.nodes == 1 && judge->stream.storers == 1 &&
+                 judge->stream.dram_engines > 1;
+  Status status = FollowAll(judge, judge::Preference::kAny, counts);
+  if (status == Status::kRejected && judge->joined) {
+    ArenaScope scope(judge->arena);
+    judge->joins = false;
+    status = FollowAll(judge, judge::Preference::kAny, counts);
+  }
   if (status == Status::kOk && judge->counts_only) return status;
   if (status != Status::kOk) return NameCause(judge, status, counts);
   SLUICE_TRY(judge::CheckBeside(*judge));

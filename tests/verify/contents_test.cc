@@ -2,6 +2,7 @@
 // Which instruction wrote each byte of a memory, and in which order.
 #include "verify/contents.h"
 
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -329,6 +330,80 @@ TEST_CASE("contents: a partial sum of the same ranges is the same root") {
   CHECK(IsTensor(contents, 3));
   CHECK(!IsTensor(contents, 4));
   CHECK(PartialOf(contents, 9).begin[0] == 8);
+}
+
+// Bytes of DRAM of a machine whose engines are a store (column 0), a load (1) and the host
+// (2).
+struct DramSetting {
+  explicit DramSetting(bool joins) {
+    setting.own.judge.stream.engines = setting.own.judge.stream.dram_engines = 3;
+    setting.own.judge.joins = joins;
+    contents.emplace(&setting.own.judge);
+    REQUIRE(InitContents(&*contents) == Status::kOk);
+    memory = MemoryOf(*contents, SLUICE_REGION_WORKSPACE, 0);
+  }
+  // The next instruction of an engine begins, knowing so many of the others to be done.
+  void Enter(uint32_t engine, uint32_t stores, uint32_t loads) {
+    const uint32_t now[] = {stores, loads, 0};
+    for (int e = 0; e < 3; ++e) clock[e] = now[e];
+    EnterStep(&*contents, {0, 0, engine, ++issued[engine]}, clock);
+  }
+  Status Store(int64_t at, int64_t bytes) {
+    const Status status = Overwrite(&*contents, memory, Span(at, bytes), false);
+    return status != Status::kOk ? status
+                                 : PutPart(&*contents, memory, Run(0, at, bytes, at));
+  }
+  Status Read(int64_t at, int64_t bytes, size_t parts_found) {
+    sluice::Vector<Part> parts(&setting.own.arena);
+    const Status status = ReadParts(&*contents, memory, Span(at, bytes), true, &parts);
+    if (status == Status::kOk) CHECK(parts.size() == parts_found);
+    return status;
+  }
+  Setting setting{{}};
+  std::optional<Contents> contents;
+  uint32_t memory, clock[3], issued[3] = {};
+};
+
+TEST_CASE("contents: who knows less of what was stored and joined is refused") {
+  for (const bool joins : {true, false}) {
+    for (const uint32_t host_knows : {1u, 2u}) {
+      DramSetting s(joins);
+      s.Enter(0, 0, 0);
+      REQUIRE(s.Store(0, 32) == Status::kOk);
+      s.Enter(0, 1, 0);
+      REQUIRE(s.Store(32, 32) == Status::kOk);
+      s.Enter(1, 2, 0);
+      REQUIRE(s.Read(0, 64, joins ? 1 : 2) == Status::kOk);
+      s.Enter(2, host_knows, 0);
+      // The host reads the first store alone. The two joined may be refused: then the
+      // stream is judged again.
+      const bool refused = joins && host_knows == 1;
+      CHECK(s.Read(0, 32, 1) == (refused ? Status::kRejected : Status::kOk));
+      CHECK(s.setting.own.judge.joined == joins);
+    }
+  }
+}
+
+TEST_CASE(
+    "contents: reads that stores follow are dropped, and the host must follow them") {
+  for (const bool joins : {true, false}) {
+    for (const bool host_knows : {false, true}) {
+      for (const int64_t at : {32, 64}) {  // bytes that were read, bytes that were not
+        DramSetting s(joins);
+        s.Enter(0, 0, 0);
+        REQUIRE(s.Store(0, 64) == Status::kOk);
+        s.Enter(1, 1, 0);
+        REQUIRE(s.Read(0, 64, 1) == Status::kOk);
+        s.Enter(0, 1, 1);
+        REQUIRE(s.Store(0, 16) == Status::kOk);
+        s.Enter(2, 2, host_knows ? 1 : 0);
+        const bool refused = !host_knows && (joins || at < 64);
+        CHECK(s.Store(at, 16) == (refused ? Status::kRejected : Status::kOk));
+        // Refused though it is right: the stream is judged again.
+        if (refused && at == 64) CHECK(s.setting.own.judge.joined);
+      }
+    }
+  }
 }
 
 }  // namespace
