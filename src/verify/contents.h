@@ -19,25 +19,11 @@
 #ifndef SLUICE_VERIFY_CONTENTS_H_
 #define SLUICE_VERIFY_CONTENTS_H_
 
-#include "verify/memory_map.h"
 #include "verify/order.h"
+#include "verify/parts.h"
 
 namespace sluice {
 namespace judge {
-
-struct Part {
-  uint32_t root;
-  int64_t width;
-  int64_t origin[kAxes];  // first element, in the root's coordinates
-  int64_t extent[kAxes];
-  // Twin position of the first element, and its step along each axis of the root.
-  int64_t twin;
-  int64_t twin_stride[kAxes];
-};
-
-// True if each element of the part lies at its place in a dense tensor with these steps.
-// *index is the place of the first one.
-bool LiesDensely(const Part& part, const int64_t* dense, int64_t* index);
 
 constexpr uint32_t kMaxRanges = 8;
 
