@@ -75,6 +75,18 @@ typedef struct sluice_import_dim {
   int64_t extent;   /* at least 1 */
 } sluice_import_dim_t;
 
+/* An output whose bytes an input has in the next run, as caches of keys and values. */
+typedef struct sluice_import_state {
+  const char* input;  /* its name in the model */
+  const char* output; /* of the same extents and type */
+} sluice_import_state_t;
+
+/* Between which numbers a float tensor of a model lies. */
+typedef struct sluice_import_range {
+  const char* name; /* of the tensor in the model */
+  float min, max;   /* finite; min is not above max */
+} sluice_import_range_t;
+
 /* How a model is imported. All zero but struct_size: defaults. */
 typedef struct sluice_import_options {
   uint32_t struct_size;
@@ -97,6 +109,16 @@ typedef struct sluice_import_options {
    * SLUICE_OUT_OF_MEMORY before it makes more. 0: 64 MiB more than 16 times the model and
    * its external files, and never more than 2 GiB. */
   uint64_t max_constant_bytes;
+  const sluice_import_state_t* states; /* inputs and outputs that become states of the graph */
+  uint32_t state_count;                /* how many of them */
+  /* 1: also pairs that their names tell, past.../present..., ..._in/..._out, prev.../next...,
+   * old.../new..., if extents and types are equal. */
+  uint32_t find_states;
+  /* Ranges by which a model of floats alone is quantised to int8, with the model's weights.
+   * Tensors that only move another's elements, and functions of known range, need none. */
+  const sluice_import_range_t* ranges;
+  uint32_t range_count; /* how many of them; 0: floats are imported for their shapes */
+  uint32_t reserved;
 } sluice_import_options_t;
 
 /* What the import did, beside the graph. Created by sluice_import_model. */
@@ -113,8 +135,9 @@ typedef struct sluice_import_report sluice_import_report_t;
  * SLUICE_UNSUPPORTED: operators that cannot be expressed, all listed in the report; an
  *   input or output of a type or extent that no graph has; or a format that this build does
  *   not read.
- * SLUICE_BAD_ARGUMENT: an unknown format, a dimension that the model does not have, a
- *   model of which nothing can be trained.
+ * SLUICE_BAD_ARGUMENT: an unknown format; a dimension, state or ranged tensor that the model
+ *   does not have; ranges for a model that is quantised; a model of which nothing can be
+ *   trained.
  * SLUICE_OUT_OF_MEMORY: memory is exhausted, or max_constant_bytes would be exceeded. */
 SLUICE_API sluice_status_t sluice_import_model(const void* model, size_t model_size,
                                                const sluice_import_options_t* options,
@@ -134,7 +157,10 @@ enum { /* sluice_import_summary_t.numbers */
   /* As EXACT, but operators of the model's runtime add or scale floats: where a result lies
    * beside a tie between two integers, theirs may be the other one. The list
    * SLUICE_IMPORT_ROUNDED names them. */
-  SLUICE_NUMBERS_ROUNDED = 2
+  SLUICE_NUMBERS_ROUNDED = 2,
+  /* Floats were quantised to int8 by the ranges given: the graph computes the model's numbers
+   * as closely as 8 bits hold them. */
+  SLUICE_NUMBERS_QUANTISED = 3
 };
 
 enum { /* lists of a report: operators of the model that ... */
@@ -147,7 +173,8 @@ enum { /* lists of a report: operators of the model that ... */
   /* (layers, by operator, that do not compute rows and columns which no layer reads; the
    * graph's outputs have the same bytes) */
   SLUICE_IMPORT_SKIPPED = 6,
-  SLUICE_IMPORT_LISTS = 7 /* one past the last list */
+  SLUICE_IMPORT_UNRANGED = 7, /* (tensors that need a range; the import failed) */
+  SLUICE_IMPORT_LISTS = 8     /* one past the last list */
 };
 
 /* Figures of an import. */

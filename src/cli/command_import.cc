@@ -12,9 +12,10 @@ namespace sluice::cli {
 namespace {
 
 const char* NumbersText(uint32_t numbers) {
-  return numbers == SLUICE_NUMBERS_EXACT     ? "exact"
-         : numbers == SLUICE_NUMBERS_ROUNDED ? "rounded"
-                                             : "shapes only";
+  return numbers == SLUICE_NUMBERS_EXACT       ? "exact"
+         : numbers == SLUICE_NUMBERS_ROUNDED   ? "rounded"
+         : numbers == SLUICE_NUMBERS_QUANTISED ? "quantised"
+                                               : "shapes only";
 }
 
 const char* TypeName(uint32_t dtype) {
@@ -92,7 +93,11 @@ void Print(const ImportCommand& command, const Imported& import) {
                 "shapes only: floating-point operators became int8 layers "
                 "with seeded weights");
     report.Line("", "plans and costs are the model's, computed values are not");
+    report.Line("", "--ranges quantises the model's own weights instead");
     ListByReason("", import.lists[SLUICE_IMPORT_SHAPES_ONLY], &report);
+  }
+  if (s.numbers == SLUICE_NUMBERS_QUANTISED) {
+    report.Line("numbers", "floats became int8 numbers by the given ranges");
   }
   ListByReason("rounded", import.lists[SLUICE_IMPORT_ROUNDED], &report);
   std::cout << report.Text();
@@ -116,6 +121,9 @@ Imported ImportFile(const ImportCommand& command) {
   request.training = command.training;
   request.keep_unread = command.keep_unread;
   request.dims = command.dims;
+  request.states = command.states;
+  request.find_states = command.find_states;
+  request.ranges = command.ranges;
   return ImportModel(request);
 }
 

@@ -50,6 +50,35 @@ void AddDim(const std::string& text, std::map<std::string, int64_t>* dims) {
   (*dims)[text.substr(0, at)] = static_cast<int64_t>(value);
 }
 
+// "past=present"
+void AddState(const std::string& text, std::map<std::string, std::string>* states) {
+  const size_t at = text.find('=');
+  if (at == std::string::npos || at == 0 || at + 1 == text.size()) {
+    throw CLI::ValidationError("--state", text + " is not of the form INPUT=OUTPUT");
+  }
+  (*states)[text.substr(0, at)] = text.substr(at + 1);
+}
+
+// What of a model is kept over runs, and how its floats are quantised.
+void AddStatesAndRanges(CLI::App* sub, ImportCommand* command) {
+  sub->add_option_function<std::vector<std::string>>(
+         "--state",
+         [command](const std::vector<std::string>& list) {
+           for (const std::string& text : list) AddState(text, &command->states);
+         },
+         "an input that holds what an output was in the run before, as a cache; "
+         "repeat for more")
+      ->type_name("INPUT=OUTPUT");
+  sub->add_flag(
+      "--states", command->find_states,
+      "such pairs by their names: past and present, in and out, prev and next, "
+      "old and new");
+  sub->add_option("--ranges", command->ranges,
+                  "quantise a model of floats by the ranges of its tensors: JSON, "
+                  "{\"NAME\": [MIN, MAX], ...}")
+      ->type_name("FILE");
+}
+
 void AddImport(CLI::App* app, ImportCommand* command) {
   CLI::App* sub = app->add_subcommand("import", "a model file -> a graph file");
   sub->add_option("model", command->model, "MODEL.tflite or MODEL.onnx")->required();
@@ -71,6 +100,7 @@ void AddImport(CLI::App* app, ImportCommand* command) {
          "ONNX: the extent of a dynamic dimension, by name (batch=1) or by input "
          "and axis (image:0=1); repeat for more")
       ->type_name("NAME=VALUE");
+  AddStatesAndRanges(sub, command);
   AddJson(sub, &command->json);
   sub->callback([command] { Run(*command); });
 }

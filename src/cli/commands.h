@@ -24,6 +24,9 @@ struct ImportCommand {
   bool keep_unread = false;  // compute also what no layer reads
   uint64_t opaque_cycles = 0;
   std::map<std::string, int64_t> dims;  // dynamic dimensions: "batch" or "input:0"
+  std::map<std::string, std::string> states;  // outputs of the run before, by input
+  bool find_states = false;
+  std::string ranges;  // JSON of a model of floats
   bool json = false;
 };
 void Run(const ImportCommand& command);

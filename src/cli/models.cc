@@ -86,7 +86,37 @@ std::string Counted(const std::vector<ImportEntry>& list, const std::string& rea
       details["open_dims"].push_back(entry.name);
     }
   }
+  if (!failed.lists[SLUICE_IMPORT_UNRANGED].empty()) {
+    message += "\nin the file of --ranges, as \"" +
+               failed.lists[SLUICE_IMPORT_UNRANGED].front().name + "\": [-1, 1]";
+    for (const ImportEntry& entry : failed.lists[SLUICE_IMPORT_UNRANGED]) {
+      details["unranged"].push_back(entry.name);
+    }
+  }
   throw Failure(ExitCodeOf(status), message, details);
+}
+
+// The file's ranges; their names lie in `*json`.
+std::vector<sluice_import_range_t> ReadRanges(const std::string& path, Json* json) {
+  std::vector<sluice_import_range_t> ranges;
+  if (path.empty()) return ranges;
+  const Bytes file = ReadFile(path);
+  *json = ParseJson(std::string(file.begin(), file.end()));
+  if (!json->is_object() || json->empty()) {
+    throw Failure(kBadInput,
+                  path + R"(: no ranges; they are {"NAME": [MIN, MAX], ...})");
+  }
+  for (const auto& item : json->items()) {
+    const Json& range = item.value();
+    if (!range.is_array() || range.size() != 2 || !range[0].is_number() ||
+        !range[1].is_number()) {
+      throw Failure(kBadInput,
+                    path + ": the range of " + item.key() + " is not [MIN, MAX]");
+    }
+    ranges.push_back(
+        {item.key().c_str(), range[0].get<float>(), range[1].get<float>()});
+  }
+  return ranges;
 }
 
 }  // namespace
@@ -117,6 +147,16 @@ Imported ImportModel(const ImportRequest& request) {
   options.dims = dims.data();
   options.dim_count = static_cast<uint32_t>(dims.size());
   options.external = &external;
+  std::vector<sluice_import_state_t> states;
+  for (const auto& [in, out] : request.states)
+    states.push_back({in.c_str(), out.c_str()});
+  options.states = states.data();
+  options.state_count = static_cast<uint32_t>(states.size());
+  options.find_states = request.find_states ? 1 : 0;
+  Json named;
+  const std::vector<sluice_import_range_t> ranges = ReadRanges(request.ranges, &named);
+  options.ranges = ranges.data();
+  options.range_count = static_cast<uint32_t>(ranges.size());
   sluice_bytes_t graph = {};
   sluice_import_report_t* report = nullptr;
   sluice_diagnostic_t why = EmptyDiagnostic();

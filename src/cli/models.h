@@ -27,6 +27,9 @@ struct ImportRequest {
   bool allow_opaque, training, keep_unread;
   uint64_t opaque_cycles;
   std::map<std::string, int64_t> dims;
+  std::map<std::string, std::string> states;
+  bool find_states;
+  std::string ranges;  // path of a JSON file; empty: none
 };
 
 struct ImportEntry {

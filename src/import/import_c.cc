@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C functions of import.h that turn models into graphs.
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -51,6 +52,34 @@ uint32_t FormatOf(const sluice_import_options_t& options, const uint8_t* bytes,
   }
 }
 
+StateNames StatesOf(const sluice_import_options_t& given) {
+  StateNames states;
+  if (given.state_count != 0) MustBeThere(given.states, "states");
+  for (uint32_t i = 0; i < given.state_count; ++i) {
+    MustBeThere(given.states[i].input, "the input of a state");
+    MustBeThere(given.states[i].output, "the output of a state");
+    states.given.push_back({given.states[i].input, given.states[i].output});
+  }
+  states.find = given.find_states != 0;
+  return states;
+}
+
+FloatRanges RangesOf(const sluice_import_options_t& given) {
+  FloatRanges ranges;
+  if (given.range_count != 0) MustBeThere(given.ranges, "ranges");
+  for (uint32_t i = 0; i < given.range_count; ++i) {
+    const sluice_import_range_t& range = given.ranges[i];
+    MustBeThere(range.name, "the name of a range");
+    if (!std::isfinite(range.min) || !std::isfinite(range.max) ||
+        range.min > range.max) {
+      throw Error(Fault::kBadArgument, std::string("the range of ") + range.name +
+                                           " must be two finite numbers in order");
+    }
+    ranges[range.name] = {range.min, range.max};
+  }
+  return ranges;
+}
+
 OnnxImportOptions OnnxOptions(const sluice_import_options_t& given) {
   OnnxImportOptions options;
   if (given.dim_count != 0) MustBeThere(given.dims, "dims");
@@ -77,6 +106,8 @@ ImportResult ImportTfliteBytes(const sluice_import_options_t& given,
   options.opaque_cycles = given.opaque_cycles;
   options.max_constant_bytes = LimitOf(given, size);
   options.skip_unread = given.keep_unread == 0 && given.training == 0;
+  options.states = StatesOf(given);
+  options.ranges = RangesOf(given);
   if (reinterpret_cast<uintptr_t>(bytes) % 8 == 0) {
     return ImportTflite(bytes, size, options);
   }
@@ -92,6 +123,8 @@ ImportResult ImportOnnxBytes(const sluice_import_options_t& given, const uint8_t
   options.opaque_cycles = given.opaque_cycles;
   options.max_constant_bytes = LimitOf(given, size);
   options.skip_unread = given.keep_unread == 0 && given.training == 0;
+  options.states = StatesOf(given);
+  options.ranges = RangesOf(given);
   sluice_external_files_t external;
   if (given.external != nullptr) {
     external = Complete(given.external, "external");
@@ -118,6 +151,7 @@ void Recount(ImportResult* import) {
 void Fill(const ImportResult& import, sluice_import_report* report) {
   sluice_import_summary_t& s = report->summary;
   s.numbers = !import.shapes_only.empty() ? SLUICE_NUMBERS_SHAPES_ONLY
+              : import.quantised          ? SLUICE_NUMBERS_QUANTISED
               : !import.rounded.empty()   ? SLUICE_NUMBERS_ROUNDED
                                           : SLUICE_NUMBERS_EXACT;
   s.operators = import.operators;
@@ -190,9 +224,7 @@ sluice_status_t sluice_import_model(const void* model, size_t model_size,
       Import(static_cast<const uint8_t*>(model), model_size, options, out_graph,
              report.get());
     } catch (const Refusal& refusal) {
-      const bool dims = refusal.fault() == Fault::kBadInput;
-      report->lists[dims ? SLUICE_IMPORT_OPEN_DIMS : SLUICE_IMPORT_REFUSED] =
-          refusal.list();
+      report->lists[refusal.name()] = refusal.list();
       report->message = refusal.what();
       keep();
       throw;

@@ -22,7 +22,7 @@ void FailUnsupported(const std::vector<UnsupportedOperator>& list) {
     message += "\n  " + std::to_string(entry.count) + " x " + entry.name;
     message += entry.reason.empty() ? " (unknown)" : " (" + entry.reason + ")";
   }
-  throw Refusal(Fault::kUnsupported, std::move(message), list);
+  throw Refusal(SLUICE_IMPORT_REFUSED, std::move(message), list);
 }
 
 }  // namespace sluice::import

@@ -13,8 +13,7 @@
 
 #include "import/bytes.h"
 #include "import/error.h"
-
-struct sluice_import_report;  // of import.h
+#include "sluice/import.h"
 
 namespace sluice::import {
 
@@ -43,6 +42,8 @@ struct ImportResult {
   // Layers that leave out rows and columns which no layer reads, by operator.
   std::vector<UnsupportedOperator> skipped;
   std::vector<std::string> interface;  // one line for each input and output
+  bool
+      quantised;  // floats became int8 numbers by given ranges, with the model's weights
 };
 
 // Reasons of operators in `folded`.
@@ -59,14 +60,20 @@ sluice_import_report* NewReport(ImportResult* made);
 void CountOperator(std::vector<UnsupportedOperator>* list, const std::string& name,
                    const std::string& reason);
 // The model uses operators that cannot be expressed, or (kBadInput) has dimensions that
-// are not fixed. Lists all such operators or dimensions.
+// are not fixed or tensors without a range. Lists all of them.
 class Refusal : public Error {
  public:
-  Refusal(Fault fault, std::string message, std::vector<UnsupportedOperator> list)
-      : Error(fault, std::move(message)), list_(std::move(list)) {}
+  // `name` is the list's number in the report (SLUICE_IMPORT_).
+  Refusal(uint32_t name, std::string message, std::vector<UnsupportedOperator> list)
+      : Error(name == SLUICE_IMPORT_REFUSED ? Fault::kUnsupported : Fault::kBadInput,
+              std::move(message)),
+        name_(name),
+        list_(std::move(list)) {}
+  uint32_t name() const { return name_; }
   const std::vector<UnsupportedOperator>& list() const { return list_; }
 
  private:
+  uint32_t name_;
   std::vector<UnsupportedOperator> list_;
 };
 

@@ -80,6 +80,7 @@ const std::map<std::string, LowerFunction>& Functions() {
 std::vector<bool> NeededNodes(const OnnxModel& model) {
   std::vector<bool> needed(model.nodes.size(), false);
   std::vector<int> values = model.outputs;
+  for (const auto& [state, next] : model.states) values.push_back(next);
   while (!values.empty()) {
     const OnnxValue& value = model.values[static_cast<size_t>(values.back())];
     values.pop_back();
@@ -209,13 +210,27 @@ void PlaceBorder(OnnxLowering* lowering, void (*place)(OnnxLowering*)) {
   }
 }
 
+OnnxModel PreparedModel(const uint8_t* bytes, size_t size,
+                        const OnnxImportOptions& options) {
+  const bool quantises = !options.ranges.empty();
+  OnnxModel model =
+      ReadOnnxModel(bytes, size, options.dims, options.external, quantises);
+  if (quantises) QuantiseOnnxFloats(options.ranges, &model);
+  try {
+    JoinOnnxStates(options.states, &model);
+  } catch (const Unsupported& reason) {
+    throw Error(Fault::kUnsupported, std::string("a state: ") + reason.what());
+  }
+  return model;
+}
+
 }  // namespace
 
 bool HasOnnx() { return true; }
 
 ImportResult ImportOnnx(const uint8_t* bytes, size_t size,
                         const OnnxImportOptions& options) {
-  const OnnxModel model = ReadOnnxModel(bytes, size, options.dims, options.external);
+  const OnnxModel model = PreparedModel(bytes, size, options);
   GraphWriter graph(options.name);
   graph.LimitConstants(options.max_constant_bytes);
   ImportResult result = {};
@@ -237,7 +252,9 @@ ImportResult ImportOnnx(const uint8_t* bytes, size_t size,
     }
   }
   if (!result.opaque.empty() && !options.allow_opaque) FailUnsupported(result.opaque);
+  PlaceBorder(&lowering, WriteOnnxStates);
   PlaceBorder(&lowering, PlaceOutputs);
+  result.quantised = !options.ranges.empty();
   for (const UnsupportedOperator& entry : result.hosted) {
     result.opaque.push_back(entry);
   }

@@ -17,7 +17,9 @@
 #include <map>
 #include <string>
 
+#include "import/float_ranges.h"
 #include "import/import_result.h"
+#include "import/state_names.h"
 #include "sluice/import.h"
 
 namespace sluice::import {
@@ -30,6 +32,8 @@ struct OnnxImportOptions {
   uint64_t opaque_cycles = 0;  // declared for each; 0 = one per element
   uint64_t max_constant_bytes = UINT64_MAX;  // kTooLarge beyond that
   bool skip_unread = false;                  // SkipUnreadPixels
+  StateNames states;                         // inputs that hold what an output was
+  FloatRanges ranges;  // of a model of floats; empty: its shapes alone
 };
 
 bool HasOnnx();  // whether this build can read ONNX files

@@ -34,46 +34,103 @@ void Describe(OnnxLowering* self, const char* what, int index) {
   self->result.interface.push_back(line);
 }
 
+namespace {
+
+// How an input, or a state, is stored.
+OnnxPlace PlaceOfInput(const OnnxLowering& self, int index) {
+  const OnnxValue& value = ValueOf(self, index);
+  Require(value.type != kOnnxInt16 && value.type != kOnnxUint16,
+          "16-bit numbers at the border of the graph");
+  const std::vector<int64_t>& shape = ShapeOf(value);
+  OnnxPlace place;
+  place.order = Straight(shape.size());
+  place.numbers.rms = 74;
+  uint8_t dtype = SLUICE_DTYPE_INT8;
+  if (value.type == kOnnxInt64 || value.type == kOnnxInt32) {
+    dtype = SLUICE_DTYPE_INT32;
+  } else if (value.type == kOnnxUint8 || value.type == kOnnxBool) {
+    dtype = SLUICE_DTYPE_UINT8;
+  } else if (value.type == kOnnxFloat) {
+    const Numbers target = TargetOf(self, index);
+    if (target.known) place.numbers = target;
+    place.numbers.floats = !target.known && self.computes_floats;
+    dtype = target.known           ? target.dtype
+            : place.numbers.floats ? uint8_t{SLUICE_DTYPE_INT32}
+                                   : dtype;
+  }
+  place.numbers.dtype = dtype;
+  // An input that a convolution reads is laid out channels last.
+  for (const int reader : value.readers) {
+    const std::string& op = self.model.nodes[static_cast<size_t>(reader)].op;
+    const bool image = op == "Conv" || op == "QLinearConv" || op == "QuantizeLinear" ||
+                       op == "DequantizeLinear" || op == "MaxPool" ||
+                       op == "AveragePool";
+    if (shape.size() == 4 && image && !place.numbers.floats) {
+      place.order = ChannelsLast(4);
+    }
+  }
+  return place;
+}
+
+uint32_t StateTensor(OnnxLowering* self, int index, const OnnxPlace& place) {
+  const Dims dims = DimsIn(ShapeOf(ValueOf(*self, index)), place.order);
+  Bytes first;
+  if (place.numbers.known && place.numbers.affine.zero != 0) {
+    uint64_t elements = 1;
+    for (const int32_t extent : dims) elements *= static_cast<uint64_t>(extent);
+    self->graph.NeedRoom(elements);
+    first.assign(elements, static_cast<uint8_t>(place.numbers.affine.zero));
+  }
+  return self->graph.AddState(ValueOf(*self, index).name, place.numbers.dtype, dims,
+                              first);
+}
+
+}  // namespace
+
 void PlaceInputs(OnnxLowering* self) {
   for (const int index : self->model.inputs) {
-    const OnnxValue& value = ValueOf(*self, index);
-    Require(value.type != kOnnxInt16 && value.type != kOnnxUint16,
-            "16-bit numbers at the border of the graph");
-    const std::vector<int64_t>& shape = ShapeOf(value);
-    OnnxPlace place;
-    place.order = Straight(shape.size());
-    place.numbers.rms = 74;
-    uint8_t dtype = SLUICE_DTYPE_INT8;
-    if (value.type == kOnnxInt64 || value.type == kOnnxInt32) {
-      dtype = SLUICE_DTYPE_INT32;
-    } else if (value.type == kOnnxUint8 || value.type == kOnnxBool) {
-      dtype = SLUICE_DTYPE_UINT8;
-    } else if (value.type == kOnnxFloat) {
-      const Numbers target = TargetOf(*self, index);
-      if (target.known) place.numbers = target;
-      place.numbers.floats = !target.known && self->computes_floats;
-      dtype = target.known           ? target.dtype
-              : place.numbers.floats ? uint8_t{SLUICE_DTYPE_INT32}
-                                     : dtype;
-    }
-    place.numbers.dtype = dtype;
-    // An input that a convolution reads is laid out channels last.
-    for (const int reader : value.readers) {
-      const std::string& op = self->model.nodes[static_cast<size_t>(reader)].op;
-      const bool image = op == "Conv" || op == "QLinearConv" ||
-                         op == "QuantizeLinear" || op == "DequantizeLinear" ||
-                         op == "MaxPool" || op == "AveragePool";
-      if (shape.size() == 4 && image && !place.numbers.floats) {
-        place.order = ChannelsLast(4);
-      }
-    }
-    const Dims dims = DimsIn(shape, place.order);
-    place.tensor =
-        self->graph.AddTensor(value.name, dtype, Kind::kInput, dims,
-                              place.numbers.known ? place.numbers.affine.zero : 0,
-                              place.numbers.known ? place.numbers.affine.scale : 0);
+    OnnxPlace place = PlaceOfInput(*self, index);
+    const bool known = place.numbers.known;
+    place.tensor = self->graph.AddTensor(
+        ValueOf(*self, index).name, place.numbers.dtype, Kind::kInput,
+        DimsIn(ShapeOf(ValueOf(*self, index)), place.order),
+        known ? place.numbers.affine.zero : 0, known ? place.numbers.affine.scale : 0);
     SetPlace(self, index, place);
     Describe(self, "input", index);
+  }
+  for (const auto& [index, next] : self->model.states) {
+    OnnxPlace place = PlaceOfInput(*self, index);
+    place.tensor = StateTensor(self, index, place);
+    const Affine affine = place.numbers.affine;
+    if (place.numbers.known)
+      self->graph.SetAffine(place.tensor, affine.zero, affine.scale);
+    SetPlace(self, index, place);
+  }
+}
+
+void WriteOnnxStates(OnnxLowering* self) {
+  uint32_t parameter = kNoTensor;
+  for (const auto& [index, next] : self->model.states) {
+    const OnnxPlace state = PlaceOf(self, index);
+    const std::string& name = ValueOf(*self, index).name;
+    const Numbers from = PlaceOf(self, next).numbers;
+    Require(from.floats == state.numbers.floats && from.wide_scale == 0,
+            "a state that is quantised as an input or as an output alone");
+    const Dims dims = DimsIn(ShapeOf(ValueOf(*self, next)), state.order);
+    uint32_t tensor = TensorAs(self, next, state.order, dims);
+    if (from.known && state.numbers.known) {
+      tensor = Requantised(self, name + "/next", tensor, from, state.numbers);
+    }
+    Require(self->graph.tensors()[tensor].dtype == state.numbers.dtype, kOtherExtents);
+    if (tensor == state.tensor) continue;
+    // The parameter is the place of the first row: always 0, since all rows are written.
+    if (parameter == kNoTensor)
+      parameter = self->graph.AddParameter("whole_state", 0, 0);
+    self->graph.AddLayer(name + "/assign", SLUICE_OP_STATE_APPEND,
+                         {state.tensor, tensor}, {state.tensor},
+                         {0, static_cast<int32_t>(parameter)});
+    self->result.interface.push_back("state " + name + " <- " +
+                                     ValueOf(*self, next).name);
   }
 }
 

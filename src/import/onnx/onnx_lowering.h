@@ -213,6 +213,8 @@ void Rewind(OnnxLowering* self, const OnnxMark& mark);
 // a sort that a graph does not have.
 void PlaceInputs(OnnxLowering* self);
 void PlaceOutputs(OnnxLowering* self);
+// The layers that write the states' next values, behind all others.
+void WriteOnnxStates(OnnxLowering* self);
 
 constexpr char kHostFloats[] =
     "the host's floats may differ in their last bit: a result beside a tie may be "

@@ -89,7 +89,7 @@ void FixDims(onnx::GraphProto* graph, const OnnxDims& dims,
   for (const UnsupportedOperator& dim : missing) {
     message += "\n  " + dim.name + " (" + dim.reason + ")";
   }
-  throw Refusal(Fault::kBadInput, message, missing);
+  throw Refusal(SLUICE_IMPORT_OPEN_DIMS, message, missing);
 }
 
 // ---- constants
@@ -638,13 +638,13 @@ int64_t ElementsOf(const std::vector<int64_t>& dims) {
 }
 
 OnnxModel ReadOnnxModel(const uint8_t* bytes, size_t size, const OnnxDims& dims,
-                        const sluice_external_files_t* external) {
+                        const sluice_external_files_t* external, bool whole) {
   if (size > static_cast<size_t>(std::numeric_limits<int>::max())) {
     Bad("the file exceeds the 2 GiB that protobuf allows");
   }
   onnx::ModelProto proto;
   std::string shapes;
-  const bool alone = WithoutWeights(bytes, size, &shapes);
+  const bool alone = !whole && WithoutWeights(bytes, size, &shapes);
   const bool read = alone ? proto.ParseFromString(shapes)
                           : proto.ParseFromArray(bytes, static_cast<int>(size));
   if (!read || !proto.has_graph()) {

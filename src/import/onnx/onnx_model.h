@@ -16,9 +16,12 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "import/bytes.h"
+#include "import/float_ranges.h"
+#include "import/state_names.h"
 #include "sluice/import.h"
 
 namespace sluice::import {
@@ -87,6 +90,9 @@ struct OnnxModel {
   std::vector<OnnxValue> values;
   std::vector<OnnxNode> nodes;
   std::vector<int> inputs, outputs;  // values; constants are no inputs
+  // Inputs that are no longer such: in each run they hold what the output of the pair, which is
+  // no longer one either, was in the run before; zeros in the first.
+  std::vector<std::pair<int, int>> states;
 
   // Input i of a node; nullptr where it is absent.
   const OnnxValue* In(const OnnxNode& node, size_t i) const {
@@ -97,8 +103,16 @@ struct OnnxModel {
 
 using OnnxDims = std::map<std::string, int64_t>;  // "batch" or "input:0" -> extent
 
+// `whole`: weights are read also where the model computes in floats alone.
 OnnxModel ReadOnnxModel(const uint8_t* bytes, size_t size, const OnnxDims& dims,
-                        const sluice_external_files_t* external);
+                        const sluice_external_files_t* external, bool whole = false);
+
+// Turns pairs of inputs and outputs into states. Unsupported: types or extents differ.
+void JoinOnnxStates(const StateNames& names, OnnxModel* model);
+// A model of floats alone -> one with QuantizeLinear and DequantizeLinear around its operators,
+// as onnxruntime's static quantisation makes them (int8; weights symmetric for each channel).
+// Errors as in float_ranges.h.
+void QuantiseOnnxFloats(const FloatRanges& ranges, OnnxModel* model);
 
 // Bytes of one element; 0 for types this importer does not hold.
 size_t OnnxTypeBytes(int type);

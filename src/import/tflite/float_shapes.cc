@@ -76,16 +76,11 @@ bool IsOnFloats(const TfliteModel& model, const TfliteOperator& op) {
 
 }  // namespace
 
-namespace {
-
-// SQUARE has no int8 kernel: it is a product.
 void SquareByProduct(TfliteOperator* op) {
   if (static_cast<Op>(op->code) != Op::SQUARE || op->inputs.size() != 1) return;
   op->code = static_cast<int>(Op::MUL);
   op->inputs.push_back(op->inputs[0]);
 }
-
-}  // namespace
 
 void KeepShapesOfFloats(TfliteModel* model,
                         std::vector<UnsupportedOperator>* shapes_only) {

@@ -22,6 +22,9 @@ namespace sluice::import {
 void KeepShapesOfFloats(TfliteModel* model,
                         std::vector<UnsupportedOperator>* shapes_only);
 
+// SQUARE has no int8 kernel: it becomes a product.
+void SquareByProduct(TfliteOperator* op);
+
 }  // namespace sluice::import
 
 #endif  // SLUICE_IMPORT_TFLITE_FLOAT_SHAPES_H_

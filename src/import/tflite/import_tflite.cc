@@ -6,6 +6,7 @@
 #include "import/error.h"
 #include "import/tflite/detection.h"
 #include "import/tflite/float_borders.h"
+#include "import/tflite/float_quantisation.h"
 #include "import/tflite/float_shapes.h"
 #include "import/tflite/fold_constants.h"
 #include "import/tflite/sparse_constants.h"
@@ -218,7 +219,17 @@ ImportResult ImportTflite(const uint8_t* bytes, size_t size,
   SetDetectionShapes(&model);
   TakeFloatBorders(&model, &result.folded);
   DropUnneeded(&model, &result.folded);
-  KeepShapesOfFloats(&model, &result.shapes_only);
+  if (options.ranges.empty()) {
+    KeepShapesOfFloats(&model, &result.shapes_only);
+  } else {
+    QuantiseFloats(options.ranges, &model);
+    result.quantised = true;
+  }
+  try {
+    JoinStates(options.states, most_bytes, &model, &result.interface);
+  } catch (const Unsupported& reason) {
+    throw Error(Fault::kUnsupported, std::string("a state: ") + reason.what());
+  }
   Lower(model, options, true, &result);
   return result;
 }

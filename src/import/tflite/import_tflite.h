@@ -16,7 +16,9 @@
 #include <cstdint>
 #include <string>
 
+#include "import/float_ranges.h"
 #include "import/import_result.h"
+#include "import/state_names.h"
 
 namespace sluice::import {
 
@@ -26,6 +28,8 @@ struct TfliteImportOptions {
   uint64_t opaque_cycles = 0;  // declared for each; 0 = one per element in and out
   uint64_t max_constant_bytes = UINT64_MAX;  // kTooLarge beyond that
   bool skip_unread = false;                  // SkipUnreadPixels
+  StateNames states;                         // inputs that hold what an output was
+  FloatRanges ranges;  // of a model of floats; empty: its shapes alone
 };
 
 ImportResult ImportTflite(const uint8_t* bytes, size_t size,

@@ -156,4 +156,69 @@ void ResolveVariables(const uint8_t* bytes, size_t size, uint64_t most_bytes,
   model->operators = std::move(kept);
 }
 
+namespace {
+
+std::vector<std::string> NamesOf(const TfliteModel& model,
+                                 const std::vector<int32_t>& tensors) {
+  std::vector<std::string> names;
+  for (const int32_t tensor : tensors) {
+    names.push_back(model.tensors[static_cast<size_t>(tensor)].name);
+  }
+  return names;
+}
+
+// `from` as the tensor `like` is quantised.
+int32_t RequantisedAs(TfliteModel* model, int32_t like, int32_t from) {
+  const TfliteTensor &a = model->tensors[static_cast<size_t>(like)],
+                     &b = model->tensors[static_cast<size_t>(from)];
+  Require(a.type == b.type && a.shape == b.shape, kOtherExtents);
+  if (a.scales == b.scales && a.zero_points == b.zero_points) return from;
+  const int32_t made = static_cast<int32_t>(model->tensors.size());
+  TfliteTensor copy = a;
+  copy.name += "/next";
+  model->tensors.push_back(std::move(copy));
+  model->operators.push_back(
+      {static_cast<int>(Op::QUANTIZE), "QUANTIZE", {from}, {made}, nullptr});
+  return made;
+}
+
+// The bytes of zeros in real numbers.
+std::vector<uint8_t> ZerosOf(const TfliteTensor& tensor, uint64_t most_bytes) {
+  if (tensor.zero_points.size() != 1 || tensor.zero_points[0] == 0) return {};
+  uint64_t bytes = TfliteTypeBytes(tensor.type);
+  for (const int32_t extent : tensor.shape) {
+    if (extent < 1 || bytes > most_bytes / static_cast<uint64_t>(extent)) return {};
+    bytes *= static_cast<uint64_t>(extent);
+  }
+  return std::vector<uint8_t>(bytes, static_cast<uint8_t>(tensor.zero_points[0]));
+}
+
+}  // namespace
+
+void JoinStates(const StateNames& names, uint64_t most_bytes, TfliteModel* model,
+                std::vector<std::string>* lines) {
+  const auto pairs = PairStates(names, NamesOf(*model, model->inputs),
+                                NamesOf(*model, model->outputs));
+  std::vector<int32_t> inputs, outputs;
+  for (const auto& [in, out] : pairs) {
+    const int32_t state = model->inputs[in], last = model->outputs[out];
+    inputs.push_back(state);
+    outputs.push_back(last);
+    TfliteTensor& tensor = model->tensors[static_cast<size_t>(state)];
+    lines->push_back("state " + tensor.name + " <- " +
+                     model->tensors[static_cast<size_t>(last)].name);
+    tensor.is_variable = true;
+    const std::vector<uint8_t> first = ZerosOf(tensor, most_bytes);
+    model->states.push_back({state, RequantisedAs(model, state, last), first});
+  }
+  const auto drop = [](const std::vector<int32_t>& gone, std::vector<int32_t>* list) {
+    const auto is_gone = [&](int32_t t) {
+      return std::find(gone.begin(), gone.end(), t) != gone.end();
+    };
+    list->erase(std::remove_if(list->begin(), list->end(), is_gone), list->end());
+  };
+  drop(inputs, &model->inputs);
+  drop(outputs, &model->outputs);
+}
+
 }  // namespace sluice::import

@@ -13,9 +13,11 @@
 #define SLUICE_IMPORT_TFLITE_VARIABLES_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "import/import_result.h"
+#include "import/state_names.h"
 #include "import/tflite/tflite_model.h"
 
 namespace sluice::import {
@@ -24,6 +26,12 @@ constexpr char kBecameState[] = "a state of the graph";
 
 void ResolveVariables(const uint8_t* bytes, size_t size, uint64_t most_bytes,
                       TfliteModel* model, std::vector<UnsupportedOperator>* folded);
+
+// Inputs whose bytes are those of an output of the previous run become states, which hold
+// zeros before the first run. Where both are quantised unlike, a QUANTIZE stands between.
+// Adds a line for each to `lines`. Unsupported: types or extents differ.
+void JoinStates(const StateNames& names, uint64_t most_bytes, TfliteModel* model,
+                std::vector<std::string>* lines);
 
 }  // namespace sluice::import
 
