@@ -125,7 +125,7 @@ Limits LimitsOf(int dtype) {
 // To nearest, ties to even.
 int32_t Quantised(float real, float scale, int32_t zero, const Limits& limits) {
   const float steps = real / scale, shift = static_cast<float>(zero);
-  if (std::isnan(steps)) return zero;
+  if (std::isnan(steps)) return static_cast<int32_t>(limits.least);
   const float bounded = std::clamp(steps, limits.least - shift, limits.most - shift);
   return static_cast<int32_t>(std::nearbyint(bounded)) + zero;
 }

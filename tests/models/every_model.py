@@ -6,7 +6,8 @@ Each .tflite and .onnx file under the given files and folders is imported, sched
 machine, verified and executed on seeded inputs. Outputs are compared with those of its own
 runtime: the interpreter's reference kernels, or onnxruntime without optimisations. A model
 with a state runs --runs times in a row. Models whose numbers are "shapes only" are executed,
-not compared. Dimensions that a model leaves open, and --dim does not give, are 1.
+not compared. With --states, inputs of ONNX models that their names tell are states (caches)
+are kept over the runs. Dimensions that a model leaves open, and --dim does not give, are 1.
 
 Needs: pip install ai-edge-litert tflite onnx onnxruntime numpy.
 
@@ -200,12 +201,18 @@ class OnnxRuntime:
         for name, extent in dims.items():
             options.add_free_dimension_override_by_name(name, extent)
         self.session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-        self.dims, self.has_state = dims, False
+        self.dims, self.has_state, self.states = dims, False, {}
 
-    def feeds(self, rng):
+    def keep(self, states):
+        """Inputs that hold what an output was in the run before: {input: output}."""
+        self.states, self.has_state = states, bool(states)
+
+    def feeds(self, rng, inputs=None):
         kinds = {"float": np.float32, "double": np.float64}
         arrays = []
-        for info in self.session.get_inputs():
+        for info in inputs or self.session.get_inputs():
+            if inputs is None and info.name in self.states:
+                continue
             kind = info.type[len("tensor("):-1]
             shape = [d if isinstance(d, int) else self.dims.get(d, 1) for d in info.shape]
             arrays.append(random_array(kinds.get(kind, kind), shape, rng))
@@ -215,10 +222,16 @@ class OnnxRuntime:
         return array.transpose(port["order"]) if port.get("order") else array
 
     def answers(self, feeds, runs):
-        names = [i.name for i in self.session.get_inputs()]
+        inputs = self.session.get_inputs()
+        given = dict(zip([i.name for i in inputs if i.name not in self.states], feeds))
+        states = [i for i in inputs if i.name in self.states]
+        for info, array in zip(states, self.feeds(np.random.default_rng(0), states)):
+            given[info.name] = np.zeros_like(array)
+        names = [o.name for o in self.session.get_outputs()]
         for _ in range(runs):
-            answers = self.session.run(None, dict(zip(names, feeds)))
-        return answers
+            answers = dict(zip(names, self.session.run(None, given)))
+            given.update({i: answers[o] for i, o in self.states.items()})
+        return [a for name, a in answers.items() if name not in self.states.values()]
 
 
 def on_the_grid(array, port):
@@ -281,7 +294,7 @@ def imported(path, base, dims, options):
         more = [a for name, extent in dims.items() for a in ("--dim", f"{name}={extent}")]
         try:
             return json.loads(tool(options.sluice, "import", path, "-o", base + ".slg",
-                                   "--json", *more))
+                                   "--json", *more, *["--states"] * options.states))
         except Failed as failure:
             if not failure.why.get("open_dims"):
                 raise
@@ -355,6 +368,10 @@ def through(path, base, options):
         order = re.search(r"axes in the order([ \d]+)", line)
         port["order"] = [int(a) for a in order[1].split()] if order else None
     runtime = runtime_of(path, dims, row)
+    states = [line[len("state "):].split(" <- ") for line in said["interface"]
+              if line.startswith("state ")]
+    if runtime is not None and states:
+        runtime.keep(dict(states))
     if said["numbers"] == "shapes only":
         runtime = None  # nothing to compare
     for hw in options.hw.split(","):
@@ -452,6 +469,7 @@ def main():
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--digits", type=int, default=5)
     parser.add_argument("--dim", action="append", default=[])
+    parser.add_argument("--states", action="store_true")
     parser.add_argument("--json", default=None)
     parser.add_argument("--least-through", type=float, default=0)
     parser.add_argument("--least-equal", type=float, default=0)

@@ -38,7 +38,8 @@ def ranges_in(model):
         if node.op_type != "QuantizeLinear" or node.input[0] in constants:
             continue
         scale, zero = float(constants[node.input[1]]), int(constants[node.input[2]])
-        ranges[node.input[0]] = [(-128 - zero) * scale, (127 - zero) * scale]
+        name = node.input[0].removesuffix("_QuantizeLinear_Input")  # of an output
+        ranges[name] = [(-128 - zero) * scale, (127 - zero) * scale]
     return ranges
 
 

@@ -45,8 +45,9 @@ def rotated(x, cos, sin):
 class GroupedAttention(nn.Module):
     """Rotary embedding, fewer heads of keys and values than of queries."""
 
-    def __init__(self, width, heads, kv_heads):
+    def __init__(self, width, heads, kv_heads, slides):
         super().__init__()
+        self.slides = slides
         self.heads, self.kv_heads, self.size = heads, kv_heads, width // heads
         self.q_proj = nn.Linear(width, heads * self.size, bias=False)
         self.k_proj = nn.Linear(width, kv_heads * self.size, bias=False)
@@ -63,7 +64,8 @@ class GroupedAttention(nn.Module):
         v = split(self.v_proj(x), self.kv_heads)
         if keys is not None:
             k, v = torch.cat((keys, k), 2), torch.cat((values, v), 2)
-        kept = k, v
+        # What the next run is given: all, or as much as this run was given.
+        kept = (k[:, :, n:], v[:, :, n:]) if self.slides else (k, v)
         repeat = self.heads // self.kv_heads
 
         def widened(y):
@@ -76,9 +78,9 @@ class GroupedAttention(nn.Module):
 
 
 class LlamaBlock(nn.Module):
-    def __init__(self, width, heads, kv_heads, inner):
+    def __init__(self, width, heads, kv_heads, inner, slides):
         super().__init__()
-        self.attention = GroupedAttention(width, heads, kv_heads)
+        self.attention = GroupedAttention(width, heads, kv_heads, slides)
         self.before, self.after = RmsNorm(width), RmsNorm(width)
         self.gate = nn.Linear(width, inner, bias=False)
         self.up = nn.Linear(width, inner, bias=False)
@@ -94,11 +96,11 @@ class LlamaBlock(nn.Module):
 class Llama(nn.Module):
     """Llama's layers: 64 wide, 4 heads, 2 of keys and values, 2 blocks."""
 
-    def __init__(self, steps, past):
+    def __init__(self, steps, past, slides=False):
         super().__init__()
         self.steps, self.past = steps, past
         self.embed = nn.Embedding(64, 64)
-        self.blocks = nn.ModuleList(LlamaBlock(64, 4, 2, 176) for _ in range(2))
+        self.blocks = nn.ModuleList(LlamaBlock(64, 4, 2, 176, slides) for _ in range(2))
         self.norm, self.head = RmsNorm(64), nn.Linear(64, 64, bias=False)
         self.register_buffer("rates", 10000.0 ** (-torch.arange(0, 16, 2).float() / 16))
 
@@ -229,6 +231,9 @@ NETWORKS = {
     "llama": lambda: (Llama(12, 0), (ids(12),)),
     "llama_cached": lambda: (Llama(1, 15), (ids(1), *(torch.randn(1, 2, 15, 16)
                                                       for _ in range(4)))),
+    # Caches of a fixed length, which become states: every_model.py --states.
+    "llama_window": lambda: (Llama(1, 15, True), (ids(1), *(torch.randn(1, 2, 15, 16)
+                                                            for _ in range(4)))),
     "whisper": lambda: (Whisper(), (torch.randn(1, 20, 32),)),
     "bert": lambda: (Bert(), (ids(16),)),
     "gpt2": lambda: (Gpt2(), (ids(16),)),
@@ -252,12 +257,18 @@ NETWORKS = {
 
 
 def exported(model, inputs, way, path):
+    names = {}
+    if len(inputs) > 1:  # a token and its caches
+        caches = [f"{i // 2}.{'key' if i % 2 == 0 else 'value'}"
+                  for i in range(len(inputs) - 1)]
+        names = {"input_names": ["ids", *(f"past_key_values.{c}" for c in caches)],
+                 "output_names": ["logits", *(f"present.{c}" for c in caches)]}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if way == "old":
-            torch.onnx.export(model, inputs, path, dynamo=False, opset_version=17)
+            torch.onnx.export(model, inputs, path, dynamo=False, opset_version=17, **names)
         else:
-            torch.onnx.export(model, inputs, path, dynamo=True, external_data=False)
+            torch.onnx.export(model, inputs, path, dynamo=True, external_data=False, **names)
 
 
 def prepared(path):

@@ -480,6 +480,10 @@ void LowerOnnxPool(OnnxLowering* to, const OnnxNode& node) {
             "averages on ties");
     CountRounded(to, node, kFloatSums);
     if (CountsWhole(node, f)) return AveragesByOnes(to, node, f, ends);
+    // An average and a change of scale are two roundings.
+    Require(numbers.affine.scale == target.affine.scale &&
+                numbers.affine.zero == target.affine.zero && !to->computes_floats,
+            "averages of fewer pixels at the border");
   }
   const bool padded = f.h.before + f.h.after + f.w.before + f.w.after > 0;
   Require(max || !numbers.known || !padded || node.Int("count_include_pad", 0) == 0,

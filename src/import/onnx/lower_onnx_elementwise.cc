@@ -641,6 +641,7 @@ void LowerOnnxQuantise(OnnxLowering* to, const OnnxNode& node) {
 void LowerOnnxDequantise(OnnxLowering* to, const OnnxNode& node) {
   if (IsWide(*to, node)) return LowerOnnxWideDequantise(to, node);
   const int input = InputIndex(node, 0);
+  Require(node.Int("block_size", 0) == 0, "scales of blocks that are not all constant");
   const Numbers numbers = ScaleAndZero(*to, node, 1, 2);
   OnnxPlace place = PlaceOf(to, input);
   Require(numbers.dtype == place.numbers.dtype,

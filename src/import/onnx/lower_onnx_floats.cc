@@ -342,6 +342,18 @@ int64_t At(const OnnxNode& node, const char* name, size_t i, size_t count,
   return list[i];
 }
 
+// The pad in front of spatial axis i, which has these extents in input, output and window.
+int64_t PadInFront(const OnnxNode& node, size_t i, size_t spatial,
+                   const Shape& extents) {
+  const std::string mode = node.Text("auto_pad", "NOTSET");
+  if (mode == "VALID") return 0;
+  if (mode == "NOTSET") return At(node, "pads", i, 2 * spatial, 0);
+  const int64_t span = At(node, "dilations", i, spatial, 1) * (extents[2] - 1) + 1;
+  const int64_t reach = (extents[1] - 1) * At(node, "strides", i, spatial, 1) + span;
+  const int64_t total = std::max<int64_t>(reach - extents[0], 0);
+  return mode == "SAME_LOWER" ? total - total / 2 : total / 2;
+}
+
 // x, weight and output with two spatial axes; see ConvOptionsOfOnnx.
 Options WindowOptions(OnnxLowering* to, const OnnxNode& node) {
   Shape x = ShapeOf(InputOf(*to, node, 0)), w = ShapeOf(InputOf(*to, node, 1)),
@@ -353,8 +365,6 @@ Options WindowOptions(OnnxLowering* to, const OnnxNode& node) {
   Require(groups >= 1 && groups <= x[1] && x[1] % groups == 0 && y[1] % groups == 0 &&
               x[1] / groups == w[1] && y[1] == w[0] && x[0] == y[0],
           "a weight that does not fit the channels");
-  const std::string mode = node.Text("auto_pad", "NOTSET");
-  Require(mode == "NOTSET" || mode == "VALID", "pads that the runtime computes");
   const size_t spatial = x.size() - 2, last = spatial - 1;
   const bool two = spatial == 2;
   const auto pair = [&](const char* name, int64_t otherwise, size_t each) {
@@ -363,8 +373,10 @@ Options WindowOptions(OnnxLowering* to, const OnnxNode& node) {
                           At(node, name, last, count, otherwise));
   };
   const auto strides = pair("strides", 1, 1), dilations = pair("dilations", 1, 1);
-  auto pads = std::make_pair(int64_t{0}, int64_t{0});
-  if (mode == "NOTSET") pads = pair("pads", 0, 2);
+  const auto pad = [&](size_t i) {
+    return PadInFront(node, i, spatial, {x[i + 2], y[i + 2], w[i + 2]});
+  };
+  const auto pads = std::make_pair(two ? pad(0) : 0, pad(last));
   for (Shape* shape : {&x, &w, &y}) {
     if (!two) shape->insert(shape->begin() + 2, 1);
   }
@@ -409,11 +421,13 @@ Options AxesOf(const OnnxNode& node, const Shape& in, const Shape& out,
               out.size() == in.size(),
           "other than one or two spatial axes");
   const std::string mode = node.Text("auto_pad", "NOTSET");
-  Require(mode == "NOTSET" || mode == "VALID", "pads that the runtime computes");
+  Require(mode == "NOTSET" || mode == "VALID" || node.op != "ConvTranspose",
+          "pads that the runtime computes");
   Options options;
   if (spatial == 1) options = {1, 1, 1, 1, 1, 0};
   for (size_t i = 0; i < spatial; ++i) {
-    const int64_t pad = mode == "NOTSET" ? At(node, "pads", i, 2 * spatial, 0) : 0;
+    const int64_t pad =
+        PadInFront(node, i, spatial, {in[i + 2], out[i + 2], window[i]});
     for (const int64_t number :
          {in[i + 2], out[i + 2], window[i], At(node, "strides", i, spatial, 1),
           At(node, "dilations", i, spatial, 1), pad}) {
@@ -424,6 +438,35 @@ Options AxesOf(const OnnxNode& node, const Shape& in, const Shape& out,
   return options;
 }
 
+// Averages of dequantised numbers, quantised again: rounded once.
+void QLinearPool(OnnxLowering* to, const OnnxNode& node, const Options& options,
+                 uint64_t work) {
+  const OnnxEnds ends = EndsOf(to, node);
+  OnnxPlace place = PlaceOf(to, InputIndex(node, 0));
+  const Numbers stored = place.numbers;
+  place.numbers = ends.in;
+  SetPlace(to, node.inputs[0], place);
+  const uint32_t x = FloatsOf(to, node.inputs[0]);
+  place.numbers = stored;
+  SetPlace(to, node.inputs[0], place);
+  const Shape& out = ShapeOf(OutputOf(*to, node));
+  const AxisOrder order = Straight(out.size());
+  Numbers real;
+  real.floats = true;
+  real.dtype = SLUICE_DTYPE_INT32;
+  const std::string name = OutputOf(*to, node).name + "/real";
+  const uint32_t averages = NewTensor(to, name, DimsIn(out, order), real);
+  AddHost(to, name, "AveragePool", {{x}, options, {averages}}, work);
+  const uint32_t y = NewOutput(to, node, 0, order, DimsIn(out, order), ends.out);
+  Say(to, node, node.op);
+  AddHost(to, node.name, "QuantizeLinear",
+          {{averages, FloatConstant(to, name + ".scale", {1}, {ends.out.affine.scale}),
+            IntegerConstant(to, name + ".zero", {ends.out.affine.zero})},
+           {1, 1},
+           {y}},
+          0);
+}
+
 void Pool(OnnxLowering* to, const OnnxNode& node) {
   const Shape& in = ShapeOf(InputOf(*to, node, 0));
   const Shape& out = ShapeOf(OutputOf(*to, node));
@@ -431,11 +474,18 @@ void Pool(OnnxLowering* to, const OnnxNode& node) {
   Require(node.outputs.size() == 1 || node.outputs[1] < 0, "indices of the maxima");
   const bool whole = node.Int("count_include_pad", 0) != 0;
   Require(!whole || node.Int("ceil_mode", 0) == 0, "windows that are cut off");
+  for (const int64_t dilation : node.Ints("dilations", {})) {
+    // The inference of older libraries does not know them.
+    Require(dilation == 1 || node.op == "MaxPool", "averages of dilated windows");
+  }
   const Options axes = AxesOf(node, in, out, window);
   Agree(in[0] * in[1] == out[0] * out[1], node);
   Options options = {ProductOfAxes(in, 0, 2)};
   options.insert(options.end(), axes.begin(), axes.end());
   options.push_back(whole ? 1 : 0);
+  if (node.op == "com.microsoft.QLinearAveragePool") {
+    return QLinearPool(to, node, options, SizeOf(out) * SizeOf(window));
+  }
   const uint32_t x = FloatsOf(to, InputIndex(node, 0));
   if (node.op == "AveragePool") Say(to, node, node.op);
   AddHost(to, node.name, node.op, {{x}, options, {NewFloats(to, node)}},
@@ -643,7 +693,7 @@ std::vector<Entry> HostEntries() {
       {Matmul, {"MatMul", "Gemm"}},
       {Convolution, {"Conv"}},
       {TransposedConvolution, {"ConvTranspose"}},
-      {Pool, {"AveragePool", "MaxPool"}},
+      {Pool, {"AveragePool", "MaxPool", "com.microsoft.QLinearAveragePool"}},
       {IntegerProduct, {"MatMulInteger", "ConvInteger"}},
       {DynamicQuantise, {"DynamicQuantizeLinear"}},
       {Cast, {"Cast"}},

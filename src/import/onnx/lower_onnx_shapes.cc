@@ -479,6 +479,8 @@ void ResizeOnHost(OnnxLowering* to, const OnnxNode& node, const Resizing& r) {
   const std::vector<int64_t>& out = ShapeOf(OutputOf(*to, node));
   const bool integers = ValueOf(*to, input).type != kOnnxFloat;
   const Numbers numbers = PlaceOf(to, input).numbers;
+  Require(!integers || !numbers.floats,
+          "floats that the model declares to be integers");
   if (integers) {  // the stored values are the numbers
     OnnxPlace raw = PlaceOf(to, input);
     raw.numbers.known = true;

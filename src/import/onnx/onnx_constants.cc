@@ -84,6 +84,7 @@ class FloatFolder {
     const OnnxValue* first = m_.In(node, 0);
     if (first == nullptr) return false;
     if (node.op == "Cast") return Cast(*first, out, result);
+    if (node.op == "DequantizeLinear") return Dequantise(node, *first, result);
     if (!IsFloats(*first)) return false;
     if (KeepsBytes(node.op)) {
       *result = FloatsIn(*first);
@@ -91,6 +92,42 @@ class FloatFolder {
     }
     if (node.op == "Transpose") return Transpose(node, *first, result);
     return Unary(node.op, *first, result) || Binary(node, *first, result);
+  }
+
+  // 8-bit constants of which each block of an axis has a scale: their floats, as the runtime's.
+  // False: there are no blocks; such constants stay integers.
+  bool Dequantise(const OnnxNode& node, const OnnxValue& from, Floats* result) const {
+    const int64_t block = node.Int("block_size", 0);
+    const OnnxValue *scale = m_.In(node, 1), *zero = m_.In(node, 2);
+    const int64_t rank = static_cast<int64_t>(from.dims.size());
+    const int64_t at = node.Int("axis", 1), axis = at < 0 ? at + rank : at;
+    if (block < 1 || scale == nullptr || !IsFloats(*scale) || axis < 0 ||
+        axis >= rank || !from.has_data ||
+        (from.type != kOnnxInt8 && from.type != kOnnxUint8) ||
+        (zero != nullptr && (!zero->has_data || zero->type != from.type))) {
+      return false;
+    }
+    int64_t inner = 1;
+    for (int64_t a = axis + 1; a < rank; ++a)
+      inner *= from.dims[static_cast<size_t>(a)];
+    const int64_t extent = from.dims[static_cast<size_t>(axis)];
+    const int64_t blocks = extent / block + (extent % block != 0 ? 1 : 0);
+    const Floats scales = FloatsIn(*scale);
+    const auto integer = [&](const OnnxValue& value, size_t i) {
+      const uint8_t byte = value.data[i];
+      return from.type == kOnnxInt8 ? static_cast<int>(static_cast<int8_t>(byte))
+                                    : byte;
+    };
+    for (size_t i = 0; i < from.data.size(); ++i) {
+      const int64_t n = static_cast<int64_t>(i), row = n / inner % extent;
+      const size_t s = static_cast<size_t>(
+          (n / inner / extent * blocks + row / block) * inner + n % inner);
+      if (s >= scales.size() || (zero != nullptr && s >= zero->data.size()))
+        return false;
+      const int shift = zero == nullptr ? 0 : integer(*zero, s);
+      result->push_back(static_cast<float>(integer(from, i) - shift) * scales[s]);
+    }
+    return true;
   }
 
   static bool Cast(const OnnxValue& from, const OnnxValue& out, Floats* result) {

@@ -36,7 +36,7 @@ Function Plain(const std::string& op) {
   if (op == "Erf") return [](float x) { return std::erf(x); };
   if (op == "Exp") return [](float x) { return std::exp(x); };
   if (op == "Log") return [](float x) { return std::log(x); };
-  if (op == "Sqrt") return [](float x) { return std::sqrt(std::max(x, 0.0f)); };
+  if (op == "Sqrt") return [](float x) { return std::sqrt(x); };
   if (op == "Reciprocal") return [](float x) { return 1 / x; };
   if (op == "Neg") return [](float x) { return -x; };
   if (op == "Abs") return [](float x) { return std::fabs(x); };

@@ -575,6 +575,13 @@ OnnxModel ReadGraph(Reading* reading, const OnnxDims& dims) {
     reading->model.outputs.push_back(found->second);
   }
   if (reading->model.outputs.empty()) Bad("the model has no outputs");
+  // Inference by older versions of ONNX takes the standard type.
+  for (const OnnxNode& node : reading->model.nodes) {
+    const int type = static_cast<int>(node.Int("output_dtype", 0));
+    if (node.op == "QuantizeLinear" && type != 0 && node.inputs.size() < 3) {
+      ValueAt(reading, node.outputs[0]).type = type;
+    }
+  }
   FoldFloats(&reading->model);
   SpreadConstants(&reading->model);
   return std::move(reading->model);

@@ -100,7 +100,7 @@ int64_t UnlikePairs(Arithmetic kind, const std::vector<int32_t>& attributes,
 
 int32_t OnnxStored(float real, const Affine& out, const Range& range) {
   const float steps = real / out.scale;
-  if (std::isnan(steps)) return out.zero;
+  if (std::isnan(steps)) return range.min;  // as the runtime does
   const float least = static_cast<float>(range.min - out.zero),
               most = static_cast<float>(range.max - out.zero);
   return static_cast<int32_t>(std::nearbyint(std::clamp(steps, least, most))) +

@@ -194,6 +194,8 @@ OnnxConstant ConstantOf(const OnnxLowering& self, int index) {
   const OnnxNode& node = self.model.nodes[static_cast<size_t>(value.producer)];
   if (node.op != "DequantizeLinear" || !InputOf(self, node, 0).has_data)
     return constant;
+  // Scales of blocks: computed at import, or else the node is refused.
+  if (node.Int("block_size", 0) != 0) return constant;
   constant.stored = &InputOf(self, node, 0);
   constant.scales = ScalesOf(InputOf(self, node, 1));
   if (HasInput(node, 2)) constant.zeros = Zeros(InputOf(self, node, 2));

@@ -41,7 +41,7 @@ bool KnownInterval(const std::string& op, Interval* interval) {
 int AxisOfWeight(const OnnxNode& node, size_t input, size_t rank) {
   if (input != 1) return -2;
   if (node.op == "Conv") return 0;
-  if (node.op == "ConvTranspose") return -1;
+  if (node.op == "ConvTranspose") return node.Int("group", 1) == 1 ? 1 : -1;
   if (node.op == "Gemm") return node.Int("transB", 0) != 0 ? 0 : 1;
   return node.op == "MatMul" && rank == 2 ? 1 : -2;
 }
@@ -212,13 +212,13 @@ void ChooseScales(const FloatRanges& ranges, Quantising* self) {
       scale = self->scale[static_cast<size_t>(from->inputs[0])];
       if (scale != nullptr) return;
     }
+    if (from != nullptr && IsAbsorbed(model, value)) return;
     const auto given = ranges.find(value.name);
     Interval interval;
     if (given != ranges.end()) {
       interval = given->second;
     } else if (from == nullptr || !KnownInterval(from->op, &interval)) {
-      if (!IsAbsorbed(model, value))
-        missing.push_back({value.name, "no range is given", 1});
+      missing.push_back({value.name, "no range is given", 1});
       return;
     }
     self->affines.push_back(Int8Affine(interval));

@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/onnx/stand_ins.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 
 namespace sluice::import {
 namespace {
+
+// Operators of ONNX that older libraries do not know, whose result has the extents of their
+// first operand.
+bool IsNew(const onnx::NodeProto& node) {
+  if (!node.domain().empty() && node.domain() != "ai.onnx") return false;
+  static const char* const kOps[] = {"Gelu", "Mish", "GroupNormalization", "Swish",
+                                     "RMSNormalization"};
+  return std::any_of(std::begin(kOps), std::end(kOps),
+                     [&](const char* op) { return node.op_type() == op; });
+}
 
 struct Row {
   const char* op;        // in the domain com.microsoft
@@ -68,6 +80,11 @@ onnx::NodeProto MakeStandIn(const onnx::NodeProto& node, const Row& row) {
 
 StandIns::StandIns(onnx::ModelProto* model) {
   for (auto& node : *model->mutable_graph()->mutable_node()) {
+    if (IsNew(node)) {
+      replaced_.emplace_back(&node, MakeStandIn(node, {"", "Identity", {0}}));
+      node.Swap(&replaced_.back().second);
+      continue;
+    }
     if (node.domain() != "com.microsoft" || HasFlag(node, "channels_last") ||
         HasFlag(node, "transA") || HasFlag(node, "transBatchA") ||
         HasFlag(node, "transBatchB")) {
