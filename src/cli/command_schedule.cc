@@ -7,6 +7,7 @@
 #include "cli/failure.h"
 #include "cli/graph_names.h"
 #include "cli/hardware_files.h"
+#include "cli/host_products.h"
 #include "cli/interruption.h"
 #include "cli/layer_table.h"
 #include "cli/machine_facts.h"
@@ -339,6 +340,7 @@ void Run(const ScheduleCommand& command) {
   const auto elapsed = std::chrono::steady_clock::now() - start;
 
   Measured m = MeasuredOf(session, exponents);
+  m.report.host_macs += HostProducts(graph);
   m.solve_us = static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::microseconds>(elapsed).count());
   if (!command.output.empty()) {

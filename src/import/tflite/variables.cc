@@ -176,6 +176,7 @@ int32_t RequantisedAs(TfliteModel* model, int32_t like, int32_t from) {
   const int32_t made = static_cast<int32_t>(model->tensors.size());
   TfliteTensor copy = a;
   copy.name += "/next";
+  copy.is_variable = false;
   model->tensors.push_back(std::move(copy));
   model->operators.push_back(
       {static_cast<int>(Op::QUANTIZE), "QUANTIZE", {from}, {made}, nullptr});

@@ -17,7 +17,7 @@ TEST_CASE("onnx numbers: ties go to the even step, bounds hold, no number is zer
   CHECK(OnnxStored(-1.25f, {0.5f, 1}, range) == -1);
   CHECK(OnnxStored(1e30f, {0.5f, 1}, range) == 127);
   CHECK(OnnxStored(-1e30f, {0.5f, 1}, range) == -128);
-  CHECK(OnnxStored(0.0f / 0.0f, {0.5f, 5}, range) == 5);
+  CHECK(OnnxStored(0.0f / 0.0f, {0.5f, 5}, range) == -128);
 }
 
 TEST_CASE("onnx numbers: a table has an answer for each byte of its type") {

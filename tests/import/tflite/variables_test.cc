@@ -130,5 +130,64 @@ TEST_CASE("tflite variables: what cannot be a state is refused by name") {
         "resource variables: a variable that no VAR_HANDLE of its subgraph names");
 }
 
+// y = [past, x]; present is y, or half of it in steps twice as large.
+struct Cached {
+  TinyModel model;
+  Bytes Made(float scale, int zero, int elements) {
+    const int past = model.AddTensor("past_1", {1, 2}, kInt8, 0.5f, zero);
+    const int x = model.AddTensor("x", {1, 2}, kInt8, 0.5f, zero);
+    const int y = model.AddTensor("y", {1, 2}, kInt8, 0.5f, zero);
+    const int present = model.AddTensor("present_1", {1, elements}, kInt8, scale, 0);
+    const auto add = tflite::CreateAddOptions(model.builder());
+    model.AddOperator(BuiltinOperator::ADD, {past, x}, {y}, BuiltinOptions::AddOptions,
+                      add.Union());
+    model.AddOperator(BuiltinOperator::QUANTIZE, {x}, {present});
+    return model.Finish({past, x}, {y, present});
+  }
+};
+
+ImportResult WithStates(const Bytes& model, const StateNames& names) {
+  TfliteImportOptions options;
+  options.name = "test";
+  options.states = names;
+  return ImportTflite(model.data(), model.size(), options);
+}
+
+TEST_CASE("tflite variables: an input that holds what an output was becomes a state") {
+  Cached cached;
+  const Bytes model = cached.Made(0.5f, 0, 2);
+  CHECK(Import(model).inputs == 2);
+  const ImportResult import = WithStates(model, {{}, true});
+  CHECK(import.inputs == 1);
+  CHECK(import.outputs == 1);
+  CHECK(import.interface == std::vector<std::string>{"state past_1 <- present_1"});
+  Runs runs = {import.graph, {}};
+  CHECK(runs.Next({1, 2}) == Bytes{1, 2});
+  CHECK(runs.Next({3, 4}) == Bytes{4, 6});
+  CHECK(runs.Next({0, 0}) == Bytes{3, 4});
+  CHECK(WithStates(model, {{{"past_1", "present_1"}}, false}).graph == import.graph);
+}
+
+TEST_CASE(
+    "tflite variables: a state is requantised, and zeros are zeros in real numbers") {
+  Cached cached;
+  const ImportResult import = WithStates(cached.Made(1.0f, 10, 2), {{}, true});
+  Runs runs = {import.graph, {}};
+  CHECK(runs.Next({12, 14}) == Bytes{12, 14});  // 10 + (2, 4), the state is (0, 0)
+  // Steps of 1: 1 and 2, in steps of 1/2: 2 and 4.
+  CHECK(runs.Next({10, 10}) == Bytes{12, 14});
+}
+
+TEST_CASE("tflite variables: a state whose output has other extents is refused") {
+  Cached cached;
+  try {
+    WithStates(cached.Made(0.5f, 0, 1), {{}, true});
+    FAIL("it was accepted");
+  } catch (const Error& error) {
+    CHECK(error.fault() == Fault::kUnsupported);
+    CHECK(std::string(error.what()).find(kOtherExtents) != std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace sluice::import

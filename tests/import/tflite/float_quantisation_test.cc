@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models of floats that are quantised by ranges.
+#include "import/tflite/float_quantisation.h"
+
+#include <cstring>
+#include <filesystem>
+
+#include "support/files.h"
+#include "support/shared_data.h"
+#include "tests/import/tflite/imported.h"
+
+namespace sluice::import {
+namespace {
+
+using tflite::BuiltinOperator;
+using tflite::BuiltinOptions;
+constexpr auto kReal = tflite::TensorType::FLOAT32;
+
+Bytes Reals(const std::vector<float>& floats) {
+  Bytes bytes(floats.size() * 4);
+  std::memcpy(bytes.data(), floats.data(), bytes.size());
+  return bytes;
+}
+
+ImportResult Ranged(const Bytes& model, const FloatRanges& ranges) {
+  TfliteImportOptions options;
+  options.name = "test";
+  options.ranges = ranges;
+  return ImportTflite(model.data(), model.size(), options);
+}
+
+std::vector<std::string> Missing(const Bytes& model, const FloatRanges& ranges) {
+  std::vector<std::string> names;
+  try {
+    Ranged(model, ranges);
+  } catch (const Refusal& refusal) {
+    for (const UnsupportedOperator& tensor : refusal.list())
+      names.push_back(tensor.name);
+  }
+  return names;
+}
+
+// y = relu(w x + b), then beside z in one tensor.
+struct Joined {
+  TinyModel model;
+  Bytes Made() {
+    const int x = model.AddTensor("x", {1, 2}, kReal, 0, 0);
+    const int z = model.AddTensor("z", {1, 1}, kReal, 0, 0);
+    const int w = model.AddTensor("w", {2, 2}, kReal, 0, 0, Reals({127, -127, 64, 0}));
+    const int b = model.AddTensor("b", {2}, kReal, 0, 0, Reals({1, -2}));
+    const int y = model.AddTensor("y", {1, 2}, kReal, 0, 0);
+    const int j = model.AddTensor("j", {1, 3}, kReal, 0, 0);
+    const auto full =
+        tflite::CreateFullyConnectedOptions(model.builder(), tflite::Activation::RELU);
+    model.AddOperator(BuiltinOperator::FULLY_CONNECTED, {x, w, b}, {y},
+                      BuiltinOptions::FullyConnectedOptions, full.Union());
+    const auto join = tflite::CreateConcatenationOptions(model.builder(), 1);
+    model.AddOperator(BuiltinOperator::CONCATENATION, {y, z}, {j},
+                      BuiltinOptions::ConcatenationOptions, join.Union());
+    return model.Finish({x, z}, {j});
+  }
+};
+
+TEST_CASE("tflite ranges: weights keep their values, joined tensors share a range") {
+  Joined joined;
+  const ImportResult import =
+      Ranged(joined.Made(), {{"x", {-128, 127}}, {"y", {0, 100}}, {"z", {-128, 127}}});
+  CHECK(import.quantised);
+  CHECK(import.shapes_only.empty());
+  // All scales are 1 and zeros 0: 127 x0 - 127 x1 + 1, 64 x0 - 2.
+  sluice_sim::SimulateOptions options;
+  options.graph = import.graph.data();
+  options.graph_size = import.graph.size();
+  const std::vector<Bytes> inputs = {Stored({2, 2}), Stored({-5})};
+  options.inputs = &inputs;
+  const auto result = sluice_sim::RunReference(options);
+  REQUIRE_MESSAGE(result.ok, result.error);
+  CHECK(result.outputs.at(0) == Stored({1, 126, -5}));
+}
+
+TEST_CASE("tflite ranges: each tensor that needs a range is told") {
+  Joined joined;
+  const Bytes model = joined.Made();
+  // y, z and j have one range between them.
+  CHECK(Missing(model, {{"j", {-1, 1}}}) == std::vector<std::string>{"x"});
+  CHECK(Missing(model, {{"x", {-1, 1}}}) == std::vector<std::string>{"z", "y", "j"});
+  CHECK_THROWS_AS(Ranged(model, {{"nobody", {0, 1}}}), Error);
+  CHECK_THROWS_AS(Ranged(TinyConvolution(), {{"x", {0, 1}}}), Error);
+}
+
+// {tensor of the float model: range of the quantised one}.
+FloatRanges RangesOfSibling(const Bytes& model) {
+  FloatRanges ranges;
+  const tflite::SubGraph& graph = *tflite::GetModel(model.data())->subgraphs()->Get(0);
+  for (const tflite::Tensor* tensor : *graph.tensors()) {
+    const auto* q = tensor->quantization();
+    if (tensor->type() != tflite::TensorType::INT8 || q == nullptr ||
+        q->scale() == nullptr || q->scale()->size() != 1) {
+      continue;
+    }
+    std::string name = tensor->name()->str();
+    if (name == "input_1_int8") name = "input_1";
+    if (name == "Identity_int8" || name == "model/dense/MatMul") continue;
+    const double scale = static_cast<double>(q->scale()->Get(0));
+    const double zero = static_cast<double>(q->zero_point()->Get(0));
+    ranges[name] = {static_cast<float>((-128 - zero) * scale),
+                    static_cast<float>((127 - zero) * scale)};
+  }
+  return ranges;
+}
+
+TEST_CASE(
+    "tflite ranges: a float network becomes the one that the converter quantised") {
+  const std::string floats =
+      sluice_test::SharedPath("models/people/pretrainedResnet.tflite");
+  const std::string int8 =
+      sluice_test::SharedPath("models/tflite/resnet8_cifar10_int8.tflite");
+  if (!std::filesystem::exists(floats) || !std::filesystem::exists(int8)) {
+    MESSAGE("skipped: " << floats << " is not there");
+    return;
+  }
+  const Bytes sibling = sluice_test::ReadFile(int8);
+  const ImportResult made =
+      Ranged(sluice_test::ReadFile(floats), RangesOfSibling(sibling));
+  const ImportResult theirs = Import(sibling);
+  for (const int seed : {3, 50, 117}) {
+    Bytes image(3072);
+    for (size_t i = 0; i < image.size(); ++i) {
+      image[i] = static_cast<uint8_t>(i * static_cast<size_t>(seed) / 7);
+    }
+    CHECK(OutputFor(made, image) == OutputFor(theirs, image));
+  }
+}
+
+}  // namespace
+}  // namespace sluice::import
