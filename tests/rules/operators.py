@@ -44,6 +44,7 @@ FINE = ("Form", "Deed", "Means", "Slide")  # columns that nearly name the operat
 MAKERS = ("src/import/", "src/zoo/")  # of graphs
 NAMED = {  # source: (the operator that it names, why)
     "src/cli/map_layers.cc": ("SLUICE_OP_BATCH_MATMUL", "makes the layer that a user describes"),
+    "src/cli/host_products.cc": ("SLUICE_OP_OPAQUE", "reads the names of functions of the host"),
     "src/model/host.cc": ("SLUICE_OP_OPAQUE", "a layer becomes one that the host executes"),
 }
 NUMBER = re.compile(r"\b(?:op|operator_code)\s*(?:[=!]=|[<>]=?)\s*[1-9]|"
