@@ -95,7 +95,7 @@ def kernels(texts):
     """Operator -> types of the rows {Op::NAME, input, types, numbers, check}."""
     found = {}
     for text in texts:
-        for op, kinds in re.findall(r"\{Op::(\w+), \d, ([\w |]+),\s+\w+,\s+\w+\}", text):
+        for op, kinds in re.findall(r"\{Op::(\w+), \d, (k[\w |]+),\s+\w+,\s+\w+\}", text):
             found[op] = [t for kind in kinds.split(" | ") for t in TYPES[kind]]
     return found
 

@@ -80,6 +80,18 @@ FloatRanges RangesOf(const sluice_import_options_t& given) {
   return ranges;
 }
 
+// What both formats have.
+template <typename Options>
+void TakeCommon(const sluice_import_options_t& given, size_t size, Options* options) {
+  if (given.name != nullptr) options->name = given.name;
+  options->allow_opaque = given.allow_opaque != 0;
+  options->opaque_cycles = given.opaque_cycles;
+  options->max_constant_bytes = LimitOf(given, size);
+  options->skip_unread = given.keep_unread == 0 && given.training == 0;
+  options->states = StatesOf(given);
+  options->ranges = RangesOf(given);
+}
+
 OnnxImportOptions OnnxOptions(const sluice_import_options_t& given) {
   OnnxImportOptions options;
   if (given.dim_count != 0) MustBeThere(given.dims, "dims");
@@ -101,13 +113,7 @@ ImportResult ImportTfliteBytes(const sluice_import_options_t& given,
                 "TensorFlow Lite models have fixed shapes: no dimension can be given");
   }
   TfliteImportOptions options;
-  if (given.name != nullptr) options.name = given.name;
-  options.allow_opaque = given.allow_opaque != 0;
-  options.opaque_cycles = given.opaque_cycles;
-  options.max_constant_bytes = LimitOf(given, size);
-  options.skip_unread = given.keep_unread == 0 && given.training == 0;
-  options.states = StatesOf(given);
-  options.ranges = RangesOf(given);
+  TakeCommon(given, size, &options);
   if (reinterpret_cast<uintptr_t>(bytes) % 8 == 0) {
     return ImportTflite(bytes, size, options);
   }
@@ -118,13 +124,7 @@ ImportResult ImportTfliteBytes(const sluice_import_options_t& given,
 ImportResult ImportOnnxBytes(const sluice_import_options_t& given, const uint8_t* bytes,
                              size_t size) {
   OnnxImportOptions options = OnnxOptions(given);
-  if (given.name != nullptr) options.name = given.name;
-  options.allow_opaque = given.allow_opaque != 0;
-  options.opaque_cycles = given.opaque_cycles;
-  options.max_constant_bytes = LimitOf(given, size);
-  options.skip_unread = given.keep_unread == 0 && given.training == 0;
-  options.states = StatesOf(given);
-  options.ranges = RangesOf(given);
+  TakeCommon(given, size, &options);
   sluice_external_files_t external;
   if (given.external != nullptr) {
     external = Complete(given.external, "external");

@@ -567,6 +567,7 @@ void LowerOnnxOpaque(OnnxLowering* to, const OnnxNode& node, uint64_t cycles) {
     inputs.push_back(PlainTensor(to, input));
     elements += static_cast<uint64_t>(ElementsOf(ShapeOf(ValueOf(*to, input))));
   }
+  Require(!inputs.empty(), "an operator without input");
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] < 0) continue;
     const OnnxValue& value = OutputOf(*to, node, i);

@@ -2,8 +2,8 @@
 #include "import/tflite/float_borders.h"
 
 #include <algorithm>
-#include <numeric>
 
+#include "import/tflite/tensor_groups.h"
 #include "tflite_generated.h"
 
 namespace sluice::import {
@@ -51,11 +51,10 @@ bool HasFusedActivation(const TfliteOperator& op) {
 class Nets {
  public:
   explicit Nets(const TfliteModel& model)
-      : model_(model), parent_(model.tensors.size()), facts_(model.tensors.size()) {
-    std::iota(parent_.begin(), parent_.end(), size_t{0});
+      : model_(model), groups_(model.tensors.size()), facts_(model.tensors.size()) {
     for (const TfliteOperator& op : model.operators) Join(op);
     for (const TfliteOperator& op : model.operators) Look(op);
-    for (size_t i = 0; i < parent_.size(); ++i) {
+    for (size_t i = 0; i < facts_.size(); ++i) {
       // A net with a constant stays float: quantising the constant would round it.
       if (model.tensors[i].data != nullptr || model.tensors[i].is_variable) Spoil(i);
     }
@@ -66,7 +65,7 @@ class Nets {
   const TfliteTensor* LikeOf(int32_t tensor) {
     if (tensor < 0 || !IsReal(model_.tensors[static_cast<size_t>(tensor)]))
       return nullptr;
-    const Facts& facts = facts_[Find(static_cast<size_t>(tensor))];
+    const Facts& facts = facts_[groups_.Find(static_cast<size_t>(tensor))];
     return facts.spoilt ? nullptr : facts.like;
   }
 
@@ -76,24 +75,13 @@ class Nets {
     bool spoilt = false;
   };
 
-  size_t Find(size_t i) {
-    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
-    return i;
-  }
-  void Spoil(size_t i) { facts_[Find(i)].spoilt = true; }
+  void Spoil(size_t i) { facts_[groups_.Find(i)].spoilt = true; }
 
   void Join(const TfliteOperator& op) {
     const Mover* mover = MoverOf(op);
     if (mover == nullptr || HasFusedActivation(op)) return;
-    if (op.inputs.size() <= mover->first || op.outputs.empty()) return;
-    const size_t end = mover->all_inputs ? op.inputs.size() : mover->first + 1;
-    const size_t root = Find(static_cast<size_t>(op.outputs[0]));
-    for (size_t i = mover->first; i < end; ++i) {
-      if (op.inputs[i] >= 0) parent_[Find(static_cast<size_t>(op.inputs[i]))] = root;
-    }
-    for (const int32_t output : op.outputs) {
-      parent_[Find(static_cast<size_t>(output))] = root;
-    }
+    groups_.Join(op, mover->first,
+                 mover->all_inputs ? op.inputs.size() : mover->first + 1);
   }
 
   // Records what an operator implies for the nets of its tensors: a quantisation, or
@@ -115,7 +103,7 @@ class Nets {
   }
 
   void Note(size_t real, const TfliteTensor& stored) {
-    Facts& facts = facts_[Find(real)];
+    Facts& facts = facts_[groups_.Find(real)];
     const TfliteTensor* like = facts.like;
     const Type type = static_cast<Type>(stored.type);
     const bool whole =
@@ -129,7 +117,7 @@ class Nets {
   }
 
   const TfliteModel& model_;
-  std::vector<size_t> parent_;
+  TensorGroups groups_;
   std::vector<Facts> facts_;
 };
 

@@ -2,10 +2,10 @@
 #include "import/tflite/float_quantisation.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "import/error.h"
 #include "import/tflite/float_shapes.h"
+#include "import/tflite/tensor_groups.h"
 #include "tflite_generated.h"
 
 namespace sluice::import {
@@ -86,13 +86,12 @@ bool IsReal(const TfliteTensor& tensor) {
 class Groups {
  public:
   explicit Groups(const TfliteModel& model)
-      : model_(model), parent_(model.tensors.size()), facts_(model.tensors.size()) {
-    std::iota(parent_.begin(), parent_.end(), size_t{0});
+      : model_(model), groups_(model.tensors.size()), facts_(model.tensors.size()) {
     for (const TfliteOperator& op : model.operators) Join(op);
   }
 
   void Learn(const FloatRanges& ranges) {
-    for (size_t i = 0; i < parent_.size(); ++i) {
+    for (size_t i = 0; i < facts_.size(); ++i) {
       const auto given = ranges.find(model_.tensors[i].name);
       if (given != ranges.end() && model_.tensors[i].data == nullptr) {
         Add(i, given->second);
@@ -102,7 +101,7 @@ class Groups {
       const Known* known = RowOf(kKnown, op);
       if (known == nullptr || op.outputs.empty()) continue;
       const size_t out = static_cast<size_t>(op.outputs[0]);
-      Facts& facts = facts_[Find(out)];
+      Facts& facts = facts_[groups_.Find(out)];
       const bool alone = ranges.count(model_.tensors[out].name) == 0 &&
                          facts.interval.min > facts.interval.max;
       if (ranges.count(model_.tensors[out].name) == 0) Add(out, known->interval);
@@ -112,17 +111,17 @@ class Groups {
 
   // A constant's numbers belong to the range of what has its quantisation.
   void Add(size_t tensor, const Interval& interval) {
-    Facts& facts = facts_[Find(tensor)];
+    Facts& facts = facts_[groups_.Find(tensor)];
     facts.interval = Joined(facts.interval, interval);
     facts.known = nullptr;
   }
 
   bool IsKnown(size_t tensor) {
-    const Interval& interval = facts_[Find(tensor)].interval;
+    const Interval& interval = facts_[groups_.Find(tensor)].interval;
     return interval.min <= interval.max;
   }
   Affine AffineOf(size_t tensor) {
-    const Facts& facts = facts_[Find(tensor)];
+    const Facts& facts = facts_[groups_.Find(tensor)];
     return facts.known != nullptr ? *facts.known : Int8Affine(facts.interval);
   }
 
@@ -132,26 +131,15 @@ class Groups {
     const Affine* known = nullptr;
   };
 
-  size_t Find(size_t i) {
-    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
-    return i;
-  }
-
   void Join(const TfliteOperator& op) {
     const Same* same = RowOf(kSame, op);
-    if (same == nullptr || op.outputs.empty()) return;
-    const size_t end = same->count == 0 ? op.inputs.size() : same->first + same->count;
-    const size_t root = Find(static_cast<size_t>(op.outputs[0]));
-    for (size_t i = same->first; i < std::min(end, op.inputs.size()); ++i) {
-      if (op.inputs[i] >= 0) parent_[Find(static_cast<size_t>(op.inputs[i]))] = root;
-    }
-    for (const int32_t output : op.outputs) {
-      parent_[Find(static_cast<size_t>(output))] = root;
-    }
+    if (same == nullptr) return;
+    groups_.Join(op, same->first,
+                 same->count == 0 ? op.inputs.size() : same->first + same->count);
   }
 
   const TfliteModel& model_;
-  std::vector<size_t> parent_;
+  TensorGroups groups_;
   std::vector<Facts> facts_;
 };
 
@@ -161,12 +149,6 @@ void Quantise(TfliteTensor* tensor, Type type, std::vector<float> scales, int32_
   tensor->zero_points.assign(scales.size(), zero);
   tensor->scales = std::move(scales);
   tensor->quantised_axis = axis;
-}
-
-void SetBytes(TfliteModel* model, TfliteTensor* tensor, std::vector<uint8_t> bytes) {
-  model->made.push_back(std::move(bytes));
-  tensor->data = model->made.back().data();
-  tensor->data_bytes = model->made.back().size();
 }
 
 // A product's operands: where its weight lies, the axis of which each slice has a scale (-1:

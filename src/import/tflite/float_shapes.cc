@@ -48,12 +48,6 @@ float WeightScale(const TfliteTensor& weight) {
   return static_cast<float>(1 / (kWeightSpread * std::sqrt(std::max(terms, 1.0))));
 }
 
-void SetBytes(TfliteModel* model, TfliteTensor* tensor, std::vector<uint8_t> bytes) {
-  model->made.push_back(std::move(bytes));
-  tensor->data = model->made.back().data();
-  tensor->data_bytes = model->made.back().size();
-}
-
 void Seed(TfliteModel* model, TfliteTensor* tensor, uint64_t seed) {
   std::vector<uint8_t> bytes(tensor->data_bytes / 4);
   uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
@@ -75,6 +69,12 @@ bool IsOnFloats(const TfliteModel& model, const TfliteOperator& op) {
 }
 
 }  // namespace
+
+void SetBytes(TfliteModel* model, TfliteTensor* tensor, std::vector<uint8_t> bytes) {
+  model->made.push_back(std::move(bytes));
+  tensor->data = model->made.back().data();
+  tensor->data_bytes = model->made.back().size();
+}
 
 void SquareByProduct(TfliteOperator* op) {
   if (static_cast<Op>(op->code) != Op::SQUARE || op->inputs.size() != 1) return;

@@ -22,6 +22,8 @@ namespace sluice::import {
 void KeepShapesOfFloats(TfliteModel* model,
                         std::vector<UnsupportedOperator>* shapes_only);
 
+// Gives a constant these bytes, which the model keeps.
+void SetBytes(TfliteModel* model, TfliteTensor* tensor, std::vector<uint8_t> bytes);
 // SQUARE has no int8 kernel: it becomes a product.
 void SquareByProduct(TfliteOperator* op);
 

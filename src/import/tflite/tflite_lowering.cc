@@ -424,6 +424,7 @@ void LowerOpaque(Lowering* to, const TfliteOperator& op) {
   for (size_t i = 0; i < op.outputs.size(); ++i)
     outputs.push_back(OutputTensor(to, op, i));
   if (outputs.empty()) throw Unsupported("an operator without output");
+  if (inputs.empty()) throw Unsupported("an operator without input");
   AddHost(to, op, op.name.c_str(), inputs, outputs, 0);
 }
 
