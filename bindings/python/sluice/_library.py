@@ -121,6 +121,8 @@ def make(kind: str, call: Callable[..., int], *arguments: Any, max_bytes: int = 
 _DESTROY = {
     "graph": lib.sluice_graph_destroy, "hardware": lib.sluice_hardware_destroy,
     "plan": lib.sluice_plan_destroy, "cohort": lib.sluice_cohort_destroy,
+    "family": lib.sluice_family_destroy, "replacement": lib.sluice_replacement_destroy,
+    "token_lists": lib.sluice_token_lists_destroy,
 }
 
 

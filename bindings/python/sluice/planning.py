@@ -424,10 +424,14 @@ def evaluate(graph: Union[Graph, Path], machine: Any, order: Sequence[int], tile
         for name, array in found.items():
             setattr(result, name, ffi.cast(f"{array.dtype}_t*", ffi.from_buffer(array)))
         _evaluate(handles, asked, result)
-    numbers = {name: getattr(result, name) for name, field in
-               ffi.typeof("sluice_evaluation_t").fields
-               if field.type.kind == "primitive" and name not in ("struct_size", "reserved")}
-    return {**numbers, **found}
+    return {**evaluation_of(result), **found}
+
+
+def evaluation_of(result: Any) -> Dict[str, Any]:
+    """The numbers of sluice_evaluation_t."""
+    return {name: getattr(result, name) for name, field in
+            ffi.typeof("sluice_evaluation_t").fields
+            if field.type.kind == "primitive" and name not in ("struct_size", "reserved")}
 
 
 def _evaluate(handles: Tuple[Any, ...], asked: Options, result: Any) -> None:
