@@ -4,6 +4,7 @@
 #include "cli/command_line.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "cli/examples.h"
 #include "cli/quantities.h"
@@ -631,6 +632,41 @@ std::string UnknownCommand(const CLI::App& app, const std::string& text) {
                           : "did you mean " + closest + "?");
 }
 
+namespace {
+
+// Whether all of the text is one number of this type, as the help names types.
+bool IsNumber(const std::string& type, const std::string& text) {
+  const size_t sign = type != "UINT" && text[0] == '-' ? 1 : 0;
+  if (type != "FLOAT") {
+    return text.size() > sign &&
+           text.find_first_not_of("0123456789", sign) == std::string::npos;
+  }
+  char* end = nullptr;
+  std::strtod(text.c_str(), &end);
+  return !text.empty() && *end == '\0';
+}
+
+// Numbers of other forms are refused with what would be right: the parser reads -1 as the
+// largest number.
+void CheckNumbers(CLI::App* app) {
+  for (CLI::Option* option : app->get_options()) {
+    const std::string name = option->get_type_name();
+    const std::string type = name.substr(0, name.find(':'));
+    if (type != "UINT" && type != "INT" && type != "FLOAT") continue;
+    option->check(
+        [type](const std::string& text) -> std::string {
+          if (IsNumber(type, text)) return "";
+          return text + (type == "UINT"  ? " is no whole number, 0 or more"
+                         : type == "INT" ? " is no whole number"
+                                         : " is no number");
+        },
+        "");
+  }
+  for (CLI::App* sub : app->get_subcommands({})) CheckNumbers(sub);
+}
+
+}  // namespace
+
 void Describe(CLI::App* app, Commands* commands) {
   app->set_version_flag("--version", std::string("sluice ") + sluice_version());
   app->require_subcommand(1);
@@ -654,6 +690,7 @@ void Describe(CLI::App* app, Commands* commands) {
   AddDoctor(app, &commands->doctor);
   AddManual(app, &commands->manual);
   AddCompletion(app, &commands->completion);
+  CheckNumbers(app);
   AddExamples(app);
 }
 

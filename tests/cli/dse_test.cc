@@ -73,26 +73,53 @@ TEST_CASE("grid: an error names what is wrong") {
     CHECK(error.find(words) != std::string::npos);
   };
   says("[1, 2", "no JSON object");
-  says(R"({"hardware": "soma-edge"})", "\"networks\" is missing");
-  says(R"({"networks": "resnet51", "hardware": "soma-edge"})", "resnet51");
+  says(R"({"hardware": "soma-edge"})",
+       "\"networks\" is missing; names of the zoo (sluice zoo --list) or files would "
+       "be right");
+  says(R"({"networks": "resnet50"})",
+       "\"hardware\" is missing; presets (sluice hw --list)");
+  says(R"({"networks": "resnet51", "hardware": "soma-edge"})",
+       "no network is called resnet51; sluice zoo --list names them");
   says(R"({"networks": "resnet50", "hardware": "soma"})", "soma-edge");
   const auto with = [&](const std::string& more, const std::string& words) {
     says(R"({"networks": "resnet50", "hardware": "soma-edge", )" + more + "}", words);
   };
-  with(R"("buffers": [1])", "buffers");
-  with(R"("batch": [])", "empty");
-  with(R"("batch": [0])", "batch 0");
-  with(R"("batch": [-1])", "-1");
-  with(R"("buffer_bytes": ["8X"])", "8X");
-  with(R"("buffer_bytes": [{"read_pj_per_bit": 1}])", "no bytes");
+  with(R"("buffers": [1])", "no key \"buffers\"; there are networks, batch, hardware");
+  with(R"("batch": [])",
+       "\"batch\" is an empty list; a value or several would be right");
+  with(R"("batch": [0])", "batch 0 is no whole number from 1 to 4096");
+  with(R"("batch": [-1])", "batch -1 is no whole number from 1 to 4096");
+  with(R"("seed": "x")", "seed \"x\" is no whole number from 0 to 1844674407370955161");
+  with(R"("buffer_bytes": ["8X"])",
+       "buffer_bytes \"8X\" is no size; a whole number above 0");
+  with(R"("buffer_bytes": [0])", "buffer_bytes 0 is no size");
+  with(R"("buffer_bytes": [{"read_pj_per_bit": 1}])",
+       "has no \"bytes\"; {\"bytes\": 65536");
   with(R"("dram_bytes_per_cycle": ["1/0"])", "1/0");
   with(R"("dram_bytes_per_cycle": [2.5])", "2.5");
-  with(R"("set": {"mac_speed": [1]})", "mac_speed");
-  with(R"("set": {"HBM.read_pj_per_bit": [1]})", "HBM");
-  with(R"("set": {"macs_per_cycle": ["many"]})", "many");
-  with(R"("solver": "magic")", "magic");
-  with(R"("objective": "beauty")", "beauty");
-  with(R"("deadline": "soon")", "soon");
+  with(R"("set": 3)",
+       "\"set\" 3 is no object of fields; {\"macs_per_cycle\": [256, 512]}");
+  with(R"("set": {"mac_speed": [1]})",
+       "the machine has no number mac_speed; there are ");
+  with(R"("set": {"mac_speed": [1]})", "macs_per_cycle, ");
+  with(R"("set": {"name": [1]})", "the machine has no number name; there are ");
+  with(R"("set": {"HBM.read_pj_per_bit": [1]})",
+       "HBM.read_pj_per_bit: the machine has no level HBM; it has ");
+  with(R"("set": {"DRAM.speed": [1]})",
+       "the machine has no number DRAM.speed; there are ");
+  with(R"("set": {"macs_per_cycle": ["many"]})",
+       "macs_per_cycle \"many\" is no number");
+  with(R"("solver": "magic")",
+       "solver \"magic\" is none of default, baseline, fusion, cocco, soma");
+  with(R"("objective": ["edp"])", "objective [\"edp\"] is none of edp");
+  with(R"("set": {"macs_per_cycle": [-1]})",
+       "grid: macs_per_cycle: -1 is no whole number");
+  CHECK(ErrorOf(R"({"networks": "resnet50", "hardware": "soma-edge",
+                    "set": {"macs_per_cycle": [-1]}})")
+            .find("line") == std::string::npos);
+  with(R"("objective": "beauty")",
+       "objective \"beauty\" is none of edp, latency, energy");
+  with(R"("deadline": "soon")", "deadline \"soon\" is no time; a number with its unit");
 }
 
 TEST_CASE("csv: cells of any text survive, but for line breaks") {

@@ -217,6 +217,14 @@ TEST_CASE("messages: quantities say what they look like") {
         "--budget: abc is not of the form BYTES (64K, 1M)");
   CHECK(Said("schedule m.slg --hw mcu-256k --deadline abc", kUsage) ==
         "--deadline: abc is not of the form TIME (50ms, 2s)");
+  for (const std::string wrong : {"-1", "1.5", "many", "1e3", "+1"}) {
+    CHECK(Said("schedule m.slg --hw mcu-256k --iterations " + wrong, kUsage) ==
+          "--iterations: " + wrong + " is no whole number, 0 or more");
+    CHECK(Said("dse grid.json -o x.csv --jobs " + wrong, kUsage) ==
+          "--jobs: " + wrong + " is no whole number, 0 or more");
+  }
+  CHECK(Said("segments m.slg --hw kapla-4x4 --top 99", kUsage) ==
+        "--top: Value 99 not in range 1 to 64");
 }
 
 TEST_CASE("messages: sizes that a network does not have are refused") {

@@ -81,7 +81,7 @@ def _listed(grid: Mapping[str, Any], key: str) -> List[Any]:
     found: List[Any] = list(value)
     found = [item.item() if hasattr(item, "dtype") else item for item in found]
     if not found:
-        raise ValueError(f"grid: {key!r} is an empty list")
+        raise ValueError(f"grid: {key!r} is an empty list; a value or several would be right")
     return found
 
 
@@ -96,7 +96,8 @@ def _bytes(value: Any) -> int:
             return int(exact)
     except (ValueError, TypeError, ArithmeticError):
         pass
-    raise ValueError(f"grid: buffer_bytes {value!r} is not a size")
+    raise ValueError(f"grid: buffer_bytes {value!r} is no size; a whole number above 0, or a text "
+                     'like "64K" (K, M, G), would be right')
 
 
 def _bandwidth(value: Any) -> Fraction:
@@ -107,8 +108,8 @@ def _bandwidth(value: Any) -> Fraction:
             return exact
     except (ValueError, TypeError, ArithmeticError):
         pass
-    raise ValueError(f"grid: dram_bytes_per_cycle {value!r} is neither a number nor a fraction "
-                     'like "25/2"')
+    raise ValueError(f"grid: dram_bytes_per_cycle {value!r} is neither a number above 0 nor a "
+                     'fraction like "25/2"')
 
 
 def _assign(fields: Dict[str, Any], path: str, value: Any) -> None:
@@ -119,7 +120,9 @@ def _assign(fields: Dict[str, Any], path: str, value: Any) -> None:
     if steps and steps[0] not in fields:
         named = [level for level in fields["levels"] if level["name"] == steps[0]]
         if not named:
-            raise ValueError(f"grid: the machine has no field or level {steps[0]}")
+            raise ValueError(f"grid: {path}: the machine has no field or level {steps[0]}; there "
+                             f"are {', '.join(fields)}, and the levels "
+                             f"{', '.join(level['name'] for level in fields['levels'])}")
         at, steps = named[0], steps[1:]
     try:
         for step in steps:
@@ -127,7 +130,9 @@ def _assign(fields: Dict[str, Any], path: str, value: Any) -> None:
         place: Any = int(last) if isinstance(at, list) else last
         at[place]  # a path that the machine does not have is a mistake
     except (KeyError, IndexError, TypeError, ValueError):
-        raise ValueError(f"grid: the machine has no field {path}") from None
+        there = ", ".join(at) if isinstance(at, dict) else f"numbers below {len(at)}" \
+            if isinstance(at, list) else "none"
+        raise ValueError(f"grid: the machine has no field {path}; there are {there}") from None
     at[place] = value
 
 
@@ -163,7 +168,8 @@ def _bandwidths(grid: Mapping[str, Any], dram: int) -> List[_Choice]:
 def _sets(grid: Mapping[str, Any]) -> List[_Choice]:
     fields = grid.get("set", {})
     if not isinstance(fields, Mapping):
-        raise ValueError('grid: "set" is not a dictionary of fields')
+        raise ValueError(f'grid: "set" {fields!r} is no dictionary of fields; '
+                         '{"macs_per_cycle": [256, 512]} would be right')
     axes = [[(path, value) for value in _listed(fields, path)] for path in fields]
     return [({path: value if isinstance(value, (int, float, str)) else json.dumps(value)
               for path, value in chosen}, dict(chosen)) for chosen in itertools.product(*axes)]
@@ -211,7 +217,8 @@ def _networks(grid: Mapping[str, Any]) -> Iterator[Tuple[Dict[str, Any], Graph]]
         if isinstance(value, Graph):
             yield {"network": name or f"{value.hash:016x}", "batch": 1}, value
         elif not isinstance(value, (str, os.PathLike)):
-            raise ValueError(f"grid: networks: {value!r} is no network")
+            raise ValueError(f"grid: networks: {value!r} is no network; a sluice.Graph, a name of "
+                             "the zoo or a file would be right")
         elif value in zoo_names():
             for chosen in itertools.product(*sizes.values()):
                 more: Dict[str, Any] = dict(zip(sizes, chosen))
@@ -219,7 +226,8 @@ def _networks(grid: Mapping[str, Any]) -> Iterator[Tuple[Dict[str, Any], Graph]]
         elif pathlib.Path(value).is_file():
             yield {"network": name, "batch": 1}, Graph.load(value)
         else:
-            raise ValueError(f"grid: no network is called {value}, and no file")
+            raise ValueError(f"grid: no network is called {value}, and no file; sluice.zoo_names() "
+                             "lists networks")
 
 
 def _whole(key: str, value: Any) -> int:
@@ -282,7 +290,9 @@ def _points_of(grid: Any) -> List[Point]:
             raise ValueError(f"grid: there is no key {key!r}; there are {', '.join(GRID_KEYS)}")
     for key in ("networks", "hardware"):
         if key not in grid:
-            raise ValueError(f"grid: {key!r} is missing")
+            right = "names of the zoo, files or Graphs" if key == "networks" else (
+                "presets, files or Machines")
+            raise ValueError(f"grid: {key!r} is missing; {right} would be right")
     machines, options = list(_machines(grid)), list(_options(grid))
     return [Point(graph, machine, chosen, {**network, **hardware, **said})
             for network, graph in _networks(grid)
@@ -297,7 +307,8 @@ def shard_of(shard: Any) -> Optional[Tuple[int, int]]:
     try:
         i, n = (int(part) for part in pair)
     except (TypeError, ValueError):
-        raise ValueError(f"shard: {shard!r} is not of the form \"2/8\"") from None
+        raise ValueError(f"shard: {shard!r} is not of the form \"2/8\", the second of eight "
+                         "parts") from None
     if not 1 <= i <= n:
         raise ValueError(f"shard: {i} is not from 1 to {n}")
     return i, n

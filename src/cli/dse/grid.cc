@@ -46,14 +46,26 @@ std::vector<Json> ListOf(const Json& grid, const char* key) {
   } else {
     list.push_back(value);
   }
-  if (list.empty()) Fail(std::string("\"") + key + "\" is an empty list");
+  if (list.empty()) {
+    Fail(std::string("\"") + key +
+         "\" is an empty list; a value or several would be right");
+  }
   return list;
 }
 
-uint64_t CountOf(const Json& value, const std::string& key, uint64_t most) {
-  if (!value.is_number_unsigned() || value.get<uint64_t>() > most) {
-    Fail(key + " " + JsonText(value) + " is not a number from 0 to " +
-         std::to_string(most));
+// "a, b, c".
+std::string Listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+uint64_t CountOf(const Json& value, const std::string& key, uint64_t least,
+                 uint64_t most) {
+  if (!value.is_number_unsigned() || value.get<uint64_t>() < least ||
+      value.get<uint64_t>() > most) {
+    Fail(key + " " + JsonText(value) + " is no whole number from " +
+         std::to_string(least) + " to " + std::to_string(most));
   }
   return value.get<uint64_t>();
 }
@@ -61,7 +73,10 @@ uint64_t CountOf(const Json& value, const std::string& key, uint64_t most) {
 uint64_t BytesOf(const Json& value) {
   uint64_t bytes = 0;
   if (!ParseBytes(TextOf(value), &bytes) || bytes == 0) {
-    Fail("buffer_bytes " + JsonText(value) + " is not a size");
+    Fail("buffer_bytes " + JsonText(value) +
+         " is no size; a whole number above 0, or a text like \"64K\" (K, M, G), would "
+         "be "
+         "right");
   }
   return bytes;
 }
@@ -85,19 +100,43 @@ Json* LevelOf(Json* hardware, const std::string& name) {
   return nullptr;
 }
 
+std::vector<std::string> LevelNames(const Json& hardware) {
+  std::vector<std::string> names;
+  for (const Json& level : hardware["levels"]) names.push_back(level["name"]);
+  return names;
+}
+
+std::vector<std::string> NumbersOf(const Json& table) {
+  std::vector<std::string> names;
+  for (const auto& [field, value] : table.items()) {
+    if (value.is_number()) names.push_back(field);
+  }
+  return names;
+}
+
 void Apply(const Change& change, Json* hardware) {
   const size_t dot = change.field.find('.');
   Json* table = hardware;
   std::string field = change.field;
   if (dot != std::string::npos) {
-    table = LevelOf(hardware, change.field.substr(0, dot));
-    if (table == nullptr) Fail("no level of the machine is called " + field);
+    const std::string level = change.field.substr(0, dot);
+    table = LevelOf(hardware, level);
+    if (table == nullptr) {
+      Fail(field + ": the machine has no level " + level + "; it has " +
+           Listed(LevelNames(*hardware)));
+    }
     field = change.field.substr(dot + 1);
   }
-  if (!table->contains(field)) Fail("the machine has no field " + change.field);
-  if (!change.value.is_number() || !(*table)[field].is_number()) {
-    Fail(change.field + " can only be set to numbers, and " + JsonText(change.value) +
-         " or what stands there is none");
+  if (!table->contains(field) || !(*table)[field].is_number()) {
+    Fail("the machine has no number " + change.field + "; there are " +
+         Listed(NumbersOf(*table)) +
+         (dot == std::string::npos
+              ? ", and those of levels, as " + LevelNames(*hardware).back() +
+                    ".read_pj_per_bit"
+              : ""));
+  }
+  if (!change.value.is_number()) {
+    Fail(change.field + " " + JsonText(change.value) + " is no number");
   }
   (*table)[field] = change.value;
 }
@@ -117,7 +156,7 @@ std::vector<Choice> Bandwidths(const Json& grid, const Json& hardware) {
         (slash != std::string::npos &&
          (!ParseBytes(text.substr(slash + 1), &denominator) || denominator == 0))) {
       Fail("dram_bytes_per_cycle " + JsonText(value) +
-           " is neither a whole number nor a fraction like \"25/2\"");
+           " is neither a whole number above 0 nor a fraction like \"25/2\"");
     }
     choices.push_back({text,
                        {{dram + ".bytes_per_cycle_numerator", numerator},
@@ -135,8 +174,11 @@ std::vector<Choice> Buffers(const Json& grid, const Json& hardware) {
       choices.push_back({std::to_string(bytes), {{level + ".capacity_bytes", bytes}}});
       continue;
     }
-    if (!value.contains("bytes"))
-      Fail("buffer_bytes " + JsonText(value) + " has no bytes");
+    if (!value.contains("bytes")) {
+      Fail("buffer_bytes " + JsonText(value) +
+           " has no \"bytes\"; {\"bytes\": 65536, \"read_pj_per_bit\": 0.1} would be "
+           "right");
+    }
     const uint64_t bytes = BytesOf(value["bytes"]);
     Choice choice = {std::to_string(bytes), {{level + ".capacity_bytes", bytes}}};
     for (const auto& [field, number] : value.items()) {
@@ -151,7 +193,10 @@ std::vector<Choice> Buffers(const Json& grid, const Json& hardware) {
 std::vector<Choice> Sets(const Json& grid) {
   std::vector<Choice> choices = {{"", {}}};
   if (!grid.contains("set")) return choices;
-  if (!grid["set"].is_object()) Fail("\"set\" is not an object of fields");
+  if (!grid["set"].is_object()) {
+    Fail("\"set\" " + JsonText(grid["set"]) +
+         " is no object of fields; {\"macs_per_cycle\": [256, 512]} would be right");
+  }
   for (const auto& [field, unused] : grid["set"].items()) {
     std::vector<Choice> more;
     for (const Choice& choice : choices) {
@@ -184,8 +229,7 @@ struct Network {
 std::vector<Network> Networks(const Json& grid) {
   std::vector<int32_t> batches;
   for (const Json& batch : ListOf(grid, "batch")) {
-    batches.push_back(static_cast<int32_t>(CountOf(batch, "batch", 4096)));
-    if (batches.back() == 0) Fail("batch 0");
+    batches.push_back(static_cast<int32_t>(CountOf(batch, "batch", 1, 4096)));
   }
   if (batches.empty()) batches.push_back(1);
   std::vector<Network> networks;
@@ -196,7 +240,8 @@ std::vector<Network> Networks(const Json& grid) {
       continue;
     }
     if (FileExtension(name).empty()) {
-      Fail("no network is called " + name + "; sluice zoo --list names them");
+      Fail("no network is called " + name +
+           "; sluice zoo --list names them, and a file's name has an ending");
     }
     networks.push_back({name, Identity(name, false, ReadGraph(name, "dse")), {1}});
   }
@@ -212,11 +257,17 @@ void CheckKeys(const Json& grid) {
   for (const auto& [key, unused] : grid.items()) {
     if (std::none_of(std::begin(known), std::end(known),
                      [&key = key](const char* k) { return key == k; })) {
-      Fail("there is no key \"" + key + "\"; sluice dse --help lists them");
+      Fail("there is no key \"" + key + "\"; there are " +
+           Listed({std::begin(known), std::end(known)}));
     }
   }
   for (const char* key : {"networks", "hardware"}) {
-    if (!grid.contains(key)) Fail(std::string("\"") + key + "\" is missing");
+    if (!grid.contains(key)) {
+      Fail(std::string("\"") + key + "\" is missing; " +
+           (key == std::string("networks")
+                ? "names of the zoo (sluice zoo --list) or files would be right"
+                : "presets (sluice hw --list) or files would be right"));
+    }
   }
 }
 
@@ -225,20 +276,25 @@ std::string Scalar(const Json& grid, const char* key, const std::string& other) 
 }
 
 void ReadOptions(const Json& grid, Grid* out) {
+  const auto shown = [&](const char* key) { return JsonText(grid[key]); };
   const std::string solver = Scalar(grid, "solver", "default");
-  if (!FindSolver(solver, &out->solver)) Fail("no solver is called " + solver);
+  if (!FindSolver(solver, &out->solver)) {
+    Fail("solver " + shown("solver") + " is none of " + Listed(SolverNames()));
+  }
   const std::string objective = Scalar(grid, "objective", "edp");
   if (objective != "edp" && objective != "latency" && objective != "energy") {
-    Fail("the objective is edp, latency or energy, not " + objective);
+    Fail("objective " + shown("objective") + " is none of edp, latency, energy");
   }
   out->energy_exponent = objective == "latency" ? 0 : 1;
   out->delay_exponent = objective == "energy" ? 0 : 1;
   const std::string deadline = Scalar(grid, "deadline", "0ms");
   if (!ParseDuration(deadline, &out->deadline_ns)) {
-    Fail("deadline " + deadline + " is no time like 50ms");
+    Fail("deadline " + shown("deadline") +
+         " is no time; a number with its unit, as \"50ms\" or "
+         "\"2s\", would be right");
   }
   const auto count = [&](const char* key, uint64_t most) {
-    return grid.contains(key) ? CountOf(grid[key], key, most) : 0;
+    return grid.contains(key) ? CountOf(grid[key], key, 0, most) : 0;
   };
   out->iterations = count("iterations", uint64_t{1} << 60);
   out->seed = count("seed", ~uint64_t{0});
@@ -254,7 +310,12 @@ size_t AddHardware(Json hardware, const std::vector<const Choice*>& choices,
     if (choice == nullptr) continue;
     for (const Change& change : choice->changes) Apply(change, &hardware);
   }
-  grid->hardware.push_back(HardwareFromJson(JsonText(hardware)));
+  try {
+    grid->hardware.push_back(HardwareFromJson(JsonText(hardware)));
+  } catch (const Failure& failure) {  // its line is not one of the user's file
+    const std::string why = failure.what();
+    Fail(why.substr(0, why.rfind(" (line")));
+  }
   return grid->hardware.size() - 1;
 }
 

@@ -142,10 +142,19 @@ Status CheckFixed(const LiveRangeSet& set, Arena* arena, Diagnostic* diagnostic)
 
 Status CheckLiveRanges(const LiveRangeSet& set, int64_t capacity, Arena* arena,
                        Diagnostic* diagnostic) {
-  if (capacity < 0 || capacity > kMaxBytes || set.bank_bytes < 0 ||
-      set.bank_bytes > kMaxBytes / kMaxBanks || set.buffers.size() > UINT32_MAX / 4) {
-    return Fail(diagnostic, Status::kBadInput, "placement")
-        .Text("capacity, bank size or buffer count out of range");
+  const struct {
+    const char* text;
+    int64_t number, most;
+  } limits[] = {{"the capacity is # bytes; 0 to # would be right", capacity, kMaxBytes},
+                {"a bank has # bytes; 0 (no banks) to # would be right", set.bank_bytes,
+                 kMaxBytes / kMaxBanks},
+                {"there are # buffers; 0 to # would be right",
+                 static_cast<int64_t>(set.buffers.size()), UINT32_MAX / 4}};
+  for (const auto& limit : limits) {
+    if (limit.number < 0 || limit.number > limit.most) {
+      return Fail(diagnostic, Status::kBadInput, "placement")
+          .Say(limit.text, limit.number, limit.most);
+    }
   }
   int64_t total = 0;
   for (uint32_t i = 0; i < set.buffers.size(); ++i) {
@@ -156,7 +165,11 @@ Status CheckLiveRanges(const LiveRangeSet& set, int64_t capacity, Arena* arena,
     if (region.begin >= region.end || region.bytes <= 0 || region.offset < 0 ||
         region.bytes > kMaxBytes || region.offset > kMaxBytes) {
       return Fail(diagnostic, Status::kBadInput, "placement")
-          .Say("reserved region # is inverted, empty or out of range", r);
+          .Say(
+              "reserved region # has # bytes at # during #..#; a later end, an offset "
+              "from 0 "
+              "and bytes from 1 to # would be right",
+              r, region.bytes, region.offset, region.begin, region.end, kMaxBytes);
     }
   }
   ArenaScope scope(arena);

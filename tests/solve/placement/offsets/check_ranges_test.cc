@@ -102,7 +102,16 @@ TEST_CASE("live ranges that only just obey the rules are taken") {
   CHECK(CheckLiveRanges(b.Set(), 32, &ground.arena, &ground.diagnostic) ==
         Status::kBadInput);
   CHECK(std::string(ground.diagnostic.message) ==
-        "reserved region 0 is inverted, empty or out of range");
+        "reserved region 0 has 16 bytes at 0 during 3..3; a later end, an offset from "
+        "0 and "
+        "bytes from 1 to 1152921504606846976 would be right");
   CHECK(CheckLiveRanges(b.Set(), -1, &ground.arena, &ground.diagnostic) ==
         Status::kBadInput);
+  CHECK(std::string(ground.diagnostic.message) ==
+        "the capacity is -1 bytes; 0 to 1152921504606846976 would be right");
+  b.bank_bytes = -16;
+  CHECK(CheckLiveRanges(b.Set(), 32, &ground.arena, &ground.diagnostic) ==
+        Status::kBadInput);
+  CHECK(std::string(ground.diagnostic.message) ==
+        "a bank has -16 bytes; 0 (no banks) to 18014398509481984 would be right");
 }
