@@ -3,6 +3,7 @@
 
   mutants.py --build build/release --room verify [--sample 40] [--seed 1]
   mutants.py --build build/release --room verify --each 20 [--files 'src/verify/b*']
+  mutants.py --build build/release --room verify --again FILE
 
 A change swaps an operator, a condition or a constant in one line of the room's sources. All
 changes of a sample are built once, as switches: the expression is there twice, and the
@@ -13,7 +14,10 @@ With --each, the sample has as many changes of every file, and the counts are pr
 
 Needs a configured and built folder with compile_commands.json; changes nothing in it but its
 folder `mutants`. Every test case runs once without a change, which tells what changes it
-reaches; a change is tried on these alone. Exit code 1 when more survive than --most percent.
+reaches; a change is tried on these alone. With --again, only changes are tried that survived
+in the output FILE of an earlier run, so that the whole room is tried on the short cases of
+one suite (--suites 1 --longest 1) first, and what is left on all of them.
+Exit code 1 when more survive than --most percent.
 """
 import argparse
 import json
@@ -136,6 +140,17 @@ def pick(every, arguments):
     return sample
 
 
+def survivors_in(output, root, every):
+    """Of all changes, those that survived in the output of an earlier run."""
+    lines = set()
+    for line in pathlib.Path(output).read_text(encoding="utf-8").splitlines():
+        if line.startswith("survives: "):
+            name, _, change = line[len("survives: "):].split(":", 2)
+            lines.add((name, change.replace("  (not reached)", "").strip()))
+    return [c for c in every
+            if (str(c[0].relative_to(root)), f"{c[2]}  =>  {c[3][2]}") in lines]
+
+
 def known(root):
     """Argued lines; a line followed by "  =>  " and an expression is argued for that change."""
     path = root / "tests/mutants/equivalent.txt"
@@ -161,7 +176,7 @@ def compile_one(entry, path, text, folder, work):
     while "-MF" in arguments:
         del arguments[arguments.index("-MF"):arguments.index("-MF") + 2]
     # Compiled once and run for seconds: the last level counts.
-    arguments += ["-w", "-O1", "-I", str(path.parent)]
+    arguments += ["-w", "-O1", "-fno-lto", "-I", str(path.parent)]
     done = subprocess.run(arguments, cwd=folder, capture_output=True, text=True)
     if done.returncode == 0:
         return output, set()
@@ -275,6 +290,7 @@ def main():
     parser.add_argument("--sample", type=int, default=40)
     parser.add_argument("--each", type=int, default=0, help="changes of every file instead")
     parser.add_argument("--files", default="*", help="only these sources")
+    parser.add_argument("--again", help="only what survived in this output of an earlier run")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--suites", type=int, default=99, help="only the first ones")
     parser.add_argument("--longest", type=float, default=MOST_SECONDS,
@@ -290,7 +306,9 @@ def main():
         entries.setdefault(entry["file"], entry)
     every = [c for c in collect(root, patterns)
              if str(c[0]) in entries and c[0].match(arguments.files)]
-    sample = pick(every, arguments)
+    if arguments.again:
+        every = survivors_in(arguments.again, root, every)
+    sample = every if arguments.again else pick(every, arguments)
     work = build / "mutants" / arguments.room
     work.mkdir(parents=True, exist_ok=True)
     objects, dropped = build_objects(sample, entries, work)
