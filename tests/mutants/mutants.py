@@ -78,7 +78,7 @@ static inline int sluice_mutant(int n) {
 """
 # A change that makes a test hang is noticed: seconds of CPU, so that a busy machine does not
 # count as one, many times what the tests take without a change.
-LEAST_SECONDS, TIMES = 10, 10
+LEAST_SECONDS, TIMES = 2, 10
 # Cases that take less run together in one process.
 SHORT_SECONDS = 0.3
 MOST_SECONDS = 300

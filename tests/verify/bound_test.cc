@@ -8,6 +8,7 @@
 
 #include "cases.h"
 #include "judged_case.h"
+#include "support/host_case.h"
 
 namespace sluice_test {
 namespace {
@@ -352,6 +353,78 @@ TEST_CASE("bound: memories beside the DRAM, each at its best") {
   // written to what is read only.
   CHECK(EnergyOf(on.own.judge, all) ==
         1000 + 8 * (40 * 3 + 60 * 3 + (40 + 60) * 13 + 20 * (2 + 11)));
+}
+
+// Layers of one input and one output each, in a row, on [1,4,4,8]. The bytes that each
+// must store, by hand: only an output, or what the host reads of what an engine makes.
+TEST_CASE("bound: what is stored, where hosts and views stand between engines") {
+  struct Row {
+    std::vector<uint16_t> ops;
+    std::vector<double> stored;
+  };
+  const uint16_t host = SLUICE_OP_OPAQUE, view = SLUICE_OP_RESHAPE,
+                 engine = SLUICE_OP_REQUANTIZE;
+  const Row rows[] = {
+      {{engine, engine}, {0, 128}},        {{engine, engine, host}, {0, 128, 0}},
+      {{engine, view, host}, {128, 0, 0}}, {{host, view}, {0, 0}},
+      {{host, engine}, {0, 128}},          {{host, host}, {0, 0}}};
+  for (const Row& row : rows) {
+    CAPTURE(&row - rows);
+    Case c = ConvCase();
+    c.graph = {};
+    c.graph.tensors.push_back({{1, 4, 4, 8}, SLUICE_DTYPE_INT8, 1});
+    for (size_t l = 0; l < row.ops.size(); ++l) {
+      const uint16_t op = row.ops[l];
+      const uint32_t t = static_cast<uint32_t>(l);
+      std::vector<int32_t> attributes;
+      if (op == engine) attributes = {1, 1 << 30, 1, 2, -128, 127};
+      if (op == host) attributes = {100, 0, 0};
+      c.graph.layers.push_back({op, {t}, {t + 1}, attributes});
+      const bool last = l + 1 == row.ops.size();
+      c.graph.tensors.push_back(
+          {{1, 4, 4, 8}, SLUICE_DTYPE_INT8, static_cast<uint8_t>(last ? 2 : 0)});
+    }
+    const OwnJudge own{c};
+    const sluice::judge::LeastCosts least = LeastOf(own);
+    for (size_t l = 0; l < row.ops.size(); ++l) {
+      CHECK(least.layers[l].stored == row.stored[l]);
+    }
+  }
+}
+
+TEST_CASE("bound: of a table only the gathered rows are loaded") {
+  const OwnJudge own{GatherHostCase()};
+  const sluice::judge::LeastCosts least = LeastOf(own);
+  CHECK(least.layers[0].loaded == 12 + 24);  // the indices and three rows
+  CHECK(least.layers[0].constants == 0);
+  CHECK(least.layers[1].constants == 0);
+}
+
+// A weight gradient [K,1,1,C] of an error [1,1,5,K]: its columns are the weight's taps
+// and channels for each of the error's columns.
+TEST_CASE("bound: passes of an array for gradients, and none without MACs") {
+  GraphSpec g = ConvCase().graph;
+  g.tensors = {{{1, 8, 4, 8}, SLUICE_DTYPE_INT8, 1},
+               {{1, 8, 4, 6}, SLUICE_DTYPE_INT8, 1},
+               {{6, 3, 3, 8}, SLUICE_DTYPE_INT8, 2}};
+  g.layers = {{SLUICE_OP_WEIGHT_GRADIENT,
+               {0, 1},
+               {2},
+               {1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, -128, 127, 1 << 30, 1}}};
+  OneLayer on(g);
+  on.h.array.k = 5;
+  on.h.array.c = 3;
+  on.h.array.p = 7;
+  on.h.array.crosses_rows = true;
+  on.h.array.packs_filter = true;
+  on.h.macs_per_cycle = 105;
+  // 6 filters by 5; 72 weights for each of the error's 4 columns by 7; its 8 rows by 3.
+  CHECK(on.Cycles({6, 3, 3, 8}) == 2 * 42 * 3);
+  GraphSpec plain = HostAddCase().graph;
+  OneLayer off(plain);
+  off.h.array = on.h.array;
+  off.h.vector_ops_per_cycle = 10;
+  CHECK(off.Cycles({1, 2, 4, 8}) == 13);  // 128 by 10
 }
 
 TEST_CASE("bound: sums of layers, and whole units") {

@@ -82,6 +82,29 @@ TEST_CASE("follow: tensors lie in regions of their kind, apart and aligned") {
                 "from the start");
 }
 
+TEST_CASE("follow: steps of an operand keep to its elements, where it takes a step") {
+  // The parameters, int32 [1,1,8,3], two bytes too far apart from row to row.
+  Case c = ConvCase();
+  const uint32_t parameters = Transfer(&c, 1).dst;
+  const std::string name = std::to_string(parameters);
+  c.stream.region_bytes[SLUICE_REGION_GBUF] += 14;
+  Shape(&c, parameters).stride[2] += 2;
+  CheckRejected(c, "alignment",
+                "instance 0, instruction 1: operand " + name +
+                    " is not aligned to its element size");
+  c = ConvCase();
+  Shape(&c, parameters).stride[0] = 2;  // there is one along this axis
+  CheckAccepted(c);
+}
+
+TEST_CASE("follow: a state that nobody appends to needs no place") {
+  Case c = AppendCase();
+  c.graph.tensors.push_back({{1, 1, 1, 4}, SLUICE_DTYPE_INT8, 4, 0, 0});
+  c.places.push_back({});
+  c.places.back().region = 255;
+  CheckAccepted(c);
+}
+
 TEST_CASE("follow: outputs have a place, and are all there at the end") {
   Case c = ConvCase();
   c.places[3].region = 255;
