@@ -337,5 +337,73 @@ TEST_CASE("contents: random writes and reads, beside a memory of single bytes") 
   }
 }
 
+sluice::judge::Piece PieceOf(const Place& p) {
+  sluice::judge::Piece piece = {};
+  REQUIRE(MakeFrame(p.base, p.width, p.extent, p.stride, &piece.frame));
+  piece.box = BoxOf(piece.frame);
+  piece.rows = RowsOf(piece.box);
+  piece.begin = p.base;
+  piece.end = p.end();
+  for (int a = 0; a < 4; ++a) piece.origin[a] = p.origin[a];
+  return piece;
+}
+
+using Elements = std::multiset<std::pair<int64_t, Element>>;  // with their addresses
+
+void AddElements(const Place& p, Elements* to) {
+  p.ForEach([&](int64_t at, const Element& element) { to->insert({at, element}); });
+}
+
+Elements ElementsOf(const sluice::judge::Piece& piece) {
+  Place p = {0, piece.frame.width, piece.frame.base, {}, {1, 1, 1, 1}, {}};
+  for (int a = 0; a < 4; ++a) p.origin[a] = piece.origin[a];
+  for (uint32_t d = 0; d < piece.frame.dims; ++d) {
+    p.extent[piece.frame.axis[d]] = piece.frame.count[d];
+    p.stride[piece.frame.axis[d]] = piece.frame.stride[d];
+  }
+  CHECK(piece.begin == p.base);
+  CHECK(piece.end == p.end());
+  Elements elements;
+  AddElements(p, &elements);
+  return elements;
+}
+
+TEST_CASE("contents: two pieces become one where one would hold the same") {
+  sluice::Rng rng(3);
+  int halves = 0, merged = 0;
+  for (int round = 0; round < 20000; ++round) {
+    // Two parts of one place; then one of them is changed a little, mostly.
+    Place a = RandomPlace(&rng, 0, 1 + rng.Below(2)), b = a;
+    const size_t along = rng.Below(4);
+    const int64_t whole = a.extent[along];
+    if (whole == 1) continue;
+    a.extent[along] = 1 + rng.Below(static_cast<uint32_t>(whole - 1));
+    b.extent[along] = whole - a.extent[along];
+    b.origin[along] += a.extent[along];
+    b.base += a.extent[along] * a.stride[along];
+    const uint32_t change = rng.Below(6);
+    const size_t axis = rng.Below(4);
+    if (change == 0) b.origin[axis] += 1;
+    if (change == 1) b.base += rng.Below(2) == 0 ? 1 : -1;
+    if (change == 2) b.stride[axis] += 1;
+    if (change == 3) b.extent[axis] = 1 + b.extent[axis] % 3;
+    if (change == 4) b.origin[axis] -= 1;
+    Frame frame;
+    if (!MakeFrame(b.base, b.width, b.extent, b.stride, &frame)) continue;
+    Elements both;
+    AddElements(a, &both);
+    AddElements(b, &both);
+    const bool swap = rng.Below(2) == 0;
+    sluice::judge::Piece older = PieceOf(swap ? b : a), newer = PieceOf(swap ? a : b);
+    const bool one = TryMerge(older, &newer);
+    if (change == 5) REQUIRE(one);
+    if (one) REQUIRE(ElementsOf(newer) == both);
+    halves += change == 5;
+    merged += one;
+  }
+  CHECK(halves > 500);
+  CHECK(merged > halves);
+}
+
 }  // namespace
 }  // namespace sluice_test

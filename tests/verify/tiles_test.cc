@@ -248,6 +248,57 @@ TEST_CASE("tiles: without a sum each tile is first and last") {
   CheckRejected(c, "accumulate");
 }
 
+// One tile whose result lies just over its only input.
+Case OverItsInput(uint16_t op, const std::vector<int32_t>& attributes) {
+  Case c;
+  const uint8_t i8 = SLUICE_DTYPE_INT8;
+  const Four box = {1, 2, 4, 8};
+  c.graph.tensors = {{{1, 2, 4, 8}, i8, 1, 0, 0}, {{1, 2, 4, 8}, i8, 2, 0, 0}};
+  c.graph.layers.push_back({op, {0}, {1}, attributes});
+  c.places = {PlaceAt(SLUICE_REGION_INPUT, 0, box, i8),
+              PlaceAt(SLUICE_REGION_OUTPUT, 0, box, i8)};
+  BlockBuilder& b = OneBlock(&c, 64, 0, 64, 64, 0);
+  c.stream.AddKernel(op, 0, attributes);
+  const uint32_t x = b.Dense(0, i8, box, 0);
+  b.Load(b.Dense(2, i8, box, 0), x);
+  sluice_tile_t tile = EmptyTile(0, 64);
+  tile.input0 = tile.output = x;
+  b.Compute(tile, {After(kDmaEngine, 1)});
+  b.Store(x, b.Dense(3, i8, box, 0), {After(ComputeEngine(0), 1)});
+  c.report = {0, 64, 64};
+  return c;
+}
+
+TEST_CASE("tiles: only what goes element by element may lie over its input") {
+  CheckAccepted(OverItsInput(SLUICE_OP_REQUANTIZE, {1, 1 << 30, 1, 2, -128, 127}));
+  CheckRejected(OverItsInput(SLUICE_OP_TRANSPOSE, {0, 1, 2, 3}), "order");
+  CheckRejected(OverItsInput(SLUICE_OP_MAX_POOL, {1, 1, 1, 1, 0, 0, 0, 0, -128, 127}),
+                "order");
+}
+
+TEST_CASE("tiles: a box of a sum that leaves the output, or of no sum, is refused") {
+  Case c = AccumulateCase();
+  Tile(&c, 1).origin[1] = 1;  // two rows of two
+  CheckRejected(c, "tile");
+  // An accumulator of the right kind makes no sum of what has none.
+  for (const uint8_t flags : {SLUICE_FLAG_FIRST, SLUICE_FLAG_LAST}) {
+    c = AddCase();
+    BlockBuilder& b = c.stream.blocks[0];
+    Tile(&c, 0).accumulator = b.Dense(0, SLUICE_DTYPE_INT32, {1, 2, 4, 8}, 384);
+    c.stream.region_bytes[SLUICE_REGION_GBUF] = 640;
+    At(&c, kCompute, 1).record.flags = flags;
+    CheckRejected(c, "accumulate");
+  }
+}
+
+TEST_CASE("tiles: an array demands nothing of tiles without MACs") {
+  Judged judged(AddCase());
+  sluice::MacArray* array = &judged.hardware.array;
+  array->k = array->c = array->p = 16;
+  array->demands = 7;
+  CHECK(judged.OfImage(AddCase().stream.Image()).rule == "");
+}
+
 // The convolution's tiles have 2 of 8 rows, and all of 4 columns and 8 channels.
 TEST_CASE("tiles: what an array demands of tiles, which may end where the layer does") {
   const Case c = ConvCase();
