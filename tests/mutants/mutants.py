@@ -15,8 +15,8 @@ With --each, the sample has as many changes of every file, and the counts are pr
 Needs a configured and built folder with compile_commands.json; changes nothing in it but its
 folder `mutants`. Every test case runs once without a change, which tells what changes it
 reaches; a change is tried on these alone. With --again, only changes are tried that survived
-in the output FILE of an earlier run, so that the whole room is tried on the short cases of
-one suite (--suites 1 --longest 1) first, and what is left on all of them.
+in the output FILE of an earlier run and are not argued since, so that the whole room is tried
+on the short cases of one suite (--suites 1 --longest 1) first, and what is left on all of them.
 Exit code 1 when more survive than --most percent.
 """
 import argparse
@@ -115,6 +115,12 @@ def changes_of(line):
                     yield before, expression, changed, after
                 at = expression.find(old, at + len(old))
         return
+
+
+def is_argued(change, root, equivalent):
+    path, _, text, (_, _, changed, _) = change
+    name = str(path.relative_to(root))
+    return bool({(name, text), (name, f"{text}  =>  {changed}")} & equivalent)
 
 
 def collect(root, patterns):
@@ -306,8 +312,10 @@ def main():
         entries.setdefault(entry["file"], entry)
     every = [c for c in collect(root, patterns)
              if str(c[0]) in entries and c[0].match(arguments.files)]
+    equivalent = known(root)
     if arguments.again:
-        every = survivors_in(arguments.again, root, every)
+        every = [c for c in survivors_in(arguments.again, root, every)
+                 if not is_argued(c, root, equivalent)]
     sample = every if arguments.again else pick(every, arguments)
     work = build / "mutants" / arguments.room
     work.mkdir(parents=True, exist_ok=True)
@@ -320,7 +328,6 @@ def main():
             if test[0] <= arguments.longest and test[1:3] not in names:  # a part of a suite has run before the whole
                 names.add(test[1:3])
                 tests.append(test)
-    equivalent = known(root)
     counts = {}  # of a file: tried, argued equivalent, survived
     for index, (path, number, text, change) in enumerate(sample):
         if index in dropped:
@@ -330,7 +337,7 @@ def main():
         count[0] += 1
         if notice(tests, index, build):
             continue
-        if {(name, text), (name, f"{text}  =>  {change[2]}")} & equivalent:
+        if is_argued(sample[index], root, equivalent):
             count[1] += 1
             continue
         count[2] += 1

@@ -126,6 +126,63 @@ TEST_CASE("ability: each limit of a row refuses what is above it, and nothing el
   }
 }
 
+TEST_CASE("ability: of a window the columns have limits of their own") {
+  for (Case c : {TallConvCase(), TallPoolCase()}) {
+    std::vector<int32_t>& attributes = c.graph.layers[0].attributes;
+    if (c.hardware.ops[0].op == SLUICE_OP_MAX_POOL) {
+      std::swap(attributes[SLUICE_POOL_WINDOW_H], attributes[SLUICE_POOL_WINDOW_W]);
+      std::swap(attributes[SLUICE_POOL_STRIDE_H], attributes[SLUICE_POOL_STRIDE_W]);
+      c.graph.tensors[1].dims = {1, 8, 1, 8};
+    } else {
+      std::swap(attributes[SLUICE_CONV_PAD_TOP], attributes[SLUICE_CONV_PAD_LEFT]);
+      std::swap(attributes[SLUICE_CONV_PAD_BOTTOM], attributes[SLUICE_CONV_PAD_RIGHT]);
+      std::swap(attributes[SLUICE_CONV_STRIDE_H], attributes[SLUICE_CONV_STRIDE_W]);
+      std::swap(attributes[SLUICE_CONV_DILATION_H], attributes[SLUICE_CONV_DILATION_W]);
+      c.graph.tensors[1].dims = {8, 1, 3, 8};
+      c.graph.tensors[3].dims = {1, 8, 1, 8};
+    }
+    CHECK(IsAble(c));
+    for (const auto limit : {&OpSpec::max_kernel_w, &OpSpec::max_stride}) {
+      const OpSpec free = c.hardware.ops[0];
+      const uint32_t enough = limit == &OpSpec::max_stride ? 2 : 3;
+      c.hardware.ops[0].*limit = enough;
+      CHECK(IsAble(c));
+      c.hardware.ops[0].*limit = enough - 1;
+      CHECK_FALSE(IsAble(c));
+      c.hardware.ops[0] = free;
+    }
+  }
+}
+
+TEST_CASE("ability: the parameters say how many scales a convolution has") {
+  struct Row {
+    int32_t multiplier, step;
+    uint32_t bit;
+  };
+  for (const Row& row : {Row{1 << 30, 0, 1}, Row{1 << 29, 0, 2}, Row{1 << 29, 1, 4}}) {
+    Case c = ConvCase();
+    std::vector<int32_t> parameters;
+    for (int32_t k = 0; k < 8; ++k) {
+      parameters.insert(parameters.end(), {0, row.multiplier + k * row.step, 1});
+    }
+    c.graph.tensors[2] = c.graph.Inline({8, 3}, SLUICE_DTYPE_INT32, parameters);
+    c.hardware.ops = {{SLUICE_OP_CONV}};
+    for (const uint32_t bit : {1u, 2u, 4u}) {
+      c.hardware.ops[0].requantise = bit;
+      CHECK(IsAble(c) == (bit == row.bit));
+    }
+  }
+}
+
+TEST_CASE("ability: a call may declare up to 2^50 cycles") {
+  Case c = HostAddCase();
+  HostCall(&c).cycles_lo = 0;
+  HostCall(&c).cycles_hi = 1 << 18;
+  CheckAccepted(c);
+  HostCall(&c).cycles_lo = 1;
+  CheckRejected(c, "cycles");
+}
+
 TEST_CASE("ability: rows are asked for tiles and gathers, not for opaque layers") {
   Case c = GatherHostCase();
   c.hardware.ops = {{SLUICE_OP_MAXIMUM}};

@@ -9,6 +9,7 @@
 #include "cases.h"
 #include "judged_case.h"
 #include "support/host_case.h"
+#include "verify/reuse.h"
 
 namespace sluice_test {
 namespace {
@@ -423,8 +424,50 @@ TEST_CASE("bound: passes of an array for gradients, and none without MACs") {
   GraphSpec plain = HostAddCase().graph;
   OneLayer off(plain);
   off.h.array = on.h.array;
+  off.h.array.fill_cycles = 1000;
   off.h.vector_ops_per_cycle = 10;
   CHECK(off.Cycles({1, 2, 4, 8}) == 13);  // 128 by 10
+}
+
+// A product whose operands do not fit loads again; shares of the port and of the MACs, each
+// by its rate, bound the cycles.
+TEST_CASE("bound: what a product loads again costs energy, and cycles with the MACs") {
+  GraphSpec g = ConvCase().graph;
+  g.tensors[0].dims = g.tensors[3].dims = {1, 12, 8, 96};
+  g.tensors[1].dims = {96, 1, 1, 96};
+  g.tensors[2] = {{96, 3}, SLUICE_DTYPE_INT32, 3, 3, 2};
+  g.layers[0].attributes = {1, 1, 1, 1};
+  OneLayer on(g);
+  on.levels[3].capacity_bytes = 1024;
+  on.levels[4].bandwidth = {4, 3};
+  on.SetEnergy(4, 5, 6);
+  on.h.macs_per_cycle = 10;
+  on.h.node_cols = 2;
+  sluice::judge::Price prices[5];
+  prices[0].byte = 8 * (5 + 13);
+  prices[0].mac = 3;
+  for (int i = 1; i <= 4; ++i) {
+    prices[i].byte = i / 4.0 * 3 / 4;
+    prices[i].mac = (1 - i / 4.0) / (2 * 10);
+  }
+  double more[5];
+  REQUIRE(FindReuse(on.own.judge, prices, 5, more) == sluice::Status::kOk);
+  REQUIRE(more[0] > 0);
+  sluice::judge::LeastCosts least = {};
+  least.enough = 0;  // not by room
+  REQUIRE(FindLeastCosts(on.own.judge, {}, &least) == sluice::Status::kOk);
+  CHECK(least.again_pj == doctest::Approx(more[0]).epsilon(1e-12));
+  const sluice::judge::LeastOfLayer& all = least.layers[0];
+  CHECK(least.energy_pj ==
+        doctest::Approx(EnergyOf(on.own.judge, all) + more[0]).epsilon(1e-12));
+  double cycles = 0;
+  for (int i = 1; i <= 4; ++i) {
+    const double once = (all.constants + all.loaded + all.stored) * prices[i].byte +
+                        all.macs * prices[i].mac;
+    if (more[i] > 0 && once + more[i] > cycles) cycles = once + more[i];
+  }
+  CHECK(cycles > 0);
+  CHECK(least.beyond == doctest::Approx(cycles).epsilon(1e-12));
 }
 
 TEST_CASE("bound: sums of layers, and whole units") {

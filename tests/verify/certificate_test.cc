@@ -133,6 +133,16 @@ TEST_CASE(
   CHECK(c.Message().find("energy with again_pj") != std::string::npos);
 }
 
+TEST_CASE("certificate: cycles of the caller's tiles come on top of the layers'") {
+  Certified c;
+  c.certificate().caller_cycles = 1000;
+  CHECK(c.Message().find("the certificate's compute_cycles is ") == 0);
+  c.certificate().compute_cycles += 1000;
+  c.own.judged.plan.report.bound_latency_cycles =
+      std::max(c.certificate().compute_cycles, c.certificate().port_cycles);
+  CHECK(c.Message() == "");
+}
+
 TEST_CASE("certificate: the report's bounds are its own") {
   Certified c;
   sluice_report_t& report = c.own.judged.plan.report;
