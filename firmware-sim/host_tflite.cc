@@ -92,6 +92,7 @@ int64_t LiteTypeBytes(int type) {
 }
 
 int64_t LiteTensor::Int(int64_t i) const {
+  if (!Has(i)) return 0;
   switch (type) {
     case kLiteInt8:
       return static_cast<int8_t>(bytes[i]);
@@ -116,6 +117,7 @@ int64_t LiteTensor::Int(int64_t i) const {
 }
 
 void LiteTensor::SetInt(int64_t i, int64_t value) const {
+  if (!Has(i)) return;
   const int64_t size = LiteTypeBytes(type);
   std::memcpy(bytes + size * i, &value, static_cast<size_t>(size));
 }
@@ -297,7 +299,13 @@ const HostFunction* FindLiteFunction(const std::string& name) {
       map["tflite." + op] = [f](const HostOperands& in, const HostOperands& out) {
         LiteCall call;
         const bool read = ReadCall(in, out, &call) && !call.in.empty();
-        return read && call.in[0].there() ? f(call) : std::string(kLiteOperands);
+        if (!read || !call.in[0].there()) return std::string(kLiteOperands);
+        bool fault = false;
+        for (auto* tensors : {&call.in, &call.out}) {
+          for (LiteTensor& t : *tensors) t.fault = &fault;
+        }
+        const std::string wrong = f(call);
+        return fault ? std::string(kLiteOperands) : wrong;
       };
     }
     return map;

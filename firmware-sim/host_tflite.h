@@ -47,6 +47,9 @@ struct LiteTensor {
   LiteShape shape;
   int64_t count = 0;
   uint8_t* bytes = nullptr;
+  // Set where an element is asked for that is not there, or is no float: options may name
+  // types and extents that the function does not expect together.
+  bool* fault = nullptr;
 
   bool there() const { return type >= 0; }
   bool Is(int wanted) const { return type == wanted; }
@@ -54,12 +57,23 @@ struct LiteTensor {
   size_t rank() const { return shape.size(); }
   int64_t Int(int64_t i) const;                 // any integer type, widened
   void SetInt(int64_t i, int64_t value) const;  // wraps
+  bool Has(int64_t i) const {
+    const bool has = i >= 0 && i < count && there();
+    if (!has) *fault = true;
+    return has;
+  }
+  bool HasFloat(int64_t i) const {
+    if (!IsFloat()) *fault = true;
+    return IsFloat() && Has(i);
+  }
   float Float(int64_t i) const {
-    float value;
-    std::memcpy(&value, bytes + 4 * i, 4);
+    float value = 0;
+    if (HasFloat(i)) std::memcpy(&value, bytes + 4 * i, 4);
     return value;
   }
-  void SetFloat(int64_t i, float value) const { std::memcpy(bytes + 4 * i, &value, 4); }
+  void SetFloat(int64_t i, float value) const {
+    if (HasFloat(i)) std::memcpy(bytes + 4 * i, &value, 4);
+  }
 };
 
 struct LiteCall {

@@ -15,6 +15,11 @@ size_t SizeOf(const LiteTensor& t) {
 void Copy(const LiteTensor& from, int64_t at, const LiteTensor& to, int64_t place,
           int64_t count = 1) {
   const size_t size = SizeOf(to);
+  if (from.type != to.type || !from.Has(at) || !from.Has(at + count - 1) ||
+      !to.Has(place) || !to.Has(place + count - 1)) {
+    *to.fault = true;
+    return;
+  }
   std::memcpy(to.bytes + static_cast<size_t>(place) * size,
               from.bytes + static_cast<size_t>(at) * size,
               static_cast<size_t>(count) * size);

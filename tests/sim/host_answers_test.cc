@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "base/rng.h"
+#include "firmware-sim/host_tflite.h"
 #include "tests/sim/host_case.h"
 
 namespace sluice_sim {
@@ -146,6 +147,114 @@ Answered Ask(const Call& call) {
   return answered;
 }
 
+// A function of TensorFlow Lite by its options: its tensors as type, bits of the scale, zero
+// point, rank and extents; the inputs stand first. Operands follow from them.
+struct LiteForm {
+  explicit LiteForm(const Call& call) : of(call) {
+    const std::vector<int32_t>& o = call.in.back().given;
+    size_t at = 3, operand = 0;
+    for (int32_t t = 0; t < o[0] + o[1]; ++t) {
+      const size_t size = 4 + static_cast<size_t>(o[at + 3]);
+      tensors.emplace_back(o.begin() + static_cast<long>(at),
+                           o.begin() + static_cast<long>(at + size));
+      at += size;
+      Operand like = {SLUICE_DTYPE_INT8, {1, 1, 1, 1}, 'i', 0, 3, {}};
+      const bool input = t < o[0];
+      if (!input) like = call.out[static_cast<size_t>(t - o[0])];
+      if (input && tensors.back()[0] >= 0) like = call.in[operand++];
+      operands.push_back(like);
+    }
+    inputs = static_cast<size_t>(o[0]);
+    numbers.assign(o.begin() + static_cast<long>(at), o.end());
+  }
+  Call Made() const {
+    Call call = of;
+    Operand options = call.in.back();
+    call.in.clear();
+    call.out.clear();
+    options.given = {static_cast<int32_t>(inputs),
+                     static_cast<int32_t>(tensors.size() - inputs),
+                     static_cast<int32_t>(numbers.size())};
+    for (size_t t = 0; t < tensors.size(); ++t) {
+      const std::vector<int32_t>& tensor = tensors[t];
+      options.given.insert(options.given.end(), tensor.begin(), tensor.end());
+      if (tensor[0] < 0) continue;
+      Operand o = operands[t];
+      size_t count = 1;
+      for (size_t a = 4; a < tensor.size(); ++a)
+        count *= static_cast<size_t>(tensor[a]);
+      const int64_t width = LiteTypeBytes(tensor[0]);
+      if (count != o.count()) o.extent = {1, 1, 1, static_cast<int64_t>(count)};
+      if (o.kind == '=') o.given.resize(count);
+      if (width != static_cast<int64_t>(WidthOf(o.dtype))) {
+        o.dtype = width == 1   ? SLUICE_DTYPE_INT8
+                  : width == 2 ? SLUICE_DTYPE_INT16
+                  : width == 4 ? SLUICE_DTYPE_INT32
+                               : SLUICE_DTYPE_INT64;
+        if (o.kind == 'f') o.kind = 'i';
+      }
+      (t < inputs ? call.in : call.out).push_back(o);
+    }
+    options.given.insert(options.given.end(), numbers.begin(), numbers.end());
+    options.extent = {1, 1, 1, static_cast<int64_t>(options.given.size())};
+    call.in.push_back(options);
+    return call;
+  }
+
+  const Call& of;
+  std::vector<std::vector<int32_t>> tensors;
+  std::vector<Operand> operands;
+  std::vector<int32_t> numbers;
+  size_t inputs;
+};
+
+// Calls that differ in what one tensor is, or by one tensor.
+std::vector<Call> OtherForms(const Call& call) {
+  const LiteForm form(call);
+  std::vector<Call> calls;
+  for (size_t t = 0; t < form.tensors.size(); ++t) {
+    const auto with = [&](auto change) {
+      LiteForm other = form;
+      change(&other.tensors[t]);
+      calls.push_back(other.Made());
+    };
+    using Numbers = std::vector<int32_t>;
+    for (const int type :
+         {kLiteFloat, kLiteInt32, kLiteUint8, kLiteInt64, kLiteInt16, kLiteInt8}) {
+      with([&](Numbers* tensor) { (*tensor)[0] = type; });
+    }
+    with([](Numbers* tensor) { (*tensor)[1] = 0; });
+    with([](Numbers* tensor) {
+      *tensor = {(*tensor)[0], (*tensor)[1], (*tensor)[2], 0};
+    });
+    with([](Numbers* tensor) {
+      ++(*tensor)[3];
+      tensor->insert(tensor->begin() + 4, 1);
+    });
+    with([](Numbers* tensor) {
+      ++(*tensor)[3];
+      tensor->insert(tensor->begin() + 4, 2);
+    });
+    if (form.tensors[t].size() > 4) {
+      with([](Numbers* tensor) { ++tensor->back(); });
+      with([](Numbers* tensor) { ++(*tensor)[4]; });
+    }
+    const bool input = t < form.inputs;
+    if (input) with([](Numbers* tensor) { (*tensor)[0] = -1; });
+    const long at = static_cast<long>(t);
+    LiteForm fewer = form, more = form;
+    fewer.tensors.erase(fewer.tensors.begin() + at);
+    fewer.operands.erase(fewer.operands.begin() + at);
+    fewer.inputs -= input ? 1 : 0;
+    calls.push_back(fewer.Made());
+    more.tensors.insert(more.tensors.begin() + at, form.tensors[t]);
+    more.operands.insert(more.operands.begin() + at, form.operands[t]);
+    more.inputs += input ? 1 : 0;
+    calls.push_back(more.Made());
+  }
+  return calls;
+}
+
 // Which calls are refused that differ in one option, in one operand's type or by one
 // operand: a hash of yes and no. Options are the last input.
 std::string RefusalsOf(const Call& call) {
@@ -170,6 +279,9 @@ std::string RefusalsOf(const Call& call) {
     changed = call;
     changed.in[i].extent[0] = 2;
     ask(changed);
+  }
+  if (call.name.compare(0, 7, "tflite.") == 0) {
+    for (const Call& other : OtherForms(call)) ask(other);
   }
   for (size_t i = 0; i < call.out.size(); ++i) {
     Call changed = call;

@@ -114,6 +114,7 @@ struct Machine {
     judge.stream.region_limit[SLUICE_REGION_GBUF] = kBytes;
     one_engine = dram && dram_engines == 1;
     memory = dram ? 1 + SLUICE_REGION_WORKSPACE : 0;
+    waits = 2 + rng.Below(12);
     last.assign(kEngines, {});
     bytes.resize(kBytes);
   }
@@ -122,7 +123,7 @@ struct Machine {
     const uint32_t e = one_engine ? 0 : rng.Below(kEngines);
     std::array<uint32_t, kEngines> clock = last[e];
     for (uint32_t other = 0; other < kEngines; ++other) {
-      if (other == e || rng.Below(8) == 0) continue;
+      if (other == e || rng.Below(waits) == 0) continue;
       const std::array<uint32_t, kEngines>& known = last[other];
       for (uint32_t c = 0; c < kEngines; ++c) clock[c] = std::max(clock[c], known[c]);
       clock[other] = std::max(clock[other], position[other]);
@@ -141,7 +142,7 @@ struct Machine {
   sluice::judge::Visit visit = {};
   uint32_t first = 0;
   sluice::Rng rng;
-  uint32_t memory;
+  uint32_t memory, waits;
   bool one_engine;
   std::vector<std::array<uint32_t, kEngines>> last;
   std::array<uint32_t, kEngines> position = {};
@@ -291,7 +292,7 @@ struct Tried {
 void Follow(Machine* m, Tried* tried) {
   Contents contents(&m->judge);
   REQUIRE(InitContents(&contents) == Status::kOk);
-  const int64_t width = int64_t{1} << m->rng.Below(2);
+  const int64_t width = 1 + m->rng.Below(4) / 3;
   std::vector<Place> places;
   Status status = Status::kOk;
   for (int i = 0; i < 40 && status == Status::kOk; ++i) {
@@ -300,8 +301,8 @@ void Follow(Machine* m, Tried* tried) {
     const int64_t of = m->rng.Below(12) == 0 ? 3 - width : width;
     Place p = again ? places[m->rng.Below(static_cast<uint32_t>(places.size()))]
                     : RandomPlace(&m->rng, 0, of);
-    if (m->rng.Below(3) == 0) p = Within(&m->rng, p);
-    const bool read = again && m->rng.Below(2) == 0;
+    if (m->rng.Below(2) == 0) p = Within(&m->rng, p);
+    const bool read = again && m->rng.Below(3) != 0;
     if (read) {
       ++tried->reads;
       status = Read(m, &contents, p, m->rng.Below(4) != 0);
@@ -325,7 +326,7 @@ TEST_CASE("contents: random writes and reads, beside a memory of single bytes") 
   };
   for (const Kind& kind : {Kind{false, 1}, Kind{true, 1}, Kind{true, 2}}) {
     Tried tried;
-    for (uint32_t seed = 0; seed < 800; ++seed) {
+    for (uint32_t seed = 0; seed < 3000; ++seed) {
       CAPTURE(seed);
       Machine machine(seed, kind.dram, kind.engines);
       Follow(&machine, &tried);

@@ -206,6 +206,40 @@ TEST_CASE("contents: a read counts in full again after a part was overwritten") 
   CHECK(std::string(own.d.rule) == "order");
 }
 
+// An engine reads a box; another, ordered after it, writes over a part; a third, which knows
+// of neither, writes over bytes that only the first read.
+TEST_CASE("contents: a read counts for the bytes that a write left") {
+  struct Row {
+    Box read, write, other;
+  };
+  Box three = Box::At(0, 0, 2), two = Box::At(0, 0, 2);
+  three.Add(3, 4, 0);
+  two.Add(2, 8, 0);  // begins and ends where the three do
+  const Row rows[] = {{Box::At(0, 0, 16), Box::At(8, 0, 8), Box::At(0, 0, 8)},
+                      {Box::At(0, 0, 16), Box::At(0, 0, 8), Box::At(8, 0, 8)},
+                      {Box::At(0, 0, 16), Box::At(4, 0, 4), Box::At(8, 0, 8)},
+                      {three, two, Box::At(4, 0, 2)}};
+  for (const Row& row : rows) {
+    CAPTURE(&row - rows);
+    OwnJudge own;
+    own.judge.stream.nodes = 1;
+    sluice::judge::Visit visit = {};
+    own.judge.stream.visits = {&visit, 1};
+    uint32_t first = 0;
+    own.judge.stream.first_debug = {&first, 1};
+    const uint32_t nothing[] = {0, 0, 0}, the_read[] = {1, 0, 0};
+    Contents contents(&own.judge);
+    REQUIRE(InitContents(&contents) == Status::kOk);
+    EnterStep(&contents, {0, 0, 0, 1}, nothing);
+    REQUIRE(RecordRead(&contents, 0, row.read) == Status::kOk);
+    EnterStep(&contents, {0, 1, 1, 1}, the_read);
+    REQUIRE(Overwrite(&contents, 0, row.write, false) == Status::kOk);
+    EnterStep(&contents, {0, 2, 2, 1}, nothing);
+    CHECK(Overwrite(&contents, 0, row.other, false) == Status::kRejected);
+    CHECK(std::string(own.d.rule) == "order");
+  }
+}
+
 // Writes boxes of random rows over 512 bytes, root by root, and asks for each byte after
 // every 64 of them. Returns the work that each 64 writes took.
 std::vector<int64_t> WriteAtRandom(size_t rounds) {
