@@ -206,6 +206,24 @@ TEST_CASE("contents: a read counts in full again after a part was overwritten") 
   CHECK(std::string(own.d.rule) == "order");
 }
 
+TEST_CASE("contents: a part lies densely only with each step and its first element") {
+  const int64_t dense[4] = {64, 16, 4, 1};
+  int64_t index = 0;
+  Part part = {0, 1, {0, 1, 2, 3}, {1, 1, 4, 4}, 16 + 8 + 3, {0, 0, 4, 1}};
+  CHECK(LiesDensely(part, dense, &index));
+  CHECK(index == 27);
+  part.twin = 28;
+  CHECK(!LiesDensely(part, dense, &index));
+  part.twin = 27;
+  part.twin_stride[2] = 1;  // rows as columns
+  part.twin_stride[3] = 4;
+  CHECK(!LiesDensely(part, dense, &index));
+  part.twin_stride[3] = 1;
+  CHECK(!LiesDensely(part, dense, &index));
+  part.extent[2] = 1;
+  CHECK(LiesDensely(part, dense, &index));
+}
+
 // An engine reads a box; another, ordered after it, writes over a part; a third, which knows
 // of neither, writes over bytes that only the first read.
 TEST_CASE("contents: a read counts for the bytes that a write left") {
