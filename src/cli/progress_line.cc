@@ -18,7 +18,8 @@ constexpr char kClear[] = "\r\x1b[K";
 }  // namespace
 
 ProgressLine::ProgressLine(bool always)
-    : next_(Clock::now() + (always ? kPace : kPatience)),
+    : begin_(Clock::now()),
+      next_(begin_ + (always ? kPace : kPatience)),
       told_(always || isatty(STDERR_FILENO) != 0) {}
 
 ProgressLine::~ProgressLine() {
@@ -31,8 +32,10 @@ int32_t ProgressLine::Tell(void* user, uint64_t iterations, double cost) {
   if (now < line->next_) return 0;
   line->next_ = now + kPace;
   line->shown_ = true;
-  std::cerr << kClear << Grouped(iterations) << " iterations, "
-            << (cost > 0 ? "cost " : "no plan yet");
+  const std::chrono::duration<double> seconds = now - line->begin_;
+  std::cerr << kClear << Fixed(seconds.count(), 1) << " s, ";
+  if (iterations > 0) std::cerr << Grouped(iterations) << " iterations, ";
+  std::cerr << (cost > 0 ? "best cost so far " : "no plan yet");
   if (cost > 0) std::cerr << cost;
   std::cerr << std::flush;
   return 0;

@@ -26,7 +26,7 @@ class ProgressLine {
   static int32_t Tell(void* user, uint64_t iterations, double cost);
 
  private:
-  std::chrono::steady_clock::time_point next_;
+  std::chrono::steady_clock::time_point begin_, next_;
   bool told_, shown_ = false;
 };
 

@@ -217,7 +217,7 @@ def progress(tool, work):
     longer = [tool, "schedule", str(work / "model.slg"), "--hw", "mcu-256k", "--solver",
               "fusion", "--iterations", "1000000000000", "--deadline", "1500ms"]
     shown = on_terminal(longer)
-    check(re.search(r"[\d,]+ iterations, cost", shown), f"no progress: {shown!r}")
+    check(re.search(r"\d\.\d s, [\d,]+ iterations, best cost so far \d", shown), f"no progress: {shown!r}")
     check("\r" not in run(*longer).stderr, "progress in a pipe")
     begin = time.monotonic()
     quick = on_terminal([tool, "schedule", str(work / "model.slg"), "--hw", "mcu-256k",
