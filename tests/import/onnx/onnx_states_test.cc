@@ -54,8 +54,7 @@ TEST_CASE("onnx states: a run reads what the one before has written, zeros at fi
   CHECK(next({0, 0, 0, 0}) == Bytes{1, 1, 1, 1});
 }
 
-TEST_CASE(
-    "onnx states: unasked, inputs stay inputs, and extents must be equal") {
+TEST_CASE("onnx states: unasked, inputs stay inputs, and extents must be equal") {
   CHECK(Import(Cached(0.5f, 4)).inputs == 2);
   CHECK(Says(Complaint(Cached(0.5f, 3), Found()), "caches of a fixed length"));
   OnnxImportOptions named;
