@@ -119,6 +119,10 @@ typedef struct sluice_import_options {
   const sluice_import_range_t* ranges;
   uint32_t range_count; /* how many of them; 0: floats are imported for their shapes */
   uint32_t reserved;
+  /* Not NULL: large constants that the graph has as a TensorFlow Lite model stores them are not
+   * copied; the graph refers to their bytes in this file (external sources of graph.fbs), which
+   * is the model's under the name that the driver knows it by. */
+  const char* model_file;
 } sluice_import_options_t;
 
 /* What the import did, beside the graph. Created by sluice_import_model. */

@@ -113,6 +113,9 @@ Imported ImportFile(const ImportCommand& command) {
   if (!onnx && !command.dims.empty()) {
     throw Failure(kUsage, "--dim is for ONNX models; this one has fixed shapes");
   }
+  if (onnx && command.in_place) {
+    throw Failure(kUsage, "--in-place is for TensorFlow Lite models");
+  }
   ImportRequest request = {};
   request.model = command.model;
   request.format = onnx ? SLUICE_MODEL_ONNX : SLUICE_MODEL_TFLITE;
@@ -124,6 +127,7 @@ Imported ImportFile(const ImportCommand& command) {
   request.states = command.states;
   request.find_states = command.find_states;
   request.ranges = command.ranges;
+  request.in_place = command.in_place;
   return ImportModel(request);
 }
 

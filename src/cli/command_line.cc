@@ -74,6 +74,10 @@ void AddStatesAndRanges(CLI::App* sub, ImportCommand* command) {
       "--states", command->find_states,
       "such pairs by their names: past and present, in and out, prev and next, "
       "old and new");
+  sub->add_flag(
+      "--in-place", command->in_place,
+      "TensorFlow Lite: the graph refers to large constants in the model's file, "
+      "which stays beside it");
   sub->add_option("--ranges", command->ranges,
                   "quantise a model of floats by the ranges of its tensors: JSON, "
                   "{\"NAME\": [MIN, MAX], ...}")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
 #include <iostream>
 
 #include "cli/commands.h"
@@ -157,6 +158,9 @@ void Run(const SimulateCommand& command) {
   options.hardware_size = hardware.size();
   options.plan = plan.data();
   options.plan_size = plan.size();
+  const std::string& beside = command.graph.empty() ? command.plan : command.graph;
+  const std::string folder = std::filesystem::path(beside).parent_path().string();
+  options.data_dir = folder.empty() ? "." : folder;
   options.functional = command.functional;
   options.contention = command.contention;
   options.interleaving = command.interleaving;

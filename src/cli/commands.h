@@ -26,7 +26,8 @@ struct ImportCommand {
   std::map<std::string, int64_t> dims;  // dynamic dimensions: "batch" or "input:0"
   std::map<std::string, std::string> states;  // outputs of the run before, by input
   bool find_states = false;
-  std::string ranges;  // JSON of a model of floats
+  bool in_place = false;  // the graph refers to the model's file
+  std::string ranges;     // JSON of a model of floats
   bool json = false;
 };
 void Run(const ImportCommand& command);

@@ -129,7 +129,7 @@ Bytes Taken(sluice_bytes_t bytes) {
 }
 
 Imported ImportModel(const ImportRequest& request) {
-  const Bytes model = ReadFile(request.model);
+  Bytes model = ReadFile(request.model);
   const std::string name = FileStem(request.model);
   Path folder = Path(request.model).parent_path();
   const sluice_external_files_t external = {sizeof external, 0, &folder, SizeOf,
@@ -147,6 +147,8 @@ Imported ImportModel(const ImportRequest& request) {
   options.dims = dims.data();
   options.dim_count = static_cast<uint32_t>(dims.size());
   options.external = &external;
+  const std::string file = Path(request.model).filename().string();
+  if (request.in_place) options.model_file = file.c_str();
   std::vector<sluice_import_state_t> states;
   for (const auto& [in, out] : request.states)
     states.push_back({in.c_str(), out.c_str()});
@@ -164,6 +166,7 @@ Imported ImportModel(const ImportRequest& request) {
       sluice_import_model(model.data(), model.size(), &options, &graph, &report, &why);
   const OwnedReport owned(report);
   if (status != SLUICE_OK) FailImport(status, why, report);
+  Bytes().swap(model);  // so that it is not held beside two copies of the graph
   Imported imported = {};
   imported.graph = Taken(graph);
   ReadReport(report, &imported);

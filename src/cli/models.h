@@ -28,7 +28,7 @@ struct ImportRequest {
   uint64_t opaque_cycles;
   std::map<std::string, int64_t> dims;
   std::map<std::string, std::string> states;
-  bool find_states;
+  bool find_states, in_place;
   std::string ranges;  // path of a JSON file; empty: none
 };
 

@@ -174,7 +174,7 @@ ParameterColumns WriteParameters(const std::vector<ParameterRow>& parameters,
 
 }  // namespace
 
-Bytes WriteRows(const GraphRows& rows) {
+Bytes WriteRows(const GraphRows& rows, const std::function<void()>& written) {
   if (rows.constants.size() > kLargestBuffer) {
     throw Error(Fault::kBadInput, "the constants need " +
                                       std::to_string(rows.constants.size()) +
@@ -183,6 +183,7 @@ Bytes WriteRows(const GraphRows& rows) {
   Builder builder(rows.constants.size() + 65536);
   builder.ForceVectorAlignment(rows.constants.size(), 1, kConstantAlignment);
   const auto data = builder.CreateVector(rows.constants);
+  if (written) written();
   const auto name = builder.CreateString(rows.name);
   std::vector<flatbuffers::Offset<flatbuffers::String>> name_offsets;
   for (const std::string& text : rows.names) {

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -72,7 +73,8 @@ constexpr size_t kConstantAlignment = 16;
 
 // The graph must have no external constants.
 GraphRows ReadRows(const Bytes& graph);
-Bytes WriteRows(const GraphRows& rows);
+// `written`, if there is one, is called once the constants are written.
+Bytes WriteRows(const GraphRows& rows, const std::function<void()>& written = nullptr);
 
 }  // namespace sluice::import
 

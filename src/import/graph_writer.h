@@ -8,6 +8,7 @@
 #ifndef SLUICE_IMPORT_GRAPH_WRITER_H_
 #define SLUICE_IMPORT_GRAPH_WRITER_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -25,6 +26,10 @@ class GraphWriter {
   explicit GraphWriter(std::string name) { rows_.name = std::move(name); }
   // Limits the bytes of inline constants; beyond the limit, Error(kTooLarge) is thrown.
   void LimitConstants(uint64_t bytes) { most_constant_bytes_ = bytes; }
+  // Lets constants of this many bytes be added without copying those before.
+  void Expect(uint64_t bytes) {
+    rows_.constants.reserve(std::min(bytes, most_constant_bytes_));
+  }
   // Throws when `bytes` more would exceed the limit. Must be called before a constant
   // is allocated whose size is not bounded by the size of the model file.
   void NeedRoom(uint64_t bytes) const;
@@ -94,6 +99,11 @@ class GraphWriter {
   void Rewind(const Mark& mark);
 
   Bytes Finish() const { return WriteRows(rows_); }
+  // The same; the constants are freed as soon as they are written, and the writer is not used
+  // any more.
+  Bytes Release() {
+    return WriteRows(rows_, [this] { Bytes().swap(rows_.constants); });
+  }
 
  private:
   GraphRows rows_;

@@ -113,6 +113,7 @@ ImportResult ImportTfliteBytes(const sluice_import_options_t& given,
                 "TensorFlow Lite models have fixed shapes: no dimension can be given");
   }
   TfliteImportOptions options;
+  if (given.model_file != nullptr) options.model_file = given.model_file;
   TakeCommon(given, size, &options);
   if (reinterpret_cast<uintptr_t>(bytes) % 8 == 0) {
     return ImportTflite(bytes, size, options);
@@ -174,6 +175,9 @@ void Import(const uint8_t* bytes, size_t size, const sluice_import_options_t* gi
   MustBeThere(bytes, "model");
   MustBeThere(out, "out_graph");
   const sluice_import_options_t options = Complete(given, "options");
+  if (options.model_file != nullptr && options.training != 0) {
+    throw Error(Fault::kBadArgument, "a training step has its constants in the graph");
+  }
   const uint32_t format = FormatOf(options, bytes, size);
   report->summary.format = format;
   ImportResult import = format == SLUICE_MODEL_TFLITE

@@ -193,10 +193,20 @@ void LowerNode(OnnxLowering* to, const OnnxNode& node, const OnnxImportOptions& 
     throw Error(Fault::kUnsupported,
                 "node " + node.name + " (" + node.op +
                     ") cannot run on the host either: " + unsupported.what());
-  } catch (const Error&) {
-    if (!options.allow_opaque) FailUnsupported(*list);
-    throw;
   }
+}
+
+// Behind an operator that cannot be expressed the shapes of further values may not be known.
+// Lists also the operators behind it that no table has.
+[[noreturn]] void FailWhereShapesEnd(const OnnxModel& model,
+                                     const std::vector<bool>& needed, size_t next,
+                                     std::vector<UnsupportedOperator> list) {
+  for (; next < model.nodes.size(); ++next) {
+    const std::string& op = model.nodes[next].op;
+    if (!needed[next] || Functions().count(op) != 0 || HasOnnxFloats(op)) continue;
+    CountOperator(&list, op, "");
+  }
+  FailUnsupported(list);
 }
 
 // Makes the graph's inputs or its outputs by `place`. If the graph cannot have one of
@@ -230,9 +240,10 @@ bool HasOnnx() { return true; }
 
 ImportResult ImportOnnx(const uint8_t* bytes, size_t size,
                         const OnnxImportOptions& options) {
-  const OnnxModel model = PreparedModel(bytes, size, options);
+  OnnxModel model = PreparedModel(bytes, size, options);
   GraphWriter graph(options.name);
   graph.LimitConstants(options.max_constant_bytes);
+  graph.Expect(size);
   ImportResult result = {};
   OnnxLowering lowering(model, &graph, &result);
   lowering.opaque_cycles = options.opaque_cycles;
@@ -246,7 +257,13 @@ ImportResult ImportOnnx(const uint8_t* bytes, size_t size,
     }
     ++result.operators;
     const size_t before = graph.layers().size();
-    LowerNode(&lowering, node, options, &result);
+    try {
+      LowerNode(&lowering, node, options, &result);
+    } catch (const Error& error) {
+      const bool listed = !result.opaque.empty() && !options.allow_opaque;
+      if (!listed || error.fault() == Fault::kTooLarge) throw;
+      FailWhereShapesEnd(model, needed, n + 1, result.opaque);
+    }
     if (graph.layers().size() == before) {
       CountOperator(&result.folded, node.op, kPartOfNeighbour);
     }
@@ -259,7 +276,8 @@ ImportResult ImportOnnx(const uint8_t* bytes, size_t size,
     result.opaque.push_back(entry);
   }
   if (options.skip_unread) result.skipped = SkipUnreadPixels(&graph);
-  result.graph = graph.Finish();
+  for (OnnxValue& value : model.values) Bytes().swap(value.data);
+  result.graph = graph.Release();
   result.layers = static_cast<uint32_t>(graph.layers().size());
   result.tensors = static_cast<uint32_t>(graph.tensors().size());
   result.inputs = static_cast<uint32_t>(model.inputs.size());

@@ -198,12 +198,10 @@ struct Source {
 // file that is not there.
 bool IsWeightWithoutBytes(const TensorProto& tensor, const Source& source,
                           int64_t elements) {
-  if (!source.shapes_alone || tensor.data_type() != kOnnxFloat ||
-      elements < kWeightFloats) {
-    return false;
-  }
+  if (!source.shapes_alone || tensor.data_type() != kOnnxFloat) return false;
   if (tensor.data_location() != TensorProto::EXTERNAL) {
-    return !tensor.has_raw_data() && tensor.float_data_size() == 0;
+    return elements >= kWeightFloats && !tensor.has_raw_data() &&
+           tensor.float_data_size() == 0;
   }
   const std::string file = PlaceOf(tensor, 0).file;
   uint64_t there = 0;
@@ -304,11 +302,14 @@ void TakeValues(Reading* reading, const std::set<std::string>& initialised) {
     }
     reading->model.inputs.push_back(ValueOf(reading, info.name()));
   }
-  for (const auto& tensor : reading->graph->initializer()) {
+  for (TensorProto& tensor : *reading->graph->mutable_initializer()) {
     if (reading->index.count(tensor.name()) != 0)
       Bad("tensor " + tensor.name() + " appears twice");
     const int value = ValueOf(reading, tensor.name());
     TakeConstant(tensor, reading->source, &ValueAt(reading, value));
+    // Inference reads short lists of integers alone; the others are not held twice.
+    constexpr size_t kShort = 1024;
+    if (tensor.raw_data().size() > kShort) tensor.clear_raw_data();
   }
 }
 

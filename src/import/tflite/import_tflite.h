@@ -28,7 +28,9 @@ struct TfliteImportOptions {
   uint64_t opaque_cycles = 0;  // declared for each; 0 = one per element in and out
   uint64_t max_constant_bytes = UINT64_MAX;  // kTooLarge beyond that
   bool skip_unread = false;                  // SkipUnreadPixels
-  StateNames states;                         // inputs that hold what an output was
+  // Not empty: constants that lie in the graph as in the model stay in this file.
+  std::string model_file;
+  StateNames states;   // inputs that hold what an output was
   FloatRanges ranges;  // of a model of floats; empty: its shapes alone
 };
 

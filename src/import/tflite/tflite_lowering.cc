@@ -249,8 +249,8 @@ uint32_t TensorOf(Lowering* self, int32_t index) {
   const uint8_t dtype = DtypeOf(tensor);
   const Dims dims = DimsOf(tensor);
   if (tensor.data != nullptr && !tensor.file.empty()) {
-    self->tensor_of[at] =
-        self->graph.AddExternal(tensor.name, dtype, dims, tensor.file, 0);
+    self->tensor_of[at] = self->graph.AddExternal(tensor.name, dtype, dims, tensor.file,
+                                                  tensor.file_offset);
   } else if (tensor.data != nullptr) {
     self->tensor_of[at] = self->graph.AddConstant(tensor.name, dtype, dims, tensor.data,
                                                   tensor.data_bytes);

@@ -39,6 +39,7 @@ struct TfliteTensor {
   // bytes, because a runtime has them in memory already. `data` points at the bytes in
   // either case.
   std::string file;
+  uint64_t file_offset = 0;
 };
 
 struct TfliteOperator {
