@@ -277,12 +277,12 @@ ImportResult ImportOnnx(const uint8_t* bytes, size_t size,
   }
   if (options.skip_unread) result.skipped = SkipUnreadPixels(&graph);
   for (OnnxValue& value : model.values) Bytes().swap(value.data);
+  result.constant_bytes = graph.constant_bytes();
   result.graph = graph.Release();
   result.layers = static_cast<uint32_t>(graph.layers().size());
   result.tensors = static_cast<uint32_t>(graph.tensors().size());
   result.inputs = static_cast<uint32_t>(model.inputs.size());
   result.outputs = static_cast<uint32_t>(model.outputs.size());
-  result.constant_bytes = graph.constant_bytes();
   return result;
 }
 

@@ -284,8 +284,10 @@ void LowerOnnxTransposedConv(OnnxLowering* to, const OnnxNode& node) {
           "a weight that does not fit the channels");
   Require(!p.exact || p.weight.scales.size() == 1 || p.weight.axis == 1,
           "a weight quantised along another axis than output channels");
+  Require(!node.Has("output_shape"), "pads that the runtime computes");
   // The pads are those of the forward convolution from the output to the input.
   const Frame frame = FrameOf(node, out, in, {weight[2], weight[3]});
+  Require(frame.h.dilation == 1 && frame.w.dilation == 1, "dilated windows");
   const int32_t k = static_cast<int32_t>(weight[1]);
   const AxisOrder order = ChannelsLast(4);
   const uint32_t ifmap = TensorAs(to, p.input, order, ImageDims(in));

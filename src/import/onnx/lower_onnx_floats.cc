@@ -421,8 +421,9 @@ Options AxesOf(const OnnxNode& node, const Shape& in, const Shape& out,
               out.size() == in.size(),
           "other than one or two spatial axes");
   const std::string mode = node.Text("auto_pad", "NOTSET");
-  Require(mode == "NOTSET" || mode == "VALID" || node.op != "ConvTranspose",
-          "pads that the runtime computes");
+  const bool computed =
+      (mode != "NOTSET" && mode != "VALID") || node.Has("output_shape");
+  Require(node.op != "ConvTranspose" || !computed, "pads that the runtime computes");
   Options options;
   if (spatial == 1) options = {1, 1, 1, 1, 1, 0};
   for (size_t i = 0; i < spatial; ++i) {

@@ -194,12 +194,12 @@ void Lower(const TfliteModel& model, const TfliteImportOptions& options, bool ke
   if (!refused.empty()) FailUnsupported(refused);
   WriteStates(&lowering);
   if (options.skip_unread) result->skipped = SkipUnreadPixels(&graph);
+  result->constant_bytes = graph.constant_bytes();
   result->graph = graph.Release();
   result->layers = static_cast<uint32_t>(graph.layers().size());
   result->tensors = static_cast<uint32_t>(graph.tensors().size());
   result->inputs = static_cast<uint32_t>(model.inputs.size());
   result->outputs = static_cast<uint32_t>(model.outputs.size());
-  result->constant_bytes = graph.constant_bytes();
 }
 
 // Constants that stay in the model's file: those which are more than a few bytes there.
@@ -223,6 +223,7 @@ ImportResult ImportTflite(const uint8_t* bytes, size_t size,
   result.operators = static_cast<uint32_t>(model.operators.size());
   uint64_t most_bytes = std::min(options.max_constant_bytes, kMostFoldedBytes);
   FillSparseConstants(&model, &most_bytes);
+  UnpackConstants(&model, &most_bytes);
   FoldConstants(&model, most_bytes, &result.folded);
   try {
     ResolveVariables(bytes, size, most_bytes, &model, &result.folded);

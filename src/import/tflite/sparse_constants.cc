@@ -174,4 +174,28 @@ void FillSparseConstants(TfliteModel* model, uint64_t* room) {
   }
 }
 
+void UnpackConstants(TfliteModel* model, uint64_t* room) {
+  for (TfliteTensor& tensor : model->tensors) {
+    const bool packed = tensor.type == static_cast<int>(tflite::TensorType::INT4);
+    if (!packed || tensor.data == nullptr) continue;
+    uint64_t elements = 1;
+    for (const int32_t extent : tensor.shape) {
+      const uint64_t factor = extent < 0 ? 0 : static_cast<uint64_t>(extent);
+      elements =
+          factor != 0 && elements > *room / factor ? *room + 1 : elements * factor;
+    }
+    if (elements > *room || (elements + 1) / 2 != tensor.data_bytes) continue;
+    *room -= elements;
+    std::vector<uint8_t> bytes(elements);
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      const int half = tensor.data[i / 2] >> (i % 2 * 4) & 15;
+      bytes[i] = static_cast<uint8_t>(half > 7 ? half - 16 : half);
+    }
+    model->made.push_back(std::move(bytes));
+    tensor.data = model->made.back().data();
+    tensor.data_bytes = model->made.back().size();
+    tensor.type = static_cast<int>(tflite::TensorType::INT8);
+  }
+}
+
 }  // namespace sluice::import

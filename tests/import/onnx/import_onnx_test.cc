@@ -156,5 +156,44 @@ TEST_CASE(
              {"factors of many channels", wide_norm, SLUICE_OUT_OF_MEMORY}});
 }
 
+TEST_CASE("onnx: where shapes end, unknown operators behind are listed too") {
+  TinyOnnx model;
+  model.Input("x", {1, 4});
+  model.Node("Foo", {"x"}, {"a"});
+  model.Node("Relu", {"a"}, {"b"});
+  model.Node("Bar", {"b"}, {"c"});
+  model.Node("Bar", {"c"}, {"d"});
+  model.Output("d");
+  const std::string said = Complaint(model.Finish());
+  CHECK(Says(said, "1 x Foo"));
+  CHECK(Says(said, "2 x Bar"));
+}
+
+TEST_CASE("onnx: weights of any size may be absent where floats give shapes alone") {
+  TinyOnnx model;
+  model.Input("x", {1, 4});
+  onnx::TensorProto* w = model.Floats("w", {4, 3});
+  w->clear_float_data();
+  w->set_data_location(onnx::TensorProto::EXTERNAL);
+  auto* where = w->add_external_data();
+  where->set_key("location");
+  where->set_value("absent.bin");
+  model.Node("MatMul", {"x", "w"}, {"y"});
+  model.Output("y");
+  const ImportResult import = Import(model.Finish());
+  CHECK(import.shapes_only.size() == 1);
+  CHECK(Count(import, SLUICE_OP_FULLY_CONNECTED) == 1);
+}
+
+TEST_CASE("onnx: a transposed convolution whose extents are given is refused") {
+  TinyOnnx model;
+  model.Input("x", {1, 2, 4, 4});
+  model.Floats("w", {2, 3, 3, 3});
+  onnx::NodeProto* node = model.Node("ConvTranspose", {"x", "w"}, {"y"});
+  TinyOnnx::Ints(node, "output_shape", {6, 6});
+  model.Output("y");
+  CHECK(Says(Complaint(model.Finish()), "pads that the runtime computes"));
+}
+
 }  // namespace
 }  // namespace sluice_test

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "base/rng.h"
 #include "import/tflite/tflite_model.h"
 #include "tests/import/tflite/imported.h"
@@ -104,6 +107,41 @@ TEST_CASE("import: constants that somebody has in memory are named, and not held
     CHECK(graph.tensor_source_offset()->Get(t) == 0);
   }
   CHECK(external == 1);  // the weight; the bias is part of the parameters
+}
+
+TEST_CASE("import: large constants may stay in the model's file") {
+  TinyModel tiny;
+  const int x = tiny.AddTensor("x", {1, 64}, tflite::TensorType::INT8, 0.5f, 0);
+  Bytes weights(64 * 64);
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<uint8_t>(i * 7);
+  const int w =
+      tiny.AddTensor("w", {64, 64}, tflite::TensorType::INT8, 0.01f, 0, weights);
+  const int y = tiny.AddTensor("y", {1, 64}, tflite::TensorType::INT8, 2, 0);
+  const auto full = tflite::CreateFullyConnectedOptions(tiny.builder());
+  tiny.AddOperator(tflite::BuiltinOperator::FULLY_CONNECTED, {x, w}, {y},
+                   tflite::BuiltinOptions::FullyConnectedOptions, full.Union());
+  const Bytes model = tiny.Finish({x}, {y});
+  TfliteImportOptions options;
+  options.name = "test";
+  options.model_file = "model.tflite";
+  const ImportResult in_place = ImportTflite(model.data(), model.size(), options);
+  CHECK(in_place.constant_bytes < 2048);
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / "sluice_in_place";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "model.tflite", std::ios::binary)
+      .write(reinterpret_cast<const char*>(model.data()),
+             static_cast<std::streamsize>(model.size()));
+  const std::vector<Bytes> inputs = {Bytes(64, 3)};
+  sluice_sim::SimulateOptions run;
+  run.graph = in_place.graph.data();
+  run.graph_size = in_place.graph.size();
+  run.inputs = &inputs;
+  run.data_dir = folder.string();
+  const auto result = sluice_sim::RunReference(run);
+  std::filesystem::remove_all(folder);
+  REQUIRE_MESSAGE(result.ok, result.error);
+  CHECK(result.outputs.at(0) == OutputFor(Import(model), inputs[0]));
 }
 
 }  // namespace

@@ -139,5 +139,25 @@ TEST_CASE("tflite sparse: a constant larger than the caller's limit is not made"
   CHECK(Refusal(Rows(), 12) == "");
 }
 
+TEST_CASE("tflite constants: 4-bit numbers become int8, the low half first") {
+  std::vector<uint8_t> data = {0x21, 0x8f, 0x07};
+  TfliteModel model;
+  TfliteTensor tensor = {};
+  tensor.type = static_cast<int>(tflite::TensorType::INT4);
+  tensor.shape = {5};
+  tensor.data = data.data();
+  tensor.data_bytes = data.size();
+  model.tensors = {tensor, tensor};
+  model.tensors[1].shape = {7};  // needs four bytes
+  uint64_t room = 8;
+  UnpackConstants(&model, &room);
+  CHECK(room == 3);
+  const TfliteTensor& made = model.tensors[0];
+  CHECK(made.type == static_cast<int>(tflite::TensorType::INT8));
+  CHECK(std::vector<uint8_t>(made.data, made.data + made.data_bytes) ==
+        std::vector<uint8_t>{1, 2, 255, 248, 7});
+  CHECK(model.tensors[1].type == tensor.type);
+}
+
 }  // namespace
 }  // namespace sluice::import
