@@ -105,8 +105,7 @@ sluice_external_files_t FilesIn(const std::filesystem::path* folder) {
   return files;
 }
 
-TEST_CASE(
-    "onnx model: constants that are cut off or outside are refused by name") {
+TEST_CASE("onnx model: constants that are cut off or outside are refused by name") {
   TinyOnnx model;
   model.Input("x", {1, 4});
   onnx::TensorProto* w = model.Floats("w", {4, 4});
