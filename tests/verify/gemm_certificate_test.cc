@@ -220,6 +220,23 @@ TEST_CASE("gemm_certificate rejects missing splits and left-over lines") {
     bad = good;
     bad.branches[0].split_count = 0xffffffffu;
     CHECK(Verdict(bad) != "");
+    // One line more than there are, behind the last ones that there are.
+    for (bad = good; !bad.splits.empty() && bad.splits.back().tile_count == 0;) {
+      bad.splits.pop_back();
+    }
+    if (!bad.splits.empty()) {
+      const size_t last = bad.splits.size() - 1;
+      bad = good;
+      ++bad.splits[last].tile_count;
+      CHECK(Verdict(bad) == "tile");
+    }
+    for (size_t b = good.branches.size(); b-- > 0;) {
+      if (good.branches[b].split_count == 0) continue;
+      bad = good;
+      ++bad.branches[b].split_count;
+      CHECK(Verdict(bad) == "split");
+      break;
+    }
   }
 }
 
