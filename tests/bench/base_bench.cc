@@ -99,10 +99,11 @@ std::vector<Network> Networks() {
     const std::string name = sluice_test::FileStem(path);
     try {
       const Bytes file = sluice_test::ReadFile(path);
+      sluice::import::TfliteImportOptions options;
+      options.name = name;
       networks.push_back(
           {name, models,
-           sluice::import::ImportTflite(file.data(), file.size(), {name, false, 0})
-               .graph});
+           sluice::import::ImportTflite(file.data(), file.size(), options).graph});
     } catch (const sluice::import::Error& failure) {
       std::fprintf(stderr, "left out: %s: %s\n", name.c_str(), failure.what());
     }

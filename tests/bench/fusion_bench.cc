@@ -205,8 +205,9 @@ std::vector<ModelRow> RunModels() {
   for (const std::string& path : paths) {
     const import::Bytes file = sluice_test::ReadFile(path);
     const std::string name = std::filesystem::path(path).stem().string();
-    const auto import =
-        import::ImportTflite(file.data(), file.size(), {name, false, 0});
+    import::TfliteImportOptions options;
+    options.name = name;
+    const auto import = import::ImportTflite(file.data(), file.size(), options);
     for (const char* preset : {"mcu-256k", "gemmini-like", "soma-edge", "soma-cloud"}) {
       rows.push_back(RunModel(name, import.graph, preset));
     }

@@ -21,9 +21,9 @@ namespace sluice_test {
 
 inline Bytes ImportedGraph(const std::string& path) {
   const Bytes file = sluice_test::ReadFile(path);
-  return sluice::import::ImportTflite(file.data(), file.size(),
-                                      {sluice_test::FileStem(path), false, 0})
-      .graph;
+  sluice::import::TfliteImportOptions options;
+  options.name = sluice_test::FileStem(path);
+  return sluice::import::ImportTflite(file.data(), file.size(), options).graph;
 }
 
 class NetworkPlan {
