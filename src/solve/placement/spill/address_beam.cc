@@ -14,8 +14,13 @@ constexpr uint32_t kNever = 0xffffffffu;
 constexpr uint32_t kPlaces = 2;  // tried for a tensor; more leave less width for others
 constexpr uint32_t kHurried = 8;  // layouts when the time is over: nearly free
 constexpr uint32_t kAhead = 12;   // steps for whose largest new tensor room is kept
-constexpr size_t kSeen = 4096;    // hashes of layouts
-constexpr int64_t kMisfit = 64;   // steps; neighbours that end further apart are alike
+// Steps that are run with few layouts at first, and again with more where that costs more
+// than the decisions do.
+constexpr uint32_t kTogether = 32;
+constexpr uint32_t kFew = 16;  // layouts
+constexpr uint32_t kWiden = 8;
+constexpr size_t kSeen = 4096;   // hashes of layouts
+constexpr int64_t kMisfit = 64;  // steps; neighbours that end further apart are alike
 constexpr uint64_t kLooksPerPoll = 1 << 16;  // blocks looked at between two polls
 
 // A tensor in the scratchpad.
@@ -73,6 +78,14 @@ struct Generation {
   Vector<Layout> layouts;
 };
 
+// Where the beam can go back to.
+struct Mark {
+  Generation layouts;
+  size_t traces = 0, entries = 0;
+  uint32_t step = 0;
+  int64_t excess = 0;  // bytes of the cheapest layout beyond those of the decisions
+};
+
 struct Beam {
   const OperatorGraph& graph;
   const AddressBeamOptions& options;
@@ -83,6 +96,7 @@ struct Beam {
   Vector<Use> uses{arena};
   Span<uint32_t> first_use = {};   // per step, into uses, which begin at the end
   Span<int64_t> largest_new = {};  // per step: of the tensors that enter as planned
+  Span<int64_t> planned = {};      // per step: bytes of the decisions up to its end
   Generation now = {Vector<Block>(arena), Vector<Layout>(arena)};
   Generation next = {Vector<Block>(arena), Vector<Layout>(arena)};
   Vector<Trace> traces{arena};
@@ -165,20 +179,48 @@ void Refund(const Beam& self, Block* block, int64_t* bytes) {
   return Status::kOk;
 }
 
-// What room that lies apart may cost in the next steps.
-int64_t Apart(const Beam& self, Span<const Block> blocks) {
-  int64_t sum = 0;
-  for (uint32_t ahead = 1; ahead < kAhead; ++ahead) {
+// What the decisions cost up to each step.
+[[gnu::cold]] Status FindPlanned(Beam* self) {
+  Span<uint8_t> copied;
+  SLUICE_TRY(self->arena->Allocate(self->graph.tensors.size(), &copied));
+  SLUICE_TRY(self->arena->Allocate(self->first_use.size(), &self->planned));
+  int64_t bytes = 0;
+  for (uint32_t t = 0; t < self->planned.size(); ++t) {
+    for (const Use& use : UsesAt(*self, t)) {
+      if (use.last || use.end != t + 1) continue;
+      Block block = {};
+      block.bytes = self->graph.tensors[use.tensor].bytes;
+      block.tensor = use.tensor;
+      block.copied = copied[use.tensor] != 0;
+      Charge(*self, &block, &bytes);
+      copied[use.tensor] = 1;
+    }
+    self->planned[t] = bytes;
+  }
+  return Status::kOk;
+}
+
+// What room that lies apart may cost in the next steps. Looks no further when it comes to
+// `enough`.
+int64_t Apart(const Beam& self, Span<const Block> blocks, int64_t enough) {
+  int64_t sum = 0, widest = 0;
+  uint32_t soonest = 0;  // until then the widest gap stays as it is
+  for (uint32_t ahead = 1; ahead < kAhead && 2 * sum / kAhead < enough; ++ahead) {
     const uint32_t t = self.step + ahead;
     const int64_t wanted = self.largest_new[t];
     if (wanted == 0) continue;
-    int64_t at = 0, widest = 0;
-    for (const Block& b : blocks) {
-      if (b.left || b.end <= t) continue;
-      widest = Max(widest, b.offset - at);
-      at = b.offset + b.bytes;
+    if (t >= soonest) {
+      int64_t at = 0;
+      widest = 0;
+      soonest = kNever;
+      for (const Block& b : blocks) {
+        if (b.left || b.end <= t) continue;
+        soonest = Min(soonest, b.end);
+        widest = Max(widest, b.offset - at);
+        at = b.offset + b.bytes;
+      }
+      widest = Max(widest, self.options.capacity - at);
     }
-    widest = Max(widest, self.options.capacity - at);
     if (widest < wanted) sum += (wanted - widest) * (kAhead - ahead);
   }
   return 2 * sum / kAhead;
@@ -202,7 +244,7 @@ bool IsKnown(Beam* self, const Layout& layout) {
   }
   hash = hash * mirrored + static_cast<uint64_t>(layout.bytes);
   uint64_t* const seen = &self->seen[hash % kSeen];
-  hash ^= (self->step + uint64_t{1}) * 0x94d049bb133111ebu;
+  hash ^= (self->step + (uint64_t{self->width} << 32)) * 0x94d049bb133111ebu;
   const bool known = *seen == hash;
   *seen = hash;
   return known;
@@ -252,7 +294,7 @@ Status Finish(Beam* self, size_t from, int64_t bytes) {
   }
   const Span<const Block> blocks(next->blocks.data() + layout.first_block,
                                  layout.block_count);
-  layout.score = layout.bytes + Apart(*self, blocks);
+  layout.score = layout.bytes + Apart(*self, blocks, self->limit - layout.bytes);
   if (layout.score >= self->limit || IsKnown(self, layout)) {
     next->blocks.Truncate(layout.first_block);
     return Status::kOk;
@@ -265,37 +307,51 @@ Status Finish(Beam* self, size_t from, int64_t bytes) {
   return next->layouts.Push(layout);
 }
 
-// What it costs to have [at, at + bytes) free; -1: impossible.
-int64_t CostAt(const Beam& self, Span<const Block> blocks, int64_t at, int64_t bytes) {
-  if (at < 0 || at + bytes > self.options.capacity) return -1;
+// A stretch of the scratchpad that moves upwards past the blocks of a layout, which are in
+// order of their offsets, and what it costs to have it free.
+struct Stretch {
+  const Beam& self;
+  Span<const Block> blocks;
+  int64_t bytes;
+  size_t first = 0, behind = 0;  // blocks that it meets
   int64_t cost = 0;
-  for (const Block& b : blocks) {
-    if (b.offset + b.bytes <= at || b.left) continue;
-    if (b.offset >= at + bytes) break;
-    if (self.use_of[b.tensor] != 0 &&
-        (b.used == self.step ||
-         (b.used + 1 == self.step && !b.copied && self.moves == Moves::kIdle))) {
-      return -1;
-    }
-    cost += PriceOf(self, b);
-  }
-  return cost;
-}
+  uint32_t fixed = 0;  // blocks there that may not leave
 
-// By how many steps its neighbours there outlive a stay until `end`, or end before it.
-int64_t MisfitAt(const Beam& self, Span<const Block> blocks, const Candidate& c,
-                 int64_t bytes, uint32_t end) {
-  int64_t below = c.offset == 0 ? 0 : kMisfit;
-  int64_t above = c.offset + bytes == self.options.capacity ? 0 : kMisfit;
-  for (const Block& b : blocks) {
-    if (b.left) continue;
-    const int64_t apart =
-        Min<int64_t>(kMisfit, b.end > end ? b.end - end : end - b.end);
-    if (b.offset + b.bytes == c.offset) below = apart;
-    if (b.offset == c.offset + bytes) above = apart;
+  bool IsFixed(const Block& b) const {
+    return self.use_of[b.tensor] != 0 &&
+           (b.used == self.step ||
+            (b.used + 1 == self.step && !b.copied && self.moves == Moves::kIdle));
   }
-  return below + above;
-}
+  void MoveTo(int64_t at) {
+    for (; behind < blocks.size() && blocks[behind].offset < at + bytes; ++behind) {
+      const Block& b = blocks[behind];
+      if (b.left) continue;
+      cost += PriceOf(self, b);
+      fixed += IsFixed(b);
+    }
+    for (; first < behind && blocks[first].offset + blocks[first].bytes <= at;
+         ++first) {
+      const Block& b = blocks[first];
+      if (b.left) continue;
+      cost -= PriceOf(self, b);
+      fixed -= IsFixed(b);
+    }
+  }
+  // By how many steps its neighbours outlive a stay until `end`, or end before it.
+  int64_t Misfit(int64_t at, uint32_t end) const {
+    const auto apart = [&](size_t block, bool touches) {
+      if (!touches || blocks[block].left) return kMisfit;
+      const uint32_t other = blocks[block].end;
+      return Min<int64_t>(kMisfit, other > end ? other - end : end - other);
+    };
+    const int64_t top = at + bytes;
+    const bool below =
+        first > 0 && blocks[first - 1].offset + blocks[first - 1].bytes == at;
+    const bool above = behind < blocks.size() && blocks[behind].offset == top;
+    return (at == 0 ? 0 : apart(first - 1, below)) +
+           (top == self.options.capacity ? 0 : apart(behind, above));
+  }
+};
 
 bool IsBetter(const Candidate& a, const Candidate& b) {
   if (a.cost != b.cost) return a.cost < b.cost;
@@ -309,14 +365,16 @@ struct Places {
   Candidate best[kPlaces] = {};
 };
 
-void Offer(const Beam& self, Span<const Block> blocks, uint32_t tensor, int64_t at,
-           Places* places) {
-  const int64_t bytes = self.graph.tensors[tensor].bytes;
-  Candidate c = {CostAt(self, blocks, at, bytes), 0, at};
+void Offer(Stretch* stretch, uint32_t end, int64_t at, Places* places) {
+  if (at < 0 || at + stretch->bytes > stretch->self.options.capacity) return;
+  stretch->MoveTo(at);
   uint32_t* const count = &places->count;
   Candidate* const best = places->best;
-  if (c.cost < 0 || (*count == kPlaces && c.cost > best[*count - 1].cost)) return;
-  c.misfit = MisfitAt(self, blocks, c, bytes, UseOf(self, tensor).end);
+  if (stretch->fixed != 0 ||
+      (*count == kPlaces && stretch->cost > best[*count - 1].cost)) {
+    return;
+  }
+  const Candidate c = {stretch->cost, stretch->Misfit(at, end), at};
   uint32_t i = 0;
   for (uint32_t k = 0; k < *count; ++k) {
     if (best[k].offset == at) return;
@@ -382,13 +440,14 @@ Status PlaceNext(Beam* self, size_t from, int64_t bytes, size_t turn) {
   const Span<const Block> blocks(self->stack.data() + from, layout.end - from);
   SLUICE_TRY(Poll(self, blocks.size()));
   Places places;
-  Offer(*self, blocks, a, 0, &places);
-  Offer(*self, blocks, a, self->options.capacity - size, &places);
-  for (const Block& b : blocks) {
-    Offer(*self, blocks, a, b.offset + b.bytes, &places);
-    Offer(*self, blocks, a, b.offset - size, &places);
-  }
+  const uint32_t end = UseOf(*self, a).end;
+  Stretch above = {*self, blocks, size}, below = {*self, blocks, size};
+  Offer(&above, end, 0, &places);
+  for (const Block& b : blocks) Offer(&above, end, b.offset + b.bytes, &places);
+  for (const Block& b : blocks) Offer(&below, end, b.offset - size, &places);
+  Offer(&below, end, self->options.capacity - size, &places);
   for (uint32_t i = 0; i < places.count; ++i) {
+    if (bytes + places.best[i].cost >= self->limit) break;
     SLUICE_TRY(PlaceAt(self, layout, bytes, turn, places.best[i].offset));
   }
   return Status::kOk;
@@ -479,14 +538,51 @@ Status Step(Beam* self) {
   return Keep(self);
 }
 
+Status CopyTo(const Generation& from, Generation* to) {
+  to->blocks.Truncate(0);
+  to->layouts.Truncate(0);
+  for (const Block& b : from.blocks) SLUICE_TRY(to->blocks.Push(b));
+  for (const Layout& l : from.layouts) SLUICE_TRY(to->layouts.Push(l));
+  return Status::kOk;
+}
+
+// After some steps: goes on, or back to where they began, with more layouts.
+Status GoOn(Beam* self, Mark* mark) {
+  int64_t excess = INT64_MAX;
+  for (const Layout& layout : self->now.layouts)
+    excess = Min(excess, layout.bytes - self->planned[self->step - 1]);
+  if (excess > mark->excess && self->width < self->options.width) {
+    self->width = Min(kWiden * self->width, self->options.width);
+    self->step = mark->step;
+    self->traces.Truncate(mark->traces);
+    self->entries.Truncate(mark->entries);
+    return CopyTo(mark->layouts, &self->now);
+  }
+  self->width = Min(self->options.width, kFew);
+  mark->step = self->step;
+  mark->traces = self->traces.size();
+  mark->entries = self->entries.size();
+  mark->excess = excess;
+  return CopyTo(self->now, &mark->layouts);
+}
+
 [[gnu::cold]] Status Search(Beam* self) {
   SLUICE_TRY(self->arena->Allocate(self->graph.tensors.size(), &self->use_of));
   SLUICE_TRY(self->arena->Allocate(kSeen, &self->seen));
   SLUICE_TRY(self->now.layouts.Push(Layout{0, 0, kNever, 0, 0}));
+  Mark mark = {{Vector<Block>(self->arena), Vector<Layout>(self->arena)}};
+  SLUICE_TRY(CopyTo(self->now, &mark.layouts));
+  const bool may_leave = self->options.given.empty();
+  if (may_leave) self->width = Min(self->options.width, kFew);
   const size_t steps = self->decisions.order.size();
-  for (; self->step < steps && self->now.layouts.size() != 0; ++self->step) {
-    if (self->budget->Exhausted()) self->width = Min(self->width, kHurried);
+  while (self->step < steps && self->now.layouts.size() != 0) {
+    const bool over = self->budget->Exhausted();
+    if (over) self->width = Min(self->width, kHurried);
     SLUICE_TRY(Step(self));
+    ++self->step;
+    const bool ends = self->step == steps || self->now.layouts.size() == 0 ||
+                      self->step == mark.step + kTogether;
+    if (may_leave && ends && !over) SLUICE_TRY(GoOn(self, &mark));
   }
   return Status::kOk;
 }
@@ -540,6 +636,7 @@ Status Step(Beam* self) {
   ArenaScope scope(work.arena);
   Beam beam = {graph, options, decisions, work.budget, work.arena};
   SLUICE_TRY(FindUses(&beam));
+  SLUICE_TRY(FindPlanned(&beam));
   SLUICE_TRY(Search(&beam));
   const Layout* best = nullptr;
   for (const Layout& layout : beam.now.layouts) {

@@ -21,9 +21,10 @@ namespace {
 constexpr uint32_t kBeamWidth = 4;
 constexpr uint32_t kWideBeam = 64;
 constexpr uint32_t kBeamEvictions = 12;     // sets tried per state and operator
-constexpr uint64_t kSharedNodes = 1 << 12;  // for the addresses of their plans
+constexpr uint64_t kSharedNodes = 1 << 12;  // for addresses where the beam pays more
 constexpr int kSharedReserves[] = {0, 1, 2, 4};
 constexpr uint64_t kBoundStates = 1 << 17;  // where the exact search follows
+constexpr uint64_t kSoonStates = 1 << 12;   // where better plans are sought first
 // Windows between near cuts, for graphs too large to solve at once.
 constexpr size_t kWindowFrom = 24;  // operators; below, the exact search is as fast
 struct WindowShape {
@@ -40,8 +41,7 @@ constexpr int kWideReserves = 8;            // the largest reserve of a wide bea
 constexpr uint64_t kUnspilledNodes = 4000;  // of the search for an order without spills
 constexpr uint64_t kProofNodes = 1 << 17;   // of the search for the least peak
 constexpr uint64_t kSeedNodes = 2000;       // of the search for an order of least peak
-constexpr uint32_t kFirstLayouts = 16;      // per step, for a first plan
-constexpr uint32_t kLayouts = 128;          // for later ones
+constexpr uint32_t kLayouts = 128;          // per step, for a first plan
 constexpr uint32_t kMostLayouts = 4096;     // in the end
 constexpr uint64_t kPlaceNodes = 1000;      // per plan, while better ones are sought
 constexpr uint64_t kAllNodes = INT64_MAX;   // no limit
@@ -287,9 +287,8 @@ Status ShareAt(Joint* self, uint32_t width, int reserve, bool* whole) {
     self->unplaced = Min(self->unplaced, bytes);
   }
   bool placed = false;
-  if (!self->plan->placed)
-    SLUICE_TRY(AdoptDecisions(self, kSharedNodes, kFirstLayouts, &placed));
-  SLUICE_TRY(AdoptDecisions(self, placed ? 0 : kSharedNodes, kLayouts, &placed));
+  const uint64_t nodes = width == kOrderWidth ? 0 : kSharedNodes;
+  SLUICE_TRY(AdoptDecisions(self, nodes, kLayouts, &placed));
   *whole = self->best <= bytes;
   if (*whole && reserve == 0) self->unplaced = INT64_MAX;
   return Status::kOk;
@@ -307,11 +306,13 @@ Status ByBeams(Joint* self, uint32_t width) {
   return Status::kOk;
 }
 
-// More and more layouts for the cheapest decisions.
+// A search for addresses of the cheapest decisions; then more and more layouts.
 Status WidenLayouts(Joint* self) {
+  bool placed = false;
+  if (self->least.found && !self->budget->Exhausted())
+    SLUICE_TRY(Adopt(self, self->least, kSharedNodes, 0, &placed));
   for (uint32_t width = 4 * kLayouts; width <= kMostLayouts; width *= 4) {
     if (!self->least.found || self->budget->Exhausted()) break;
-    bool placed = false;
     SLUICE_TRY(Adopt(self, self->least, 0, width, &placed));
   }
   return Status::kOk;
@@ -328,10 +329,10 @@ Status BySeeds(Joint* self) {
   if (!self->decisions.found) return Status::kOk;
   Remember(self);
   bool placed = false;
-  return AdoptDecisions(self, kSharedNodes, kFirstLayouts, &placed);
+  return AdoptDecisions(self, 0, kLayouts, &placed);
 }
 
-Status BoundByWindows(Joint* self) {
+Status BoundByWindows(Joint* self, uint64_t max_states) {
   if (self->graph.operators.size() < kWindowFrom || !self->least.found ||
       !self->options.fixed_order.empty() || !self->options.exact) {
     return Status::kOk;
@@ -340,7 +341,7 @@ Status BoundByWindows(Joint* self) {
   options.charge = self->options.charge;
   options.capacity = self->options.capacity;
   options.enough = Min(self->best, self->unplaced);
-  options.max_states = kBoundStates;
+  options.max_states = max_states;
   int64_t bound = 0;
   SLUICE_TRY(BoundSpills(self->graph, options, self->least, WorkOf(*self), &bound));
   self->bound = Max(self->bound, bound);
@@ -486,7 +487,7 @@ Status Run(Joint* self) {
   bool placed = false;
   if (!self->plan->placed) SLUICE_TRY(TryTarget(self, 0, false, &placed));
   if (IsDone(*self)) return Conclude(self);
-  SLUICE_TRY(BoundByWindows(self));
+  SLUICE_TRY(BoundByWindows(self, kSoonStates));
   if (IsDone(*self)) return Conclude(self);
   SLUICE_TRY(ByBeams(self, kWideBeam));
   if (IsDone(*self)) return Conclude(self);
@@ -498,6 +499,8 @@ Status Run(Joint* self) {
     if (IsDone(*self)) return Conclude(self);
   }
   SLUICE_TRY(WidenLayouts(self));
+  SLUICE_TRY(BoundByWindows(self, kBoundStates));
+  if (IsDone(*self)) return Conclude(self);
   SLUICE_TRY(Improve(self));
   if (IsDone(*self)) return Conclude(self);
   const bool wide_first = self->graph.operators.size() > kExactFirst;

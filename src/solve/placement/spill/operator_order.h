@@ -10,7 +10,7 @@
 //         is `found` when an operator exceeds the capacity, or nothing costs less than
 //         give_up. When the time is over, the best state alone continues, so that there
 //         is a plan.
-// Cost    O(operators * width * ready operators); 5 to 20 ms for 200 to 600 operators.
+// Cost    O(operators * width * ready operators); 5 to 35 ms for 200 to 600 operators.
 // Source  ours: a beam over (executed, resident, copied). A quarter of its states are
 //         the cheapest; the others compete among those that have run the same large
 //         operators, as states that put these off look cheaper than they are. Operators
@@ -23,7 +23,7 @@
 
 namespace sluice {
 
-constexpr uint32_t kOrderWidth = 24;  // states of the beam
+constexpr uint32_t kOrderWidth = 32;  // states of the beam
 
 struct OrderOptions {
   SpillCharge charge = SpillCharge::kHost;

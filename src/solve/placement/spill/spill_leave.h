@@ -80,21 +80,27 @@ bool MayPay(SpillStates<W>* self, int64_t bytes) {
   return false;
 }
 
+// freed: bytes of the tensors that are gone.
 template <int W>
-Status FinishStep(SpillStates<W>* self, const Bits<W>& gone, int64_t bytes) {
+Status FinishStep(SpillStates<W>* self, const Bits<W>& gone, int64_t freed,
+                  int64_t bytes) {
   ++self->leaves;
   if (!MayPay(self, bytes)) return Status::kOk;
   const SpillState<W>& s = self->states[self->next.parent];
-  self->next.bytes = bytes;
-  self->next.copied = s.copied | gone;
-  self->next.resident = (s.resident - gone) | self->model.inputs[self->next.op] |
-                        self->model.outputs[self->next.op];
-  self->next.held = 0;
-  self->next.resident.ForEach([&](uint32_t a) {
-    if (self->model.readers[a].Within(self->next.executed)) {
-      self->next.resident.Drop(a);
-    } else {
-      self->next.held += self->model.bytes[a];
+  SpillState<W>& next = self->next;
+  next.bytes = bytes;
+  next.copied = s.copied | gone;
+  next.resident = s.resident - gone;
+  next.held = s.held - freed;
+  self->model.ForEachOperand(next.op, [&](uint32_t a) {
+    const bool was = next.resident.Has(a);
+    const bool is_over = self->model.readers[a].Within(next.executed);
+    if (was && is_over) {
+      next.resident.Drop(a);
+      next.held -= self->model.bytes[a];
+    } else if (!was && !is_over) {
+      next.resident.Add(a);
+      next.held += self->model.bytes[a];
     }
   });
   if (self->options.width == 0) {
@@ -117,7 +123,8 @@ Status Greedy(SpillStates<W>* self, int64_t excess, int64_t bytes) {
   if (single != kNoState) {
     Bits<W> gone{};
     gone.Add(self->others[single].tensor);
-    SLUICE_TRY(FinishStep(self, gone, bytes + self->others[single].price));
+    SLUICE_TRY(FinishStep(self, gone, self->others[single].bytes,
+                          bytes + self->others[single].price));
   }
   Bits<W> gone{};
   while (excess > 0) {  // least price per byte, ties by size
@@ -135,7 +142,7 @@ Status Greedy(SpillStates<W>* self, int64_t excess, int64_t bytes) {
     excess -= self->others[pick].bytes;
     bytes += self->others[pick].price;
   }
-  return FinishStep(self, gone, bytes);
+  return FinishStep(self, gone, self->missing - excess, bytes);
 }
 
 // Sets of tensors by falling size, each complete as soon as it frees `excess`: the last
@@ -145,7 +152,7 @@ Status Evict(SpillStates<W>* self, uint32_t at, int64_t excess, int64_t rest,
              const Bits<W>& gone, int64_t bytes) {
   if (self->options.width == 0 && self->budget->Tick()) self->limited = true;
   if (self->limited || !MayPay(self, bytes)) return Status::kOk;
-  if (excess <= 0) return FinishStep(self, gone, bytes);
+  if (excess <= 0) return FinishStep(self, gone, self->missing - excess, bytes);
   if (rest < excess) return Status::kOk;
   if (self->options.max_evictions != 0 && self->leaves >= self->options.max_evictions) {
     self->cut = true;

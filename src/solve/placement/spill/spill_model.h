@@ -165,6 +165,21 @@ struct SpillModel {
     tensors.ForEach([&](uint32_t a) { sum += bytes[a]; });
     return sum;
   }
+  // f(tensor) for each that the operator reads, once; then for each that it writes.
+  template <typename F>
+  void ForEachInput(uint32_t o, F f) const {
+    const Span<const uint32_t> all = graph->InputsOf(graph->operators[o]);
+    for (size_t k = 0; k < all.size(); ++k) {
+      size_t first = 0;
+      while (all[first] != all[k]) ++first;
+      if (first == k) f(all[k]);
+    }
+  }
+  template <typename F>
+  void ForEachOperand(uint32_t o, F f) const {
+    ForEachInput(o, f);
+    for (uint32_t a : graph->OutputsOf(graph->operators[o])) f(a);
+  }
   // Bytes the operator needs when run after `executed`; less in place.
   int64_t NeedAfter(uint32_t o, const Set& executed) const {
     const uint32_t a = in_place[o];

@@ -71,6 +71,7 @@ struct SpillStates {
   Span<Leaver> others = {};
   uint32_t other_count = 0;
   uint32_t leaves = 0;             // sets of tensors tried in this step
+  int64_t missing = 0;             // bytes that have to leave for it
   SpillState<W> next = {};         // in the making
   SpillState<W> goal = {};         // of a window: the old plan's state after it
   Bits<W> allowed = {};            // operators
@@ -112,7 +113,10 @@ bool Dominates(const SpillStates<W>& self, const SpillState<W>& a,
   if (a.bytes + a.held - b.held > b.bytes) return false;
   int64_t slack = b.bytes - a.bytes;
   for (int k = 0; k < W; ++k) {
-    uint64_t rest = a.resident.w[k] & ~b.resident.w[k];
+    uint64_t rest =
+        a.resident.w[k] & ~(b.resident.w[k] & (a.copied.w[k] | ~b.copied.w[k]));
+    if (rest == 0) continue;
+    rest &= ~b.resident.w[k];
     for (; rest != 0 && slack >= 0; rest &= rest - 1) {
       const uint32_t t = static_cast<uint32_t>(64 * k + __builtin_ctzll(rest));
       slack -= self.model.bytes[t] + (a.copied.Has(t) ? 0 : WritePrice(self, t));

@@ -30,25 +30,28 @@ struct Freedom {
 // together with the operator that it is delayed for.
 template <int W>
 Freedom IsFree(const SpillStates<W>& self, const SpillState<W>& s, uint32_t o) {
-  const Bits<W> loads = self.model.inputs[o] - s.resident;
-  if (!loads.Within(self.model.only_here)) return {false, false};
   Bits<W> with = s.executed;
   with.Add(o);
-  int64_t written = 0, stays = 0, read_last = 0, least = INT64_MAX;
+  int64_t written = 0, stays = 0, read_last = 0, least = INT64_MAX, loaded = 0;
   int operands = 0;
-  bool cheap = true;
-  self.model.outputs[o].ForEach([&](uint32_t a) {
+  bool cheap = true, comes = true;
+  self.model.ForEachInput(o, [&](uint32_t a) {
+    if (!s.resident.Has(a)) {
+      comes = comes && self.model.only_here.Has(a);
+      loaded += self.model.bytes[a];
+    } else if (self.model.readers[a].Within(with)) {
+      read_last += self.model.bytes[a];
+      least = Min(least, self.model.bytes[a]);
+      ++operands;
+      cheap = cheap && (s.copied.Has(a) || WritePrice(self, a) == 0);
+    }
+  });
+  if (!comes) return {false, false};
+  for (uint32_t a : self.model.graph->OutputsOf(self.model.graph->operators[o])) {
     written += self.model.bytes[a];
     if (!self.model.readers[a].Empty()) stays += self.model.bytes[a];
-  });
-  loads.ForEach([&](uint32_t a) { written += self.model.bytes[a]; });
-  (self.model.inputs[o] - loads).ForEach([&](uint32_t a) {
-    if (!self.model.readers[a].Within(with)) return;
-    read_last += self.model.bytes[a];
-    least = Min(least, self.model.bytes[a]);
-    ++operands;
-    cheap = cheap && (s.copied.Has(a) || WritePrice(self, a) == 0);
-  });
+  }
+  written += loaded;
   const int64_t room =
       self.options.target == 0 ? self.options.capacity : self.options.target;
   if (s.held + written > room || stays > read_last) return {false, false};
@@ -58,8 +61,8 @@ Freedom IsFree(const SpillStates<W>& self, const SpillState<W>& s, uint32_t o) {
     const uint32_t p = self.model.next[o];
     const int64_t rest = s.held - read_last + stays;
     const int64_t last = self.model.Sum(self.model.outputs[p]);
-    const int64_t loaded = self.model.Sum(self.model.inputs[p] & self.model.only_here);
-    proved = last <= stays && rest + last + loaded <= room && !self.model.delayed[p];
+    const int64_t more = self.model.Sum(self.model.inputs[p] & self.model.only_here);
+    proved = last <= stays && rest + last + more <= room && !self.model.delayed[p];
   }
   return {proved || self.options.width != 0, proved};
 }
@@ -92,7 +95,8 @@ Status TakeStep(SpillStates<W>* self, uint32_t from, uint32_t o) {
     excess += self->model.bytes[a];
   });
   self->leaves = 0;
-  if (excess <= 0) return FinishStep(self, Bits<W>{}, s.bytes);
+  self->missing = excess;
+  if (excess <= 0) return FinishStep(self, Bits<W>{}, 0, s.bytes);
   Sort(self->others.begin(), self->others.begin() + self->other_count);
   int64_t rest = 0;
   for (uint32_t i = 0; i < self->other_count; ++i) rest += self->others[i].bytes;
