@@ -311,7 +311,7 @@ Status WidenLayouts(Joint* self) {
   bool placed = false;
   if (self->least.found && !self->budget->Exhausted())
     SLUICE_TRY(Adopt(self, self->least, kSharedNodes, 0, &placed));
-  for (uint32_t width = 4 * kLayouts; width <= kMostLayouts; width *= 4) {
+  for (uint32_t width = 8 * kLayouts; width <= kMostLayouts; width *= 4) {
     if (!self->least.found || self->budget->Exhausted()) break;
     SLUICE_TRY(Adopt(self, self->least, 0, width, &placed));
   }
@@ -488,6 +488,8 @@ Status Run(Joint* self) {
   if (!self->plan->placed) SLUICE_TRY(TryTarget(self, 0, false, &placed));
   if (IsDone(*self)) return Conclude(self);
   SLUICE_TRY(BoundByWindows(self, kSoonStates));
+  if (self->least.found && self->least.bytes <= self->bound)
+    SLUICE_TRY(WidenLayouts(self));
   if (IsDone(*self)) return Conclude(self);
   SLUICE_TRY(ByBeams(self, kWideBeam));
   if (IsDone(*self)) return Conclude(self);
