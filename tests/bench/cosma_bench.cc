@@ -65,11 +65,10 @@ constexpr int64_t kSolveUs = 85000;
 constexpr int64_t kProofUs = 3000000;
 constexpr uint64_t kProofNs = 5000000000;
 // States of the checked bound, for each part of a network.
-constexpr size_t kCheckedStates = 1 << 19;
+constexpr size_t kCheckedStates = 1 << 22;
 // CPU time for the best known plan of networks without a shape.
 constexpr int64_t kBestUs = 10000000;
 constexpr uint64_t kBestNs = 60000000000;
-constexpr uint64_t kFootprintNs = 2000000000;
 
 struct Solved {
   Status status = Status::kInternal;
@@ -101,6 +100,14 @@ class CpuLimit {
   static uint32_t expired_;
 };
 uint32_t CpuLimit::expired_ = 0;
+
+// The time that the process has used, as a clock: a deadline on it can be divided.
+struct CpuClock {
+  static uint64_t Now(void*) {
+    return static_cast<uint64_t>(sluice_test::CpuSeconds() * 1e9) + 1;
+  }
+  Clock time() const { return {Now, nullptr}; }
+};
 
 Solved Solve(const Net& net, int64_t capacity, const std::vector<uint32_t>* order,
              uint64_t deadline_ns, int64_t limit_us = kSolveUs) {
@@ -140,9 +147,8 @@ int64_t Checked(const Net& net, int64_t capacity, const Solved& plan) {
   return sluice_test::JudgeBound(net, capacity, plan.order, kCheckedStates);
 }
 
-// Whose energies and cycles price a layer that runs again, and the time for such plans.
+// Whose energies and cycles price a layer that runs again.
 constexpr char kRepeatsOn[] = "simba";
-constexpr uint64_t kRepeatsNs = 4000000000;
 
 // What running each operator of NetOf again costs, in bytes.
 std::vector<int64_t> RepeatCosts(const std::vector<uint8_t>& bytes) {
@@ -179,7 +185,8 @@ Repeated SolveWithRepeats(const Net& net, const std::vector<int64_t>& again,
                           int64_t capacity) {
   Repeated result;
   sluice_test::Ground ground;
-  Budget budget({}, kRepeatsNs, 0, nullptr);
+  const CpuClock clock;
+  Budget budget(clock.time(), kSolveUs * 1000, 0, nullptr);
   JointOptions options;
   options.capacity = capacity;
   options.charge = SpillCharge::kPaper;
@@ -234,7 +241,7 @@ class Evaluation {
     options.in_place = true;
     const Net in_place = sluice_bench::NetOf(graph, options);
     sluice_test::Ground ground;
-    Budget budget({}, kFootprintNs, 0, nullptr);
+    Budget budget;  // the search ends by itself, so that budgets are the same each time
     FootprintPlan least;
     const double start = sluice_test::CpuSeconds();
     if (PlanFootprint(net.Graph(), &budget, &ground.arena, &least,

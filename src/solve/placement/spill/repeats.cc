@@ -15,7 +15,7 @@ constexpr size_t kExactUpTo =
     24;  // operators; larger graphs are tried without an exact search
 // Of the search's part of the time, for the plan without repetitions. What its part is of
 // the call's time is said in plan/deadline.h.
-constexpr uint32_t kBasePercent = 50;
+constexpr uint32_t kBasePercent = 75;
 
 // The result of the operator that made `tensor`, made again for the readers at the steps
 // [from, to) of the plan.
