@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the time of a call is divided. All planners ask here. One search divides its part
-// once more: solve/placement/spill/repeats.h keeps half of it for the plan without
+// once more: solve/placement/spill/repeats.h keeps three quarters for the plan without
 // repetitions.
 //
 //   call     plan found soon | search | write and judge

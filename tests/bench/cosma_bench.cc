@@ -65,7 +65,7 @@ constexpr int64_t kSolveUs = 85000;
 constexpr int64_t kProofUs = 3000000;
 constexpr uint64_t kProofNs = 5000000000;
 // States of the checked bound, for each part of a network.
-constexpr size_t kCheckedStates = 1 << 22;
+constexpr size_t kCheckedStates = 1 << 19;
 // CPU time for the best known plan of networks without a shape.
 constexpr int64_t kBestUs = 10000000;
 constexpr uint64_t kBestNs = 60000000000;

@@ -17,8 +17,7 @@ constexpr uint32_t kAhead = 12;   // steps for whose largest new tensor room is 
 // Steps that are run with few layouts at first, and again with more where that costs more
 // than the decisions do.
 constexpr uint32_t kTogether = 32;
-constexpr uint32_t kFew = 16;  // layouts
-constexpr uint32_t kWiden = 8;
+constexpr uint32_t kWiden = 8;   // times as many
 constexpr size_t kSeen = 4096;   // hashes of layouts
 constexpr int64_t kMisfit = 64;  // steps; neighbours that end further apart are alike
 constexpr uint64_t kLooksPerPoll = 1 << 16;  // blocks looked at between two polls
@@ -546,6 +545,8 @@ Status CopyTo(const Generation& from, Generation* to) {
   return Status::kOk;
 }
 
+uint32_t Fewest(const Beam& self) { return Max(1u, self.options.width / kWiden); }
+
 // After some steps: goes on, or back to where they began, with more layouts.
 Status GoOn(Beam* self, Mark* mark) {
   int64_t excess = INT64_MAX;
@@ -558,7 +559,7 @@ Status GoOn(Beam* self, Mark* mark) {
     self->entries.Truncate(mark->entries);
     return CopyTo(mark->layouts, &self->now);
   }
-  self->width = Min(self->options.width, kFew);
+  self->width = Fewest(*self);
   mark->step = self->step;
   mark->traces = self->traces.size();
   mark->entries = self->entries.size();
@@ -573,7 +574,7 @@ Status GoOn(Beam* self, Mark* mark) {
   Mark mark = {{Vector<Block>(self->arena), Vector<Layout>(self->arena)}};
   SLUICE_TRY(CopyTo(self->now, &mark.layouts));
   const bool may_leave = self->options.given.empty();
-  if (may_leave) self->width = Min(self->options.width, kFew);
+  if (may_leave) self->width = Fewest(*self);
   const size_t steps = self->decisions.order.size();
   while (self->step < steps && self->now.layouts.size() != 0) {
     const bool over = self->budget->Exhausted();

@@ -92,7 +92,7 @@ Status FinishStep(SpillStates<W>* self, const Bits<W>& gone, int64_t freed,
   next.copied = s.copied | gone;
   next.resident = s.resident - gone;
   next.held = s.held - freed;
-  self->model.ForEachOperand(next.op, [&](uint32_t a) {
+  ForEachOperand(*self->model.graph, next.op, [&](uint32_t a) {
     const bool was = next.resident.Has(a);
     const bool is_over = self->model.readers[a].Within(next.executed);
     if (was && is_over) {

@@ -25,6 +25,24 @@ uint32_t Only(const Bits<W>& set) {
   return count == 1 ? only : kNoOperand;
 }
 
+// f(tensor) for each that the operator reads, once.
+template <typename F>
+void ForEachInput(const OperatorGraph& graph, uint32_t o, F f) {
+  const Span<const uint32_t> all = graph.InputsOf(graph.operators[o]);
+  for (size_t k = 0; k < all.size(); ++k) {
+    size_t first = 0;
+    while (all[first] != all[k]) ++first;
+    if (first == k) f(all[k]);
+  }
+}
+
+// f(tensor) for each that the operator reads, once; then for each that it writes.
+template <typename F>
+void ForEachOperand(const OperatorGraph& graph, uint32_t o, F f) {
+  ForEachInput(graph, o, f);
+  for (uint32_t a : graph.OutputsOf(graph.operators[o])) f(a);
+}
+
 template <int W>
 struct SpillModel {
   using Set = Bits<W>;
@@ -164,21 +182,6 @@ struct SpillModel {
     int64_t sum = 0;
     tensors.ForEach([&](uint32_t a) { sum += bytes[a]; });
     return sum;
-  }
-  // f(tensor) for each that the operator reads, once; then for each that it writes.
-  template <typename F>
-  void ForEachInput(uint32_t o, F f) const {
-    const Span<const uint32_t> all = graph->InputsOf(graph->operators[o]);
-    for (size_t k = 0; k < all.size(); ++k) {
-      size_t first = 0;
-      while (all[first] != all[k]) ++first;
-      if (first == k) f(all[k]);
-    }
-  }
-  template <typename F>
-  void ForEachOperand(uint32_t o, F f) const {
-    ForEachInput(o, f);
-    for (uint32_t a : graph->OutputsOf(graph->operators[o])) f(a);
   }
   // Bytes the operator needs when run after `executed`; less in place.
   int64_t NeedAfter(uint32_t o, const Set& executed) const {

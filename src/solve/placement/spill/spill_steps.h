@@ -35,7 +35,7 @@ Freedom IsFree(const SpillStates<W>& self, const SpillState<W>& s, uint32_t o) {
   int64_t written = 0, stays = 0, read_last = 0, least = INT64_MAX, loaded = 0;
   int operands = 0;
   bool cheap = true, comes = true;
-  self.model.ForEachInput(o, [&](uint32_t a) {
+  ForEachInput(*self.model.graph, o, [&](uint32_t a) {
     if (!s.resident.Has(a)) {
       comes = comes && self.model.only_here.Has(a);
       loaded += self.model.bytes[a];
