@@ -309,7 +309,7 @@ void TakeValues(Reading* reading, const std::set<std::string>& initialised) {
     TakeConstant(tensor, reading->source, &ValueAt(reading, value));
     // Inference reads short lists of integers alone; the others are not held twice.
     constexpr size_t kShort = 1024;
-    if (tensor.raw_data().size() > kShort) tensor.clear_raw_data();
+    if (tensor.raw_data().size() > kShort) delete tensor.release_raw_data();
   }
 }
 
