@@ -30,7 +30,7 @@ bool Lower(const RuntimeModel& model, bool host, Bytes* graph, std::string* reas
     *reason = "only the machine's host computes it";
     return false;
   }
-  *graph = std::move(lowered.graph);
+  *graph = import::WriteRows(lowered.rows);
   return true;
 }
 

@@ -68,13 +68,17 @@ sluice_status_t Tell(sluice_diagnostic_t* out, sluice_status_t status,
   return status;
 }
 
+sluice_bytes_t NewBytes(size_t size, const sluice_allocator_t* given) {
+  const sluice_allocator_t allocator = AllocatorOf(given);
+  void* memory = allocator.allocate(allocator.user, size, kAlignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return {memory, size};
+}
+
 void HandOver(const Bytes& bytes, const sluice_allocator_t* given,
               sluice_bytes_t* out) {
-  const sluice_allocator_t allocator = AllocatorOf(given);
-  void* memory = allocator.allocate(allocator.user, bytes.size(), kAlignment);
-  if (memory == nullptr) throw std::bad_alloc();
-  std::memcpy(memory, bytes.data(), bytes.size());
-  *out = {memory, bytes.size()};
+  *out = NewBytes(bytes.size(), given);
+  std::memcpy(out->data, bytes.data(), bytes.size());
 }
 
 }  // namespace sluice::import

@@ -77,8 +77,9 @@ sluice_status_t StatusOf(Fault fault);
 sluice_status_t Tell(sluice_diagnostic_t* out, sluice_status_t status,
                      const char* stage, const char* message) noexcept;
 
-// Copies the bytes into memory of the allocator. Throws bad_alloc when it has none
-// left.
+// Memory of the allocator; throws bad_alloc when it has none left.
+sluice_bytes_t NewBytes(size_t size, const sluice_allocator_t* allocator);
+// Copies the bytes into such memory.
 void HandOver(const Bytes& bytes, const sluice_allocator_t* allocator,
               sluice_bytes_t* out);
 

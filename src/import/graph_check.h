@@ -12,10 +12,15 @@
 
 namespace sluice::import {
 
-sluice_status_t TryGraph(const Bytes& graph, sluice_diagnostic_t* diagnostic);
+sluice_status_t TryGraph(const void* graph, size_t size,
+                         sluice_diagnostic_t* diagnostic);
+inline sluice_status_t TryGraph(const Bytes& graph, sluice_diagnostic_t* diagnostic) {
+  return TryGraph(graph.data(), graph.size(), diagnostic);
+}
 sluice_status_t TryHardware(const Bytes& hardware, sluice_diagnostic_t* diagnostic);
 
-void CheckGraph(const Bytes& graph);
+void CheckGraph(const void* graph, size_t size);
+inline void CheckGraph(const Bytes& graph) { CheckGraph(graph.data(), graph.size()); }
 
 }  // namespace sluice::import
 

@@ -2,6 +2,7 @@
 #include "import/graph_rows.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "import/error.h"
@@ -83,7 +84,9 @@ GraphRows ReadRows(const Bytes& bytes) {
         {g.parameter_name() == nullptr ? kNoTensor : g.parameter_name()->Get(p),
          g.parameter_min()->Get(p), g.parameter_max()->Get(p)});
   }
-  if (g.data() != nullptr) rows.constants.assign(g.data()->begin(), g.data()->end());
+  if (g.data() != nullptr) {
+    rows.constants.Copy(g.data()->data(), g.data()->size());
+  }
   return rows;
 }
 
@@ -174,16 +177,29 @@ ParameterColumns WriteParameters(const std::vector<ParameterRow>& parameters,
 
 }  // namespace
 
-Bytes WriteRows(const GraphRows& rows, const std::function<void()>& written) {
+namespace {
+
+constexpr size_t kLengthBytes = 4;  // of a vector, in front of its items
+
+uint64_t Padded(uint64_t bytes) {
+  return (bytes + kConstantAlignment - 1) / kConstantAlignment * kConstantAlignment;
+}
+
+// Writes all but the constants: a vector without items, which is the last thing of the
+// buffer. With the constants and zeros up to their alignment behind it, the buffer is
+// what it would be if they had been written first.
+void WriteHead(const GraphRows& rows, Builder* to) {
   if (rows.constants.size() > kLargestBuffer) {
     throw Error(Fault::kBadInput, "the constants need " +
                                       std::to_string(rows.constants.size()) +
                                       " bytes; one graph file holds less than 2 GiB");
   }
-  Builder builder(rows.constants.size() + 65536);
-  builder.ForceVectorAlignment(rows.constants.size(), 1, kConstantAlignment);
-  const auto data = builder.CreateVector(rows.constants);
-  if (written) written();
+  Builder& builder = *to;
+  // The buffer begins at their alignment, too.
+  if (rows.constants.size() != 0) {
+    builder.ForceVectorAlignment(kConstantAlignment, 1, kConstantAlignment);
+  }
+  const auto data = builder.CreateVector(std::vector<uint8_t>());
   const auto name = builder.CreateString(rows.name);
   std::vector<flatbuffers::Offset<flatbuffers::String>> name_offsets;
   for (const std::string& text : rows.names) {
@@ -225,8 +241,36 @@ Bytes WriteRows(const GraphRows& rows, const std::function<void()>& written) {
   graph.add_parameter_max(parameters.max);
   graph.add_tensor_encoded_bytes(tensors.encoded);
   wire::FinishGraphBuffer(builder, graph.Finish());
-  return Bytes(builder.GetBufferPointer(),
-               builder.GetBufferPointer() + builder.GetSize());
+}
+
+// Writes the head and the constants' number. Returns where the constants begin.
+uint8_t* PlaceHead(const Builder& head, uint64_t constants, uint8_t* out) {
+  std::memcpy(out, head.GetBufferPointer(), head.GetSize());
+  uint8_t* const data = out + head.GetSize();
+  flatbuffers::WriteScalar(data - kLengthBytes, static_cast<uint32_t>(constants));
+  const uint64_t padded = Padded(constants);
+  std::memset(data + constants, 0, static_cast<size_t>(padded - constants));
+  return data;
+}
+
+}  // namespace
+
+Bytes WriteRows(const GraphRows& rows) {
+  Builder head;
+  WriteHead(rows, &head);
+  const uint64_t constants = rows.constants.size();
+  Bytes bytes(head.GetSize() + static_cast<size_t>(Padded(constants)));
+  rows.constants.CopyTo(PlaceHead(head, constants, bytes.data()));
+  return bytes;
+}
+
+size_t MoveRows(GraphRows* rows, const std::function<uint8_t*(size_t)>& allocate) {
+  Builder head;
+  WriteHead(*rows, &head);
+  const uint64_t constants = rows->constants.size();
+  const size_t size = head.GetSize() + static_cast<size_t>(Padded(constants));
+  rows->constants.MoveTo(PlaceHead(head, constants, allocate(size)));
+  return size;
 }
 
 }  // namespace sluice::import

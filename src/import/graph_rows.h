@@ -6,7 +6,7 @@
 // Output   its rows; or bytes, the same for equal rows in every version
 // Errors   Error(kBadArgument): external constants; Error(kBadInput): the rows do not fit
 //          the format
-// Cost     writing keeps inline constants in memory twice
+// Cost     rows keep constants that are not copied where they are (constant_bytes.h)
 #ifndef SLUICE_IMPORT_GRAPH_ROWS_H_
 #define SLUICE_IMPORT_GRAPH_ROWS_H_
 
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "import/bytes.h"
+#include "import/constant_bytes.h"
 #include "sluice/ops.h"
 
 namespace sluice::import {
@@ -66,15 +67,17 @@ struct GraphRows {
   std::vector<TensorRow> tensors;
   std::vector<LayerRow> layers;
   std::vector<ParameterRow> parameters;
-  Bytes constants;  // inline ones
+  ConstantBytes constants;  // inline ones
 };
 
 constexpr size_t kConstantAlignment = 16;
 
 // The graph must have no external constants.
 GraphRows ReadRows(const Bytes& graph);
-// `written`, if there is one, is called once the constants are written.
-Bytes WriteRows(const GraphRows& rows, const std::function<void()>& written = nullptr);
+Bytes WriteRows(const GraphRows& rows);
+// The same into memory of the caller, which is asked for once; gives up the constants while
+// they are copied there. Returns the number of bytes.
+size_t MoveRows(GraphRows* rows, const std::function<uint8_t*(size_t)>& allocate);
 
 }  // namespace sluice::import
 

@@ -52,16 +52,27 @@ void GraphWriter::NeedRoom(uint64_t bytes) const {
                                     std::to_string(most_constant_bytes_));
 }
 
-uint32_t GraphWriter::AddConstant(const std::string& name, uint8_t dtype, Dims dims,
-                                  const void* bytes, size_t size) {
+uint32_t GraphWriter::NextConstant(const std::string& name, uint8_t dtype, Dims dims,
+                                   size_t size) {
   NeedRoom(size);
-  rows_.constants.resize((rows_.constants.size() + kConstantAlignment - 1) &
-                         ~(kConstantAlignment - 1));
+  rows_.constants.Align(kConstantAlignment);
   const uint32_t tensor = AddTensor(name, dtype, Kind::kConstant, std::move(dims));
   rows_.tensors[tensor].source = 1;
   rows_.tensors[tensor].source_offset = rows_.constants.size();
-  const uint8_t* first = static_cast<const uint8_t*>(bytes);
-  rows_.constants.insert(rows_.constants.end(), first, first + size);
+  return tensor;
+}
+
+uint32_t GraphWriter::AddConstant(const std::string& name, uint8_t dtype, Dims dims,
+                                  const void* bytes, size_t size) {
+  const uint32_t tensor = NextConstant(name, dtype, std::move(dims), size);
+  rows_.constants.Copy(static_cast<const uint8_t*>(bytes), size);
+  return tensor;
+}
+
+uint32_t GraphWriter::ReferToConstant(const std::string& name, uint8_t dtype, Dims dims,
+                                      const void* bytes, size_t size) {
+  const uint32_t tensor = NextConstant(name, dtype, std::move(dims), size);
+  rows_.constants.Refer(static_cast<const uint8_t*>(bytes), size);
   return tensor;
 }
 
@@ -126,7 +137,7 @@ void GraphWriter::OrderOutputs(const std::vector<uint32_t>& outputs) {
 void GraphWriter::Rewind(const Mark& mark) {
   rows_.tensors.resize(mark.tensors);
   rows_.layers.resize(mark.layers);
-  rows_.constants.resize(mark.data);
+  rows_.constants.Truncate(mark.data);
 }
 
 }  // namespace sluice::import

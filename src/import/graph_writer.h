@@ -8,10 +8,10 @@
 #ifndef SLUICE_IMPORT_GRAPH_WRITER_H_
 #define SLUICE_IMPORT_GRAPH_WRITER_H_
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "import/graph_rows.h"
@@ -26,10 +26,6 @@ class GraphWriter {
   explicit GraphWriter(std::string name) { rows_.name = std::move(name); }
   // Limits the bytes of inline constants; beyond the limit, Error(kTooLarge) is thrown.
   void LimitConstants(uint64_t bytes) { most_constant_bytes_ = bytes; }
-  // Lets constants of this many bytes be added without copying those before.
-  void Expect(uint64_t bytes) {
-    rows_.constants.reserve(std::min(bytes, most_constant_bytes_));
-  }
   // Throws when `bytes` more would exceed the limit. Must be called before a constant
   // is allocated whose size is not bounded by the size of the model file.
   void NeedRoom(uint64_t bytes) const;
@@ -44,6 +40,9 @@ class GraphWriter {
                      int32_t zero_point = 0, float scale = 0);
   uint32_t AddConstant(const std::string& name, uint8_t dtype, Dims dims,
                        const void* bytes, size_t size);
+  // The same without a copy: the bytes must outlive the writer and its rows.
+  uint32_t ReferToConstant(const std::string& name, uint8_t dtype, Dims dims,
+                           const void* bytes, size_t size);
   // A state tensor, which holds these bytes before the first run.
   uint32_t AddState(const std::string& name, uint8_t dtype, Dims dims,
                     const std::vector<uint8_t>& first);
@@ -64,7 +63,7 @@ class GraphWriter {
   std::string name(uint32_t index) const {
     return index < rows_.names.size() ? rows_.names[index] : std::string();
   }
-  const Bytes& constants() const { return rows_.constants; }
+  const ConstantBytes& constants() const { return rows_.constants; }
   void SetAffine(uint32_t tensor, int32_t zero_point, float scale) {
     rows_.tensors[tensor].zero_point = zero_point;
     rows_.tensors[tensor].scale = scale;
@@ -99,13 +98,12 @@ class GraphWriter {
   void Rewind(const Mark& mark);
 
   Bytes Finish() const { return WriteRows(rows_); }
-  // The same; the constants are freed as soon as they are written, and the writer is not used
-  // any more.
-  Bytes Release() {
-    return WriteRows(rows_, [this] { Bytes().swap(rows_.constants); });
-  }
+  // Gives up what was collected, to be written later.
+  GraphRows Take() { return std::move(rows_); }
 
  private:
+  uint32_t NextConstant(const std::string& name, uint8_t dtype, Dims dims, size_t size);
+
   GraphRows rows_;
   std::unordered_map<std::string, uint32_t> name_index_;
   uint64_t most_constant_bytes_ = UINT64_MAX;

@@ -115,11 +115,7 @@ ImportResult ImportTfliteBytes(const sluice_import_options_t& given,
   TfliteImportOptions options;
   if (given.model_file != nullptr) options.model_file = given.model_file;
   TakeCommon(given, size, &options);
-  if (reinterpret_cast<uintptr_t>(bytes) % 8 == 0) {
-    return ImportTflite(bytes, size, options);
-  }
-  const Bytes aligned(bytes, bytes + size);
-  return ImportTflite(aligned.data(), aligned.size(), options);
+  return ImportTflite(bytes, size, options);
 }
 
 ImportResult ImportOnnxBytes(const sluice_import_options_t& given, const uint8_t* bytes,
@@ -138,18 +134,18 @@ ImportResult ImportOnnxBytes(const sluice_import_options_t& given, const uint8_t
 
 // Counts what is in the graph: it has replaced an imported one, or was made without a model.
 void Recount(ImportResult* import) {
-  const GraphWriter graph(import->graph);
-  import->layers = static_cast<uint32_t>(graph.layers().size());
-  import->tensors = static_cast<uint32_t>(graph.tensors().size());
+  import->layers = static_cast<uint32_t>(import->rows.layers.size());
+  import->tensors = static_cast<uint32_t>(import->rows.tensors.size());
   import->inputs = import->outputs = 0;
-  for (const TensorRow& t : graph.tensors()) {
+  for (const TensorRow& t : import->rows.tensors) {
     import->inputs += t.kind == Kind::kInput ? 1 : 0;
     import->outputs += t.kind == Kind::kOutput ? 1 : 0;
   }
-  import->constant_bytes = graph.constant_bytes();
+  import->constant_bytes = import->rows.constants.size();
 }
 
-void Fill(const ImportResult& import, sluice_import_report* report) {
+void Fill(const ImportResult& import, size_t graph_bytes,
+          sluice_import_report* report) {
   sluice_import_summary_t& s = report->summary;
   s.numbers = !import.shapes_only.empty() ? SLUICE_NUMBERS_SHAPES_ONLY
               : import.quantised          ? SLUICE_NUMBERS_QUANTISED
@@ -161,7 +157,7 @@ void Fill(const ImportResult& import, sluice_import_report* report) {
   s.inputs = import.inputs;
   s.outputs = import.outputs;
   s.constant_bytes = import.constant_bytes;
-  s.graph_bytes = import.graph.size();
+  s.graph_bytes = graph_bytes;
   report->lists[SLUICE_IMPORT_OPAQUE] = import.opaque;
   report->lists[SLUICE_IMPORT_SHAPES_ONLY] = import.shapes_only;
   report->lists[SLUICE_IMPORT_FOLDED] = import.folded;
@@ -180,24 +176,40 @@ void Import(const uint8_t* bytes, size_t size, const sluice_import_options_t* gi
   }
   const uint32_t format = FormatOf(options, bytes, size);
   report->summary.format = format;
-  ImportResult import = format == SLUICE_MODEL_TFLITE
-                            ? ImportTfliteBytes(options, bytes, size)
-                            : ImportOnnxBytes(options, bytes, size);
+  // Tables of a TFLite file are read where they are, at their alignment.
+  const bool aligned = reinterpret_cast<uintptr_t>(bytes) % 8 == 0;
+  Bytes copy;
+  if (format == SLUICE_MODEL_TFLITE && !aligned) copy.assign(bytes, bytes + size);
+  ImportResult import =
+      format == SLUICE_MODEL_TFLITE
+          ? ImportTfliteBytes(options, aligned ? bytes : copy.data(), size)
+          : ImportOnnxBytes(options, bytes, size);
   if (options.training != 0) {
-    import.graph = MakeTrainingGraph(import.graph, LimitOf(options, size));
+    import.rows =
+        ReadRows(MakeTrainingGraph(WriteRows(import.rows), LimitOf(options, size)));
     Recount(&import);
   }
-  CheckGraph(import.graph);
-  Fill(import, report);
-  HandOver(import.graph, options.allocator, out);
+  sluice_bytes_t graph = {nullptr, 0};
+  try {
+    MoveRows(&import.rows, [&](size_t needed) {
+      graph = NewBytes(needed, options.allocator);
+      return static_cast<uint8_t*>(graph.data);
+    });
+    CheckGraph(graph.data, graph.size);
+    Fill(import, graph.size, report);
+  } catch (...) {
+    sluice_bytes_release(options.allocator, &graph);
+    throw;
+  }
+  *out = graph;
 }
 
 }  // namespace
 
-sluice_import_report* NewReport(ImportResult* made) {
+sluice_import_report* NewReport(ImportResult* made, size_t graph_bytes) {
   Recount(made);
   auto report = std::make_unique<sluice_import_report>();
-  Fill(*made, report.get());
+  Fill(*made, graph_bytes, report.get());
   return report.release();
 }
 

@@ -7,12 +7,13 @@
 #define SLUICE_IMPORT_IMPORT_RESULT_H_
 
 #include <cstdint>
+#include <list>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "import/bytes.h"
 #include "import/error.h"
+#include "import/graph_rows.h"
 #include "sluice/import.h"
 
 namespace sluice::import {
@@ -24,7 +25,8 @@ struct UnsupportedOperator {
 };
 
 struct ImportResult {
-  Bytes graph;
+  std::list<Bytes> kept;  // constants computed at import
+  GraphRows rows;         // may refer to these, and to bytes of the model
   uint32_t operators, layers, tensors, inputs, outputs;
   uint64_t constant_bytes;
   std::vector<UnsupportedOperator> opaque;
@@ -52,9 +54,9 @@ constexpr char kComputedAtImport[] = "computed at import";
 constexpr char kByHostFunction[] = "by a host function";
 constexpr char kNotNeeded[] = "no output needs it";
 
-// The report of a graph that was made without a model, with the figures of that graph. The
+// The report of a graph that was made without a model, with the figures of its rows. The
 // caller gives it to sluice_import_report_destroy.
-sluice_import_report* NewReport(ImportResult* made);
+sluice_import_report* NewReport(ImportResult* made, size_t graph_bytes);
 
 // Adds one operator to the list. Equal entries become one with a count.
 void CountOperator(std::vector<UnsupportedOperator>* list, const std::string& name,

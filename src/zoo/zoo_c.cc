@@ -35,19 +35,21 @@ sluice_status_t sluice_zoo_graph(const char* name, const sluice_zoo_options_t* o
     sizes.blocks = known.blocks;
     if (known.out_report != nullptr) *known.out_report = nullptr;
     ImportResult made = {};
-    made.graph = sluice::zoo::MakeZooGraph(name, sizes);
+    Bytes graph = sluice::zoo::MakeZooGraph(name, sizes);
     if (known.training != 0 && known.skip_unread != 0) {
       throw Error(
           Fault::kBadArgument,
           "skip_unread: a training step reads all pixels; leave one of the two out");
     }
-    if (known.training != 0) made.graph = MakeTrainingGraph(made.graph);
+    if (known.training != 0) graph = MakeTrainingGraph(graph);
     if (known.skip_unread != 0) {
-      GraphWriter writer(made.graph);
+      GraphWriter writer(graph);
       made.skipped = SkipUnreadPixels(&writer);
-      made.graph = writer.Finish();
+      graph = writer.Finish();
     }
-    HandOver(made.graph, known.allocator, out_graph);
-    if (known.out_report != nullptr) *known.out_report = NewReport(&made);
+    HandOver(graph, known.allocator, out_graph);
+    if (known.out_report == nullptr) return;
+    made.rows = ReadRows(graph);
+    *known.out_report = NewReport(&made, graph.size());
   });
 }

@@ -73,7 +73,8 @@ std::vector<Model> Imported() {
     options.name = name;
     models.push_back(
         {name,
-         sluice::import::ImportTflite(bytes.data(), bytes.size(), options).graph});
+         WriteRows(
+             sluice::import::ImportTflite(bytes.data(), bytes.size(), options).rows)});
   }
   return models;
 }

@@ -209,7 +209,7 @@ std::vector<ModelRow> RunModels() {
     options.name = name;
     const auto import = import::ImportTflite(file.data(), file.size(), options);
     for (const char* preset : {"mcu-256k", "gemmini-like", "soma-edge", "soma-cloud"}) {
-      rows.push_back(RunModel(name, import.graph, preset));
+      rows.push_back(RunModel(name, WriteRows(import.rows), preset));
     }
   }
   return rows;

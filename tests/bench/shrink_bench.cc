@@ -125,8 +125,8 @@ int RunShrinkBench(bool json) {
     const std::string model = fs::path(path).stem().string();
     sluice::import::TfliteImportOptions options;
     options.name = model;
-    const Bytes graph =
-        sluice::import::ImportTflite(bytes.data(), bytes.size(), options).graph;
+    const Bytes graph = WriteRows(
+        sluice::import::ImportTflite(bytes.data(), bytes.size(), options).rows);
     for (const char* chip : {"mcu-256k", "soma-edge"}) {
       const Row r = Measure(model, graph, chip);
       good = good && r.error.empty();

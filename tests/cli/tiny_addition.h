@@ -18,7 +18,7 @@ inline Bytes TinyAddition() {
                     tflite::BuiltinOptions::AddOptions,
                     tflite::CreateAddOptions(model.builder()).Union());
   const Bytes file = model.Finish({a, b}, {c});
-  return import::ImportTflite(file.data(), file.size(), {}).graph;
+  return WriteRows(import::ImportTflite(file.data(), file.size(), {}).rows);
 }
 
 }  // namespace sluice::cli

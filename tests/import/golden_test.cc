@@ -35,7 +35,7 @@ Json Goldens(const std::string& name = "tflite") {
 Bytes Imported(const std::string& model, const Bytes& bytes) {
   TfliteImportOptions options;
   options.name = model;
-  return ImportTflite(bytes.data(), bytes.size(), options).graph;
+  return WriteRows(ImportTflite(bytes.data(), bytes.size(), options).rows);
 }
 
 // The model from the fuzzers' corpus, else made here: the corpus leaves out models that

@@ -43,7 +43,7 @@ Bytes GraphOf(const std::string& model) {
   const Bytes bytes = sluice_test::ReadFile(path);
   TfliteImportOptions options;
   options.name = model;
-  return ImportTflite(bytes.data(), bytes.size(), options).graph;
+  return WriteRows(ImportTflite(bytes.data(), bytes.size(), options).rows);
 }
 
 uint64_t HashOf(const Json& run) {

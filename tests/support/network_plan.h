@@ -23,7 +23,8 @@ inline Bytes ImportedGraph(const std::string& path) {
   const Bytes file = sluice_test::ReadFile(path);
   sluice::import::TfliteImportOptions options;
   options.name = sluice_test::FileStem(path);
-  return sluice::import::ImportTflite(file.data(), file.size(), options).graph;
+  return WriteRows(
+      sluice::import::ImportTflite(file.data(), file.size(), options).rows);
 }
 
 class NetworkPlan {

@@ -86,9 +86,9 @@ TEST_CASE("torch layers: a table holds 127 where a gate is wide open") {
   const auto& table = net.writer().constants();
   REQUIRE(table.size() == 256);
   // Steps are 1 / 74: -128 is -1.73, so x / 6 + 1/2 = 0.2117, and 127 times that is 27.
-  CHECK(table[0x80] == 27);
-  CHECK(table[0] == 64);      // one half
-  CHECK(table[0x7f] == 100);  // 1.716 / 6 + 1/2 = 0.786
+  CHECK(*table.At(0x80) == 27);
+  CHECK(*table.At(0) == 64);      // one half
+  CHECK(*table.At(0x7f) == 100);  // 1.716 / 6 + 1/2 = 0.786
 }
 
 TEST_CASE(

@@ -243,7 +243,6 @@ ImportResult ImportOnnx(const uint8_t* bytes, size_t size,
   OnnxModel model = PreparedModel(bytes, size, options);
   GraphWriter graph(options.name);
   graph.LimitConstants(options.max_constant_bytes);
-  graph.Expect(size);
   ImportResult result = {};
   OnnxLowering lowering(model, &graph, &result);
   lowering.opaque_cycles = options.opaque_cycles;
@@ -276,13 +275,12 @@ ImportResult ImportOnnx(const uint8_t* bytes, size_t size,
     result.opaque.push_back(entry);
   }
   if (options.skip_unread) result.skipped = SkipUnreadPixels(&graph);
-  for (OnnxValue& value : model.values) Bytes().swap(value.data);
-  result.constant_bytes = graph.constant_bytes();
-  result.graph = graph.Release();
   result.layers = static_cast<uint32_t>(graph.layers().size());
   result.tensors = static_cast<uint32_t>(graph.tensors().size());
   result.inputs = static_cast<uint32_t>(model.inputs.size());
   result.outputs = static_cast<uint32_t>(model.outputs.size());
+  result.constant_bytes = graph.constant_bytes();
+  result.rows = graph.Take();
   return result;
 }
 

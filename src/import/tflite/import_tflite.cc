@@ -174,12 +174,10 @@ void DropUnneeded(TfliteModel* model, std::vector<UnsupportedOperator>* folded) 
 // Folded constants are addressed with 32 bits, as those of the file are.
 constexpr uint64_t kMostFoldedBytes = uint64_t{1} << 31;
 
-// `most_bytes`: of the constants, as far as is known.
 void Lower(const TfliteModel& model, const TfliteImportOptions& options, bool kernels,
-           uint64_t most_bytes, ImportResult* result) {
+           ImportResult* result) {
   GraphWriter graph(options.name);
   graph.LimitConstants(options.max_constant_bytes);
-  graph.Expect(most_bytes);
   Lowering lowering(model, &graph);
   lowering.opaque_cycles = options.opaque_cycles;
   std::vector<UnsupportedOperator> refused;
@@ -194,12 +192,12 @@ void Lower(const TfliteModel& model, const TfliteImportOptions& options, bool ke
   if (!refused.empty()) FailUnsupported(refused);
   WriteStates(&lowering);
   if (options.skip_unread) result->skipped = SkipUnreadPixels(&graph);
-  result->constant_bytes = graph.constant_bytes();
-  result->graph = graph.Release();
   result->layers = static_cast<uint32_t>(graph.layers().size());
   result->tensors = static_cast<uint32_t>(graph.tensors().size());
   result->inputs = static_cast<uint32_t>(model.inputs.size());
   result->outputs = static_cast<uint32_t>(model.outputs.size());
+  result->constant_bytes = graph.constant_bytes();
+  result->rows = graph.Take();
 }
 
 // Constants that stay in the model's file: those which are more than a few bytes there.
@@ -246,14 +244,15 @@ ImportResult ImportTflite(const uint8_t* bytes, size_t size,
     throw Error(Fault::kUnsupported, std::string("a state: ") + reason.what());
   }
   if (!options.model_file.empty()) ReferToFile(bytes, size, options.model_file, &model);
-  Lower(model, options, true, options.model_file.empty() ? size : 0, &result);
+  Lower(model, options, true, &result);
+  result.kept = std::move(model.made);
   return result;
 }
 
 ImportResult LowerTflite(const TfliteModel& model, const TfliteImportOptions& options) {
   ImportResult result = {};
   result.operators = static_cast<uint32_t>(model.operators.size());
-  Lower(model, options, false, 0, &result);
+  Lower(model, options, false, &result);
   return result;
 }
 

@@ -4,12 +4,12 @@
 // Input    the untrusted bytes of a .tflite file with fixed shapes: the first subgraph, and
 //          those that initialise its variables. Quantised operators become layers of ops.h;
 //          floats beside them run on the host, and a model of floats alone gives shapes
-// Output   graph.fbs bytes whose execution by ops.h gives the bytes that TensorFlow
+// Output   rows of a graph whose execution by ops.h gives the bytes that TensorFlow
 //          Lite's reference kernels give (of a model of floats alone: shapes only), and a
 //          summary
 // Errors   Error(kBadInput): damaged file, or operators that cannot be expressed, all
 //          of them listed with their counts
-// Cost     linear in the file; the constants are held twice
+// Cost     linear in the file; constants of the file are not copied
 #ifndef SLUICE_IMPORT_TFLITE_IMPORT_TFLITE_H_
 #define SLUICE_IMPORT_TFLITE_IMPORT_TFLITE_H_
 
@@ -29,9 +29,9 @@ struct TfliteImportOptions {
   uint64_t max_constant_bytes = UINT64_MAX;  // kTooLarge beyond that
   bool skip_unread = false;                  // SkipUnreadPixels
   // Not empty: constants that lie in the graph as in the model stay in this file.
-  std::string model_file;
-  StateNames states;   // inputs that hold what an output was
-  FloatRanges ranges;  // of a model of floats; empty: its shapes alone
+  std::string model_file = {};
+  StateNames states = {};   // inputs that hold what an output was
+  FloatRanges ranges = {};  // of a model of floats; empty: its shapes alone
 };
 
 ImportResult ImportTflite(const uint8_t* bytes, size_t size,

@@ -252,8 +252,8 @@ uint32_t TensorOf(Lowering* self, int32_t index) {
     self->tensor_of[at] = self->graph.AddExternal(tensor.name, dtype, dims, tensor.file,
                                                   tensor.file_offset);
   } else if (tensor.data != nullptr) {
-    self->tensor_of[at] = self->graph.AddConstant(tensor.name, dtype, dims, tensor.data,
-                                                  tensor.data_bytes);
+    self->tensor_of[at] = self->graph.ReferToConstant(tensor.name, dtype, dims,
+                                                      tensor.data, tensor.data_bytes);
   } else {
     const bool quantised = tensor.scales.size() == 1;
     self->tensor_of[at] = self->graph.AddTensor(

@@ -87,7 +87,7 @@ void PassLookup(TrainingStep* step, const LayerRow& l) {
   const TensorRow& table = tensors[l.inputs[1]];
   if (table.source != 1) return PassErrorOnHost(step, l, e);
   const std::vector<uint8_t> slopes =
-      SlopesOf(step->graph.constants().data() + table.source_offset,
+      SlopesOf(step->graph.constants().At(table.source_offset),
                tensors[x].dtype == SLUICE_DTYPE_INT8,
                tensors[l.outputs[0]].dtype == SLUICE_DTYPE_INT8);
   const std::string name = step->graph.name(l.name);

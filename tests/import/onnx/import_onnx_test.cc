@@ -22,7 +22,7 @@ TEST_CASE("onnx: quantised models compute what ONNX's reference computes") {
   REQUIRE(models.size() == 2);
   for (const auto& [name, runs] : models.items()) {
     CAPTURE(name);
-    const ImportResult import = Import(sluice_test::ReadFile(
+    const ImportAndGraph import = Import(sluice_test::ReadFile(
         std::string(SLUICE_GOLDENS_FOLDER) + "/" + name + ".onnx"));
     CHECK(import.shapes_only.empty());
     CHECK(import.opaque.empty());
@@ -61,7 +61,7 @@ TEST_CASE("onnx: the light models are imported whole, scheduled and verified") {
     CAPTURE(light.name);
     OnnxImportOptions options;
     options.allow_opaque = true;
-    const ImportResult import = Import(sluice_test::ReadFile(path), options);
+    const ImportAndGraph import = Import(sluice_test::ReadFile(path), options);
     CHECK(Count(import, SLUICE_OP_CONV) + Count(import, SLUICE_OP_DEPTHWISE_CONV) ==
           light.convolutions);
     CHECK(Count(import, SLUICE_OP_MAX_POOL) + Count(import, SLUICE_OP_AVERAGE_POOL) +
@@ -91,7 +91,7 @@ TEST_CASE("onnx: operators without meaning here are listed by name, or the host'
   OnnxImportOptions options;
   options.allow_opaque = true;
   options.opaque_cycles = 77;
-  const ImportResult import = Import(model.Finish(), options);
+  const ImportAndGraph import = Import(model.Finish(), options);
   CHECK(Count(import, SLUICE_OP_OPAQUE) == 2);
   REQUIRE(import.opaque.size() == 1);
   CHECK(import.opaque[0].count == 2);
@@ -107,7 +107,7 @@ TEST_CASE("onnx: every truncation and many corruptions are refused or sound") {
   int refused = 0;
   const auto feed = [&](const Bytes& bytes) {
     try {
-      const ImportResult import = Import(bytes, options);
+      const ImportAndGraph import = Import(bytes, options);
       flatbuffers::Verifier verifier(import.graph.data(), import.graph.size());
       CHECK(wire::VerifyGraphBuffer(verifier));
     } catch (const Error&) {

@@ -14,18 +14,20 @@
 #include "sluice/graph_generated.h"
 #include "sluice/ops.h"
 #include "support/bytes.h"
+#include "tests/import/import_and_graph.h"
 
 namespace sluice_test {
 
 using sluice::import::Error;
 using sluice::import::Fault;
-using sluice::import::ImportResult;
 using sluice::import::OnnxImportOptions;
+using sluice_test::ImportAndGraph;
 namespace wire = sluice::wire;
 
-inline ImportResult Import(const Bytes& bytes, OnnxImportOptions options = {}) {
+inline ImportAndGraph Import(const Bytes& bytes, OnnxImportOptions options = {}) {
   options.name = "test";
-  return sluice::import::ImportOnnx(bytes.data(), bytes.size(), options);
+  return ImportAndGraph(
+      sluice::import::ImportOnnx(bytes.data(), bytes.size(), options));
 }
 
 // The message of an import that fails; "" when it succeeds.
@@ -45,7 +47,7 @@ inline bool Says(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-inline int Count(const ImportResult& import, uint16_t op) {
+inline int Count(const ImportAndGraph& import, uint16_t op) {
   const wire::Graph& graph = *wire::GetGraph(import.graph.data());
   int count = 0;
   for (const uint16_t layer : *graph.layer_op()) count += layer == op ? 1 : 0;
@@ -53,7 +55,7 @@ inline int Count(const ImportResult& import, uint16_t op) {
 }
 
 // Attributes of the first layer of an operator; empty where there is none.
-inline std::vector<int32_t> AttributesOf(const ImportResult& import, uint16_t op) {
+inline std::vector<int32_t> AttributesOf(const ImportAndGraph& import, uint16_t op) {
   const wire::Graph& graph = *wire::GetGraph(import.graph.data());
   for (uint32_t l = 0; l < graph.layer_op()->size(); ++l) {
     if (graph.layer_op()->Get(l) != op) continue;
@@ -68,7 +70,8 @@ inline std::vector<int32_t> AttributesOf(const ImportResult& import, uint16_t op
 }
 
 // Extents of an input or the output of the first layer of an operator.
-inline std::vector<int32_t> DimsOfTensor(const ImportResult& import, uint32_t tensor) {
+inline std::vector<int32_t> DimsOfTensor(const ImportAndGraph& import,
+                                         uint32_t tensor) {
   const wire::Graph& graph = *wire::GetGraph(import.graph.data());
   std::vector<int32_t> dims;
   for (uint32_t i = graph.tensor_dim_begin()->Get(tensor);
@@ -77,20 +80,20 @@ inline std::vector<int32_t> DimsOfTensor(const ImportResult& import, uint32_t te
   }
   return dims;
 }
-inline uint32_t InputOf(const ImportResult& import, uint16_t op, uint32_t i) {
+inline uint32_t InputOf(const ImportAndGraph& import, uint16_t op, uint32_t i) {
   const wire::Graph& graph = *wire::GetGraph(import.graph.data());
   uint32_t l = 0;
   while (graph.layer_op()->Get(l) != op) ++l;
   return graph.layer_inputs()->Get(graph.layer_input_begin()->Get(l) + i);
 }
 // Bytes of an inline constant.
-inline const uint8_t* DataOf(const ImportResult& import, uint32_t tensor) {
+inline const uint8_t* DataOf(const ImportAndGraph& import, uint32_t tensor) {
   const wire::Graph& graph = *wire::GetGraph(import.graph.data());
   return graph.data()->data() + graph.tensor_source_offset()->Get(tensor);
 }
 
 // Bytes of the one output of an untiled run.
-inline Bytes OutputFor(const ImportResult& import, const Bytes& input) {
+inline Bytes OutputFor(const ImportAndGraph& import, const Bytes& input) {
   const std::vector<Bytes> inputs = {input};
   sluice_sim::SimulateOptions options;
   options.graph = import.graph.data();

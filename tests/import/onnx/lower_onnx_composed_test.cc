@@ -9,7 +9,7 @@ namespace sluice_test {
 namespace {
 
 std::vector<float> FloatsFor(const TinyOnnx& model, const Bytes& input) {
-  const ImportResult import = Import(model.Finish());
+  const ImportAndGraph import = Import(model.Finish());
   CHECK(import.shapes_only.empty());
   const Bytes bytes = OutputFor(import, input);
   std::vector<float> floats(bytes.size() / 4);

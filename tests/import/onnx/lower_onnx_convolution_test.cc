@@ -9,7 +9,7 @@
 namespace sluice_test {
 namespace {
 
-ImportResult ConvWith(const char* mode, int64_t extent, int64_t stride) {
+ImportAndGraph ConvWith(const char* mode, int64_t extent, int64_t stride) {
   TinyOnnx model;
   model.Input("x", {1, 3, extent, extent});
   model.Floats("w", {6, 3, 3, 3});
@@ -51,7 +51,7 @@ TEST_CASE(
   CHECK(Import(model.Finish()).skipped.empty());
   OnnxImportOptions options;
   options.skip_unread = true;
-  const ImportResult import = Import(model.Finish(), options);
+  const ImportAndGraph import = Import(model.Finish(), options);
   REQUIRE(import.skipped.size() == 1);
   CHECK(import.skipped[0].name == "conv");
   CHECK(AttributesOf(import, SLUICE_OP_CONV).at(SLUICE_CONV_STRIDE_H) == 2);
@@ -71,7 +71,7 @@ TinyOnnx Pointwise(float weight_scale = 0.5f) {
 }
 
 TEST_CASE("onnx convolution: a quantised one computes the model's integers") {
-  const ImportResult import = Import(Pointwise().Finish());
+  const ImportAndGraph import = Import(Pointwise().Finish());
   CHECK(import.shapes_only.empty());
   const uint32_t parameters = InputOf(import, SLUICE_OP_CONV, 2);
   int32_t rows[6];
@@ -119,7 +119,7 @@ TEST_CASE("onnx convolution: weights lie as the layer reads them") {
   TinyOnnx::Int(model.Node("Conv", {"xq", "w"}, {"c"}), "group", 2);
   model.Quantised("c", "y", 0.25f, 0);
   model.Output("y");
-  const ImportResult import = Import(model.Finish());
+  const ImportAndGraph import = Import(model.Finish());
   CHECK(Count(import, SLUICE_OP_DEPTHWISE_CONV) == 1);
   const uint32_t weight = InputOf(import, SLUICE_OP_DEPTHWISE_CONV, 1);
   CHECK(DimsOfTensor(import, weight) == std::vector<int32_t>{1, 1, 2, 2});
@@ -138,7 +138,7 @@ TEST_CASE(
   model.Node("MatMul", {"xq", "w"}, {"c"});
   model.Quantised("c", "y", 0.25f, 0);
   model.Output("y");
-  const ImportResult import = Import(model.Finish());
+  const ImportAndGraph import = Import(model.Finish());
   const uint32_t weight = InputOf(import, SLUICE_OP_FULLY_CONNECTED, 1);
   CHECK(DimsOfTensor(import, weight) == std::vector<int32_t>{2, 3});
   CHECK(OutputFor(import, {1, 0, 0, 1, 2, 3}) == Bytes{1, 2, 1 + 6 + 15, 2 + 8 + 18});
@@ -154,7 +154,7 @@ TEST_CASE("onnx convolution: a pool that rounds up reads beyond its end") {
   TinyOnnx::Int(node, "ceil_mode", 1);
   model.Quantised("p", "y", 0.5f, 0);
   model.Output("y");
-  const ImportResult import = Import(model.Finish());
+  const ImportAndGraph import = Import(model.Finish());
   CHECK(AttributesOf(import, SLUICE_OP_MAX_POOL).at(SLUICE_POOL_PAD_RIGHT) == 1);
   CHECK(OutputFor(import, {1, 4, 3, 2, 9}) == Bytes{4, 3, 9});
 }
@@ -181,7 +181,7 @@ TEST_CASE("onnx convolution: what cannot be expressed is the host's, or named") 
   for (const Bytes& model : {model_of("Conv", {6, 4, 3, 3}, "pads", {3, 0, 3, 0}),
                              model_of("MaxPool", {1}, "dilations", {2, 2}),
                              model_of("ConvTranspose", {4, 3, 3, 3}, "group", {2})}) {
-    const ImportResult import = Import(model);
+    const ImportAndGraph import = Import(model);
     CHECK(import.hosted.size() == 1);
     CHECK(import.shapes_only.size() == 1);
   }

@@ -28,7 +28,7 @@ TinyOnnx Prelu(const std::vector<int64_t>& dims, const std::vector<int8_t>& slop
 TEST_CASE("onnx elementwise: PRelu by a slope for each channel") {
   // Slopes 2/4 and -4/4. For x >= 0, y = x is stored as 2 x + 10. Below 0, y = x / 2 is
   // stored as x + 10, and y = -x as -2 x + 10.
-  const ImportResult import = Import(Prelu({2, 1, 1}, {2, -4}).Finish());
+  const ImportAndGraph import = Import(Prelu({2, 1, 1}, {2, -4}).Finish());
   CHECK(import.shapes_only.empty());
   CHECK(Count(import, SLUICE_OP_PRELU) == 1);
   CHECK(OutputFor(import, Stored({0, 0, 5, 5, -5, -5, -60, -60})) ==
@@ -39,7 +39,7 @@ TEST_CASE("onnx elementwise: PRelu by a slope for each channel") {
 
 TEST_CASE("onnx elementwise: PRelu by a slope for each element, which lies otherwise") {
   // Slopes by channel, then column: 1/4, 2/4, 3/4, 1 and 0, -1/4, -2/4, 2.
-  const ImportResult import =
+  const ImportAndGraph import =
       Import(Prelu({2, 1, 4}, {1, 2, 3, 4, 0, -1, -2, 8}).Finish());
   CHECK(import.shapes_only.empty());
   // The stored -8 is -4; -4 * slope is stored as -16 * slope + 10.
@@ -51,7 +51,7 @@ TEST_CASE("onnx elementwise: PRelu by a slope for each element, which lies other
 
 TEST_CASE(
     "onnx elementwise: PRelu by one slope is a table, unknown slopes are shapes") {
-  const ImportResult one = Import(Prelu({1}, {2}).Finish());
+  const ImportAndGraph one = Import(Prelu({1}, {2}).Finish());
   CHECK(Count(one, SLUICE_OP_PRELU) == 0);
   CHECK(Count(one, SLUICE_OP_LOOKUP) == 1);
   CHECK(one.shapes_only.empty());
@@ -62,7 +62,7 @@ TEST_CASE(
   model.Floats("a", {2, 1, 1});
   model.Node("PRelu", {"x", "a"}, {"y"});
   model.Output("y");
-  const ImportResult real = Import(model.Finish());
+  const ImportAndGraph real = Import(model.Finish());
   CHECK(Count(real, SLUICE_OP_PRELU) == 1);
   REQUIRE(real.shapes_only.size() == 1);
   CHECK(real.shapes_only[0].name == "PRelu");
@@ -77,7 +77,7 @@ TEST_CASE("onnx elementwise: a ReLU behind a PRelu is its clamp") {
   model.Node("Relu", {"p"}, {"r"});
   model.Quantised("r", "y", 0.25f, 10);
   model.Output("y");
-  const ImportResult import = Import(model.Finish());
+  const ImportAndGraph import = Import(model.Finish());
   CHECK(AttributesOf(import, SLUICE_OP_PRELU).at(SLUICE_PRELU_ACT_MIN) == 10);
   CHECK(OutputFor(import, Stored({0, 0, 5, 5, -5, -5, -60, -60})) ==
         Stored({10, 10, 20, 20, 10, 20, 10, 127}));
@@ -101,7 +101,7 @@ TEST_CASE("onnx elementwise: a sum of two scales, and one with a number") {
   number.Node("Sub", {"c", "xq"}, {"s"});
   number.Quantised("s", "y", 0.5f, 0);
   number.Output("y");
-  const ImportResult import = Import(number.Finish());
+  const ImportAndGraph import = Import(number.Finish());
   CHECK(Count(import, SLUICE_OP_LOOKUP) == 1);
   CHECK(OutputFor(import, Stored({0, 1, 6, -20})) == Stored({6, 5, 0, 26}));
 }
@@ -119,7 +119,7 @@ TEST_CASE("onnx elementwise: each operation with one number, from either side") 
     }
     model.Quantised("r", "y", 0.25f, 0);
     model.Output("y");
-    const ImportResult import = Import(model.Finish());
+    const ImportAndGraph import = Import(model.Finish());
     CHECK(Count(import, SLUICE_OP_LOOKUP) == 1);
     return OutputFor(import, Stored({2, 4, 0, -12}));  // reals 1, 2, 0 and -6
   };
@@ -183,7 +183,7 @@ TEST_CASE("onnx elementwise: what no layer expresses of floats alone is the host
   model.Input("z", {1, 4});
   model.Node("Pow", {"x", "z"}, {"y"});
   model.Output("y");
-  const ImportResult power = Import(model.Finish());
+  const ImportAndGraph power = Import(model.Finish());
   REQUIRE(power.hosted.size() == 1);
   CHECK(power.hosted[0].name == "Pow");
   TinyOnnx norm;
@@ -192,7 +192,7 @@ TEST_CASE("onnx elementwise: what no layer expresses of floats alone is the host
   TinyOnnx::Int(norm.Node("LayerNormalization", {"x", "s"}, {"y"}), "axis", 1);
   norm.Output("y", {1, 4, 8});
   norm.proto.mutable_opset_import(0)->set_version(17);
-  const ImportResult normed = Import(norm.Finish());
+  const ImportAndGraph normed = Import(norm.Finish());
   REQUIRE(normed.hosted.size() == 1);
   CHECK(normed.hosted[0].name == "LayerNormalization");
 }

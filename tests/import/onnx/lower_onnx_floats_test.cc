@@ -28,7 +28,7 @@ bool IsFloats(const std::string& line) {
 }
 
 // Seeded inputs; an input of floats gets int8 numbers / 32.
-std::vector<Bytes> InputsOf(const ImportResult& import, uint64_t seed) {
+std::vector<Bytes> InputsOf(const ImportAndGraph& import, uint64_t seed) {
   const wire::Graph& graph = *wire::GetGraph(import.graph.data());
   std::vector<Bytes> inputs;
   for (uint32_t t = 0; t < graph.tensor_kind()->size(); ++t) {
@@ -67,7 +67,7 @@ uint64_t HashOf(const Bytes& bytes) {
   return hash;
 }
 
-void CompareRun(const ImportResult& import, const std::vector<Bytes>& outputs,
+void CompareRun(const ImportAndGraph& import, const std::vector<Bytes>& outputs,
                 const Json& run) {
   REQUIRE(outputs.size() == run["outputs"].size());
   const size_t first = import.interface.size() - outputs.size();
@@ -87,7 +87,7 @@ TEST_CASE("onnx networks: untiled and planned, they compute onnxruntime's bytes"
   REQUIRE(models.size() == 15);
   for (const auto& [name, runs] : models.items()) {
     CAPTURE(name);
-    const ImportResult import = Import(ReadFile(Folder() + name + ".onnx"));
+    const ImportAndGraph import = Import(ReadFile(Folder() + name + ".onnx"));
     CHECK(import.shapes_only.empty());
     for (const Json& run : runs) {
       const std::vector<Bytes> inputs = InputsOf(import, run["seed"]);
@@ -130,7 +130,7 @@ TEST_CASE("onnx floats: a bias that is quantised at run time is added to int32 s
                 onnx::TensorProto::INT32);
   model.Node("Add", {"m", "whole"}, {"y"});
   model.Output("y", {}, onnx::TensorProto::INT32);
-  const ImportResult import = Import(model.Finish());
+  const ImportAndGraph import = Import(model.Finish());
   // (5, 7) x (10, -20) = -90, and 7.75 / 0.5 = 15.5 without its fraction
   const std::vector<Bytes> inputs = {{5, 7}, {0, 0, 0, 63}};
   sluice_sim::SimulateOptions run;

@@ -19,7 +19,7 @@ Bytes OutputOf(TinyOnnx* model, const std::vector<std::string>& inputs) {
   model->Node("Pad", inputs, {"r"});
   model->Quantised("r", "y", 0.5f, 7);
   model->Output("y");
-  const ImportResult import = Import(model->Finish());
+  const ImportAndGraph import = Import(model->Finish());
   CHECK(import.hosted.empty());
   return OutputFor(import, {1, 2});
 }
@@ -53,7 +53,7 @@ TEST_CASE(
   model.Node("Pad", {"xq", "pads", "value"}, {"r"});
   model.Quantised("r", "y", 0.25f, 0);
   model.Output("y");
-  const ImportResult import = Import(model.Finish());
+  const ImportAndGraph import = Import(model.Finish());
   REQUIRE(import.hosted.size() >= 1);
   CHECK(import.hosted[0].name == "Pad");
   // 0.625 is 2.5 steps of 0.25, a tie; 1 and 2 are -3 and -2.5.
@@ -72,7 +72,7 @@ TEST_CASE("onnx pads: quantised numbers are padded by a number of their type") {
   model.Node("Pad", {"q", "pads", "value"}, {"p"});
   model.Node("DequantizeLinear", {"p", "s", "z"}, {"y"});
   model.Output("y");
-  const ImportResult import = Import(model.Finish());
+  const ImportAndGraph import = Import(model.Finish());
   CHECK(Count(import, SLUICE_OP_PAD) == 1);
   CHECK(OutputFor(import, {1, 2}) == Bytes{1, 2, static_cast<uint8_t>(-5)});
 }
@@ -83,7 +83,7 @@ TEST_CASE("onnx pads: negative pads of floats alone are the host's") {
   model.Integers("pads", {0, 0, -1, 0, 0, 0, 0, 0});
   model.Node("Pad", {"x", "pads"}, {"y"});
   model.Output("y");
-  const ImportResult import = Import(model.Finish());
+  const ImportAndGraph import = Import(model.Finish());
   REQUIRE(import.hosted.size() == 1);
   CHECK(import.hosted[0].name == "Pad");
 }

@@ -23,7 +23,7 @@ Bytes Made(const std::string& op, const std::vector<std::vector<int64_t>>& const
   for (const auto& [name, value] : attributes) TinyOnnx::Int(node, name, value);
   model.Quantised("r", "y", 0.5f, 1);
   model.Output("y");
-  const ImportResult import = Import(model.Finish());
+  const ImportAndGraph import = Import(model.Finish());
   CHECK(import.shapes_only.empty());
   return OutputFor(import, kNumbers);
 }

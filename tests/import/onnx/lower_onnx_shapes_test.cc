@@ -26,10 +26,10 @@ Bytes Counted() {
   return bytes;
 }
 
-ImportResult Closed(TinyOnnx* model) {
+ImportAndGraph Closed(TinyOnnx* model) {
   model->Quantised("r", "y", 0.5f, 0);
   model->Output("y");
-  const ImportResult import = Import(model->Finish());
+  const ImportAndGraph import = Import(model->Finish());
   CHECK(import.shapes_only.empty());
   return import;
 }
@@ -40,7 +40,7 @@ TEST_CASE("onnx shapes: a slice begins where its axes lie") {
   model.Integers("to", {2, 100});
   model.Integers("axes", {1, 3});
   model.Node("Slice", {"xq", "from", "to", "axes"}, {"r"});
-  const ImportResult import = Closed(&model);
+  const ImportAndGraph import = Closed(&model);
   CHECK(AttributesOf(import, SLUICE_OP_SLICE) == std::vector<int32_t>{0, 0, 2, 1});
   CHECK(OutputFor(import, Counted()) == Bytes{14, 15, 18, 19, 22, 23});
 }
@@ -48,7 +48,7 @@ TEST_CASE("onnx shapes: a slice begins where its axes lie") {
 TEST_CASE("onnx shapes: a split cuts one part behind the other") {
   TinyOnnx model = Image();
   TinyOnnx::Int(model.Node("Split", {"xq"}, {"a", "r"}), "axis", 1);
-  const ImportResult import = Closed(&model);
+  const ImportAndGraph import = Closed(&model);
   CHECK(OutputFor(import, Counted()) ==
         Bytes{12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23});
 }
@@ -58,7 +58,7 @@ TEST_CASE("onnx shapes: a constant index takes one slice, and its axis goes") {
   model.Integers("last", {-1});
   model.graph->mutable_initializer(model.graph->initializer_size() - 1)->clear_dims();
   TinyOnnx::Int(model.Node("Gather", {"xq", "last"}, {"r"}), "axis", 2);
-  const ImportResult import = Closed(&model);
+  const ImportAndGraph import = Closed(&model);
   // Row 2 of both channels, channels last: 8 and 20, 9 and 21 ...
   CHECK(OutputFor(import, Counted()) == Bytes{8, 20, 9, 21, 10, 22, 11, 23});
 }
@@ -66,7 +66,7 @@ TEST_CASE("onnx shapes: a constant index takes one slice, and its axis goes") {
 TEST_CASE("onnx shapes: a concat's axis is where it lies") {
   TinyOnnx model = Image();
   TinyOnnx::Int(model.Node("Concat", {"xq", "xq"}, {"r"}), "axis", 1);
-  const ImportResult import = Closed(&model);
+  const ImportAndGraph import = Closed(&model);
   CHECK(AttributesOf(import, SLUICE_OP_CONCAT) == std::vector<int32_t>{3});
   const Bytes twice = OutputFor(import, Counted());
   CHECK(Bytes(twice.begin(), twice.begin() + 8) == Bytes{0, 12, 0, 12, 1, 13, 1, 13});
@@ -76,12 +76,12 @@ TEST_CASE("onnx shapes: what splits an axis where it lies moves nothing") {
   TinyOnnx model = Image();
   model.Integers("shape", {1, 2, 12});
   model.Node("Reshape", {"xq", "shape"}, {"r"});  // rows and columns merge
-  const ImportResult merged = Closed(&model);
+  const ImportAndGraph merged = Closed(&model);
   CHECK(Count(merged, SLUICE_OP_TRANSPOSE) == 0);
   TinyOnnx flat = Image();
   flat.Integers("shape", {1, 24});
   flat.Node("Reshape", {"xq", "shape"}, {"r"});  // channels would have to come first
-  const ImportResult moved = Closed(&flat);
+  const ImportAndGraph moved = Closed(&flat);
   CHECK(Count(moved, SLUICE_OP_TRANSPOSE) == 1);
   Bytes counted(24);
   for (size_t i = 0; i < 24; ++i) counted[i] = static_cast<uint8_t>(i);
@@ -124,7 +124,7 @@ TEST_CASE("onnx shapes: a slice by steps of floats alone is the host's") {
   steps.Integers("steps", {2});
   steps.Node("Slice", {"x", "from", "to", "axes", "steps"}, {"y"});
   steps.Output("y");
-  const ImportResult import = Import(steps.Finish());
+  const ImportAndGraph import = Import(steps.Finish());
   REQUIRE(import.hosted.size() == 1);
   CHECK(import.hosted[0].name == "Slice");
   Bytes counted(32), want;

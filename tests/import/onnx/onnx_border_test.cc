@@ -11,7 +11,7 @@ TEST_CASE("onnx border: an output is a tensor of its own, an input is described"
   model.Input("x", {1, 2, 3, 4});
   model.Quantised("x", "y", 0.5f, 3);
   model.Output("y");
-  const ImportResult import = Import(model.Finish());
+  const ImportAndGraph import = Import(model.Finish());
   CHECK(Count(import, SLUICE_OP_REQUANTIZE) == 1);  // only a copy writes y
   REQUIRE(import.interface.size() == 2);
   CHECK(import.interface[0] ==
@@ -36,7 +36,7 @@ TEST_CASE(
   model.Quantised("r", "second", 0.25f, 0);
   model.Output("second");
   model.Output("first");
-  const ImportResult import = Import(model.Finish());
+  const ImportAndGraph import = Import(model.Finish());
   const std::vector<Bytes> inputs = {{2, static_cast<uint8_t>(-3), 4}};
   sluice_sim::SimulateOptions options;
   options.graph = import.graph.data();

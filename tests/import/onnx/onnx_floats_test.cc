@@ -28,7 +28,7 @@ TEST_CASE("onnx floats: an operator without a quantised output ends in floats") 
   model.Reals("c", {1, 2}, {3, 0.5f});
   model.Node("Mul", {"xq", "c"}, {"y"});
   model.Output("y");
-  const ImportResult import = Import(model.Finish());
+  const ImportAndGraph import = Import(model.Finish());
   CHECK(import.shapes_only.empty());
   REQUIRE(import.hosted.size() == 1);
   CHECK(import.hosted[0].name == "Mul");
@@ -48,7 +48,7 @@ TEST_CASE("onnx floats: an input that nobody quantises at once is floats, too") 
   model.Node("Transpose", {"d"}, {"t"});
   model.Quantised("t", "y", 0.5f, 0);
   model.Output("y");
-  const ImportResult import = Import(model.Finish());
+  const ImportAndGraph import = Import(model.Finish());
   CHECK(Says(import.interface[0], "bits of floats"));
   // 0.5 and 1.5 steps are ties, which are rounded to even.
   const Bytes want = {0, 2, 2, static_cast<uint8_t>(-128)};
@@ -76,7 +76,7 @@ TEST_CASE("onnx floats: without quantised activations floats stand for shapes") 
   model.Reals("c", {1, 2}, {3, 0.5f});
   model.Node("Mul", {"x", "c"}, {"y"});
   model.Output("y");
-  const ImportResult import = Import(model.Finish());
+  const ImportAndGraph import = Import(model.Finish());
   CHECK(import.hosted.empty());
   CHECK(import.shapes_only.size() == 1);
 }
@@ -128,7 +128,7 @@ TEST_CASE(
   TinyOnnx::Int(model.Node("LRN", {"c"}, {"l"}), "size", 3);
   model.Node("Conv", {"l", "w"}, {"y"});
   model.Output("y");
-  const ImportResult import = Import(model.Finish());
+  const ImportAndGraph import = Import(model.Finish());
   CHECK(import.shapes_only.size() == 2);  // 2 Conv, 1 LRN
   REQUIRE(import.hosted.size() == 1);
   CHECK(import.hosted[0].name == "LRN");
@@ -144,7 +144,7 @@ TEST_CASE("onnx floats: weights that the exporter computes only give a shape the
   model.Node("Sigmoid", {"w"}, {"ws"});  // not folded
   TinyOnnx::Int(model.Node("LSTM", {"x", "ws", "r"}, {"y"}), "hidden_size", 4);
   model.Output("y");
-  const ImportResult import = Import(model.Finish());
+  const ImportAndGraph import = Import(model.Finish());
   REQUIRE(import.shapes_only.size() == 1);
   CHECK(import.shapes_only[0].name == "LSTM");
   CHECK(OutputFor(import, Bytes(6, 9)).size() == 12);

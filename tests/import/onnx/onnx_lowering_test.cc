@@ -76,7 +76,7 @@ TEST_CASE(
   model.Node("MatMul", {"qh", "kh"}, {"scores"});
   model.Node("Softmax", {"scores"}, {"y"});
   model.Output("y", {1, 2, 5, 5});
-  const ImportResult import = Import(model.Finish());
+  const ImportAndGraph import = Import(model.Finish());
   CHECK(Count(import, SLUICE_OP_FULLY_CONNECTED) == 2);
   CHECK(Count(import, SLUICE_OP_TRANSPOSE) == 2);  // for heads; none for the keys
   const wire::Graph& graph = *wire::GetGraph(import.graph.data());

@@ -72,7 +72,7 @@ TEST_CASE("onnx model: dynamic dimensions are fixed by name or place, or named")
   options.dims = {{"bach", 2}};
   CHECK(Says(Complaint(model.Finish(), options), "bach"));
   options.dims = {{"batch", 2}};
-  const ImportResult import = Import(model.Finish(), options);
+  const ImportAndGraph import = Import(model.Finish(), options);
   CHECK(Count(import, SLUICE_OP_CONV) == 1);
   const wire::Graph& graph = *wire::GetGraph(import.graph.data());
   uint32_t output = 0;

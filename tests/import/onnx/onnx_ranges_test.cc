@@ -39,11 +39,11 @@ OnnxImportOptions Ranged(const sluice::import::FloatRanges& ranges) {
 
 TEST_CASE("onnx ranges: numbers are those of a model with QuantizeLinear in it") {
   const auto options = Ranged({{"x", {-128, 127}}, {"y", {0, 127.5f}}});
-  const ImportResult made = Import(Product(false), options);
+  const ImportAndGraph made = Import(Product(false), options);
   CHECK(made.quantised);
   CHECK(made.shapes_only.empty());
   CHECK(Count(made, SLUICE_OP_FULLY_CONNECTED) == 1);
-  const ImportResult theirs = Import(Product(true));
+  const ImportAndGraph theirs = Import(Product(true));
   for (const uint8_t x : {0, 1, 2, 255, 7}) {
     CHECK(OutputFor(made, {x}) == OutputFor(theirs, {x}));
   }
@@ -67,7 +67,7 @@ TEST_CASE("onnx ranges: a constant of a sum is quantised, and moves keep the ran
   model.Node("Reshape", {"s", "shape"}, {"r"});
   model.Node("Sigmoid", {"r"}, {"y"});
   model.Output("y");
-  const ImportResult import =
+  const ImportAndGraph import =
       Import(model.Finish(), Ranged({{"x", {-128, 127}}, {"s", {-128, 127}}}));
   CHECK(Count(import, SLUICE_OP_ADD) == 1);
   CHECK(Count(import, SLUICE_OP_LOOKUP) == 1);

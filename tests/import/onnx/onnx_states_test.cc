@@ -32,7 +32,7 @@ OnnxImportOptions Found() {
 }
 
 TEST_CASE("onnx states: a run reads what the one before has written, zeros at first") {
-  const ImportResult import = Import(Cached(0.5f, 4), Found());
+  const ImportAndGraph import = Import(Cached(0.5f, 4), Found());
   CHECK(import.inputs == 1);
   CHECK(import.outputs == 1);
   CHECK(Count(import, SLUICE_OP_STATE_APPEND) == 1);

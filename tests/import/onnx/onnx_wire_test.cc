@@ -37,7 +37,7 @@ TEST_CASE("onnx wire: what is left is the model without its weights' bytes") {
   want.mutable_graph()->mutable_initializer(0)->clear_raw_data();
   REQUIRE(got.ParseFromString(text));
   CHECK(got.SerializeAsString() == want.SerializeAsString());
-  const ImportResult import = Import(bytes);
+  const ImportAndGraph import = Import(bytes);
   CHECK(import.shapes_only.size() == 2);
   CHECK(Count(import, SLUICE_OP_FULLY_CONNECTED) == 1);
   // Seeded weights do not depend on the bytes.

@@ -236,7 +236,7 @@ void Change(onnx::ModelProto* model, const onnx::ModelProto& other, Rng* rng) {
 }
 
 // Whether a test has time to execute the graph.
-bool IsSmall(const ImportResult& import) {
+bool IsSmall(const ImportAndGraph& import) {
   const wire::Graph& graph = *wire::GetGraph(import.graph.data());
   uint64_t elements = 0;
   for (uint32_t t = 0; t < graph.tensor_kind()->size(); ++t) {
@@ -250,7 +250,7 @@ bool IsSmall(const ImportResult& import) {
 }
 
 // "", or what is wrong with a graph that the importer has accepted.
-std::string WrongWith(const ImportResult& import) {
+std::string WrongWith(const ImportAndGraph& import) {
   try {
     sluice::import::CheckGraph(import.graph);
   } catch (const Error& error) {
@@ -286,7 +286,7 @@ TEST_CASE("onnx structure: what is accepted of changed models is read and execut
     options.allow_opaque = rng.Below(2) == 0;
     options.max_constant_bytes = 64 << 20;
     try {
-      const ImportResult import = Import(Bytes(text.begin(), text.end()), options);
+      const ImportAndGraph import = Import(Bytes(text.begin(), text.end()), options);
       ++accepted;
       const std::string wrong = WrongWith(import);
       CHECK_MESSAGE(wrong == "", "model " << n << ": " << wrong);

@@ -46,7 +46,7 @@ Bytes Detector(const Bytes& options) {
 }
 
 TEST_CASE("tflite detection: a layer of the host, with the shapes of its options") {
-  const ImportResult import = Import(Detector(Options(false)));
+  const ImportAndGraph import = Import(Detector(Options(false)));
   CHECK(OpsOf(import) == std::vector<int>{SLUICE_OP_OPAQUE});
   const std::vector<Bytes> inputs = {Bytes(12, 100), {10, 20, 60, 30, 1, 40}};
   sluice_sim::SimulateOptions options;

@@ -18,7 +18,7 @@ struct Facts {
   float scale = 0;
 };
 
-Facts FactsOf(const ImportResult& import, const std::string& name) {
+Facts FactsOf(const ImportAndGraph& import, const std::string& name) {
   const wire::Graph& g = *wire::GetGraph(import.graph.data());
   for (uint32_t t = 0; t < g.tensor_name()->size(); ++t) {
     if (g.names()->Get(g.tensor_name()->Get(t))->str() != name) continue;
@@ -38,7 +38,7 @@ TEST_CASE("tflite borders: scale and zero point are the input's and the output's
   model.AddOperator(BuiltinOperator::QUANTIZE, {in}, {x});
   model.AddOperator(BuiltinOperator::RELU, {x}, {y});
   model.AddOperator(BuiltinOperator::DEQUANTIZE, {y}, {out});
-  const ImportResult import = Import(model.Finish({in}, {out}));
+  const ImportAndGraph import = Import(model.Finish({in}, {out}));
   CHECK(OpsOf(import) == std::vector<int>{SLUICE_OP_REQUANTIZE});
   const Facts input = FactsOf(import, "in"), output = FactsOf(import, "out");
   CHECK(input.dtype == SLUICE_DTYPE_INT8);
@@ -70,7 +70,7 @@ TEST_CASE("tflite borders: floats that are only moved are quantised all the way"
   const auto options = tflite::CreateConcatenationOptions(model.builder(), 1);
   model.AddOperator(BuiltinOperator::CONCATENATION, {half, half}, {out},
                     BuiltinOptions::ConcatenationOptions, options.Union());
-  const ImportResult import = Import(model.Finish({in}, {out}));
+  const ImportAndGraph import = Import(model.Finish({in}, {out}));
   CHECK(OpsOf(import) ==
         std::vector<int>{SLUICE_OP_RESHAPE, SLUICE_OP_REQUANTIZE, SLUICE_OP_CONCAT});
   CHECK(OutputFor(import, Stored({-3, -2, -1, 0, 1, -4, -5, 9})) ==
@@ -84,7 +84,7 @@ TEST_CASE("tflite borders: what is output twice, or passes through, is copied") 
   const int b = model.AddTensor("b", {1, 8}, kReal, 0, 0);
   model.AddOperator(BuiltinOperator::DEQUANTIZE, {x}, {a});
   model.AddOperator(BuiltinOperator::DEQUANTIZE, {x}, {b});
-  const ImportResult import = Import(model.Finish({x}, {a, b}));
+  const ImportAndGraph import = Import(model.Finish({x}, {a, b}));
   CHECK(OpsOf(import) == std::vector<int>{SLUICE_OP_RESHAPE, SLUICE_OP_RESHAPE});
   CHECK(OutputFor(import, Stored({1, 2, 3, 4, 5, 6, 7, 8})) ==
         Stored({1, 2, 3, 4, 5, 6, 7, 8}));
@@ -103,7 +103,7 @@ TEST_CASE("tflite borders: floats with two scales, or in an operator, stay float
   const int y = two.AddTensor("y", {1, 8}, kInt8, 0.25f, -3);
   two.AddOperator(BuiltinOperator::QUANTIZE, {in}, {x});
   two.AddOperator(BuiltinOperator::QUANTIZE, {in}, {y});
-  const ImportResult both = Import(two.Finish({in}, {x, y}));
+  const ImportAndGraph both = Import(two.Finish({in}, {x, y}));
   CHECK(OpsOf(both) == std::vector<int>{SLUICE_OP_OPAQUE, SLUICE_OP_OPAQUE});
   CHECK(OutputFor(both, Floats({0, 0.5f, -1, 2, 900, 0.3f, 0.25f, -900})) ==
         Stored({-3, -2, -5, 1, 127, -2, -2, -128}));
@@ -113,7 +113,7 @@ TEST_CASE("tflite borders: floats with two scales, or in an operator, stay float
   const int r = middle.AddTensor("r", {1, 8}, kReal, 0, 0);
   middle.AddOperator(BuiltinOperator::DEQUANTIZE, {p}, {q});
   middle.AddOperator(BuiltinOperator::RELU, {q}, {r});
-  const ImportResult island = Import(middle.Finish({p}, {r}));
+  const ImportAndGraph island = Import(middle.Finish({p}, {r}));
   CHECK(OpsOf(island) == std::vector<int>{SLUICE_OP_OPAQUE, SLUICE_OP_OPAQUE});
   REQUIRE(island.opaque.size() == 2);
   CHECK(island.opaque[0].name == "DEQUANTIZE");

@@ -22,11 +22,11 @@ Bytes Reals(const std::vector<float>& floats) {
   return bytes;
 }
 
-ImportResult Ranged(const Bytes& model, const FloatRanges& ranges) {
+ImportAndGraph Ranged(const Bytes& model, const FloatRanges& ranges) {
   TfliteImportOptions options;
   options.name = "test";
   options.ranges = ranges;
-  return ImportTflite(model.data(), model.size(), options);
+  return ImportAndGraph(ImportTflite(model.data(), model.size(), options));
 }
 
 std::vector<std::string> Missing(const Bytes& model, const FloatRanges& ranges) {
@@ -63,7 +63,7 @@ struct Joined {
 
 TEST_CASE("tflite ranges: weights keep their values, joined tensors share a range") {
   Joined joined;
-  const ImportResult import =
+  const ImportAndGraph import =
       Ranged(joined.Made(), {{"x", {-128, 127}}, {"y", {0, 100}}, {"z", {-128, 127}}});
   CHECK(import.quantised);
   CHECK(import.shapes_only.empty());
@@ -120,9 +120,9 @@ TEST_CASE(
     return;
   }
   const Bytes sibling = sluice_test::ReadFile(int8);
-  const ImportResult made =
+  const ImportAndGraph made =
       Ranged(sluice_test::ReadFile(floats), RangesOfSibling(sibling));
-  const ImportResult theirs = Import(sibling);
+  const ImportAndGraph theirs = Import(sibling);
   for (const int seed : {3, 50, 117}) {
     Bytes image(3072);
     for (size_t i = 0; i < image.size(); ++i) {

@@ -33,7 +33,7 @@ Bytes Floats(bool one_is_quantised) {
 }
 
 TEST_CASE("tflite floats: layers of the same shapes, and said") {
-  const ImportResult import = Import(Floats(false));
+  const ImportAndGraph import = Import(Floats(false));
   CHECK(OpsOf(import) ==
         std::vector<int>{SLUICE_OP_CONV, SLUICE_OP_RESHAPE, SLUICE_OP_SOFTMAX});
   REQUIRE(import.shapes_only.size() == 3);
@@ -52,7 +52,7 @@ TEST_CASE("tflite floats: layers of the same shapes, and said") {
 }
 
 TEST_CASE("tflite floats: a model that is quantised in part is not taken for one") {
-  const ImportResult part = Import(Floats(true));
+  const ImportAndGraph part = Import(Floats(true));
   CHECK(part.shapes_only.empty());
   CHECK(std::any_of(part.opaque.begin(), part.opaque.end(), [](const auto& entry) {
     return entry.name == "CONV_2D" && entry.reason == kByHostFunction;
@@ -72,7 +72,7 @@ TEST_CASE(
   model.AddOperator(BuiltinOperator::FULLY_CONNECTED, {x, w}, {y},
                     BuiltinOptions::FullyConnectedOptions, options.Union());
   model.AddOperator(BuiltinOperator::SQUARE, {y}, {z});
-  const ImportResult import = Import(model.Finish({x}, {z}));
+  const ImportAndGraph import = Import(model.Finish({x}, {z}));
   CHECK(OpsOf(import) == std::vector<int>{SLUICE_OP_FULLY_CONNECTED, SLUICE_OP_MUL});
   REQUIRE(import.shapes_only.size() == 2);
   CHECK(import.shapes_only[1].name == "SQUARE");

@@ -38,7 +38,7 @@ TEST_CASE("tflite folding: a reshape has the extents of its shape, not declared 
     model.AddOperator(BuiltinOperator::RESHAPE, {x, whole}, {y});
     model.AddOperator(BuiltinOperator::SHAPE, {y}, {shape});
     model.AddOperator(BuiltinOperator::RESHAPE, {y, shape}, {z});
-    const ImportResult import = Import(model.Finish({x}, {z}));
+    const ImportAndGraph import = Import(model.Finish({x}, {z}));
     CHECK(OutputFor(import, {1, 2, 3, 4, 5, 6, 7, 8}) == Bytes{1, 2, 3, 4, 5, 6, 7, 8});
   }
 }
@@ -56,7 +56,7 @@ TEST_CASE(
     CHECK(entry.count == 1);
     CHECK(entry.reason == kComputedAtImport);
   }
-  const ImportResult import = Import(chain.file);
+  const ImportAndGraph import = Import(chain.file);
   CHECK(OpsOf(import) == std::vector<int>{SLUICE_OP_RESHAPE});
   CHECK(import.operators == 4);
 }

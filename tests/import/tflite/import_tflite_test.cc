@@ -66,7 +66,7 @@ TEST_CASE("import: operators that no output needs are left out, and said") {
   model.AddOperator(tflite::BuiltinOperator::CUSTOM, {x}, {y},
                     tflite::BuiltinOptions::NONE, 0, "Wobble");
   model.AddOperator(tflite::BuiltinOperator::RELU, {x}, {z});
-  const ImportResult import = Import(model.Finish({x}, {z}));
+  const ImportAndGraph import = Import(model.Finish({x}, {z}));
   CHECK(OpsOf(import) == std::vector<int>{SLUICE_OP_REQUANTIZE});
   REQUIRE(import.folded.size() == 1);
   CHECK(import.folded[0].name == "CUSTOM:Wobble");
@@ -74,7 +74,7 @@ TEST_CASE("import: operators that no output needs are left out, and said") {
 }
 
 TEST_CASE("import: unknown operators may be left to the host") {
-  const ImportResult import = Import(UnknownOperators(), true);
+  const ImportAndGraph import = Import(UnknownOperators(), true);
   const wire::Graph& graph = *wire::GetGraph(import.graph.data());
   REQUIRE(graph.layer_op()->size() == 4);
   for (uint16_t op : *graph.layer_op()) CHECK(op == SLUICE_OP_OPAQUE);
@@ -87,12 +87,12 @@ TEST_CASE("import: unknown operators may be left to the host") {
 TEST_CASE("import: constants that somebody has in memory are named, and not held") {
   const Bytes bytes = TinyConvolution();
   TfliteModel model = ReadTfliteModel(bytes.data(), bytes.size());
-  const ImportResult held = LowerTflite(model, {});
+  const ImportAndGraph held(LowerTflite(model, {}));
   for (size_t i = 0; i < model.tensors.size(); ++i) {
     if (model.tensors[i].data == nullptr) continue;
     model.tensors[i].file = "tensor " + std::to_string(i);
   }
-  const ImportResult named = LowerTflite(model, {});
+  const ImportAndGraph named(LowerTflite(model, {}));
   CHECK(named.layers == held.layers);
   CHECK(named.operators == model.operators.size());
   CHECK(named.constant_bytes < held.constant_bytes);

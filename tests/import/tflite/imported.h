@@ -17,10 +17,12 @@
 #include "sluice/ops.h"
 #include "support/files.h"
 #include "support/shared_data.h"
+#include "tests/import/import_and_graph.h"
 #include "tests/import/tiny_model.h"
 
 namespace sluice::import {
 
+using sluice_test::ImportAndGraph;
 using sluice_test::ReadFile;
 using sluice_test::SharedPath;
 
@@ -30,11 +32,11 @@ inline bool Absent(const std::string& path) {
   return true;
 }
 
-inline ImportResult Import(const Bytes& bytes, bool allow_opaque = false) {
+inline ImportAndGraph Import(const Bytes& bytes, bool allow_opaque = false) {
   TfliteImportOptions options;
   options.name = "test";
   options.allow_opaque = allow_opaque;
-  return ImportTflite(bytes.data(), bytes.size(), options);
+  return ImportAndGraph(ImportTflite(bytes.data(), bytes.size(), options));
 }
 
 constexpr int kDone = -1;
@@ -44,7 +46,7 @@ constexpr int kUnsupported = static_cast<int>(Fault::kUnsupported);
 // The fault of an import, or kDone. A graph that is made must be a valid flatbuffer.
 inline int Outcome(const Bytes& bytes) {
   try {
-    const ImportResult import = Import(bytes);
+    const ImportAndGraph import = Import(bytes);
     flatbuffers::Verifier verifier(import.graph.data(), import.graph.size());
     CHECK(wire::VerifyGraphBuffer(verifier));
     return kDone;
@@ -63,7 +65,7 @@ inline std::string MessageOf(const Bytes& bytes) {
 }
 
 // The attributes of layer `l`.
-inline std::vector<int32_t> AttributesOf(const ImportResult& import, uint32_t l = 0) {
+inline std::vector<int32_t> AttributesOf(const ImportAndGraph& import, uint32_t l = 0) {
   const wire::Graph& graph = *wire::GetGraph(import.graph.data());
   std::vector<int32_t> attributes;
   for (uint32_t i = graph.layer_attribute_begin()->Get(l);
@@ -72,13 +74,13 @@ inline std::vector<int32_t> AttributesOf(const ImportResult& import, uint32_t l 
   }
   return attributes;
 }
-inline std::vector<int> OpsOf(const ImportResult& import) {
+inline std::vector<int> OpsOf(const ImportAndGraph& import) {
   const wire::Graph& graph = *wire::GetGraph(import.graph.data());
   return std::vector<int>(graph.layer_op()->begin(), graph.layer_op()->end());
 }
 
 // Bytes of the one output of an untiled run on one input.
-inline Bytes OutputFor(const ImportResult& import, const Bytes& input) {
+inline Bytes OutputFor(const ImportAndGraph& import, const Bytes& input) {
   const std::vector<Bytes> inputs = {input};
   sluice_sim::SimulateOptions options;
   options.graph = import.graph.data();

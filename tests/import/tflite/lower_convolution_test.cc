@@ -12,7 +12,7 @@ namespace {
 
 TEST_CASE(
     "tflite convolution: a convolution keeps its shapes, factors and activation") {
-  const ImportResult import = Import(TinyConvolution());
+  const ImportAndGraph import = Import(TinyConvolution());
   CHECK(import.operators == 2);
   const wire::Graph& graph = *wire::GetGraph(import.graph.data());
   REQUIRE(graph.layer_op()->size() == 2);
@@ -45,7 +45,7 @@ TEST_CASE(
   const auto options = tflite::CreateFullyConnectedOptions(model.builder());
   model.AddOperator(tflite::BuiltinOperator::FULLY_CONNECTED, {x, w, -1}, {y},
                     tflite::BuiltinOptions::FullyConnectedOptions, options.Union());
-  const ImportResult import = Import(model.Finish({x}, {y}));
+  const ImportAndGraph import = Import(model.Finish({x}, {y}));
   const wire::Graph& graph = *wire::GetGraph(import.graph.data());
   REQUIRE(graph.layer_op()->size() == 2);
   CHECK(graph.layer_op()->Get(0) == SLUICE_OP_RESHAPE);
@@ -66,7 +66,7 @@ TEST_CASE("tflite convolution: one channel by three taps, computed by hand") {
   const auto options = tflite::CreateConv2DOptions(model.builder(), kSame, 1, 1);
   model.AddOperator(tflite::BuiltinOperator::CONV_2D, {x, w, b}, {y},
                     tflite::BuiltinOptions::Conv2DOptions, options.Union());
-  const ImportResult import = Import(model.Finish({x}, {y}));
+  const ImportAndGraph import = Import(model.Finish({x}, {y}));
   // x - 1 is 1, 2, 3, 4 with zeros on both sides; the bias 4 and the zero point -3 are
   // added to each sum.
   CHECK(OutputFor(import, Stored({2, 3, 4, 5})) ==
@@ -76,7 +76,8 @@ TEST_CASE("tflite convolution: one channel by three taps, computed by hand") {
 // Returns the first layer with the operator.
 LayerRow LayerOf(const Bytes& model, uint16_t op) {
   TfliteImportOptions options;
-  const GraphWriter graph(ImportTflite(model.data(), model.size(), options).graph);
+  const GraphWriter graph(
+      WriteRows(ImportTflite(model.data(), model.size(), options).rows));
   for (const LayerRow& layer : graph.layers()) {
     if (layer.op == op) return layer;
   }
@@ -122,7 +123,7 @@ TEST_CASE("tflite convolution: a transposed one scatters its input") {
       tflite::CreateTransposeConvOptions(model.builder(), tflite::Padding::VALID, 2, 1);
   model.AddOperator(tflite::BuiltinOperator::TRANSPOSE_CONV, {s, w, x}, {y},
                     tflite::BuiltinOptions::TransposeConvOptions, options.Union());
-  const ImportResult import = Import(model.Finish({x}, {y}));
+  const ImportAndGraph import = Import(model.Finish({x}, {y}));
   CHECK(OutputFor(import, {5, 7}) == Stored({5, 10, 15 + 7, 14, 21}));
 }
 

@@ -17,8 +17,8 @@ struct Unary {
     x = model.AddTensor("x", {1, 1, 1, 4}, kInt8, in, 0);
     y = model.AddTensor("y", {1, 1, 1, 4}, kInt8, out, zero);
   }
-  ImportResult Of(BuiltinOperator code, BuiltinOptions type = BuiltinOptions::NONE,
-                  flatbuffers::Offset<void> options = 0) {
+  ImportAndGraph Of(BuiltinOperator code, BuiltinOptions type = BuiltinOptions::NONE,
+                    flatbuffers::Offset<void> options = 0) {
     model.AddOperator(code, {x}, {y}, type, options);
     return Import(model.Finish({x}, {y}));
   }
@@ -47,8 +47,8 @@ TEST_CASE("tflite elementwise: a quantisation changes scale and zero point") {
                   Stored({0, 1, -3, 100})) == Stored({-5, -3, -11, 127}));
 }
 
-ImportResult Binary(BuiltinOperator code, BuiltinOptions type, float second_scale,
-                    int32_t second_extent) {
+ImportAndGraph Binary(BuiltinOperator code, BuiltinOptions type, float second_scale,
+                      int32_t second_extent) {
   TinyModel model;
   const int a = model.AddTensor("a", {1, 1, 1, 4}, kInt8, 0.5f, 0);
   std::vector<uint8_t> b_bytes = Stored({2, 4, -6, 8});
@@ -104,7 +104,7 @@ TEST_CASE("tflite elementwise: a mean over rows and columns leaves channels") {
   const int axes = Int32s(&model, "axes", {1, 2});
   const int y = model.AddTensor("y", {1, 2}, kInt8, 0.25f, 1);
   model.AddOperator(BuiltinOperator::MEAN, {x, axes}, {y});
-  const ImportResult import = Import(model.Finish({x}, {y}));
+  const ImportAndGraph import = Import(model.Finish({x}, {y}));
   CHECK(OpsOf(import) == std::vector<int>{SLUICE_OP_REDUCE});
   CHECK(AttributesOf(import)[SLUICE_REDUCE_AXES] == 2 + 4);
   // The means 4 and -3 of the stored numbers are in steps of 1/2.

@@ -30,7 +30,7 @@ TEST_CASE("tflite host: 16-bit products are the host's, and reported") {
       tflite::CreateFullyConnectedOptions(model.builder(), tflite::Activation::RELU);
   model.AddOperator(BuiltinOperator::FULLY_CONNECTED, {x, w, -1}, {y},
                     BuiltinOptions::FullyConnectedOptions, options.Union());
-  const ImportResult import = Import(model.Finish({x}, {y}));
+  const ImportAndGraph import = Import(model.Finish({x}, {y}));
   CHECK(OpsOf(import) == std::vector<int>{SLUICE_OP_OPAQUE});
   REQUIRE(import.opaque.size() == 1);
   CHECK(import.opaque[0].name == "FULLY_CONNECTED");
@@ -46,7 +46,7 @@ TEST_CASE("tflite host: 16-bit activations that are added, padded or leak are ti
   const auto options = tflite::CreateLeakyReluOptions(model.builder(), 0.5f);
   model.AddOperator(BuiltinOperator::LEAKY_RELU, {x}, {y},
                     BuiltinOptions::LeakyReluOptions, options.Union());
-  const ImportResult import = Import(model.Finish({x}, {y}));
+  const ImportAndGraph import = Import(model.Finish({x}, {y}));
   CHECK(import.opaque.empty());
   CHECK(Shorts(OutputFor(import, BytesOf({-2000, 0, 3000}))) ==
         std::vector<int16_t>{-1000, 0, 3000});
@@ -78,7 +78,7 @@ TEST_CASE("tflite host: a 16-bit weight or zero point is refused") {
 }
 
 // x -> Wobble -> y, z: an unknown operator that is left to the host.
-ImportResult Wobble() {
+ImportAndGraph Wobble() {
   TinyModel model;
   const int x = model.AddTensor("x", {4}, TensorType::INT8, 0.5f, 0);
   const int y = model.AddTensor("y", {4}, TensorType::INT8, 0.5f, 0);
@@ -91,7 +91,7 @@ ImportResult Wobble() {
 using Functions = std::map<std::string, sluice_sim::HostFunction>;
 
 sluice_sim::SimulateResult RunWobble(const Functions* functions) {
-  const ImportResult import = Wobble();
+  const ImportAndGraph import = Wobble();
   const std::vector<Bytes> inputs = {{1, 2, 3, 4}};
   sluice_sim::SimulateOptions options;
   options.graph = import.graph.data();

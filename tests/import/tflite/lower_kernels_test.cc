@@ -31,14 +31,15 @@ TEST_CASE("tflite kernels: quantised operands are compared as the numbers they m
   CHECK(of(BuiltinOperator::EQUAL) == Stored({1, 1, 0, 0}));
   CHECK(of(BuiltinOperator::LESS) == Stored({0, 0, 1, 1}));
   CHECK(of(BuiltinOperator::GREATER_EQUAL) == Stored({1, 1, 0, 0}));
-  const ImportResult import = Import(Binary(BuiltinOperator::EQUAL, TensorType::BOOL));
+  const ImportAndGraph import =
+      Import(Binary(BuiltinOperator::EQUAL, TensorType::BOOL));
   REQUIRE(import.opaque.size() == 1);
   CHECK(import.opaque[0].name == "EQUAL");
   CHECK(import.opaque[0].reason == kByHostFunction);
 }
 
 TEST_CASE("tflite kernels: differences are squared in the output's steps") {
-  const ImportResult import =
+  const ImportAndGraph import =
       Import(Binary(BuiltinOperator::SQUARED_DIFFERENCE, TensorType::INT8));
   // 0, 0, 3, 8 apart: squares 0, 0, 9, 64.
   CHECK(OutputFor(import, Stored({3, 256 - 3, 256 - 3, 13})) == Stored({0, 0, 9, 64}));
@@ -52,7 +53,7 @@ TEST_CASE("tflite kernels: numbers of options reach the function") {
   const auto options = tflite::CreateCumsumOptions(model.builder(), true, true);
   model.AddOperator(BuiltinOperator::CUMSUM, {x, axis}, {y},
                     BuiltinOptions::CumsumOptions, options.Union());
-  const ImportResult import = Import(model.Finish({x}, {y}));
+  const ImportAndGraph import = Import(model.Finish({x}, {y}));
   std::vector<int32_t> in = {1, 2, 3, 4}, want = {9, 7, 4, 0};
   Bytes given(16), wanted(16);
   std::memcpy(given.data(), in.data(), 16);

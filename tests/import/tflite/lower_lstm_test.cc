@@ -45,7 +45,7 @@ Bytes Lstm(const Spec& spec) {
 }
 
 TEST_CASE("tflite lstm: a layer of the host, whose output and cell are states") {
-  const ImportResult import = Import(Lstm({}));
+  const ImportAndGraph import = Import(Lstm({}));
   CHECK(OpsOf(import) == std::vector<int>{SLUICE_OP_OPAQUE, SLUICE_OP_STATE_APPEND,
                                           SLUICE_OP_STATE_APPEND});
   const std::vector<Bytes> inputs = {{10, 20, 30, 40, 50, 60}};

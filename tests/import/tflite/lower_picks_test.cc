@@ -13,7 +13,7 @@ using Op = tflite::BuiltinOperator;
 constexpr auto kInt8 = tflite::TensorType::INT8;
 
 int64_t Count(const Bytes& model, uint16_t code) {
-  const ImportResult import = Import(model);
+  const ImportAndGraph import = Import(model);
   const auto* ops = wire::GetGraph(import.graph.data())->layer_op();
   return std::count(ops->begin(), ops->end(), code);
 }
@@ -32,8 +32,8 @@ TEST_CASE("tflite picks: an axis is slices, one for each run of elements") {
 
 // Images that are doubled by repeating rows and columns of one element.
 TEST_CASE("tflite picks: of more than four axes, those around the one are joined") {
-  const ImportResult import = Import(ListModel(Op::TILE, kInt8, {1, 2, 1, 2, 1, 3},
-                                               {1, 2, 2, 2, 2, 3}, {1, 1, 2, 1, 2, 1}));
+  const ImportAndGraph import = Import(ListModel(
+      Op::TILE, kInt8, {1, 2, 1, 2, 1, 3}, {1, 2, 2, 2, 2, 3}, {1, 1, 2, 1, 2, 1}));
   const Bytes out = OutputFor(import, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
   const Bytes above = {1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6},
               below = {7, 8, 9, 7, 8, 9, 10, 11, 12, 10, 11, 12};
@@ -42,7 +42,7 @@ TEST_CASE("tflite picks: of more than four axes, those around the one are joined
     want.insert(want.end(), row.begin(), row.end());
   }
   CHECK(out == want);
-  const ImportResult back = Import(
+  const ImportAndGraph back = Import(
       ListModel(Op::REVERSE_V2, kInt8, {2, 1, 2, 1, 2}, {2, 1, 2, 1, 2}, {0, -1}));
   CHECK(OutputFor(back, {1, 2, 3, 4, 5, 6, 7, 8}) == Bytes{6, 5, 8, 7, 2, 1, 4, 3});
 }

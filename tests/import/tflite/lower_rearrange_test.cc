@@ -12,7 +12,7 @@ namespace {
 using Op = tflite::BuiltinOperator;
 
 std::vector<uint16_t> Layers(const Bytes& model) {
-  const ImportResult import = Import(model);
+  const ImportAndGraph import = Import(model);
   const auto* ops = wire::GetGraph(import.graph.data())->layer_op();
   return {ops->begin(), ops->end()};
 }

@@ -23,7 +23,7 @@ TEST_CASE(
   const auto options = tflite::CreateConcatenationOptions(model.builder(), -1);
   model.AddOperator(tflite::BuiltinOperator::CONCATENATION, {x, y}, {z},
                     tflite::BuiltinOptions::ConcatenationOptions, options.Union());
-  const ImportResult import = Import(model.Finish({x, y}, {z}));
+  const ImportAndGraph import = Import(model.Finish({x, y}, {z}));
   CHECK(OpsOf(import) == std::vector<int>{SLUICE_OP_LOOKUP, SLUICE_OP_CONCAT});
   Bytes all = Counted(256), four = {7, 0, 255, 9};
   const std::vector<Bytes> inputs = {all, four};
@@ -81,7 +81,7 @@ TEST_CASE(
                                                          2);  // shrinks axis 1
   model.AddOperator(BuiltinOperator::STRIDED_SLICE, {x, begin, end, stride}, {y},
                     BuiltinOptions::StridedSliceOptions, options.Union());
-  const ImportResult import = Import(model.Finish({x}, {y}));
+  const ImportAndGraph import = Import(model.Finish({x}, {y}));
   CHECK(OpsOf(import) == std::vector<int>{SLUICE_OP_SLICE});
   CHECK(AttributesOf(import) == std::vector<int32_t>{0, 0, 2, 1});
   CHECK(OutputFor(import, Counted(12)) == Bytes{9, 10});
@@ -97,7 +97,7 @@ Bytes Sliced(const std::vector<int32_t>& size, const std::vector<int32_t>& out) 
 }
 
 TEST_CASE("tflite shapes: a slice has the extents that its operand gives") {
-  const ImportResult import = Import(Sliced({-1, 2}, {2, 2}));
+  const ImportAndGraph import = Import(Sliced({-1, 2}, {2, 2}));
   CHECK(OutputFor(import, Counted(12)) == Bytes{4, 5, 8, 9});
   CHECK(Outcome(Sliced({1, 2}, {1, 2})) == kDone);
   CHECK(Outcome(Sliced({1, 2}, {2, 2})) == kBadInput);
@@ -142,7 +142,7 @@ TEST_CASE("tflite shapes: a transposition, and a pack of two rows") {
   const int perm = Int32s(&model, "p", {1, 0});
   const int y = model.AddTensor("y", {3, 2}, kInt8, 0.5f, 0);
   model.AddOperator(BuiltinOperator::TRANSPOSE, {x, perm}, {y});
-  const ImportResult import = Import(model.Finish({x}, {y}));
+  const ImportAndGraph import = Import(model.Finish({x}, {y}));
   CHECK(AttributesOf(import) == std::vector<int32_t>{0, 1, 3, 2});
   CHECK(OutputFor(import, Counted(6)) == Bytes{0, 3, 1, 4, 2, 5});
   TinyModel pack;

@@ -219,7 +219,7 @@ void Change(Bytes* bytes, const Bytes& other, Rng* rng) {
 }
 
 // Whether a test has time to execute the graph.
-bool IsSmall(const ImportResult& import) {
+bool IsSmall(const ImportAndGraph& import) {
   const wire::Graph& graph = *wire::GetGraph(import.graph.data());
   uint64_t elements = 0;
   for (uint32_t t = 0; t < graph.tensor_kind()->size(); ++t) {
@@ -234,7 +234,7 @@ bool IsSmall(const ImportResult& import) {
 }
 
 // "", or what is wrong with a graph that the importer has accepted.
-std::string WrongWith(const ImportResult& import) {
+std::string WrongWith(const ImportAndGraph& import) {
   try {
     CheckGraph(import.graph);
   } catch (const Error& error) {
@@ -283,7 +283,7 @@ TEST_CASE("tflite structure: what is accepted of changed models is read and exec
       options.name = "test";
       options.allow_opaque = rng.Below(2) == 0;
       options.max_constant_bytes = 64 << 20;
-      const ImportResult import = ImportTflite(model.data(), model.size(), options);
+      const ImportAndGraph import(ImportTflite(model.data(), model.size(), options));
       ++accepted;
       const std::string wrong = WrongWith(import);
       CHECK_MESSAGE(wrong == "", "model " << n << ": " << wrong);

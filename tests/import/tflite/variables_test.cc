@@ -72,7 +72,7 @@ struct Delay {
 
 TEST_CASE("tflite variables: a run sees what the one before has assigned") {
   Delay delay;
-  const ImportResult import = Import(delay.WithInitialiser());
+  const ImportAndGraph import = Import(delay.WithInitialiser());
   CHECK(OpsOf(import) == std::vector<int>{SLUICE_OP_CONCAT, SLUICE_OP_STATE_APPEND});
   Runs runs = {import.graph, {}};
   CHECK(runs.Next({1, 2}) == Bytes{8, 9, 1, 2});
@@ -103,7 +103,7 @@ TEST_CASE("tflite variables: what is read behind an assignment is what was assig
   delay.model.AddOperator(BuiltinOperator::CONCATENATION, {delay.old, delay.x},
                           {delay.y}, BuiltinOptions::ConcatenationOptions,
                           options.Union());
-  const ImportResult import = Import(delay.model.Finish({delay.x}, {delay.y}));
+  const ImportAndGraph import = Import(delay.model.Finish({delay.x}, {delay.y}));
   CHECK(OpsOf(import) == std::vector<int>{SLUICE_OP_CONCAT});
   CHECK(OutputFor(import, {1, 2}) == Bytes{1, 2, 1, 2});
 }
@@ -146,18 +146,18 @@ struct Cached {
   }
 };
 
-ImportResult WithStates(const Bytes& model, const StateNames& names) {
+ImportAndGraph WithStates(const Bytes& model, const StateNames& names) {
   TfliteImportOptions options;
   options.name = "test";
   options.states = names;
-  return ImportTflite(model.data(), model.size(), options);
+  return ImportAndGraph(ImportTflite(model.data(), model.size(), options));
 }
 
 TEST_CASE("tflite variables: an input that holds what an output was becomes a state") {
   Cached cached;
   const Bytes model = cached.Made(0.5f, 0, 2);
   CHECK(Import(model).inputs == 2);
-  const ImportResult import = WithStates(model, {{}, true});
+  const ImportAndGraph import = WithStates(model, {{}, true});
   CHECK(import.inputs == 1);
   CHECK(import.outputs == 1);
   CHECK(import.interface == std::vector<std::string>{"state past_1 <- present_1"});
@@ -171,7 +171,7 @@ TEST_CASE("tflite variables: an input that holds what an output was becomes a st
 TEST_CASE(
     "tflite variables: a state is requantised, and zeros are zeros in real numbers") {
   Cached cached;
-  const ImportResult import = WithStates(cached.Made(1.0f, 10, 2), {{}, true});
+  const ImportAndGraph import = WithStates(cached.Made(1.0f, 10, 2), {{}, true});
   Runs runs = {import.graph, {}};
   CHECK(runs.Next({12, 14}) == Bytes{12, 14});  // 10 + (2, 4), the state is (0, 0)
   // Steps of 1: 1 and 2, in steps of 1/2: 2 and 4.

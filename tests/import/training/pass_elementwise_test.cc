@@ -65,7 +65,7 @@ TEST_CASE("training: errors are multiplied by the slopes of a table") {
   const TensorRow& row = graph.tensors()[half.AddedLayer(0).inputs[1]];
   const auto slope = [&](int value) {
     const uint8_t bits = static_cast<uint8_t>(value);
-    return int{static_cast<int8_t>(graph.constants()[row.source_offset + bits])};
+    return int{static_cast<int8_t>(*graph.constants().At(row.source_offset + bits))};
   };
   CHECK(slope(3) == 32);
   CHECK(slope(-3) == -32);

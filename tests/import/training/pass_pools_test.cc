@@ -36,7 +36,7 @@ TEST_CASE("training: an average over windows spreads its error by ones") {
   CHECK(half.Added() == Ops{SLUICE_OP_TRANSPOSED_CONV});
   const TensorRow& ones = half.step.graph.tensors()[half.AddedLayer(0).inputs[1]];
   CHECK(ones.dims == Dims{1, 2, 2, 3});
-  const uint8_t* first = half.step.graph.constants().data() + ones.source_offset;
+  const uint8_t* first = half.step.graph.constants().At(ones.source_offset);
   CHECK(std::count(first, first + 12, uint8_t{1}) == 12);
 
   HalfStep small;

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Constants that are copied and constants that stay where they are.
+#include "import/constant_bytes.h"
+
+#include <doctest/doctest.h>
+
+namespace sluice::import {
+namespace {
+
+TEST_CASE("constant bytes: copies, what stays where it is, and gaps become one run") {
+  Bytes model = {1, 2, 3, 4};
+  ConstantBytes constants;
+  {
+    const Bytes brief = {9, 8, 7};
+    constants.Copy(brief.data(), brief.size());
+  }
+  constants.Align(8);
+  CHECK(constants.size() == 8);
+  constants.Refer(model.data() + 1, 3);
+  constants.Copy(model.data(), 0);  // without bytes there is no constant
+  CHECK(constants.size() == 11);
+  model[2] = 5;  // seen, because it was not copied
+  CHECK(*constants.At(0) == 9);
+  CHECK(*constants.At(2) == 7);
+  CHECK(constants.At(3) == nullptr);  // a gap
+  CHECK(*constants.At(9) == 5);
+  CHECK(constants.At(11) == nullptr);
+
+  const uint64_t before = constants.size();
+  constants.Align(4);
+  constants.Refer(model.data(), 4);
+  constants.Truncate(before);
+  CHECK(constants.size() == 11);
+  CHECK(constants.At(12) == nullptr);
+  constants.Align(4);
+
+  const Bytes all = {9, 8, 7, 0, 0, 0, 0, 0, 2, 5, 4, 0};
+  Bytes out(12, 0xff);
+  constants.CopyTo(out.data());
+  CHECK(out == all);
+  out.assign(12, 0xff);
+  constants.MoveTo(out.data());
+  CHECK(out == all);
+  CHECK(constants.size() == 0);
+  CHECK(constants.At(0) == nullptr);
+}
+
+}  // namespace
+}  // namespace sluice::import
