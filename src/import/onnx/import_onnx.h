@@ -3,13 +3,13 @@
 //
 // Input    the untrusted bytes of a .onnx file; values for dynamic dimensions by name
 //          ("batch") or by input and axis ("image:0"); functions that read other files
-// Output   graph.fbs bytes and a summary. Quantised models (QDQ or QLinear operators)
+// Output   rows of a graph and a summary. Quantised models (QDQ or QLinear operators)
 //          compute the model's integers; floating-point operators become int8 layers of
 //          the same shapes with seeded weights, and the summary says so. See
 //          onnx_lowering.h.
 // Errors   Error(kBadInput): damaged file, wrong graph, or operators that cannot be
 //          expressed, all of them listed; Error(kUnsupported): built without ONNX
-// Cost     linear in the file; constants are held three times
+// Cost     linear in the file; constants are held twice
 #ifndef SLUICE_IMPORT_ONNX_IMPORT_ONNX_H_
 #define SLUICE_IMPORT_ONNX_IMPORT_ONNX_H_
 

@@ -180,7 +180,7 @@ TEST_CASE("onnx: weights of any size may be absent where floats give shapes alon
   where->set_value("absent.bin");
   model.Node("MatMul", {"x", "w"}, {"y"});
   model.Output("y");
-  const ImportResult import = Import(model.Finish());
+  const ImportAndGraph import = Import(model.Finish());
   CHECK(import.shapes_only.size() == 1);
   CHECK(Count(import, SLUICE_OP_FULLY_CONNECTED) == 1);
 }

@@ -124,7 +124,7 @@ TEST_CASE("import: large constants may stay in the model's file") {
   TfliteImportOptions options;
   options.name = "test";
   options.model_file = "model.tflite";
-  const ImportResult in_place = ImportTflite(model.data(), model.size(), options);
+  const ImportAndGraph in_place(ImportTflite(model.data(), model.size(), options));
   CHECK(in_place.constant_bytes < 2048);
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / "sluice_in_place";
