@@ -54,9 +54,8 @@ void AddDim(const std::string& text, std::map<std::string, int64_t>* dims) {
 // "past=present"
 void AddState(const std::string& text, std::map<std::string, std::string>* states) {
   const size_t at = text.find('=');
-  if (at == std::string::npos || at == 0 || at + 1 == text.size()) {
+  if (at == std::string::npos || at == 0 || at + 1 == text.size())
     throw CLI::ValidationError("--state", text + " is not of the form INPUT=OUTPUT");
-  }
   (*states)[text.substr(0, at)] = text.substr(at + 1);
 }
 

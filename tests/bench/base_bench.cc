@@ -101,10 +101,10 @@ std::vector<Network> Networks() {
       const Bytes file = sluice_test::ReadFile(path);
       sluice::import::TfliteImportOptions options;
       options.name = name;
-      networks.push_back({name, models,
-                          WriteRows(sluice::import::ImportTflite(
-                                        file.data(), file.size(), options)
-                                        .rows)});
+      networks.push_back(
+          {name, models,
+           WriteRows(
+               sluice::import::ImportTflite(file.data(), file.size(), options).rows)});
     } catch (const sluice::import::Error& failure) {
       std::fprintf(stderr, "left out: %s: %s\n", name.c_str(), failure.what());
     }

@@ -285,7 +285,7 @@ TEST_CASE("work: spills, and layers that run again, keep to deadline and cancel 
     CAPTURE(granularity);
     TimedNetwork t(graph);
     t.n.granularity = granularity;
-    for (const uint64_t deadline : {kMs, 30 * kMs, 300 * kMs}) {
+    for (const uint64_t deadline : {kMs, 40 * kMs, 300 * kMs}) {
       CAPTURE(deadline);
       const sluice_status_t status = t.Schedule(deadline);
       CHECK(status == (deadline == kMs ? SLUICE_STOPPED : SLUICE_OK));
@@ -392,7 +392,7 @@ TEST_CASE("work: placing thousands of buffers keeps to deadline and cancel word"
     const std::vector<sluice_buffer_t> buffers = ManyBuffers(count);
     for (const bool smallest : {false, true}) {
       for (const int64_t capacity : {count * 50, count * 60, count * 250}) {
-        for (const uint64_t limit : {kMs, 30 * kMs, 300 * kMs}) {
+        for (const uint64_t limit : {kMs, 40 * kMs, 300 * kMs}) {
           CAPTURE(count);
           CAPTURE(smallest);
           CAPTURE(capacity);

@@ -256,37 +256,6 @@ void Lrn(OnnxLowering* to, const OnnxNode& node) {
 
 // ---- products
 
-// Shapes of the output and both operands of a product, padded with leading ones. A vector in
-// front is a row, one behind a column; the output then has an axis of 1 in its place.
-Options MatrixOptions(Shape out, Shape a, Shape b) {
-  if (b.size() == 1) {
-    b.push_back(1);
-    out.push_back(1);
-  }
-  if (a.size() == 1) {
-    a.insert(a.begin(), 1);
-    if (!out.empty()) out.insert(out.end() - 1, 1);
-  }
-  Require(a.size() >= 2 && b.size() >= 2 && out.size() >= 2 && a.size() <= out.size() &&
-              b.size() <= out.size(),
-          "extents that do not fit a product");
-  const auto at = [&](const Shape& shape, size_t axis) {  // ones in front
-    const size_t missing = out.size() - shape.size();
-    return axis < missing ? 1 : shape[axis - missing];
-  };
-  const size_t m = out.size() - 2, n = out.size() - 1;
-  Require(a.back() == b[b.size() - 2] && at(a, m) == out[m] && at(b, n) == out[n],
-          "extents that do not fit a product");
-  for (size_t i = 0; i < m; ++i) {
-    Require(
-        (at(a, i) == 1 || at(a, i) == out[i]) && (at(b, i) == 1 || at(b, i) == out[i]),
-        "batch axes that do not broadcast");
-  }
-  Options options;
-  for (const Shape* shape : {&out, &a, &b}) AppendShape(*shape, out.size(), &options);
-  return options;
-}
-
 void Matmul(OnnxLowering* to, const OnnxNode& node) {
   const int a = InputIndex(node, 0), b = InputIndex(node, 1);
   const Shape &sa = ShapeOf(ValueOf(*to, a)), &out = ShapeOf(OutputOf(*to, node));

@@ -88,6 +88,37 @@ void AppendShape(const std::vector<int64_t>& shape, size_t rank,
   for (const int64_t extent : shape) options->push_back(Narrow(extent));
 }
 
+std::vector<int32_t> MatrixOptions(std::vector<int64_t> out, std::vector<int64_t> a,
+                                   std::vector<int64_t> b) {
+  if (b.size() == 1) {
+    b.push_back(1);
+    out.push_back(1);
+  }
+  if (a.size() == 1) {
+    a.insert(a.begin(), 1);
+    if (!out.empty()) out.insert(out.end() - 1, 1);
+  }
+  Require(a.size() >= 2 && b.size() >= 2 && out.size() >= 2 && a.size() <= out.size() &&
+              b.size() <= out.size(),
+          "extents that do not fit a product");
+  const auto at = [&](const std::vector<int64_t>& shape,
+                      size_t axis) {  // ones in front
+    const size_t missing = out.size() - shape.size();
+    return axis < missing ? 1 : shape[axis - missing];
+  };
+  const size_t m = out.size() - 2, n = out.size() - 1;
+  Require(a.back() == b[b.size() - 2] && at(a, m) == out[m] && at(b, n) == out[n],
+          "extents that do not fit a product");
+  for (size_t i = 0; i < m; ++i) {
+    Require(
+        (at(a, i) == 1 || at(a, i) == out[i]) && (at(b, i) == 1 || at(b, i) == out[i]),
+        "batch axes that do not broadcast");
+  }
+  std::vector<int32_t> options;
+  for (const auto* shape : {&out, &a, &b}) AppendShape(*shape, out.size(), &options);
+  return options;
+}
+
 AxisOrder Straight(size_t rank) {
   AxisOrder order(rank);
   std::iota(order.begin(), order.end(), 0);

@@ -234,6 +234,10 @@ int32_t ProductOfAxes(const std::vector<int64_t>& shape, size_t begin, size_t en
 // host are told a shape.
 void AppendShape(const std::vector<int64_t>& shape, size_t rank,
                  std::vector<int32_t>* options);
+// Shapes of the output and both operands of a product, padded with leading ones. A vector in
+// front is a row, one behind a column; the output then has an axis of 1 in its place.
+std::vector<int32_t> MatrixOptions(std::vector<int64_t> out, std::vector<int64_t> a,
+                                   std::vector<int64_t> b);
 AxisOrder WithoutOnes(const AxisOrder& order,
                       const std::vector<int64_t>& shape);  // without axes of extent 1
 bool SameBytes(const Dims& a, const Dims& b);              // whether only ones differ

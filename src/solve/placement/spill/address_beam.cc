@@ -20,7 +20,7 @@ constexpr uint32_t kTogether = 32;
 constexpr uint32_t kWiden = 8;   // times as many
 constexpr size_t kSeen = 4096;   // hashes of layouts
 constexpr int64_t kMisfit = 64;  // steps; neighbours that end further apart are alike
-constexpr uint64_t kLooksPerPoll = 1 << 16;  // blocks looked at between two polls
+constexpr uint64_t kLooksPerPoll = 1 << 15;  // blocks looked at between two polls
 
 // A tensor in the scratchpad.
 struct Block {
@@ -112,7 +112,8 @@ struct Beam {
   Span<uint64_t> seen = {};     // hashes of layouts
   int64_t limit = INT64_MAX;    // of scores that are worth a layout
   Moves moves = Moves::kIdle;
-  uint64_t looks = 0;  // at blocks, since the last poll
+  uint64_t looks = 0;    // at blocks, since the last poll
+  bool hurried = false;  // one place for each tensor
 };
 
 Span<const Use> UsesAt(const Beam& self, uint32_t t) {
@@ -391,7 +392,9 @@ Status Poll(Beam* self, uint64_t blocks) {
   self->looks += 2 * blocks * blocks + 1;
   if (self->looks < kLooksPerPoll) return Status::kOk;
   self->looks = 0;
-  const bool stop = !self->options.given.empty() && self->budget->Exhausted();
+  if (!self->budget->Exhausted()) return Status::kOk;
+  self->hurried = true;
+  const bool stop = !self->options.given.empty() || self->arena->memory()->Stop();
   return stop ? Status::kStopped : Status::kOk;
 }
 
@@ -446,7 +449,7 @@ Status PlaceNext(Beam* self, size_t from, int64_t bytes, size_t turn) {
   for (const Block& b : blocks) Offer(&below, end, b.offset - size, &places);
   Offer(&below, end, self->options.capacity - size, &places);
   for (uint32_t i = 0; i < places.count; ++i) {
-    if (bytes + places.best[i].cost >= self->limit) break;
+    if (bytes + places.best[i].cost >= self->limit || (i != 0 && self->hurried)) break;
     SLUICE_TRY(PlaceAt(self, layout, bytes, turn, places.best[i].offset));
   }
   return Status::kOk;
@@ -530,6 +533,8 @@ Status Step(Beam* self) {
     self->limit = self->options.give_up;
     for (const Layout& layout : self->now.layouts) {
       if (layout.bytes < self->limit) SLUICE_TRY(Expand(self, layout));
+      const bool over = self->options.given.empty() && self->budget->Tick();
+      if (over && self->next.layouts.size() >= kHurried) break;
     }
     if (self->next.layouts.size() != 0) break;
   }

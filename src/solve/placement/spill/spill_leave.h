@@ -145,6 +145,9 @@ Status Greedy(SpillStates<W>* self, int64_t excess, int64_t bytes) {
   return FinishStep(self, gone, self->missing - excess, bytes);
 }
 
+// Where most sets free too little, few are complete: then it is the looks that count.
+constexpr uint32_t kLooksPerSet = 512;
+
 // Sets of tensors by falling size, each complete as soon as it frees `excess`: the last
 // one taken is the smallest, so sets are minimal.
 template <int W>
@@ -154,7 +157,8 @@ Status Evict(SpillStates<W>* self, uint32_t at, int64_t excess, int64_t rest,
   if (self->limited || !MayPay(self, bytes)) return Status::kOk;
   if (excess <= 0) return FinishStep(self, gone, self->missing - excess, bytes);
   if (rest < excess) return Status::kOk;
-  if (self->options.max_evictions != 0 && self->leaves >= self->options.max_evictions) {
+  const uint32_t most = self->options.max_evictions;
+  if (most != 0 && (self->leaves >= most || ++self->looks > kLooksPerSet * most)) {
     self->cut = true;
     self->dropped = Min(self->dropped, bytes);
     return Status::kOk;

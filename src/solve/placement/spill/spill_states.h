@@ -71,6 +71,7 @@ struct SpillStates {
   Span<Leaver> others = {};
   uint32_t other_count = 0;
   uint32_t leaves = 0;             // sets of tensors tried in this step
+  uint32_t looks = 0;              // at sets that were not complete
   int64_t missing = 0;             // bytes that have to leave for it
   SpillState<W> next = {};         // in the making
   SpillState<W> goal = {};         // of a window: the old plan's state after it

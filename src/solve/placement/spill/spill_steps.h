@@ -94,7 +94,7 @@ Status TakeStep(SpillStates<W>* self, uint32_t from, uint32_t o) {
         Leaver{self->model.bytes[a], self->model.bytes[a] + write, a};
     excess += self->model.bytes[a];
   });
-  self->leaves = 0;
+  self->leaves = self->looks = 0;
   self->missing = excess;
   if (excess <= 0) return FinishStep(self, Bits<W>{}, 0, s.bytes);
   Sort(self->others.begin(), self->others.begin() + self->other_count);
