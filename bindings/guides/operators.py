@@ -30,6 +30,9 @@ be done.
 SHARED = {
     "ProductOfAxes": ["an extent above 2^31 - 1"],
     "AppendShape": ["more than eight axes", "ranks that disagree", "an extent above 2^31 - 1"],
+    "MatrixOptions": ["extents that do not fit a product", "batch axes that do not broadcast",
+                      "more than eight axes", "ranks that disagree",
+                      "an extent above 2^31 - 1"],
 }
 
 
@@ -116,8 +119,8 @@ def table(title, rows):
 def check_shared(texts):
     """SHARED says what the sources demand."""
     for name, said in SHARED.items():
-        code = "".join(body(text, name) + body(text, "Narrow") for text in texts
-                       if body(text, name))
+        code = "".join(body(text, part) for text in texts if body(text, name)
+                       for part in (name, "AppendShape", "Narrow"))
         if not code or any(f'"{phrase}"' not in code for phrase in said):
             raise SystemExit(f"{name} does not demand: {'; '.join(said)}")
 
