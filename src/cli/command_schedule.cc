@@ -365,7 +365,7 @@ void Run(const ScheduleCommand& command) {
                              segments};
   Made made = {graph, session, m, layers, {}};
   AddLayers(command, &made);
-  if (command.explain) {
+  if (command.explain && m.segmented) {
     const Interruption interruption;
     const Working working("making other plans to compare");
     made.explained =

@@ -274,6 +274,10 @@ std::vector<ExplainedSegment> Explain(const ExplainCall& call) {
 
 std::string ExplainedAsText(const std::vector<ExplainedSegment>& rows,
                             const Bytes& graph) {
+  if (rows.empty()) {
+    return "  explain: the plan has no segments: its layers run one by one (--layers "
+           "says what each takes)\n";
+  }
   std::vector<std::vector<std::string>> cells = {
       {"segment", "layers", "loops", "cycles", "limit", "next best", "costs"}};
   for (size_t s = 0; s < rows.size(); ++s) {

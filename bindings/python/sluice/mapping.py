@@ -54,6 +54,12 @@ class LayerMapping:
         raw = bytes(ffi.buffer(self._struct, ffi.sizeof("sluice_layer_mapping_t")))
         return _mapping_of, (raw, self._machine, self._tile_only)
 
+    def __eq__(self, other: object) -> bool:
+        return (isinstance(other, LayerMapping) and self._tile_only == other._tile_only
+                and self.to_dict() == other.to_dict())
+
+    __hash__ = None  # type: ignore[assignment]
+
     def to_dict(self) -> Dict[str, Any]:
         """All fields."""
         return _fields("sluice_layer_mapping_t", self._struct)

@@ -16,6 +16,8 @@ from .machine import Machine, machine_of
 if TYPE_CHECKING:
     import pandas
 
+    from .simulate import Simulation
+
 _STOPS = {value: name for name, value in enum("STOP").items()}
 _LIMITS = {value: name for name, value in enum("LIMIT").items()}
 
@@ -298,7 +300,7 @@ class Plan:
 
     # ---- runs and pictures
 
-    def simulate(self, inputs: Any = None, **options: Any) -> Any:
+    def simulate(self, inputs: Any = None, **options: Any) -> "Simulation":
         """Executes the plan on data: sluice.simulate."""
         from .simulate import simulate
 

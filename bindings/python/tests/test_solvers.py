@@ -75,7 +75,9 @@ def test_mappings_are_copied_and_pickled():
     mapping = sluice.map_layers(sluice.Graph.zoo("alexnet"), "kapla-4x4", [0])[0]
     for other in (copy.copy(mapping), copy.deepcopy(mapping),
                   pickle.loads(pickle.dumps(mapping))):
-        assert other.to_dict() == mapping.to_dict() and other.directives == mapping.directives
+        assert other == mapping and other.to_dict() == mapping.to_dict()
+        assert other.directives == mapping.directives
+    assert mapping != sluice.map_layers(sluice.Graph.zoo("alexnet"), "kapla-4x4", [2])[0]
 
 
 def test_cohorts_and_segments_need_no_pandas():

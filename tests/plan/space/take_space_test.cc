@@ -270,16 +270,19 @@ TEST_CASE("take space: a plan that takes the judge too much work is searched aga
   CHECK(n.report.latency_cycles < n.report.bound_latency_cycles * 101 / 100);
 }
 
-// A call with a progress callback judges the plain plan first.
-TEST_CASE(
-    "take space: where the judge cannot follow the plain plan, there is another") {
+// A call with a progress callback judges the plain plan first. On split queues this one has
+// so many tiles that the judge follows it only because it joins what was stored.
+TEST_CASE("take space: a plain plan of very many tiles on split queues is judged") {
   NetworkPlan n(sluice::zoo::MakeZooGraph("fcn", {}), "gemmini-16x16");
   REQUIRE(n.ok);
   n.progress = [](void*, uint64_t, double) { return 0; };
   REQUIRE(n.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
   CHECK(n.diagnostic.message[0] == 0);
   CHECK(n.Verify() == SLUICE_OK);
-  CHECK(n.Schedule(SLUICE_SOLVER_BASELINE, 0) == SLUICE_UNSUPPORTED);
+  const double cycles = static_cast<double>(n.report.latency_cycles);
+  REQUIRE(n.Schedule(SLUICE_SOLVER_BASELINE, 0) == SLUICE_OK);
+  CHECK(n.Verify() == SLUICE_OK);
+  CHECK(cycles <= static_cast<double>(n.report.latency_cycles));
 }
 
 }  // namespace
