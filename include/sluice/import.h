@@ -121,7 +121,7 @@ typedef struct sluice_import_options {
   uint32_t reserved;
   /* Not NULL: large constants that the graph has as a TensorFlow Lite model stores them are not
    * copied; the graph refers to their bytes in this file (external sources of graph.fbs), which
-   * is the model's under the name that the driver knows it by. */
+   * is the model's under the name that the driver knows it by. Other formats are refused. */
   const char* model_file;
 } sluice_import_options_t;
 

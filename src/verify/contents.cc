@@ -432,8 +432,7 @@ static Status AfterDropped(Contents* c, uint32_t memory, bool* drops) {
   *drops = false;
   if (memory < c->judge->stream.nodes || !c->judge->joins) return Status::kOk;
   const uint32_t engine = c->step.engine;
-  if (c->storer == kNone) c->storer = engine;
-  *drops = engine == c->storer;
+  *drops = engine == c->judge->storer;
   for (uint32_t e = 0; e < c->dropped.size() && !*drops; ++e) {
     if (e == engine || c->dropped[e] == 0 || c->dropped[e] <= c->clock[e]) continue;
     c->judge->joined = true;

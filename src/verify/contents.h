@@ -65,10 +65,8 @@ struct Contents {
   // Per memory: how many pieces became covered since those that are hidden were dropped,
   // and at how many they are dropped again.
   Span<uint32_t> covered, most_covered;
-  // Of DRAM, by column: the last read that was dropped because a store of `storer` is
-  // ordered after it.
+  // Of DRAM, by column: the last read that was dropped because a store is ordered after it.
   Span<uint32_t> dropped;
-  uint32_t storer = kNone;
   Vector<PartialSum> partials;
   uint32_t first_partial = 0;
   // The piece whose bytes the current write replaces exactly; the next PutPart reuses

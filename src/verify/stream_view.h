@@ -101,6 +101,7 @@ struct Judge {
   // What is in DRAM may be told apart less than it could be (contents.cc): nothing wrong
   // is accepted, but a stream that is refused must be judged again; whether it was.
   bool joins = false, joined = false;
+  uint32_t storer = kNone;  // while it joins: the column of the one engine that stores
 };
 
 inline uint64_t Join(uint32_t low, uint32_t high) {

@@ -43,6 +43,9 @@ Status FollowAll(Judge* judge, judge::Preference preference, VerifiedCounts* cou
   judge->work += 4096 * static_cast<int64_t>(judge->stream.instructions);
   judge::Order order;
   SLUICE_TRY(judge::FindOrder(judge, preference, &order));
+  for (uint32_t e = 0; e < judge->stream.engines; ++e) {
+    if (judge->stream.stores[e] != 0) judge->storer = order.column[e];
+  }
   SLUICE_TRY(judge->arena->Allocate(order.steps.size(), &judge->stream.time));
   judge::Follower follower(judge, &order, counts);
   SLUICE_TRY(InitFollower(&follower));

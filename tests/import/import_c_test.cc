@@ -177,6 +177,13 @@ TEST_CASE("import in C: wrong arguments are refused, each with a sentence") {
   Outcome format;
   format.Import(Model(), options);
   CHECK(format.status == SLUICE_BAD_ARGUMENT);
+  options.format = SLUICE_MODEL_ONNX;
+  options.model_file = "model.onnx";
+  Outcome file;
+  file.Import(Model(), options);
+  CHECK(file.status == SLUICE_BAD_ARGUMENT);
+  CHECK(std::string(file.why.message).find("model_file") != std::string::npos);
+  options.model_file = nullptr;
   options.format = SLUICE_MODEL_TFLITE;
   const sluice_import_dim_t dim = {"batch", 1};
   options.dims = &dim;

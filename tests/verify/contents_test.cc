@@ -390,6 +390,7 @@ struct DramSetting {
   explicit DramSetting(bool joins) {
     setting.own.judge.stream.engines = setting.own.judge.stream.dram_engines = 3;
     setting.own.judge.joins = joins;
+    setting.own.judge.storer = 0;
     contents.emplace(&setting.own.judge);
     REQUIRE(InitContents(&*contents) == Status::kOk);
     memory = MemoryOf(*contents, SLUICE_REGION_WORKSPACE, 0);

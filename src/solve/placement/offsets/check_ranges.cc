@@ -165,11 +165,9 @@ Status CheckLiveRanges(const LiveRangeSet& set, int64_t capacity, Arena* arena,
     if (region.begin >= region.end || region.bytes <= 0 || region.offset < 0 ||
         region.bytes > kMaxBytes || region.offset > kMaxBytes) {
       return Fail(diagnostic, Status::kBadInput, "placement")
-          .Say(
-              "reserved region # has # bytes at # during #..#; a later end, an offset "
-              "from 0 "
-              "and bytes from 1 to # would be right",
-              r, region.bytes, region.offset, region.begin, region.end, kMaxBytes);
+          .Say("reserved region # has # bytes at # during #..#; a later end, ", r,
+               region.bytes, region.offset, region.begin, region.end)
+          .Say("an offset from 0 and bytes from 1 to # would be right", kMaxBytes);
     }
   }
   ArenaScope scope(arena);
