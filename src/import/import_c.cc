@@ -176,9 +176,10 @@ void Import(const uint8_t* bytes, size_t size, const sluice_import_options_t* gi
   }
   const uint32_t format = FormatOf(options, bytes, size);
   if (options.model_file != nullptr && format != SLUICE_MODEL_TFLITE) {
-    throw Error(Fault::kBadArgument,
-                "constants stay in the file of a TensorFlow Lite model only: model_file "
-                "must be NULL for another one");
+    throw Error(
+        Fault::kBadArgument,
+        "constants stay in the file of a TensorFlow Lite model only: model_file "
+        "must be NULL for another one");
   }
   report->summary.format = format;
   // Tables of a TFLite file are read where they are, at their alignment.
