@@ -12,6 +12,7 @@ that leads nowhere, or anything that a browser would fetch from elsewhere.
 """
 import argparse
 import html.parser
+import importlib.util
 import json
 import os
 import pathlib
@@ -211,6 +212,11 @@ def main():
     parser.add_argument("output", type=pathlib.Path)
     parser.add_argument("--work", type=pathlib.Path)
     asked = parser.parse_args()
+    for module in ("sphinx", "myst_parser", "sluice"):
+        if importlib.util.find_spec(module) is None:
+            parser.error(f"needs the module {module}, which is not installed: sphinx and "
+                         "myst-parser come with bindings/python/fetch.py, sluice is "
+                         "bindings/python")
     output = asked.output.resolve()
     work = (asked.work or output.parent / (output.name + ".sources")).resolve()
     for folder in (output, work):

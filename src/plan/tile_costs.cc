@@ -101,6 +101,7 @@ TileCost TileCosts::AskCaller(const sluice_tile_row_t& tile) {
                                           tile.extent, tile.channels, &row.cost);
   if (code < 0 || (code > 0 && !IsValid(row.cost))) {
     Keep(Status::kBadArgument, tile.layer, code);
+    failed_cycles_ = row.cost.cycles;
     return TileCost{0, 0};
   }
   if (code == 0) row.cost = sluice_tile_cost_t{};
@@ -133,9 +134,10 @@ Status TileCosts::status(Diagnostic* diagnostic) const {
     Fail fail(diagnostic, status_, "options");
     fail.Layer(failed_layer_).Text("the tile cost callback ");
     if (failed_code_ < 0) return fail.Say("returned #", failed_code_);
-    return fail.Text(
-        "gave a cost out of range: cycles must be 1 to 2^32 - 1, energies finite and "
-        "not negative, scratchpad_pj part of energy_pj");
+    return fail.Say(
+        "gave a cost out of range, with # cycles: cycles must be 1 to 2^32 - 1, energies "
+        "finite and not negative, scratchpad_pj part of energy_pj",
+        failed_cycles_);
   }
   return status_ != Status::kOk ? status_ : mapper_.status();
 }

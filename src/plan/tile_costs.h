@@ -63,6 +63,7 @@ class TileCosts {
   Status status_ = Status::kOk;  // the first failure, of this layer
   uint32_t failed_layer_ = kNone;
   int32_t failed_code_ = 0;
+  int64_t failed_cycles_ = 0;
 };
 
 }  // namespace sluice

@@ -60,7 +60,10 @@ def struct(kind: str, /, **fields: Any) -> Any:
         try:
             setattr(made, name, value)
         except OverflowError as error:
-            raise ValueError(f"{name}: {value!r} is out of range") from error
+            field = dict(ffi.typeof(made[0]).fields)[name].type
+            least = 0 if field.cname.startswith("u") else -(1 << (8 * ffi.sizeof(field) - 1))
+            most = least + (1 << 8 * ffi.sizeof(field)) - 1
+            raise ValueError(f"{name}: {value!r} is out of range, {least} to {most}") from error
         except TypeError:
             kind = dict(ffi.typeof(made[0]).fields)[name].type.cname
             unfit(value, name, "a number" if kind in ("double", "float") else

@@ -285,6 +285,8 @@ def test_a_wrong_number_says_its_name_and_its_limits(graph):
             (lambda: sluice.sweep([5]), r"grid\[0\]: 5 is an int; a sluice.Point"),
             (lambda: sluice.sweep([], journal=[5]), "journal: 5 is an int"),
             (lambda: sluice.sweep(__file__), "grid: .*test_wrong_values.py holds no JSON"),
+            (lambda: sluice.segments(graph, "kapla-4x4", top_k=-1),
+             "top_k: -1 is out of range, 0 to 4294967295"),
             (lambda: sluice.Graph.zoo("alexnet", batch=0), "batch: 0 is out of range, 1 to"),
             (lambda: sluice.schedule(graph, "mcu-256k", tile_cost=lambda *_: 1000.7),
              "1000.7 cycles are no whole number"),

@@ -179,6 +179,47 @@ SegmentOptions OptionsOf(const sluice_segment_options_t& from) {
   return options;
 }
 
+struct Question {
+  Span<const SegmentLayer> layers;
+  const Hardware& hardware;
+  const SegmentOptions& options;
+};
+
+Status ChooseOnce(const Question& asked, Budget* budget, Arena* arena,
+                  ChosenSegments* chosen, Diagnostic* diagnostic) {
+  const Hardware one = WithNodeLeakage(asked.hardware);
+  NodeParallelOptions nodes;
+  nodes.node.constraints.energy_exponent = asked.options.energy_exponent;
+  nodes.node.constraints.delay_exponent = asked.options.delay_exponent;
+  nodes.exact = asked.options.proof;
+  NodePricer pricer(asked.layers, one, nodes, budget, arena->memory());
+  return ChooseSegments({asked.layers, one, asked.options, pricer.pricer()}, budget,
+                        arena, chosen, diagnostic);
+}
+
+// Where a proof is asked for, a schedule is found without it first: a proof may take any
+// time, and a call whose time ends while it is made still has a schedule to give.
+Status Choose(const Question& asked, Budget* budget, Arena* arena,
+              ChosenSegments* chosen, Diagnostic* diagnostic) {
+  if (!asked.options.proof) return ChooseOnce(asked, budget, arena, chosen, diagnostic);
+  SegmentOptions quick = asked.options;
+  quick.proof = false;
+  SLUICE_TRY(ChooseOnce({asked.layers, asked.hardware, quick}, budget, arena, chosen,
+                        diagnostic));
+  chosen->proved = false;
+  ChosenSegments whole;
+  Diagnostic why;
+  ClearDiagnostic(&why);
+  const Status status = ChooseOnce(asked, budget, arena, &whole, &why);
+  if (status == Status::kStopped) return Status::kOk;
+  if (status != Status::kOk) {
+    *diagnostic = why;
+    return status;
+  }
+  if (whole.schedule.objective <= chosen->schedule.objective) *chosen = whole;
+  return Status::kOk;
+}
+
 }  // namespace
 
 Status ScheduleSegments(const SegmentCall& call, Arena* arena,
@@ -193,17 +234,10 @@ Status ScheduleSegments(const SegmentCall& call, Arena* arena,
   Span<SegmentLayer> layers;
   SLUICE_TRY(NetworkOfGraph({graph, hardware, lowering, from.word_bytes}, arena,
                             &layers, diagnostic));
-  const SegmentOptions options = OptionsOf(from);
   Budget budget(arena->memory()->time(), from.deadline_ns, 0, from.cancel);
-  const Hardware one = WithNodeLeakage(hardware);
-  NodeParallelOptions nodes;
-  nodes.node.constraints.energy_exponent = options.energy_exponent;
-  nodes.node.constraints.delay_exponent = options.delay_exponent;
-  nodes.exact = options.proof;
-  NodePricer pricer(layers, one, nodes, &budget, arena->memory());
   ChosenSegments chosen;
-  SLUICE_TRY(ChooseSegments({layers, one, options, pricer.pricer()}, &budget, arena,
-                            &chosen, diagnostic));
+  SLUICE_TRY(
+      Choose({layers, hardware, OptionsOf(from)}, &budget, arena, &chosen, diagnostic));
   Describe(chosen, out);
   SLUICE_TRY(WriteText(graph, chosen.schedule, arena, out));
   out->stop_reason = budget.stop_reason();
