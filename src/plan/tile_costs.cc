@@ -135,7 +135,8 @@ Status TileCosts::status(Diagnostic* diagnostic) const {
     fail.Layer(failed_layer_).Text("the tile cost callback ");
     if (failed_code_ < 0) return fail.Say("returned #", failed_code_);
     return fail.Say(
-        "gave a cost out of range, with # cycles: cycles must be 1 to 2^32 - 1, energies "
+        "gave a cost out of range, with # cycles: cycles must be 1 to 2^32 - 1, "
+        "energies "
         "finite and not negative, scratchpad_pj part of energy_pj",
         failed_cycles_);
   }

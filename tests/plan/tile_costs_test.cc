@@ -158,12 +158,13 @@ TEST_CASE("tile costs: a callback that fails or lies is named with the layer") {
     (void)a.Cycles(1, 2);
     CHECK(a.costs.status(&a.n.diagnostic) == Status::kBadArgument);
     CHECK(a.n.diagnostic.layer == 1);
-    CHECK(a.Message() ==
-          (lies
-               ? "the tile cost callback gave a cost out of range, with 0 cycles: cycles "
-                 "must be 1 to 2^32 - 1, energies finite and not negative, "
-                 "scratchpad_pj part of energy_pj"
-               : "the tile cost callback returned -3"));
+    CHECK(
+        a.Message() ==
+        (lies
+             ? "the tile cost callback gave a cost out of range, with 0 cycles: cycles "
+               "must be 1 to 2^32 - 1, energies finite and not negative, "
+               "scratchpad_pj part of energy_pj"
+             : "the tile cost callback returned -3"));
     const int calls = a.calls;
     (void)a.Cycles(0, 1);
     CHECK(a.calls == calls);  // it is not asked again
