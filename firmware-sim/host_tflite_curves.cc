@@ -42,8 +42,8 @@ struct Steps {  // of 16-bit numbers
 };
 
 // 512 straight pieces; half of what the middle of a piece is off moves the piece.
-template <typename Real>
-Pieces PiecesOf(const Steps<Real>& x, const Steps<Real>& y, Real (*f)(Real)) {
+template <typename Real, typename F>
+Pieces PiecesOf(const Steps<Real>& x, const Steps<Real>& y, F f) {
   const Real low = x.scale * static_cast<Real>(INT16_MIN - x.zero),
              high = x.scale * static_cast<Real>(INT16_MAX - x.zero),
              least = y.scale * static_cast<Real>(INT16_MIN - y.zero),
@@ -73,7 +73,8 @@ int32_t At(const Pieces& table, int64_t value) {
   return table[piece] + ((slope * static_cast<int32_t>(value & 127) + 64) >> 7);
 }
 
-void CurveOfShorts(const LiteTensor& x, const LiteTensor& y, Curve f) {
+template <typename F>
+void CurveOfShorts(const LiteTensor& x, const LiteTensor& y, F f) {
   const Pieces table = PiecesOf<float>({x.scale, x.zero}, {y.scale, y.zero}, f);
   for (int64_t i = 0; i < y.count; ++i) y.SetInt(i, At(table, x.Int(i)));
 }
@@ -264,6 +265,16 @@ std::string HardSwish(const LiteCall& call) {
                 [](float x) { return x * std::min(6.0f, std::max(0.0f, x + 3)) / 6; });
 }
 
+// 16 bits go through straight pieces; the root's inverse of 0 is the most that y holds.
+std::string RsqrtOfShorts(const LiteTensor& x, const LiteTensor& y) {
+  for (int64_t i = 0; i < x.count; ++i) {
+    if (x.Int(i) < x.zero) return "a root of a number below zero";
+  }
+  const float most = y.scale * static_cast<float>(INT16_MAX - y.zero);
+  CurveOfShorts(x, y, [&](float v) { return v <= 0 ? most : 1.0f / std::sqrt(v); });
+  return "";
+}
+
 // The result keeps 20 bits of fraction until it is rescaled.
 std::string Rsqrt(const LiteCall& call) {
   constexpr int kFraction = 20;
@@ -275,6 +286,8 @@ std::string Rsqrt(const LiteCall& call) {
     return kLiteOperands;
   }
   const LiteTensor &x = call.in[0], &y = call.out[0];
+  if (x.scale == 0 || y.scale == 0) return kLiteOperands;
+  if (x.Is(kLiteInt16)) return RsqrtOfShorts(x, y);
   LiteFactor factor =
       LiteFactorOf(1.0 / static_cast<double>(std::sqrt(x.scale) * y.scale));
   factor.shift -= kFraction;

@@ -3,6 +3,7 @@
 // activation of ADD, SUB, MUL, DIV.
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "fixed_point.h"
 #include "host_tflite.h"
@@ -319,11 +320,32 @@ int SignBits(int32_t x) {  // of equal leading bits, without the first
 // 1 / x for x > 0 in Q0.31, divided by 2^*shift.
 int32_t ReciprocalOf(int32_t x, int* shift) { return Reciprocal(x, 31, shift); }
 
+// A high product over 2^shift, rounded. The runtime's arithmetic has 32 bits: it shifts by
+// 32 and more as by that many less, and one is added to a number that is not below 0.
+int32_t RuntimeShiftRight(int32_t x, int shift) {
+  if (shift <= 31) return RoundingShiftRight(x, shift);
+  return (x >> (shift & 31)) + (x >= 0);
+}
+
+// Bounds of a fused activation, as stored numbers.
+std::pair<int64_t, int64_t> StoredBounds(const LiteTensor& y, int64_t activation) {
+  const auto stored = [&](float real) {
+    return y.zero + LiteWhole(std::round(real / y.scale));
+  };
+  int64_t least = LiteLeast(y.type), most = LiteMost(y.type);
+  if (activation == 1 || activation == 3) least = std::max(least, stored(0));
+  if (activation == 2) least = std::max(least, stored(-1));
+  if (activation == 2) most = std::min(most, stored(1));
+  if (activation == 3) most = std::min(most, stored(6));
+  return {least, most};
+}
+
 std::string QuantisedDiv(const LiteCall& call, const Pair& pair) {
   const LiteTensor &a = call.in[0], &b = call.in[1], &y = call.out[0];
   const LiteFactor factor =
       LiteFactorOf(static_cast<double>(a.scale) /
                    (static_cast<double>(b.scale) * static_cast<double>(y.scale)));
+  const auto [least, most] = StoredBounds(y, call.Number(0));
   for (int64_t i = 0; i < y.count; ++i) {
     const size_t at = static_cast<size_t>(i);
     int32_t p = static_cast<int32_t>(a.Int(pair.a[at]) - a.zero);
@@ -334,9 +356,9 @@ std::string QuantisedDiv(const LiteCall& call, const Pair& pair) {
     const int32_t inverse = ReciprocalOf(q, &shift);
     const int headroom = SignBits(p);
     const int32_t raw = HighMultiply(ShiftLeftWrap(p, headroom), inverse);
-    const int32_t scaled = RoundingShiftRight(HighMultiply(raw, factor.multiplier),
-                                              -(factor.shift - shift - headroom));
-    y.SetInt(i, LiteClamp(y.type, int64_t{scaled} + y.zero));
+    const int32_t scaled = RuntimeShiftRight(HighMultiply(raw, factor.multiplier),
+                                             shift + headroom - factor.shift);
+    y.SetInt(i, std::min(std::max(int64_t{scaled} + y.zero, least), most));
   }
   return "";
 }

@@ -42,6 +42,22 @@ def unary(m, operator, variant):
     m.op(operator, [x], [y], **options)
 
 
+@case("RSQRT", ("int16",), ("of_absolute",))
+def rsqrt16(m, operator, variant):
+    x, size = m.x([3, 400], -2, 2), m.tensor([3, 400], "int16", m.affine("int16", 0, 2))
+    m.op("ABS", [x], [size])
+    m.op(operator, [size], [m.y([3, 400], 0, 6)])
+
+
+@case("DIV", ("int8", "uint8"), ("coarse",))
+def coarse_quotient(m, operator, variant):
+    """Divided by so much that small dividends are shifted out."""
+    x, y = m.x([4, 200], -1, 2), m.y([4, 200], -20, 40)
+    numbers = (np.arange(200) % 120 + 1).astype(m.kind)
+    z = m.tensor([200], m.kind, (np.float32(0.02), 0), numbers)
+    m.op(operator, [x, z], [y], options="DivOptions")
+
+
 @case("GELU", ("int8", "float"), ("approximate",))
 def gelu(m, operator, variant):
     m.op("GELU", [m.x([1, 40], -3, 3)], [m.y([1, 40], -0.2, 3)], options="GeluOptions",

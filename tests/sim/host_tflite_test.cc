@@ -129,6 +129,29 @@ TEST_CASE("host tflite: factors keep 31 bits, inverse roots their square") {
   }
 }
 
+// Recorded from the runtime's reference kernels.
+TEST_CASE(
+    "host tflite: a dividend of 0 that is shifted by 32 bits and more is one step "
+    "off") {
+  const Operand a = {kLiteInt8, 0.05f, -3, {-3, -3, 40, -128, 127, -3}};
+  const Operand b = {kLiteInt8, 0.04f, 7, {90, 8, 120, -60, 9, -128}};
+  LiteCase coarse({a, b}, {kLiteInt8, 0.2f, -20, {6}});
+  CHECK(coarse.Result<int8_t>("tflite.DIV") ==
+        std::vector<int8_t>{-19, -20, -18, -8, 127, -19});
+  LiteCase clamped({a, b}, {kLiteInt8, 0.02f, -20, {6}}, {3});
+  CHECK(clamped.Result<int8_t>("tflite.DIV") ==
+        std::vector<int8_t>{-20, -20, 4, 97, 127, -19});
+}
+
+TEST_CASE("host tflite: inverse roots of 16 bits lie on straight pieces") {
+  LiteCase root({{kLiteInt16, 0.0005f, 0, {0, 1, 2, 100, 129, 1000, 20000, 32767}}},
+                {kLiteInt16, 0.001f, 0, {8}});
+  CHECK(root.Result<int16_t>("tflite.RSQRT") ==
+        std::vector<int16_t>{26392, 26216, 26040, 8810, 3878, 1415, 316, 247});
+  LiteCase below({{kLiteInt16, 0.5f, 0, {-1}}}, {kLiteInt16, 0.5f, 0, {1}});
+  CHECK(below.of().Run("tflite.RSQRT") == "a root of a number below zero");
+}
+
 TEST_CASE("host tflite: operands broadcast from the last axis") {
   CHECK(LiteBroadcast({3}, {2, 3}) == std::vector<int64_t>{0, 1, 2, 0, 1, 2});
   CHECK(LiteBroadcast({2, 1}, {2, 3}) == std::vector<int64_t>{0, 0, 0, 1, 1, 1});
