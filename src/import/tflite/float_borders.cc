@@ -2,8 +2,11 @@
 #include "import/tflite/float_borders.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "import/float_ranges.h"
 #include "import/tflite/tensor_groups.h"
+#include "import/tflite/variables.h"
 #include "tflite_generated.h"
 
 namespace sluice::import {
@@ -48,16 +51,48 @@ bool HasFusedActivation(const TfliteOperator& op) {
          (pool != nullptr && pool->activation() != none);
 }
 
+// What a float state that is stored like `like` holds before the first run. False: its
+// numbers are between those that `like` has.
+bool StoreFirst(const std::vector<uint8_t>& floats, const TfliteTensor& like,
+                std::vector<uint8_t>* stored) {
+  const double scale = static_cast<double>(like.scales[0]);
+  const double zero = static_cast<double>(like.zero_points[0]);
+  const size_t bytes = TfliteTypeBytes(like.type);
+  const bool from_zero = static_cast<Type>(like.type) == Type::UINT8;
+  const double least = from_zero ? 0 : -std::ldexp(1, static_cast<int>(8 * bytes) - 1);
+  for (const float real : FloatsIn(floats.data(), floats.size())) {
+    const double steps = std::round(static_cast<double>(real) / scale);
+    const double number = steps + zero;
+    const bool held = number >= least && number < least + std::ldexp(1, int(8 * bytes));
+    if (!held || static_cast<float>(steps * scale) != real) return false;
+    const uint64_t bits = static_cast<uint64_t>(static_cast<int64_t>(number));
+    for (size_t b = 0; b < bytes; ++b) {
+      stored->push_back(static_cast<uint8_t>(bits >> (8 * b)));
+    }
+  }
+  return true;
+}
+
 class Nets {
  public:
   explicit Nets(const TfliteModel& model)
       : model_(model), groups_(model.tensors.size()), facts_(model.tensors.size()) {
+    for (const TfliteState& state : model.states) {
+      if (state.next < 0) continue;
+      groups_.Join(static_cast<size_t>(state.tensor), static_cast<size_t>(state.next));
+    }
     for (const TfliteOperator& op : model.operators) Join(op);
     for (const TfliteOperator& op : model.operators) Look(op);
+    std::vector<bool> is_state(facts_.size());
+    for (const TfliteState& state : model.states) {
+      is_state[static_cast<size_t>(state.tensor)] = true;
+    }
     for (size_t i = 0; i < facts_.size(); ++i) {
       // A net with a constant stays float: quantising the constant would round it.
-      if (model.tensors[i].data != nullptr || model.tensors[i].is_variable) Spoil(i);
+      const bool lasting = model.tensors[i].is_variable && !is_state[i];
+      if (model.tensors[i].data != nullptr || lasting) Spoil(i);
     }
+    for (const TfliteState& state : model.states) LookAtFirst(state);
   }
 
   // The quantised tensor whose type, scale and zero point `tensor` can take; nullptr:
@@ -74,6 +109,14 @@ class Nets {
     const TfliteTensor* like = nullptr;
     bool spoilt = false;
   };
+
+  void LookAtFirst(const TfliteState& state) {
+    const TfliteTensor* like = LikeOf(state.tensor);
+    std::vector<uint8_t> stored;
+    if (like != nullptr && !StoreFirst(state.first, *like, &stored)) {
+      Spoil(static_cast<size_t>(state.tensor));
+    }
+  }
 
   void Spoil(size_t i) { facts_[groups_.Find(i)].spoilt = true; }
 
@@ -140,6 +183,7 @@ class Removal {
     const int32_t in = op->inputs[0], out = op->outputs[0];
     if (IsInner(out)) {
       for (TfliteOperator& other : model_.operators) Replace(&other.inputs, out, in);
+      ReplaceNext(out, in);
       return true;
     }
     if (IsInner(in)) {
@@ -147,6 +191,7 @@ class Removal {
         Replace(&other.inputs, in, out);
         Replace(&other.outputs, in, out);
       }
+      ReplaceNext(in, out);
       return true;
     }
     op->code = static_cast<int>(Op::RESHAPE);
@@ -154,6 +199,12 @@ class Removal {
   }
 
  private:
+  void ReplaceNext(int32_t from, int32_t to) {
+    for (TfliteState& state : model_.states) {
+      if (state.next == from) state.next = to;
+    }
+  }
+
   bool IsInner(int32_t tensor) const {
     const TfliteTensor& t = model_.tensors[static_cast<size_t>(tensor)];
     return !Contains(model_.inputs, tensor) && !Contains(model_.outputs, tensor) &&
@@ -163,9 +214,26 @@ class Removal {
   TfliteModel& model_;
 };
 
+// States that are stored like others than floats hold these from the beginning.
+void StoreStates(const std::vector<const TfliteTensor*>& like, uint64_t most_bytes,
+                 TfliteModel* model) {
+  for (TfliteState& state : model->states) {
+    const size_t at = static_cast<size_t>(state.tensor);
+    if (like[at] == nullptr) continue;
+    std::vector<uint8_t> stored;
+    if (state.first.empty()) {
+      stored = ZerosOf(model->tensors[at], most_bytes);
+    } else {
+      StoreFirst(state.first, model->tensors[at], &stored);
+    }
+    state.first = std::move(stored);
+  }
+}
+
 }  // namespace
 
-void TakeFloatBorders(TfliteModel* model, std::vector<UnsupportedOperator>* folded) {
+void TakeFloatBorders(uint64_t most_bytes, TfliteModel* model,
+                      std::vector<UnsupportedOperator>* folded) {
   std::vector<const TfliteTensor*> like(model->tensors.size());
   Nets nets(*model);
   for (size_t i = 0; i < like.size(); ++i)
@@ -187,6 +255,7 @@ void TakeFloatBorders(TfliteModel* model, std::vector<UnsupportedOperator>* fold
     tensor.scales = like[i]->scales;
     tensor.zero_points = like[i]->zero_points;
   }
+  StoreStates(like, most_bytes, model);
   for (size_t i = gone.size(); i-- > 0;) {
     model->operators.erase(model->operators.begin() +
                            static_cast<std::ptrdiff_t>(gone[i]));

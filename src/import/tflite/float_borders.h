@@ -9,7 +9,12 @@
 // and DEQUANTIZE of a net have the same type, scale and zero point, its tensors take
 // these and become quantised.
 //
-// Input    a checked model
+// A float state and the tensor whose value it takes belong to one net, so what a converter
+// puts between a variable of floats and quantised layers goes as well, if the numbers that
+// the state holds first have a stored form without a rest.
+//
+// Input    a checked model without operators on variables (variables.h); the most bytes of
+//          a state that is not zeros
 // Output   the model, whose QUANTIZE and DEQUANTIZE at such nets are gone or, where input
 //          and output of the model would be one tensor, are RESHAPEs to the same extents;
 //          the removed operators, by name
@@ -27,7 +32,8 @@ namespace sluice::import {
 
 constexpr char kScaleOfBorder[] = "scale and zero point of an input or output";
 
-void TakeFloatBorders(TfliteModel* model, std::vector<UnsupportedOperator>* folded);
+void TakeFloatBorders(uint64_t most_bytes, TfliteModel* model,
+                      std::vector<UnsupportedOperator>* folded);
 
 }  // namespace sluice::import
 

@@ -6,6 +6,7 @@
 #include "import/error.h"
 #include "import/tflite/float_shapes.h"
 #include "import/tflite/tensor_groups.h"
+#include "import/tflite/variables.h"
 #include "tflite_generated.h"
 
 namespace sluice::import {
@@ -88,6 +89,10 @@ class Groups {
   explicit Groups(const TfliteModel& model)
       : model_(model), groups_(model.tensors.size()), facts_(model.tensors.size()) {
     for (const TfliteOperator& op : model.operators) Join(op);
+    for (const TfliteState& state : model.states) {
+      if (state.next < 0) continue;
+      groups_.Join(static_cast<size_t>(state.tensor), static_cast<size_t>(state.next));
+    }
   }
 
   void Learn(const FloatRanges& ranges) {
@@ -247,9 +252,18 @@ void MustBeFloats(const TfliteModel& model, const FloatRanges& ranges) {
   MustBeKnown(ranges, names);
 }
 
+std::vector<uint8_t> Int8Bytes(const uint8_t* data, size_t size, const Affine& affine) {
+  std::vector<uint8_t> bytes;
+  for (const float real : FloatsIn(data, size)) {
+    bytes.push_back(static_cast<uint8_t>(Int8Of(real, affine)));
+  }
+  return bytes;
+}
+
 }  // namespace
 
-void QuantiseFloats(const FloatRanges& ranges, TfliteModel* model) {
+void QuantiseFloats(const FloatRanges& ranges, uint64_t most_bytes,
+                    TfliteModel* model) {
   MustBeFloats(*model, ranges);
   for (TfliteOperator& op : model->operators) SquareByProduct(&op);
   const std::vector<bool> used = OtherFloats(*model);
@@ -274,13 +288,17 @@ void QuantiseFloats(const FloatRanges& ranges, TfliteModel* model) {
     if (!used[i]) continue;
     const Affine affine = groups.AffineOf(i);
     if (tensor.data != nullptr) {
-      std::vector<uint8_t> bytes;
-      for (const float real : FloatsIn(tensor.data, tensor.data_bytes)) {
-        bytes.push_back(static_cast<uint8_t>(Int8Of(real, affine)));
-      }
-      SetBytes(model, &tensor, std::move(bytes));
+      SetBytes(model, &tensor, Int8Bytes(tensor.data, tensor.data_bytes, affine));
     }
     Quantise(&tensor, Type::INT8, {affine.scale}, affine.zero, 0);
+  }
+  for (TfliteState& state : model->states) {
+    if (!used[static_cast<size_t>(state.tensor)]) continue;
+    const Affine affine = groups.AffineOf(static_cast<size_t>(state.tensor));
+    state.first =
+        state.first.empty()
+            ? ZerosOf(model->tensors[static_cast<size_t>(state.tensor)], most_bytes)
+            : Int8Bytes(state.first.data(), state.first.size(), affine);
   }
 }
 

@@ -17,7 +17,7 @@
 
 namespace sluice::import {
 
-void QuantiseFloats(const FloatRanges& ranges, TfliteModel* model);
+void QuantiseFloats(const FloatRanges& ranges, uint64_t most_bytes, TfliteModel* model);
 
 }  // namespace sluice::import
 

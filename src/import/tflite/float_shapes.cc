@@ -101,6 +101,9 @@ void KeepShapesOfFloats(TfliteModel* model,
       is_share[static_cast<size_t>(op.outputs[0])] = true;
     }
   }
+  for (TfliteState& state : model->states) {
+    if (IsReal(model->tensors[static_cast<size_t>(state.tensor)])) state.first.clear();
+  }
   for (size_t i = 0; i < model->tensors.size(); ++i) {
     TfliteTensor& tensor = model->tensors[i];
     if (!IsReal(tensor)) continue;

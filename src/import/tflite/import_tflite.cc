@@ -230,12 +230,12 @@ ImportResult ImportTflite(const uint8_t* bytes, size_t size,
                 std::string("resource variables: ") + reason.what());
   }
   SetDetectionShapes(&model);
-  TakeFloatBorders(&model, &result.folded);
+  TakeFloatBorders(most_bytes, &model, &result.folded);
   DropUnneeded(&model, &result.folded);
   if (options.ranges.empty()) {
     KeepShapesOfFloats(&model, &result.shapes_only);
   } else {
-    QuantiseFloats(options.ranges, &model);
+    QuantiseFloats(options.ranges, most_bytes, &model);
     result.quantised = true;
   }
   try {

@@ -384,7 +384,8 @@ void LowerKernel(Lowering* to, const TfliteOperator& op) {
       options.insert(options.end(), {-1, 0, 0, 0});
       continue;
     }
-    Require(!InputOf(*to, op, i).is_variable, "variable tensors");
+    const bool lasting = to->state[static_cast<size_t>(op.inputs[i])] != nullptr;
+    Require(lasting || !InputOf(*to, op, i).is_variable, "variable tensors");
     Describe(InputOf(*to, op, i), &options);
     inputs.push_back(InputTensor(to, op, i));
   }

@@ -30,6 +30,8 @@ class TensorGroups {
     return tensor;
   }
 
+  void Join(size_t a, size_t b) { parent_[Find(a)] = Find(b); }
+
   // Joins the results and operands `first` to `end` - 1, as far as they are there.
   void Join(const TfliteOperator& op, size_t first, size_t end) {
     if (op.inputs.size() <= first || op.outputs.empty()) return;

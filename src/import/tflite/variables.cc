@@ -183,7 +183,8 @@ int32_t RequantisedAs(TfliteModel* model, int32_t like, int32_t from) {
   return made;
 }
 
-// The bytes of zeros in real numbers.
+}  // namespace
+
 std::vector<uint8_t> ZerosOf(const TfliteTensor& tensor, uint64_t most_bytes) {
   if (tensor.zero_points.size() != 1 || tensor.zero_points[0] == 0) return {};
   uint64_t bytes = TfliteTypeBytes(tensor.type);
@@ -193,8 +194,6 @@ std::vector<uint8_t> ZerosOf(const TfliteTensor& tensor, uint64_t most_bytes) {
   }
   return std::vector<uint8_t>(bytes, static_cast<uint8_t>(tensor.zero_points[0]));
 }
-
-}  // namespace
 
 void JoinStates(const StateNames& names, uint64_t most_bytes, TfliteModel* model,
                 std::vector<std::string>* lines) {

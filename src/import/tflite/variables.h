@@ -27,6 +27,9 @@ constexpr char kBecameState[] = "a state of the graph";
 void ResolveVariables(const uint8_t* bytes, size_t size, uint64_t most_bytes,
                       TfliteModel* model, std::vector<UnsupportedOperator>* folded);
 
+// The bytes of a state of zeros in real numbers; none: they are zeros too.
+std::vector<uint8_t> ZerosOf(const TfliteTensor& tensor, uint64_t most_bytes);
+
 // Inputs whose bytes are those of an output of the previous run become states, which hold
 // zeros before the first run. Where both are quantised unlike, a QUANTIZE stands between.
 // Adds a line for each to `lines`. Unsupported: types or extents differ.

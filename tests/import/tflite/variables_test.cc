@@ -130,6 +130,89 @@ TEST_CASE("tflite variables: what cannot be a state is refused by name") {
         "resource variables: a variable that no VAR_HANDLE of its subgraph names");
 }
 
+// As Delay, but the variable holds floats, which QUANTIZE reads and DEQUANTIZE writes; the
+// output is what is assigned where `shown`.
+struct FloatDelay {
+  TinyModel model;
+  void Handle(int tensor) {
+    const auto options =
+        tflite::CreateVarHandleOptionsDirect(model.builder(), "", "memory");
+    model.AddOperator(BuiltinOperator::VAR_HANDLE, {}, {tensor},
+                      BuiltinOptions::VarHandleOptions, options.Union());
+  }
+  Bytes Made(float first, float second, float scale_after) {
+    constexpr auto kReal = TensorType::FLOAT32;
+    const int handle = model.AddTensor("h", {}, TensorType::RESOURCE, 0, 0);
+    const int old = model.AddTensor("old", {1, 2}, kReal, 0, 0);
+    const int q = model.AddTensor("q", {1, 2}, kInt8, 0.5f, -3);
+    const int x = model.AddTensor("x", {1, 2}, kInt8, 0.5f, -3);
+    const int y = model.AddTensor("y", {1, 4}, kInt8, 0.5f, -3);
+    const int z = model.AddTensor("z", {1, 2}, kInt8, scale_after, -3);
+    const int next = model.AddTensor("next", {1, 2}, kReal, 0, 0);
+    const auto once = tflite::CreateCallOnceOptions(model.builder(), 1);
+    model.AddOperator(BuiltinOperator::CALL_ONCE, {}, {},
+                      BuiltinOptions::CallOnceOptions, once.Union());
+    Handle(handle);
+    model.AddOperator(BuiltinOperator::READ_VARIABLE, {handle}, {old});
+    model.AddOperator(BuiltinOperator::QUANTIZE, {old}, {q});
+    const auto options = tflite::CreateConcatenationOptions(model.builder(), 1);
+    model.AddOperator(BuiltinOperator::CONCATENATION, {q, x}, {y},
+                      BuiltinOptions::ConcatenationOptions, options.Union());
+    model.AddOperator(BuiltinOperator::RELU, {x}, {z});
+    model.AddOperator(BuiltinOperator::DEQUANTIZE, {z}, {next});
+    model.AddOperator(BuiltinOperator::ASSIGN_VARIABLE, {handle, next}, {});
+    model.NextSubgraph({x}, {y, next});
+    const int other = model.AddTensor("h", {}, TensorType::RESOURCE, 0, 0);
+    const float floats[] = {first, second};
+    Bytes bytes(8);
+    std::memcpy(bytes.data(), floats, 8);
+    const int value = model.AddTensor("v", {1, 2}, kReal, 0, 0, bytes);
+    Handle(other);
+    model.AddOperator(BuiltinOperator::ASSIGN_VARIABLE, {other, value}, {});
+    return model.Finish({}, {});
+  }
+};
+
+TEST_CASE(
+    "tflite variables: floats between QUANTIZE and DEQUANTIZE are stored as these") {
+  const ImportAndGraph import = Import(FloatDelay().Made(1.5f, -2, 0.5f));
+  CHECK(OpsOf(import) == std::vector<int>{SLUICE_OP_CONCAT, SLUICE_OP_REQUANTIZE,
+                                          SLUICE_OP_STATE_APPEND});
+  Runs runs = {import.graph, {}};
+  CHECK(runs.Next(Stored({7, -4})) == Stored({0, -7, 7, -4}));
+  CHECK(runs.Next(Stored({1, 2})) == Stored({7, -3, 1, 2}));
+}
+
+TEST_CASE(
+    "tflite variables: what is assigned may be the output that a DEQUANTIZE left") {
+  Delay delay;
+  const int z = delay.model.AddTensor("z", {1, 2}, kInt8, 0.5f, 0);
+  const int out = delay.model.AddTensor("out", {1, 2}, TensorType::FLOAT32, 0, 0);
+  delay.Handle(delay.handle);
+  delay.model.AddOperator(BuiltinOperator::READ_VARIABLE, {delay.handle}, {delay.old});
+  const auto options = tflite::CreateConcatenationOptions(delay.model.builder(), 1);
+  delay.model.AddOperator(BuiltinOperator::CONCATENATION, {delay.old, delay.x},
+                          {delay.y}, BuiltinOptions::ConcatenationOptions,
+                          options.Union());
+  delay.model.AddOperator(BuiltinOperator::RELU, {delay.x}, {z});
+  delay.model.AddOperator(BuiltinOperator::ASSIGN_VARIABLE, {delay.handle, z}, {});
+  delay.model.AddOperator(BuiltinOperator::DEQUANTIZE, {z}, {out});
+  Runs runs = {Import(delay.model.Finish({delay.x}, {delay.y, out})).graph, {}};
+  CHECK(runs.Next(Stored({7, -4})) == Stored({0, 0, 7, -4}));
+  CHECK(runs.Next(Stored({1, 2})) == Stored({7, 0, 1, 2}));
+}
+
+// 1.6 is no multiple of 0.5; and what is written in other steps is read in these.
+TEST_CASE("tflite variables: floats that are no stored numbers stay floats") {
+  for (const auto& [first, scale] :
+       {std::pair<float, float>{1.6f, 0.5f}, {1.5f, 0.7f}}) {
+    Runs runs = {Import(FloatDelay().Made(first, -2, scale)).graph, {}};
+    CHECK(runs.Next(Stored({7, -4})) == Stored({0, -7, 7, -4}));
+    // 5.0 is 7 steps of 0.7, that is 4.9, and 10 steps of 0.5 in both cases.
+    CHECK(runs.Next(Stored({1, 2})) == Stored({7, -3, 1, 2}));
+  }
+}
+
 // y = [past, x]; present is y, or half of it in steps twice as large.
 struct Cached {
   TinyModel model;
