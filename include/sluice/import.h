@@ -123,6 +123,10 @@ typedef struct sluice_import_options {
    * copied; the graph refers to their bytes in this file (external sources of graph.fbs), which
    * is the model's under the name that the driver knows it by. Other formats are refused. */
   const char* model_file;
+  /* Not NULL: called from within the import, on its thread, with ranges of the model's bytes
+   * that it does not need again, so that pages of a mapped file can be given back. */
+  void (*model_done)(void* user, const void* bytes, size_t size);
+  void* model_user; /* first argument of model_done */
 } sluice_import_options_t;
 
 /* What the import did, beside the graph. Created by sluice_import_model. */

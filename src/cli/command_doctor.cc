@@ -80,7 +80,7 @@ Finding Plan() {
   sluice_zoo_options_t zoo = {};
   zoo.struct_size = sizeof zoo;
   zoo.batch = 1;
-  const Bytes graph = ZooGraph("mobilenet_v1", zoo).graph,
+  const Bytes graph = ZooGraph("mobilenet_v1", zoo).graph.Copy(),
               machine = LoadHardware("soma-edge");
   Session session(0);
   session.LoadHardware(machine);

@@ -161,7 +161,7 @@ class Sweep {
         options.context = grid_.context;
         options.blocks = grid_.blocks;
         graph = FileExtension(point.network).empty()
-                    ? ZooGraph(point.network, options).graph
+                    ? ZooGraph(point.network, options).graph.Copy()
                     : ReadGraph(point.network, "dse");
         session.LoadGraph(graph, point.network);
       }

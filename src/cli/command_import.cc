@@ -5,7 +5,6 @@
 #include "cli/failure.h"
 #include "cli/models.h"
 #include "cli/report.h"
-#include "cli/session.h"
 #include "sluice/ops.h"
 
 namespace sluice::cli {
@@ -33,7 +32,7 @@ const char* TypeName(uint32_t dtype) {
 using PortOf = sluice_status_t (*)(const void*, size_t, uint32_t, sluice_graph_port_t*);
 
 // Name, type, extents in memory order and quantisation of each input or output.
-Json Ports(const Bytes& graph, PortOf of) {
+Json Ports(const MadeGraph& graph, PortOf of) {
   Json ports = Json::array();
   sluice_graph_port_t port = {};
   port.struct_size = sizeof port;
@@ -135,9 +134,6 @@ Imported ImportFile(const ImportCommand& command) {
 
 void Run(const ImportCommand& command) {
   const Imported import = ImportFile(command);
-  // Lets the library check the graph, so that no unreadable file is written.
-  Session session(0);
-  session.LoadGraph(import.graph);
   WriteFile(command.output, import.graph.data(), import.graph.size());
   if (command.json) {
     std::cout << JsonText(Summary(import), 1) << "\n";

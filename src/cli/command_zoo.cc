@@ -52,7 +52,7 @@ void Run(const ZooCommand& command) {
                   "no network is called " + command.name + "; zoo --list names them");
   }
   const Imported made = ZooGraph(command.name, options);
-  const Bytes& graph = made.graph;
+  const Bytes graph = made.graph.Copy();
   const std::vector<ImportEntry>& skipped = made.lists[SLUICE_IMPORT_SKIPPED];
   // Lets the library check the graph, so that no unreadable file is written.
   Session session(0);

@@ -2,6 +2,7 @@
 #include "cli/files.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -95,6 +96,38 @@ Bytes ReadFile(const std::string& path) {
   if (size == 0) throw Failure(kBadInput, path + " is empty");
   bytes.resize(size);
   return bytes;
+}
+
+MappedFile::MappedFile(const std::string& path) {
+  OpenFile file(open(path.c_str(), O_RDONLY | O_CLOEXEC), "");
+  struct stat status;
+  if (file.descriptor() >= 0 && fstat(file.descriptor(), &status) == 0 &&
+      S_ISREG(status.st_mode) && status.st_size > 0) {
+    const size_t size = static_cast<size_t>(status.st_size);
+    void* const pages =
+        mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
+    if (pages != MAP_FAILED) {
+      data_ = static_cast<const uint8_t*>(pages);
+      size_ = size;
+      return;
+    }
+  }
+  own_ = ReadFile(path);
+  data_ = own_.data();
+  size_ = own_.size();
+}
+
+MappedFile::~MappedFile() {
+  if (own_.empty()) munmap(const_cast<uint8_t*>(data_), size_);
+}
+
+void MappedFile::GiveBack(const void* bytes, size_t size) const {
+  if (!own_.empty()) return;
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t first = reinterpret_cast<uintptr_t>(bytes);
+  const uintptr_t begin = (first + page - 1) / page * page;
+  const uintptr_t end = (first + size) / page * page;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 std::string KindOf(const Bytes& file) {

@@ -18,6 +18,25 @@ namespace sluice::cli {
 using Bytes = std::vector<uint8_t>;
 
 Bytes ReadFile(const std::string& path);
+
+// A file's bytes, mapped where the system can; else read.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::string& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  const uint8_t* data() const { return data_; }
+  size_t size() const { return size_; }
+  // Gives back the pages that lie wholly in this range of the file's bytes. They may still be
+  // read.
+  void GiveBack(const void* bytes, size_t size) const;
+
+ private:
+  Bytes own_;  // where the file is not mapped
+  const uint8_t* data_ = nullptr;
+  size_t size_ = 0;
+};
 // The bytes of a graph file. Where the file is one of the tool's other kinds, the failure
 // says which, and that `taker` (a command or an option) takes a graph.
 Bytes ReadGraph(const std::string& path, const std::string& taker);

@@ -129,7 +129,7 @@ Bytes Taken(sluice_bytes_t bytes) {
 }
 
 Imported ImportModel(const ImportRequest& request) {
-  Bytes model = ReadFile(request.model);
+  const MappedFile model(request.model);
   const std::string name = FileStem(request.model);
   Path folder = Path(request.model).parent_path();
   const sluice_external_files_t external = {sizeof external, 0, &folder, SizeOf,
@@ -159,6 +159,11 @@ Imported ImportModel(const ImportRequest& request) {
   const std::vector<sluice_import_range_t> ranges = ReadRanges(request.ranges, &named);
   options.ranges = ranges.data();
   options.range_count = static_cast<uint32_t>(ranges.size());
+  options.model_done = [](void* mapped, const void* bytes, size_t size) {
+    static_cast<const MappedFile*>(mapped)->GiveBack(bytes, size);
+  };
+  options.model_user = const_cast<MappedFile*>(&model);
+  Imported imported = {};
   sluice_bytes_t graph = {};
   sluice_import_report_t* report = nullptr;
   sluice_diagnostic_t why = EmptyDiagnostic();
@@ -166,9 +171,7 @@ Imported ImportModel(const ImportRequest& request) {
       sluice_import_model(model.data(), model.size(), &options, &graph, &report, &why);
   const OwnedReport owned(report);
   if (status != SLUICE_OK) FailImport(status, why, report);
-  Bytes().swap(model);  // so that it is not held beside two copies of the graph
-  Imported imported = {};
-  imported.graph = Taken(graph);
+  imported.graph.Take(graph);
   ReadReport(report, &imported);
   return imported;
 }
@@ -210,7 +213,7 @@ Imported ZooGraph(const std::string& name, sluice_zoo_options_t options) {
   MustBeDone(sluice_zoo_graph(name.c_str(), &options, &graph, &why), why);
   const OwnedReport owned(report);
   Imported made = {};
-  made.graph = Taken(graph);
+  made.graph.Take(graph);
   ReadReport(report, &made);
   return made;
 }

@@ -37,8 +37,24 @@ struct ImportEntry {
   uint32_t count;
 };
 
+// A graph as the library made it: large ones are not copied.
+class MadeGraph {
+ public:
+  MadeGraph() = default;
+  ~MadeGraph() { sluice_bytes_release(nullptr, &bytes_); }
+  MadeGraph(MadeGraph&& other) noexcept : bytes_(other.bytes_) { other.bytes_ = {}; }
+  MadeGraph& operator=(MadeGraph&&) = delete;
+  void Take(const sluice_bytes_t& bytes) { bytes_ = bytes; }  // once
+  const uint8_t* data() const { return static_cast<const uint8_t*>(bytes_.data); }
+  size_t size() const { return bytes_.size; }
+  Bytes Copy() const { return Bytes(data(), data() + size()); }
+
+ private:
+  sluice_bytes_t bytes_ = {};
+};
+
 struct Imported {
-  Bytes graph;
+  MadeGraph graph;
   sluice_import_summary_t summary;
   std::vector<ImportEntry> lists[SLUICE_IMPORT_LISTS];
   std::vector<std::string> interface;

@@ -8,11 +8,9 @@
 namespace sluice::import {
 namespace {
 
-// Writes bytes to out + begin, and zeros from *end up to there.
-void Place(const uint8_t* bytes, size_t size, uint64_t begin, uint8_t* out,
-           uint64_t* end) {
+// Writes zeros from *end up to out + begin, where a constant is written next.
+void Fill(uint64_t begin, size_t size, uint8_t* out, uint64_t* end) {
   std::fill(out + *end, out + begin, uint8_t{0});
-  std::memcpy(out + begin, bytes, size);
   *end = begin + size;
 }
 
@@ -22,14 +20,26 @@ void ConstantBytes::Copy(const uint8_t* bytes, size_t size) {
   if (size == 0) return;
   Bytes own(bytes, bytes + size);
   const uint8_t* data = own.data();
-  constants_.push_back({size_, std::move(own), data, size});
+  constants_.push_back({size_, std::move(own), data, size, nullptr, 0});
   size_ += size;
 }
 
 void ConstantBytes::Refer(const uint8_t* bytes, size_t size) {
   if (size == 0) return;
-  constants_.push_back({size_, {}, bytes, size});
+  constants_.push_back({size_, {}, bytes, size, nullptr, size});
   size_ += size;
+}
+
+void ConstantBytes::Compute(size_t size, const uint8_t* source, size_t source_size,
+                            Make make) {
+  if (size == 0) return;
+  constants_.push_back({size_, {}, source, size, std::move(make), source_size});
+  size_ += size;
+}
+
+void ConstantBytes::Constant::Write(uint8_t* out) const {
+  if (make) return make(out);
+  std::memcpy(out, bytes, size);
 }
 
 const uint8_t* ConstantBytes::At(uint64_t place) const {
@@ -39,6 +49,7 @@ const uint8_t* ConstantBytes::At(uint64_t place) const {
                              });
   if (at == constants_.begin()) return nullptr;
   --at;
+  if (at->make) return nullptr;
   return place - at->begin < at->size ? at->bytes + (place - at->begin) : nullptr;
 }
 
@@ -49,15 +60,21 @@ void ConstantBytes::Truncate(uint64_t size) {
 
 void ConstantBytes::CopyTo(uint8_t* out) const {
   uint64_t end = 0;
-  for (const Constant& c : constants_) Place(c.bytes, c.size, c.begin, out, &end);
+  for (const Constant& c : constants_) {
+    Fill(c.begin, c.size, out, &end);
+    c.Write(out + c.begin);
+  }
   std::fill(out + end, out + size_, uint8_t{0});
 }
 
-void ConstantBytes::MoveTo(uint8_t* out) {
+void ConstantBytes::MoveTo(uint8_t* out, const Done& done) {
   uint64_t end = 0;
   for (Constant& c : constants_) {
-    Place(c.bytes, c.size, c.begin, out, &end);
+    Fill(c.begin, c.size, out, &end);
+    c.Write(out + c.begin);
     Bytes().swap(c.own);
+    if (done && c.source_size != 0) done(c.bytes, c.source_size);
+    c.make = nullptr;
   }
   std::fill(out + end, out + size_, uint8_t{0});
   constants_.clear();

@@ -9,6 +9,7 @@
 #define SLUICE_IMPORT_CONSTANT_BYTES_H_
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "import/bytes.h"
@@ -25,21 +26,31 @@ class ConstantBytes {
   void Copy(const uint8_t* bytes, size_t size);
   // `bytes` must outlive this object.
   void Refer(const uint8_t* bytes, size_t size);
-  // The byte at `place` and those behind it of the same constant.
+  // Bytes that `make` writes where they are wanted, from the `source`, which may be in the
+  // model's file. They may be wanted several times.
+  using Make = std::function<void(uint8_t* out)>;
+  void Compute(size_t size, const uint8_t* source, size_t source_size, Make make);
+  // The byte at `place` and those behind it of the same constant; nullptr where they are not
+  // made yet.
   const uint8_t* At(uint64_t place) const;
   // Takes back constants from the end on. `size` is one that size() returned.
   void Truncate(uint64_t size);
   // `out`: size() bytes.
   void CopyTo(uint8_t* out) const;
-  // The same; gives up each constant once it is copied.
-  void MoveTo(uint8_t* out);
+  // The same; gives up each constant once it is copied, and calls `done`, unless empty, with
+  // the bytes elsewhere that it was made of.
+  using Done = std::function<void(const uint8_t* bytes, size_t size)>;
+  void MoveTo(uint8_t* out, const Done& done = nullptr);
 
  private:
   struct Constant {
     uint64_t begin;
-    Bytes own;  // empty: the bytes are elsewhere
-    const uint8_t* bytes;
+    Bytes own;             // empty: the bytes are elsewhere
+    const uint8_t* bytes;  // the constant's, or where `make` takes them from
     size_t size;
+    Make make;           // empty: `bytes` are the constant
+    size_t source_size;  // 0: nobody else's bytes
+    void Write(uint8_t* out) const;
   };
   std::vector<Constant> constants_;
   uint64_t size_ = 0;

@@ -264,12 +264,13 @@ Bytes WriteRows(const GraphRows& rows) {
   return bytes;
 }
 
-size_t MoveRows(GraphRows* rows, const std::function<uint8_t*(size_t)>& allocate) {
+size_t MoveRows(GraphRows* rows, const std::function<uint8_t*(size_t)>& allocate,
+                const ConstantBytes::Done& done) {
   Builder head;
   WriteHead(*rows, &head);
   const uint64_t constants = rows->constants.size();
   const size_t size = head.GetSize() + static_cast<size_t>(Padded(constants));
-  rows->constants.MoveTo(PlaceHead(head, constants, allocate(size)));
+  rows->constants.MoveTo(PlaceHead(head, constants, allocate(size)), done);
   return size;
 }
 

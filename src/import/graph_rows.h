@@ -77,7 +77,8 @@ GraphRows ReadRows(const Bytes& graph);
 Bytes WriteRows(const GraphRows& rows);
 // The same into memory of the caller, which is asked for once; gives up the constants while
 // they are copied there. Returns the number of bytes.
-size_t MoveRows(GraphRows* rows, const std::function<uint8_t*(size_t)>& allocate);
+size_t MoveRows(GraphRows* rows, const std::function<uint8_t*(size_t)>& allocate,
+                const ConstantBytes::Done& done = nullptr);
 
 }  // namespace sluice::import
 

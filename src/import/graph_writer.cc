@@ -76,6 +76,14 @@ uint32_t GraphWriter::ReferToConstant(const std::string& name, uint8_t dtype, Di
   return tensor;
 }
 
+uint32_t GraphWriter::ComputeConstant(const std::string& name, uint8_t dtype, Dims dims,
+                                      const OtherBytes& source,
+                                      ConstantBytes::Make make) {
+  const uint32_t tensor = NextConstant(name, dtype, std::move(dims), source.size);
+  rows_.constants.Compute(source.size, source.data, source.size, std::move(make));
+  return tensor;
+}
+
 uint32_t GraphWriter::AddState(const std::string& name, uint8_t dtype, Dims dims,
                                const std::vector<uint8_t>& first) {
   const bool zeros =

@@ -21,6 +21,12 @@ namespace sluice::import {
 // Ones in front, as ops.h reads lower ranks.
 Extents Normalised(const Dims& dims);
 
+// Bytes that a constant is made of, element for element.
+struct OtherBytes {
+  const uint8_t* data;
+  size_t size;
+};
+
 class GraphWriter {
  public:
   explicit GraphWriter(std::string name) { rows_.name = std::move(name); }
@@ -43,6 +49,9 @@ class GraphWriter {
   // The same without a copy: the bytes must outlive the writer and its rows.
   uint32_t ReferToConstant(const std::string& name, uint8_t dtype, Dims dims,
                            const void* bytes, size_t size);
+  // The same of bytes that `make` writes; see ConstantBytes::Compute.
+  uint32_t ComputeConstant(const std::string& name, uint8_t dtype, Dims dims,
+                           const OtherBytes& source, ConstantBytes::Make make);
   // A state tensor, which holds these bytes before the first run.
   uint32_t AddState(const std::string& name, uint8_t dtype, Dims dims,
                     const std::vector<uint8_t>& first);

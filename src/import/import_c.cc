@@ -2,6 +2,7 @@
 // The C functions of import.h that turn models into graphs.
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -166,6 +167,17 @@ void Fill(const ImportResult& import, size_t graph_bytes,
   report->interface = import.interface;
 }
 
+// Tells the caller which bytes of the model are not read again; empty: nobody asks.
+ConstantBytes::Done DoneOf(const sluice_import_options_t& options, const uint8_t* model,
+                           size_t size) {
+  if (options.model_done == nullptr) return nullptr;
+  return [&options, model, size](const uint8_t* begin, size_t length) {
+    const std::less<const uint8_t*> before;
+    if (before(begin, model) || !before(begin, model + size)) return;
+    options.model_done(options.model_user, begin, length);
+  };
+}
+
 void Import(const uint8_t* bytes, size_t size, const sluice_import_options_t* given,
             sluice_bytes_t* out, sluice_import_report* report) {
   MustBeThere(bytes, "model");
@@ -197,10 +209,11 @@ void Import(const uint8_t* bytes, size_t size, const sluice_import_options_t* gi
   }
   sluice_bytes_t graph = {nullptr, 0};
   try {
-    MoveRows(&import.rows, [&](size_t needed) {
+    const auto allocate = [&](size_t needed) {
       graph = NewBytes(needed, options.allocator);
       return static_cast<uint8_t*>(graph.data);
-    });
+    };
+    MoveRows(&import.rows, allocate, DoneOf(options, bytes, size));
     CheckGraph(graph.data, graph.size);
     Fill(import, graph.size, report);
   } catch (...) {

@@ -4,6 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <utility>
+#include <vector>
+
 namespace sluice::import {
 namespace {
 
@@ -43,6 +46,36 @@ TEST_CASE("constant bytes: copies, what stays where it is, and gaps become one r
   CHECK(out == all);
   CHECK(constants.size() == 0);
   CHECK(constants.At(0) == nullptr);
+}
+
+TEST_CASE(
+    "constant bytes: what is computed is written where it goes, and its source is "
+    "done") {
+  const Bytes model = {1, 2, 3};
+  const auto reversed = [&](uint8_t* out) {
+    for (size_t i = 0; i < 3; ++i) out[i] = model[2 - i];
+  };
+  ConstantBytes constants;
+  constants.Copy(model.data(), 1);
+  constants.Align(4);
+  constants.Compute(3, model.data(), 3, reversed);
+  constants.Refer(model.data() + 1, 2);
+  CHECK(constants.size() == 9);
+  CHECK(constants.At(4) == nullptr);  // not made yet
+  CHECK(*constants.At(7) == 2);
+  const Bytes all = {1, 0, 0, 0, 3, 2, 1, 2, 3};
+  Bytes out(9, 0xff);
+  constants.CopyTo(out.data());
+  CHECK(out == all);
+  out.assign(9, 0xff);
+  std::vector<std::pair<const uint8_t*, size_t>> done;
+  constants.MoveTo(out.data(), [&](const uint8_t* bytes, size_t size) {
+    done.push_back({bytes, size});
+  });
+  CHECK(out == all);
+  // The copied constant was made of nobody's bytes.
+  CHECK(done == std::vector<std::pair<const uint8_t*, size_t>>{{model.data(), 3},
+                                                               {model.data() + 1, 2}});
 }
 
 }  // namespace

@@ -88,6 +88,33 @@ TEST_CASE(
   CHECK(std::string(less.why.message).find("exceeds the limit") != std::string::npos);
 }
 
+TEST_CASE("import in C: the caller hears which bytes of the model are done with") {
+  struct Heard {
+    const uint8_t* model;
+    size_t size, bytes = 0, outside = 0;
+  };
+  const std::vector<uint8_t> model = Model();
+  Heard heard = {model.data(), model.size()};
+  sluice_import_options_t options = Sized<sluice_import_options_t>();
+  options.model_user = &heard;
+  options.model_done = [](void* user, const void* bytes, size_t size) {
+    Heard* to = static_cast<Heard*>(user);
+    const auto* first = static_cast<const uint8_t*>(bytes);
+    to->bytes += size;
+    to->outside += first < to->model || first + size > to->model + to->size;
+  };
+  Outcome told, untold;
+  told.Import(model, options);
+  untold.Import(model, Sized<sluice_import_options_t>());
+  REQUIRE(told.status == SLUICE_OK);
+  CHECK(heard.outside == 0);
+  CHECK(heard.bytes > model.size() / 2);  // its weights
+  REQUIRE(told.graph.size == untold.graph.size);
+  CHECK(std::memcmp(told.graph.data, untold.graph.data, told.graph.size) == 0);
+  sluice_bytes_release(nullptr, &told.graph);
+  sluice_bytes_release(nullptr, &untold.graph);
+}
+
 TEST_CASE("import in C: refused operators are listed, with leave they are the host's") {
   sluice::import::TinyModel tiny;
   const auto tensor = [&](const char* name) {

@@ -213,10 +213,9 @@ uint32_t Parameters(OnnxLowering* to, const OnnxNode& node, const Product& p,
 uint32_t WeightTensor(OnnxLowering* to, const Product& p, const AxisOrder& order,
                       const Dims& dims) {
   if (!p.exact) return SeededTensor(to, p.weight_name, dims);
-  const Bytes bytes = Permuted(*p.weight.stored, order);
   const uint8_t dtype =
       p.weight.stored->type == kOnnxInt8 ? SLUICE_DTYPE_INT8 : SLUICE_DTYPE_UINT8;
-  return to->graph.AddConstant(p.weight_name, dtype, dims, bytes.data(), bytes.size());
+  return AddPermuted(to, p.weight_name, dtype, dims, *p.weight.stored, order);
 }
 
 // Marks the layer that writes output 0 as able to absorb a following ReLU and, where

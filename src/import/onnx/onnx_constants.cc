@@ -43,8 +43,8 @@ class FloatFolder {
       if (!Compute(node, out, &result)) continue;
       if (static_cast<int64_t>(result.size()) != elements) continue;
       out.type = kOnnxFloat;
-      out.data.resize(result.size() * 4);
-      std::memcpy(out.data.data(), result.data(), out.data.size());
+      const auto* bytes = reinterpret_cast<const uint8_t*>(result.data());
+      out.data.assign(bytes, bytes + result.size() * 4);
       out.has_data = out.constant = true;
     }
   }

@@ -13,7 +13,7 @@ constexpr size_t kMost = 4096;  // elements; shapes are short
 using Integers = std::vector<int64_t>;
 
 template <typename T>
-Integers Widened(const Bytes& data) {
+Integers Widened(const OnnxData& data) {
   std::vector<T> narrow(data.size() / sizeof(T));
   std::memcpy(narrow.data(), data.data(), narrow.size() * sizeof(T));
   return Integers(narrow.begin(), narrow.end());
@@ -37,8 +37,9 @@ void FromData(OnnxValue* value) {
 // Bytes of a computed value that a layer may read: one for each element.
 void StoreBytes(OnnxValue* value) {
   if (value->type != kOnnxInt8 && value->type != kOnnxUint8) return;
-  for (const int64_t x : value->integers)
-    value->data.push_back(static_cast<uint8_t>(x));
+  Bytes bytes;
+  for (const int64_t x : value->integers) bytes.push_back(static_cast<uint8_t>(x));
+  value->data = std::move(bytes);
   value->has_data = true;
 }
 

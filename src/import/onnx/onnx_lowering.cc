@@ -140,26 +140,47 @@ int AxisOf(const OnnxValue& value, int64_t axis) {
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
-Bytes Permuted(const OnnxValue& value, const AxisOrder& order) {
-  const std::vector<int64_t>& shape = ShapeOf(value);
-  const size_t element = OnnxTypeBytes(value.type), rank = shape.size();
-  std::vector<int64_t> stride(rank, 1), index(rank, 0);
+namespace {
+
+// The elements of `data`, of `element` bytes each, in the order of permuted axes.
+void Permute(const OnnxData& data, const std::vector<int64_t>& shape, size_t element,
+             const AxisOrder& order, uint8_t* out) {
+  const size_t rank = shape.size();
+  std::vector<int64_t> stride(rank, 1), step(rank), extent(rank), index(rank, 0);
   for (size_t i = rank; i-- > 1;) stride[i - 1] = stride[i] * shape[i];
-  Bytes out;
-  out.reserve(value.data.size());
-  for (int64_t n = 0; n < ElementsOf(shape); ++n) {
-    int64_t at = 0;
-    for (size_t i = 0; i < rank; ++i) {
-      at += index[i] * stride[static_cast<size_t>(order[i])];
-    }
-    const auto* from = value.data.data() + at * static_cast<int64_t>(element);
-    out.insert(out.end(), from, from + element);
+  for (size_t i = 0; i < rank; ++i) {
+    step[i] = stride[static_cast<size_t>(order[i])];
+    extent[i] = shape[static_cast<size_t>(order[i])];
+  }
+  int64_t at = 0;
+  for (int64_t n = ElementsOf(shape); n > 0; --n) {
+    std::memcpy(out, data.data() + at * static_cast<int64_t>(element), element);
+    out += element;
     for (size_t i = rank; i-- > 0;) {
-      if (++index[i] < shape[static_cast<size_t>(order[i])]) break;
+      at += step[i];
+      if (++index[i] < extent[i]) break;
+      at -= step[i] * extent[i];
       index[i] = 0;
     }
   }
+}
+
+}  // namespace
+
+Bytes Permuted(const OnnxValue& value, const AxisOrder& order) {
+  Bytes out(value.data.size());
+  Permute(value.data, ShapeOf(value), OnnxTypeBytes(value.type), order, out.data());
   return out;
+}
+
+uint32_t AddPermuted(OnnxLowering* self, const std::string& name, uint8_t dtype,
+                     const Dims& dims, const OnnxValue& value, const AxisOrder& order) {
+  const OtherBytes source = {value.data.data(), value.data.size()};
+  const auto make = [data = value.data, shape = ShapeOf(value),
+                     element = OnnxTypeBytes(value.type), order](uint8_t* out) {
+    Permute(data, shape, element, order, out);
+  };
+  return self->graph.ComputeConstant(name, dtype, dims, source, make);
 }
 
 OnnxLowering::OnnxLowering(const OnnxModel& the_model, GraphWriter* the_graph,
@@ -240,9 +261,8 @@ void MakeConstant(OnnxLowering* self, int index, const AxisOrder& order,
       place->numbers.affine = {constant.scales[0],
                                static_cast<int32_t>(constant.zeros[0])};
     }
-    const Bytes bytes = Permuted(stored, order);
-    place->tensor = self->graph.AddConstant(stored.name, place->numbers.dtype, dims,
-                                            bytes.data(), bytes.size());
+    place->tensor =
+        AddPermuted(self, stored.name, place->numbers.dtype, dims, stored, order);
     return;
   }
   Require(!self->computes_floats,

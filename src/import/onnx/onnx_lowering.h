@@ -247,6 +247,9 @@ int AxisOf(const OnnxValue& value, int64_t axis);          // negative ones from
 int32_t FloatBits(float number);  // floats in options are their bits
 // Bytes of a constant with its axes in another order.
 Bytes Permuted(const OnnxValue& value, const AxisOrder& order);
+// The same as a constant of the graph, which is permuted when the graph is written.
+uint32_t AddPermuted(OnnxLowering* self, const std::string& name, uint8_t dtype,
+                     const Dims& dims, const OnnxValue& value, const AxisOrder& order);
 
 // Attributes of a function of one number, with the operator's defaults.
 struct OnnxCurveNumbers {

@@ -154,7 +154,7 @@ Bytes ExternalData(const TensorProto& tensor, const sluice_external_files_t* ext
 }
 
 // Two 4-bit numbers in each byte, the first in the low half; as bytes.
-Bytes Unpacked(const Bytes& packed, size_t count, bool is_signed) {
+Bytes Unpacked(const OnnxData& packed, size_t count, bool is_signed) {
   Bytes bytes(count);
   for (size_t i = 0; i < count; ++i) {
     const int half = packed[i / 2] >> (i % 2 * 4) & 15;
@@ -163,15 +163,23 @@ Bytes Unpacked(const Bytes& packed, size_t count, bool is_signed) {
   return bytes;
 }
 
-Bytes DataOf(const TensorProto& tensor, const sluice_external_files_t* external,
-             size_t size, size_t element) {
+// Bytes of one element as the file stores it; two of 4 bits are in one.
+size_t ElementOf(const TensorProto& tensor) {
+  const int type = tensor.data_type();
+  return type == kOnnxInt4 || type == kOnnxUint4 ? 1 : OnnxTypeBytes(type);
+}
+
+OnnxData DataOf(const TensorProto& tensor, const RawBytes& raw,
+                const sluice_external_files_t* external, size_t size) {
   if (tensor.data_location() == TensorProto::EXTERNAL) {
     return ExternalData(tensor, external, size);
   }
+  if (raw.data != nullptr) return OnnxData::In(raw.data, raw.size);
   if (tensor.has_raw_data()) {
     return Bytes(tensor.raw_data().begin(), tensor.raw_data().end());
   }
   Bytes data;
+  const size_t element = ElementOf(tensor);
   if (tensor.float_data_size() != 0) {
     data.resize(static_cast<size_t>(tensor.float_data_size()) * 4);
     std::memcpy(data.data(), tensor.float_data().data(), data.size());
@@ -188,6 +196,8 @@ Bytes DataOf(const TensorProto& tensor, const sluice_external_files_t* external,
   return data;
 }
 
+constexpr RawBytes kNoRawBytes = {nullptr, 0, false};
+
 // Where constants come from, and whether weights may lack bytes, since only shapes count.
 struct Source {
   const sluice_external_files_t* external;
@@ -196,12 +206,12 @@ struct Source {
 
 // Whether the model can do without the tensor's bytes, and they are left out or are in a
 // file that is not there.
-bool IsWeightWithoutBytes(const TensorProto& tensor, const Source& source,
-                          int64_t elements) {
+bool IsWeightWithoutBytes(const TensorProto& tensor, const RawBytes& raw,
+                          const Source& source, int64_t elements) {
   if (!source.shapes_alone || tensor.data_type() != kOnnxFloat) return false;
   if (tensor.data_location() != TensorProto::EXTERNAL) {
-    return elements >= kWeightFloats && !tensor.has_raw_data() &&
-           tensor.float_data_size() == 0;
+    const bool given = raw.data != nullptr || tensor.has_raw_data();
+    return elements >= kWeightFloats && !given && tensor.float_data_size() == 0;
   }
   const std::string file = PlaceOf(tensor, 0).file;
   uint64_t there = 0;
@@ -209,10 +219,11 @@ bool IsWeightWithoutBytes(const TensorProto& tensor, const Source& source,
          source.external->size(source.external->user, file.c_str(), &there) != 0;
 }
 
-void TakeConstant(const TensorProto& tensor, const Source& source, OnnxValue* value) {
+void TakeConstant(const TensorProto& tensor, const RawBytes& raw, const Source& source,
+                  OnnxValue* value) {
   const bool is_signed = tensor.data_type() == kOnnxInt4;
   const bool half = is_signed || tensor.data_type() == kOnnxUint4;
-  const size_t element = half ? 1 : OnnxTypeBytes(tensor.data_type());
+  const size_t element = ElementOf(tensor);
   if (element == 0) {
     Bad("tensor " + value->name + " has elements of type " +
         OnnxTypeName(tensor.data_type()) + ", which this importer does not hold");
@@ -230,11 +241,11 @@ void TakeConstant(const TensorProto& tensor, const Source& source, OnnxValue* va
     elements *= dim;
   }
   value->constant = true;
-  value->has_data = !IsWeightWithoutBytes(tensor, source, elements);
+  value->has_data = !IsWeightWithoutBytes(tensor, raw, source, elements);
   if (!value->has_data) return;
   const size_t count = static_cast<size_t>(elements),
                size = half ? (count + 1) / 2 : count * element;
-  value->data = DataOf(tensor, source.external, size, element);
+  value->data = DataOf(tensor, raw, source.external, size);
   if (value->data.size() != size) {
     Bad("tensor " + value->name + " holds " + std::to_string(value->data.size()) +
         " bytes; its shape needs " + std::to_string(size));
@@ -249,7 +260,8 @@ struct Reading {
   onnx::ModelProto* proto;
   onnx::GraphProto* graph;  // in proto
   Source source;
-  std::set<std::string> pinned;                // names of constants that were added
+  std::vector<RawBytes> raw;     // of initializers, as far as they are there
+  std::set<std::string> pinned;  // names of constants that were added
   std::unordered_map<std::string, int> index;  // of values, by name
   OnnxModel model;
 };
@@ -302,14 +314,14 @@ void TakeValues(Reading* reading, const std::set<std::string>& initialised) {
     }
     reading->model.inputs.push_back(ValueOf(reading, info.name()));
   }
-  for (TensorProto& tensor : *reading->graph->mutable_initializer()) {
+  for (int i = 0; i < reading->graph->initializer_size(); ++i) {
+    const TensorProto& tensor = reading->graph->initializer(i);
     if (reading->index.count(tensor.name()) != 0)
       Bad("tensor " + tensor.name() + " appears twice");
     const int value = ValueOf(reading, tensor.name());
-    TakeConstant(tensor, reading->source, &ValueAt(reading, value));
-    // Inference reads short lists of integers alone; the others are not held twice.
-    constexpr size_t kShort = 1024;
-    if (tensor.raw_data().size() > kShort) delete tensor.release_raw_data();
+    const size_t at = static_cast<size_t>(i);
+    TakeConstant(tensor, at < reading->raw.size() ? reading->raw[at] : kNoRawBytes,
+                 reading->source, &ValueAt(reading, value));
   }
 }
 
@@ -384,8 +396,8 @@ void TakeFloats(const std::vector<float>& floats, bool axis, OnnxValue* out) {
   out->has_shape = out->constant = out->has_data = true;
   out->dims.clear();
   if (axis) out->dims.push_back(static_cast<int64_t>(floats.size()));
-  out->data.resize(floats.size() * 4);
-  if (!floats.empty()) std::memcpy(out->data.data(), floats.data(), out->data.size());
+  const auto* bytes = reinterpret_cast<const uint8_t*>(floats.data());
+  out->data.assign(bytes, bytes + floats.size() * 4);
 }
 
 void TakeNode(Reading* reading, int n) {
@@ -420,10 +432,10 @@ void TakeNode(Reading* reading, int n) {
     to.floats.assign(a.floats().begin(), a.floats().end());
     OnnxValue& out = ValueAt(reading, node.outputs[0]);
     if (node.op == "Constant" && a.name() == "value")
-      TakeConstant(a.t(), reading->source, &out);
+      TakeConstant(a.t(), kNoRawBytes, reading->source, &out);
     if (node.op == "ConstantOfShape" && a.name() == "value") {
       OnnxValue fill;
-      TakeConstant(a.t(), reading->source, &fill);
+      TakeConstant(a.t(), kNoRawBytes, reading->source, &fill);
       if (fill.type == kOnnxInt64 && fill.data.size() == 8) {
         to.ints.assign(1, 0);
         std::memcpy(to.ints.data(), fill.data.data(), 8);
@@ -651,16 +663,22 @@ OnnxModel ReadOnnxModel(const uint8_t* bytes, size_t size, const OnnxDims& dims,
     Bad("the file exceeds the 2 GiB that protobuf allows");
   }
   onnx::ModelProto proto;
-  std::string shapes;
-  const bool alone = !whole && WithoutWeights(bytes, size, &shapes);
-  const bool read = alone ? proto.ParseFromString(shapes)
-                          : proto.ParseFromArray(bytes, static_cast<int>(size));
+  SlimModel slim;
+  const bool read = ReadSlim(bytes, size, &slim) && proto.ParseFromString(slim.file);
   if (!read || !proto.has_graph()) {
     Bad("this is not an ONNX model, or a damaged or truncated one; a TensorFlow Lite "
         "model "
         "has TFL3 at byte 4");
   }
-  Reading reading = {&proto, proto.mutable_graph(), {external, alone}, {}, {}, {}};
+  // The shapes of a model of floats alone do not depend on its weights.
+  const bool alone = !whole && slim.floats_alone;
+  for (RawBytes& raw : slim.constants) {
+    if (alone && raw.floats && raw.size >= 4 * static_cast<size_t>(kWeightFloats)) {
+      raw.data = nullptr;
+    }
+  }
+  Reading reading = {&proto, proto.mutable_graph(), {external, alone}, {}, {}, {}, {}};
+  reading.raw = std::move(slim.constants);
   return ReadGraph(&reading, dims);
 }
 

@@ -9,7 +9,8 @@
 //          element type or shape that is missing or unknown, external data that are
 //          absent or too short; each names the node or tensor. Error(kBadArgument): a
 //          dimension that nobody asked for
-// Cost     linear in the file; constants are copied once
+// Cost     linear in the file. Constants of more than a few bytes stay in the file, which
+//          must outlive the model
 #ifndef SLUICE_IMPORT_ONNX_ONNX_MODEL_H_
 #define SLUICE_IMPORT_ONNX_ONNX_MODEL_H_
 
@@ -21,6 +22,7 @@
 
 #include "import/bytes.h"
 #include "import/float_ranges.h"
+#include "import/onnx/onnx_data.h"
 #include "import/state_names.h"
 #include "sluice/import.h"
 
@@ -52,7 +54,7 @@ struct OnnxValue {
   std::vector<int64_t> dims;  // all known where has_shape
   bool constant = false;      // computed from constants alone
   bool has_data = false;      // stored in the file
-  Bytes data;                 // little-endian elements
+  OnnxData data;              // little-endian elements
   bool has_integers = false;
   std::vector<int64_t> integers;  // of small constants, also computed
   int producer = -1;              // node

@@ -90,60 +90,65 @@ bool ComputesFloats(Span node) {
   return true;
 }
 
-bool CopyTensor(const Field& given, std::string* out) {
+// Inference of shapes reads short lists of integers: they stay.
+constexpr size_t kShort = 1024;
+
+bool CopyTensor(const Field& given, std::string* out, SlimModel* slim) {
   Span tensor = given.payload;
   std::string kept;
-  bool is_float = false, is_weight = false;
+  RawBytes raw = {nullptr, 0, false};
   Field field;
   while (tensor.begin != tensor.end) {
     if (!Take(&tensor, &field)) return false;
-    if (field.number == kTensorType) is_float = field.value == kFloat;
-    const bool raw = field.number == kTensorRaw && field.type == kBytes;
-    if (raw && field.payload.size() >= 4 * static_cast<size_t>(kWeightFloats)) {
-      is_weight = true;
+    if (field.number == kTensorType) raw.floats = field.value == kFloat;
+    if (field.number == kTensorRaw && field.type == kBytes &&
+        field.payload.size() > kShort) {
+      raw.data = field.payload.begin;
+      raw.size = field.payload.size();
     } else {
       Append(field.whole, &kept);
     }
   }
-  if (is_float && is_weight) {
+  if (raw.data != nullptr) {
     AppendMessage(kGraphInitializer, kept, out);
   } else {
     Append(given.whole, out);
   }
+  slim->constants.push_back(raw);
   return true;
 }
 
-bool CopyGraph(Span graph, std::string* out) {
+bool CopyGraph(Span graph, SlimModel* slim) {
   std::string kept;
   Field field;
   while (graph.begin != graph.end) {
     if (!Take(&graph, &field)) return false;
     const bool message = field.type == kBytes;
-    if (message && field.number == kGraphNode && !ComputesFloats(field.payload)) {
-      return false;
+    if (message && field.number == kGraphNode) {
+      slim->floats_alone = slim->floats_alone && ComputesFloats(field.payload);
     }
     if (message && field.number == kGraphInitializer) {
-      if (!CopyTensor(field, &kept)) return false;
+      if (!CopyTensor(field, &kept, slim)) return false;
     } else {
       Append(field.whole, &kept);
     }
   }
-  AppendMessage(kModelGraph, kept, out);
+  AppendMessage(kModelGraph, kept, &slim->file);
   return true;
 }
 
 }  // namespace
 
-bool WithoutWeights(const uint8_t* bytes, size_t size, std::string* out) {
+bool ReadSlim(const uint8_t* bytes, size_t size, SlimModel* slim) {
   Span model = {bytes, bytes + size};
-  out->clear();
+  *slim = {{}, {}, true};
   Field field;
   while (model.begin != model.end) {
     if (!Take(&model, &field)) return false;
     if (field.number == kModelGraph && field.type == kBytes) {
-      if (!CopyGraph(field.payload, out)) return false;
+      if (!CopyGraph(field.payload, slim)) return false;
     } else {
-      Append(field.whole, out);
+      Append(field.whole, &slim->file);
     }
   }
   return true;

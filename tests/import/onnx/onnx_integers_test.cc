@@ -23,10 +23,8 @@ struct Arithmetic {
     OnnxValue value;
     value.type = sluice::import::kOnnxInt64;
     value.has_data = value.constant = true;
-    value.data.resize(numbers.size() * 8);
-    if (!numbers.empty()) {
-      std::memcpy(value.data.data(), numbers.data(), value.data.size());
-    }
+    const auto* bytes = reinterpret_cast<const uint8_t*>(numbers.data());
+    value.data.assign(bytes, bytes + numbers.size() * 8);
     return Add(value);
   }
   int Shaped(const Integers& dims) {

@@ -51,12 +51,13 @@ TEST_CASE("onnx lowering: axes count from either end, and shapes must be known")
 TEST_CASE("onnx lowering: a constant's bytes in another order of axes") {
   OnnxValue value = Shaped({2, 3});
   value.type = sluice::import::kOnnxUint8;
-  value.data = {1, 2, 3, 4, 5, 6};
+  const Bytes numbers = {1, 2, 3, 4, 5, 6};
+  value.data = numbers;
   CHECK(Permuted(value, {1, 0}) == Bytes{1, 4, 2, 5, 3, 6});
-  CHECK(Permuted(value, {0, 1}) == value.data);
+  CHECK(Permuted(value, {0, 1}) == numbers);
   OnnxValue wide = Shaped({2, 2});
   wide.type = sluice::import::kOnnxInt16;
-  wide.data = {1, 2, 3, 4, 5, 6, 7, 8};
+  wide.data = Bytes{1, 2, 3, 4, 5, 6, 7, 8};
   CHECK(Permuted(wide, {1, 0}) == Bytes{1, 2, 5, 6, 3, 4, 7, 8});
 }
 

@@ -2,13 +2,16 @@
 // Models of floats alone, read without the bytes of their weights.
 #include "import/onnx/onnx_wire.h"
 
+#include <algorithm>
+
 #include "tests/import/onnx/imported.h"
 #include "tests/import/onnx/tiny_onnx.h"
 
 namespace sluice_test {
 namespace {
 
-using sluice::import::WithoutWeights;
+using sluice::import::ReadSlim;
+using sluice::import::SlimModel;
 
 // x * w + b, with a weight of 128 * 128 floats as raw bytes.
 TinyOnnx Product() {
@@ -30,12 +33,19 @@ TinyOnnx Product() {
 TEST_CASE("onnx wire: what is left is the model without its weights' bytes") {
   const TinyOnnx model = Product();
   const Bytes bytes = model.Finish();
-  std::string text;
-  REQUIRE(WithoutWeights(bytes.data(), bytes.size(), &text));
-  CHECK(text.size() < 2000);
+  SlimModel slim;
+  REQUIRE(ReadSlim(bytes.data(), bytes.size(), &slim));
+  CHECK(slim.file.size() < 2000);
+  CHECK(slim.floats_alone);
+  REQUIRE(slim.constants.size() == 2);
+  CHECK(slim.constants[1].data == nullptr);
+  REQUIRE(slim.constants[0].size == 128 * 128 * 4);
+  CHECK(slim.constants[0].floats);
+  CHECK(std::all_of(slim.constants[0].data, slim.constants[0].data + 128 * 128 * 4,
+                    [](uint8_t byte) { return byte == 'w'; }));
   onnx::ModelProto want = model.proto, got;
   want.mutable_graph()->mutable_initializer(0)->clear_raw_data();
-  REQUIRE(got.ParseFromString(text));
+  REQUIRE(got.ParseFromString(slim.file));
   CHECK(got.SerializeAsString() == want.SerializeAsString());
   const ImportAndGraph import = Import(bytes);
   CHECK(import.shapes_only.size() == 2);
@@ -46,18 +56,19 @@ TEST_CASE("onnx wire: what is left is the model without its weights' bytes") {
   CHECK(Import(other.Finish()).graph == import.graph);
 }
 
-TEST_CASE(
-    "onnx wire: a model that quantises keeps every byte, and damaged ones are none") {
+TEST_CASE("onnx wire: a model that quantises is said to, and damaged ones are none") {
   TinyOnnx model = Product();
   model.Quantised("y", "z", 0.5f, 0);
   model.Output("z");
   Bytes bytes = model.Finish();
-  std::string text;
-  CHECK(!WithoutWeights(bytes.data(), bytes.size(), &text));
+  SlimModel slim;
+  REQUIRE(ReadSlim(bytes.data(), bytes.size(), &slim));
+  CHECK(!slim.floats_alone);
+  CHECK(slim.constants[0].data != nullptr);
   bytes = Product().Finish();
   int readable = 0;
   for (size_t size = 0; size < bytes.size(); size += 97) {
-    readable += WithoutWeights(bytes.data(), size, &text) ? 1 : 0;
+    readable += ReadSlim(bytes.data(), size, &slim) ? 1 : 0;
   }
   CHECK(readable <= 8);  // lengths at which a field of the model ends
 }
