@@ -428,9 +428,7 @@ Status FindLeastCosts(const Judge& judge, const VerifiedCounts& counts,
   const Hardware& h = judge.hardware;
   const double fits = static_cast<double>(h.scratchpad().capacity_bytes) * NodesOf(h);
   for (LeastOfLayer& layer : layers) {
-    if (fits > 0) {
-      layer.loads = Max(layer.loads, Up(layer.constants + layer.loaded, fits));
-    }
+    layer.loads = Max(layer.loads, Up(layer.constants + layer.loaded, fits));
     Add(layer, &all);
   }
   double beyond = 0;

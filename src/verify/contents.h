@@ -117,9 +117,6 @@ Status Overwrite(Contents* c, uint32_t memory, const Box& box, bool in_place);
 // Stores a part; its twin space is the memory's addresses.
 Status PutPart(Contents* c, uint32_t memory, const Part& part);
 
-inline bool IsTensor(const Contents& c, uint32_t root) {
-  return root < c.judge->graph.tensors.size();
-}
 inline bool IsPartial(const Contents& c, uint32_t root) {
   return root >= c.first_partial;
 }

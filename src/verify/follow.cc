@@ -12,7 +12,8 @@ int64_t Product(int64_t a, int64_t b) {  // saturating, both >= 0
   return CheckedMultiply(a, b, &out) ? out : INT64_MAX;
 }
 
-// Computes one past the last byte of a box at `offset`; false beyond kAddressLimit.
+// Computes one past the last byte of a box at `offset`; false where it may not fit 64
+// bits. No region is longer than kAddressLimit.
 bool EndOf(uint64_t offset, const int64_t* extent, const int64_t* stride, int64_t width,
            uint64_t* end) {
   if (offset > kAddressLimit) return false;
@@ -23,7 +24,7 @@ bool EndOf(uint64_t offset, const int64_t* extent, const int64_t* stride, int64_
     at += static_cast<uint64_t>(reach);
   }
   *end = at;
-  return at <= kAddressLimit;
+  return true;
 }
 
 uint8_t HomeOf(TensorKind kind) {

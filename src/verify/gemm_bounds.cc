@@ -127,10 +127,11 @@ Status PrepareBounds(const ClaimedGemm& c, Arena* arena, GemmBounds* b) {
       SLUICE_TRY(arena->Allocate(count, &axis->length));
       SLUICE_TRY(arena->Allocate(count, &axis->cost));
     }
-    const int64_t limit = c.fanout_limit[d] == 0 ? c.pe_count : c.fanout_limit[d];
+    const int64_t fanout = c.fanout_limit[d];
+    const int64_t limit = fanout == 0 ? c.pe_count : Min(fanout, c.pe_count);
     Vector<int64_t> unrolls(arena);
     for (const int64_t s : b->divisors[d]) {
-      if (s > limit || s > c.pe_count || (exact && c.pe_count % s != 0)) continue;
+      if (s > limit || (exact && c.pe_count % s != 0)) continue;
       SLUICE_TRY(unrolls.Push(s));
     }
     b->unrolls[d] = unrolls.span();

@@ -89,11 +89,11 @@ bool TryMerge(const Piece& older, Piece* newer) {
   const Layout& l = forward ? lo : ln;
   Layout merged = l;
   for (int x = 0; x < kAxes; ++x) {
-    if (x != along && lo.extent[x] > 1 && lo.stride[x] != ln.stride[x]) return false;
+    if (x != along && lo.stride[x] != ln.stride[x]) return false;
   }
   const int64_t distance = second.frame.base - first.frame.base;
-  const int64_t step = distance / l.extent[along];
-  if (step <= 0 || step * l.extent[along] != distance) return false;
+  const int64_t step = distance / l.extent[along];  // MakeFrame refuses less than 1
+  if (step * l.extent[along] != distance) return false;
   for (const Layout* part : {&lo, &ln}) {
     if (part->extent[along] > 1 && part->stride[along] != step) return false;
   }

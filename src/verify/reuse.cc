@@ -81,9 +81,9 @@ double MacsOf(const Judge& judge, const Layer& layer, double depth) {
   return sums * static_cast<double>(needs.sum_channels) * pairs * SquareRoot(1 / reuse);
 }
 
+// Where a factor's elements, of one byte each, come from.
 struct Source {
   uint32_t tensor = kNone;
-  double width = 0;  // bytes of an element, where it is the smallest
   double depth = 0;  // MACs that sum it again; 0 = given
 };
 
@@ -96,15 +96,13 @@ struct Known {
 Source SourceOf(const Judge& judge, const Known& known, uint32_t tensor) {
   const Graph& graph = judge.graph;
   Source source;
-  source.width = graph.tensors[tensor].element_bytes;
   for (uint32_t next = tensor; next != kNone;) {
     const uint32_t at = next;
     const Tensor& t = graph.tensors[at];
-    source.width = Min(source.width, static_cast<double>(t.element_bytes));
     next = kNone;
     if (t.kind == TensorKind::kInput || t.kind == TensorKind::kConstant) {
       source.tensor = at;
-    } else if (t.kind != TensorKind::kState && t.producer != kNone) {
+    } else if (t.producer != kNone) {
       const Layer& maker = graph.layers[t.producer];
       source.depth = known.depth[t.producer];
       if (source.depth != 0) source.tensor = at;
@@ -127,15 +125,14 @@ struct Product {
   double depth[2] = {0, 0};     // of its sources
   double bytes[3] = {0, 0, 0};  // that come in once
   double macs = 0;
-  double width[2] = {0, 0};
 };
 
-// The price of what comes again; `held` is sqrt(WA WB / S).
+// The price of what comes again; `held` is sqrt(1 / S).
 double ComesAgain(const Product& p, const Price& price, double held, double room) {
   const double twice = 2 * p.macs * held;
   double limit[3] = {1, 1, 1};  // of the square roots of weights
   for (size_t i = 0; i < 2 && price.byte > 0; ++i) {
-    const double again = p.depth[i] * price.mac / (price.byte * p.width[i]);
+    const double again = p.depth[i] * price.mac / price.byte;
     if (p.depth[i] != 0 && again < 1) limit[i] = SquareRoot(again);
   }
   double weight[3] = {limit[0], limit[1], limit[2]};
@@ -163,19 +160,13 @@ bool Adds(const Judge& judge, const Known& known, uint32_t index, Span<uint8_t> 
   const bool begins = p->macs <= 0;
   if (a == kNone || b == kNone || a == b || counted[b] != 0) return false;
   if (begins ? counted[a] != 0 : source[1].depth != 0) return false;
-  for (size_t i = 0; i < 2 && !begins; ++i) {
-    if (Max(source[i].width, p->width[i]) > Min(source[i].width, p->width[i])) {
-      return false;
-    }
-  }
   counted[a] = counted[b] = 1;
   const double outputs = Count(judge.graph.tensors[layer.outputs[0]]);
   for (size_t i = 0; i < 2 && begins; ++i) {
-    p->width[i] = source[i].width;
     p->depth[i] = source[i].depth;
   }
-  p->bytes[0] = Count(judge.graph.tensors[layer.inputs[0]]) * source[0].width;
-  p->bytes[1] += Count(judge.graph.tensors[layer.inputs[1]]) * source[1].width;
+  p->bytes[0] = Count(judge.graph.tensors[layer.inputs[0]]);
+  p->bytes[1] += Count(judge.graph.tensors[layer.inputs[1]]);
   p->bytes[2] += outputs;
   p->macs += known.macs[index];
   return true;
@@ -193,7 +184,7 @@ Status FindReuse(const Judge& judge, const Price* prices, uint32_t count,
                  double* more) {
   for (uint32_t i = 0; i < count; ++i) more[i] = 0;
   const Hardware& h = judge.hardware;
-  if (h.scratchpad().capacity_bytes == 0 || !AllAlike(judge)) return Status::kOk;
+  if (!AllAlike(judge)) return Status::kOk;
   const Graph& graph = judge.graph;
   ArenaScope scope(judge.arena);
   Span<uint8_t> counted;
@@ -223,13 +214,13 @@ Status FindReuse(const Judge& judge, const Price* prices, uint32_t count,
   // What all nodes hold. Phases end behind an element, which may lie over their border.
   const double nodes = Max(1.0, static_cast<double>(h.node_cols) * h.node_rows);
   const double room = static_cast<double>(h.scratchpad().capacity_bytes) * nodes + 16;
+  const double held = SquareRoot(1 / room);
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     Product p;
     if (!Adds(judge, known, l, counted, &p)) continue;
     for (uint32_t next = sibling[l]; next != kNone; next = sibling[next]) {
       (void)Adds(judge, known, next, counted, &p);
     }
-    const double held = SquareRoot(p.width[0] * p.width[1] / room);
     for (uint32_t i = 0; i < count; ++i)
       more[i] += ComesAgain(p, prices[i], held, room);
   }

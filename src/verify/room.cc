@@ -10,11 +10,11 @@ namespace sluice {
 namespace judge {
 namespace {
 
-// So many elements along each axis; of[0] 0: none.
+// So many elements along each axis; 0 along one: none.
 struct Part {
   int32_t of[kAxes];
 
-  bool none() const { return of[0] == 0; }
+  bool none() const { return elements() == 0; }
   int64_t elements() const { return int64_t{of[0]} * of[1] * of[2] * of[3]; }
 };
 constexpr Part kNoPart = {{0, 0, 0, 0}};
@@ -150,7 +150,7 @@ Part Dependent(const Judge& judge, const Layer& layer, size_t input, const Part&
         to.of[a] = ReadersOf(SlideOf(judge.graph, layer, a), part.of[a]);
       }
       to.of[3] = ChannelsOf(judge, layer, part);
-      return to.of[1] == 0 || to.of[2] == 0 ? kNoPart : to;
+      return to;
     case Reach::kProducts:
       to.of[3] = out.extent[3];
       if (input == 0) return to;
@@ -159,8 +159,7 @@ Part Dependent(const Judge& judge, const Layer& layer, size_t input, const Part&
       return to;
     case Reach::kCut:
       for (int a = 0; a < kAxes; ++a) {
-        to.of[a] -= in.extent[a] - out.extent[a];
-        if (to.of[a] <= 0) return kNoPart;
+        to.of[a] = Max(to.of[a] - (in.extent[a] - out.extent[a]), 0);
       }
       return to;
     case Reach::kRegroup:
@@ -244,11 +243,11 @@ class Room {
     return CyclesOf(of);
   }
 
-  // Cycles of tiles that make all of a tensor.
-  double CyclesUntil(uint32_t tensor) {
+  // Cycles of tiles that make all of a tensor that `of` reads.
+  double CyclesUntil(uint32_t of, uint32_t tensor) {
     Forget();
     part_[tensor] = WholeOf(judge_.graph.tensors[tensor]);
-    return CyclesOf(judge_.graph.tensors[tensor].producer + 1);
+    return CyclesOf(of);
   }
 
   // Bytes of weights that tiles need which depend on the last element of a tensor that
@@ -319,8 +318,7 @@ void Room::AddNeeds(const Layer& layer, const Part& made) {
       if (deed == Deed::kReshape) need = Regroup(out.extent, in.extent, made);
       if (deed == Deed::kConcat) {
         const int axis = layer.attribute(SLUICE_CONCAT_AXIS);
-        need.of[axis] -= out.extent[axis] - in.extent[axis];
-        if (need.of[axis] <= 0) continue;
+        need.of[axis] = Max(need.of[axis] - (out.extent[axis] - in.extent[axis]), 0);
       }
       Need(t, need);
     }
@@ -338,15 +336,13 @@ void Room::AddNeeds(const Layer& layer, const Part& made) {
   // Between its ends a layer of these may need one row or column less.
   for (uint32_t i = 0; i < low.count; ++i) {
     Part need;
-    bool any = true;
     for (int a = 0; a < kAxes; ++a) {
       const bool image = a == 1 || a == 2;
       const bool fewer = Has(layer, kVaries) && image && made.of[a] != out.extent[a];
       need.of[a] = static_cast<int32_t>(
           Min(low.need[i].extent[a], high.need[i].extent[a]) - (fewer ? 1 : 0));
-      any = any && need.of[a] > 0;
     }
-    if (any) Need(low.need[i].tensor, need);
+    Need(low.need[i].tensor, need);
   }
 }
 
@@ -403,7 +399,7 @@ double Room::WeightsBehindLast(uint32_t of, uint32_t tensor) {
     if (l == of) part_[tensor] = kNoPart;  // other layers may not need the element
     if (out.none()) continue;
     part_[layer.outputs[0]] = out;
-    if (in.none() || layer.input(1) == kNone) continue;
+    if (layer.input(1) == kNone) continue;
     const uint32_t weights = layer.inputs[1];
     if (graph.tensors[weights].kind != TensorKind::kConstant) continue;
     if ((marks_[weights] & kUsedByOthers) != 0) continue;
@@ -421,7 +417,7 @@ Status LeastByRoom(const Judge& judge, const RoomOfAll& of, double* least) {
   Room room(judge, of);
   SLUICE_TRY(room.Init());
   const uint32_t layers = static_cast<uint32_t>(graph.layers.size());
-  const bool counts = of.fits > 0 && AllAlike(judge);
+  const bool counts = AllAlike(judge);
   const auto count = [&](double tiles, double bytes) {
     const double port = CyclesAt(judge.hardware.dram().bandwidth, bytes);
     *least = Max(*least, of.first + Up(tiles, NodesOf(judge.hardware)) + port);
@@ -440,7 +436,7 @@ Status LeastByRoom(const Judge& judge, const RoomOfAll& of, double* least) {
     for (const uint32_t t : layer.inputs) {
       if (t == kNone || graph.tensors[t].producer == kNone) continue;
       const double weights = room.WeightsBehindLast(at, t) - of.fits;
-      if (weights > 0) count(room.CyclesUntil(t), weights);
+      if (weights > 0) count(room.CyclesUntil(at, t), weights);
       break;
     }
   }

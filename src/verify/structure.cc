@@ -187,7 +187,7 @@ Status CheckRegions(Judge* judge) {
   }
   const uint64_t gbuf = Join(header.gbuf_bytes_lo, header.gbuf_bytes_hi);
   const int64_t capacity = judge->hardware.scratchpad().capacity_bytes;
-  if (capacity > 0 && gbuf > static_cast<uint64_t>(capacity)) {
+  if (gbuf > static_cast<uint64_t>(capacity)) {
     return Reject(*judge, "bounds")
         .Bytes(gbuf, static_cast<uint64_t>(capacity))
         .Text("made for a larger scratchpad than the hardware's");
@@ -415,14 +415,14 @@ Status ReadBlock(Judge* judge, const sluice_block_t& entry, Room* room,
   return CheckInstructions(judge, *block);
 }
 
-// True if the kernel's attributes equal these.
+// True if the kernel's attributes equal the layer's. Those that are missing are 0.
 bool SameAttributes(const StreamView& s, const sluice_kernel_t& kernel,
-                    Span<const int32_t> want) {
-  const size_t n = Max<size_t>(kernel.attribute_count, want.size());
+                    const Layer& layer) {
+  const size_t n = Max<size_t>(kernel.attribute_count, layer.attributes.size());
   for (size_t a = 0; a < n; ++a) {
     const int32_t mine =
         a < kernel.attribute_count ? s.attributes[kernel.first_attribute + a] : 0;
-    if (mine != (a < want.size() ? want[a] : 0)) return false;
+    if (mine != layer.attribute(a)) return false;
   }
   return true;
 }
@@ -455,15 +455,14 @@ Status FoldPad(Judge* judge, const Layer& layer, Layer* folded, bool* possible) 
     const int64_t before = pad.attribute(static_cast<size_t>(a));
     const int64_t after = int64_t{graph.tensors[padded].extent[a]} -
                           graph.tensors[inputs[0]].extent[a] - before;
-    const bool window = a == 1 || a == 2;
-    if (before < 0 || after < 0 || (!window && before + after != 0)) return Status::kOk;
-    if (!window) continue;
-    const size_t side = static_cast<size_t>(a - 1);
-    const int64_t first = attributes[SLUICE_CONV_PAD_TOP + side] + before;
-    const int64_t last = attributes[SLUICE_CONV_PAD_BOTTOM + side] + after;
-    if (first > INT32_MAX || last > INT32_MAX) return Status::kOk;
-    attributes[SLUICE_CONV_PAD_TOP + side] = static_cast<int32_t>(first);
-    attributes[SLUICE_CONV_PAD_BOTTOM + side] = static_cast<int32_t>(last);
+    // The reader of graphs has seen that pads of all layers lie in [0, 2^16).
+    if (a == 1 || a == 2) {
+      const size_t side = static_cast<size_t>(a - 1);
+      attributes[SLUICE_CONV_PAD_TOP + side] += static_cast<int32_t>(before);
+      attributes[SLUICE_CONV_PAD_BOTTOM + side] += static_cast<int32_t>(after);
+    } else if (before + after != 0) {
+      return Status::kOk;
+    }
   }
   *folded = layer;
   folded->inputs = inputs;
@@ -485,9 +484,9 @@ Status CheckKernels(Judge* judge) {
     const Layer& layer = judge->graph.layers[kernel.layer];
     s.executed[i] = layer;
     bool same = kernel.op == layer.op;
-    if (same && !SameAttributes(s, kernel, layer.attributes)) {
+    if (same && !SameAttributes(s, kernel, layer)) {
       SLUICE_TRY(FoldPad(judge, layer, &s.executed[i], &same));
-      same = same && SameAttributes(s, kernel, s.executed[i].attributes);
+      same = same && SameAttributes(s, kernel, s.executed[i]);
     }
     if (!same) {
       return Reject(*judge, "tile")

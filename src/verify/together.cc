@@ -77,9 +77,6 @@ class Owners {
              bool write) {
     if (axis == kAxes) return Run(at, width, write);
     const uint64_t stride = shape.stride[axis];
-    if (axis + 1 == kAxes && stride == width) {
-      return Run(at, width * shape.extent[axis], write);
-    }
     const uint32_t distinct = stride == 0 ? 1 : shape.extent[axis];
     for (uint32_t i = 0; i < distinct; ++i) {
       SLUICE_TRY(Box(shape, axis + 1, width, at + i * stride, write));

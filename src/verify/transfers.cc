@@ -120,10 +120,9 @@ static Status CheckDescriptors(Follower* f, const sluice_transfer_t& transfer,
       .Say("a transfer of # descriptors that takes #", transfer.descriptors, needed);
 }
 
-// Finds the tensor that an indexed LOAD takes its index from, and which element of it
-// selects the first row.
+// Finds which element of a tensor is the first of the index of an indexed LOAD.
 static Status ReadIndex(Follower* f, const sluice_transfer_t& transfer,
-                        const Access& index, uint32_t* root, int64_t* row) {
+                        const Access& index, uint32_t tensor, int64_t* row) {
   // An element's twin is its row-major position in the index box. It says which row the
   // element selects.
   int64_t step[kAxes] = {};
@@ -135,16 +134,12 @@ static Status ReadIndex(Follower* f, const sluice_transfer_t& transfer,
   SLUICE_TRY(ReadParts(&f->contents,
                        MemoryOf(f->contents, SLUICE_REGION_GBUF, transfer.dst_node),
                        index.BoxWith(0, step), true, &f->parts));
-  if (f->parts.size() == 0 || !IsTensor(f->contents, f->parts[0].root)) {
-    return Reject(*f->judge, "content").Text("the index does not hold a tensor");
-  }
-  *root = f->parts[0].root;
   int64_t dense[kAxes];
-  DenseElements(f->judge->graph.tensors[*root].extent, dense);
+  DenseElements(f->judge->graph.tensors[tensor].extent, dense);
   for (size_t i = 0; i < f->parts.size(); ++i) {
     const Part& part = f->parts[i];
     int64_t at = -part.twin;
-    bool same = part.root == *root;
+    bool same = part.root == tensor;
     for (int a = 0; a < kAxes; ++a) {
       at += part.origin[a] * dense[a];
       same = same && (part.extent[a] == 1 || part.twin_stride[a] == dense[a]);
@@ -152,22 +147,15 @@ static Status ReadIndex(Follower* f, const sluice_transfer_t& transfer,
     if (i == 0) *row = at;
     if (!same || at != *row) {
       return Reject(*f->judge, "content")
-          .Text("the index is not contiguous elements of one tensor");
+          .Text("the index is not contiguous elements of the layer's index");
     }
   }
   f->parts.Truncate(0);
   return Status::kOk;
 }
 
-// Whether a layer is a GATHER that reads this table by this index.
-static bool IsGather(const Follower& f, const Layer& layer, uint32_t table,
-                     uint32_t index) {
-  return DeedOf(layer) == Deed::kGather && layer.input(0) != kNone &&
-         layer.input(1) != kNone && f.views.BehindReshapes(layer.inputs[0]) == table &&
-         f.views.BehindReshapes(layer.inputs[1]) == index;
-}
-
-// Lays out the loaded rows as boxes of the gather's output.
+// Lays out the loaded rows as boxes of the gather's output. It has as many rows as its
+// index has elements and as many columns as its table, so that none lies outside.
 static Status GatherParts(Follower* f, const Access& dst, uint32_t layer, int64_t row,
                           int64_t column) {
   const uint32_t t = f->judge->graph.layers[layer].outputs[0];
@@ -184,9 +172,6 @@ static Status GatherParts(Follower* f, const Access& dst, uint32_t layer, int64_
   f->outside.Truncate(0);
   bool aligned = true;
   SLUICE_TRY(Cut(box, frame, {f->judge, &f->todo, &f->inside, &f->outside, &aligned}));
-  if (f->outside.size() != 0 || out.element_bytes != dst.width) {
-    return Reject(*f->judge, "tile").Text("gathers rows that the output does not have");
-  }
   for (const Inside& in : f->inside) {
     Part part = {t, dst.width, {}, {1, 1, 1, 1}, in.part.twin, {}};
     for (uint32_t j = 0; j < frame.dims; ++j) part.origin[frame.axis[j]] = in.at[j];
@@ -210,37 +195,39 @@ static Status Gather(Follower* f, const sluice_transfer_t& transfer, const Acces
       src.extent[0] == 1 && src.extent[1] == 1 && src.extent[3] == dst.extent[3];
   if (!fits)
     return Reject(*f->judge, "tile").Text("an indexed load of the wrong shape");
-  uint32_t index_root = kNone;
-  int64_t row = 0;
-  SLUICE_TRY(ReadIndex(f, transfer, index, &index_root, &row));
-  const int64_t none[kAxes] = {};
-  SLUICE_TRY(ReadParts(&f->contents, MemoryOf(f->contents, src.region, 0),
-                       src.BoxWith(0, none), true, &f->parts));
-  if (f->parts.size() != 1 || !IsTensor(f->contents, f->parts[0].root)) {
-    return Reject(*f->judge, "content").Text("the source is not one table");
-  }
-  const Part table = f->parts[0];
-  const Graph& graph = f->judge->graph;
-  const Tensor& t = graph.tensors[table.root];
-  if (t.kind == TensorKind::kState ||
-      graph.tensors[index_root].kind == TensorKind::kState) {
-    return Reject(*f->judge, "tile").Text("gathers from a state");
-  }
-  f->parts.Truncate(0);
   const StreamView& s = f->judge->stream;
   const uint32_t kernel =
       InstanceOf(s, f->judge->step.visit).first_kernel + transfer.kernel;
-  const uint32_t layer = s.kernels[kernel].layer;
-  if (!IsGather(*f, graph.layers[layer], table.root, index_root)) {
-    return Reject(*f->judge, "tile").Text("no layer gathers this table by this index");
+  const uint32_t number = s.kernels[kernel].layer;
+  const Layer& layer = f->judge->graph.layers[number];
+  if (DeedOf(layer) != Deed::kGather) {
+    return Reject(*f->judge, "tile").Text("an indexed load for a layer of another op");
   }
-  SLUICE_TRY(CheckAble(*f->judge, graph.layers[layer]));
+  const uint32_t table_tensor = f->views.BehindReshapes(layer.inputs[0]);
+  const uint32_t index_tensor = f->views.BehindReshapes(layer.inputs[1]);
+  int64_t row = 0;
+  SLUICE_TRY(ReadIndex(f, transfer, index, index_tensor, &row));
+  const int64_t none[kAxes] = {};
+  SLUICE_TRY(ReadParts(&f->contents, MemoryOf(f->contents, src.region, 0),
+                       src.BoxWith(0, none), true, &f->parts));
+  const Part table = f->parts[0];
+  if (f->parts.size() != 1 || table.root != table_tensor) {
+    return Reject(*f->judge, "content").Text("the source is not the layer's table");
+  }
+  f->parts.Truncate(0);
+  const Graph& graph = f->judge->graph;
+  const Tensor& t = graph.tensors[table_tensor];
+  if (t.kind == TensorKind::kState ||
+      graph.tensors[index_tensor].kind == TensorKind::kState) {
+    return Reject(*f->judge, "tile").Text("gathers from a state");
+  }
+  SLUICE_TRY(CheckAble(*f->judge, layer));
   const bool whole = table.origin[2] == 0 && table.extent[2] == t.extent[2] &&
                      table.origin[0] == 0 && table.origin[1] == 0 &&
                      table.extent[3] == src.extent[3];
   if (!whole)
     return Reject(*f->judge, "tile").Text("the source is not the whole table");
-  return GatherParts(f, dst, layer, row, table.origin[3]);
+  return GatherParts(f, dst, number, row, table.origin[3]);
 }
 
 Status FollowTransfer(Follower* f, const sluice_instruction_t& instruction) {

@@ -47,7 +47,7 @@ constexpr Scope kScope[] = {
     {"content", "weight must be"},
     {"content", "parameters must be"},
     {"content", "appended rows must be"},
-    {"content", "the index is not contiguous elements of one tensor"},
+    {"content", "the index is not contiguous elements of the layer's index"},
     // Behind a PAD the simulator accepts pads of the PAD or of the convolution.
     {"tile", "conv: pad # is #"},
     {"tile", "depthwise_conv: pad # is #"},
@@ -63,7 +63,7 @@ constexpr Scope kScope[] = {
     {"accumulate", "the last tile of a sum has only some of the channels before it"},
     // Missing rows that the index never names; verify does not know the index.
     {"tile", "the source is not the whole table"},
-    {"tile", "no layer gathers this table by this index"},
+    {"content", "the source is not the layer's table"},
     // Rows that are appended twice with the same bytes.
     {"append", "appends rows twice"},
     // A parameter with a single value moves nothing, but verify still checks its step.

@@ -379,8 +379,6 @@ TEST_CASE("contents: a partial sum of the same ranges is the same root") {
   CHECK(root(0, 0, 8) == 8);
   CHECK(IsPartial(contents, 8));
   CHECK(!IsPartial(contents, 7));
-  CHECK(IsTensor(contents, 3));
-  CHECK(!IsTensor(contents, 4));
   CHECK(PartialOf(contents, 9).begin[0] == 8);
 }
 

@@ -46,7 +46,17 @@ TEST_CASE("count: a HOST call's cycles and bytes, its layer once") {
 TEST_CASE("count: bytes cross the links of a mesh, and each node's copy is written") {
   const sluice::VerifiedCounts v = Judge(NodesCase()).counts;
   CHECK(v.link_bytes > 0);
-  CHECK(v.pad_write_bytes > static_cast<uint64_t>(v.dram_read_bytes));
+  // One input on two nodes, one on one node and, sent on, on the other.
+  CHECK(v.pad_write_bytes == 2 * 64 + 64 + 64);
+}
+
+TEST_CASE("count: a layer that the host runs twice counts once") {
+  Case c = GatherHostCase();
+  c.stream.blocks[0].Append(kHostEngine, SLUICE_OPCODE_HOST, 0, 0, {});
+  const sluice::VerifiedCounts v = Judge(c).counts;
+  CHECK(v.host_layers == 1);
+  CHECK(v.layers == 2);
+  CHECK(v.host_cycles == 200);
 }
 
 }  // namespace

@@ -298,5 +298,33 @@ TEST_CASE("gemm_certificate is checked in a few times what the solve takes") {
   }
 }
 
+// What closes a line is a bound that reaches the claimed value, less rounding.
+TEST_CASE("gemm_certificate accepts bounds that just close their line") {
+  const GemmShape shape = {{48, 36, 64}};
+  int tiles = 0, splits = 0;
+  for (int i = 0; i < 12; ++i) {
+    CAPTURE(i);
+    const GemmClaim good = Claim(shape, kSmallMachine, Variant(i));
+    const double closed = good.gemm.value * (1 - 1e-12);
+    const double open = closed * (1 - 1e-12);
+    for (size_t t = 0; t < good.tiles.size(); ++t, ++tiles) {
+      GemmClaim just = good;
+      just.tiles[t].bound = closed;
+      CHECK(Verdict(just) == "");
+      just.tiles[t].bound = open;
+      CHECK(Verdict(just) == "tile");
+    }
+    for (size_t s = 0; s < good.splits.size(); ++s) {
+      if (good.splits[s].tile_count != 0) continue;
+      GemmClaim just = good;
+      just.splits[s].bound = closed;
+      CHECK(Verdict(just) == "");
+      ++splits;
+    }
+  }
+  CHECK(tiles > 0);
+  CHECK(splits > 0);
+}
+
 }  // namespace
 }  // namespace sluice

@@ -120,5 +120,30 @@ TEST_CASE("gemm rates, judged: a bandwidth out of range is bad input") {
   CHECK(Verdict(claim) == "status");
 }
 
+// Where nothing takes energy, all mappings of one time are the best.
+TEST_CASE(
+    "gemm rates, judged: memories that cost nothing, and bandwidths without limit") {
+  for (const GemmObjective objective :
+       {GemmObjective::kEnergy, GemmObjective::kDelay, GemmObjective::kEnergyDelay}) {
+    RateCase some;
+    some.shape = {{4, 4, 4}};
+    some.machine = {60, 12, 4, {0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, 0, {}};
+    for (Rational& rate : some.machine.bandwidth) rate = Rational{0, 1};
+    some.options.objective = objective;
+    sluice_tests::ArenaMemory memory;
+    Budget budget;
+    Diagnostic diagnostic = {};
+    GemmSolution solution;
+    bool limited = false;
+    REQUIRE(SolveGemmRates({some.shape, some.machine, some.options}, &memory.arena,
+                           &budget, &solution, &limited, &diagnostic) == Status::kOk);
+    RateClaim claim = RateClaimOf(some, solution.mapping);
+    CHECK(claim.rates.energy_pj == 0);
+    for (int64_t& cycles : claim.rates.cycles) cycles = 0;
+    for (int64_t& words : claim.rates.words) words = 0;
+    CHECK(Verdict(claim) == "");
+  }
+}
+
 }  // namespace
 }  // namespace sluice

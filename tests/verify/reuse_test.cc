@@ -118,5 +118,41 @@ TEST_CASE("reuse: of random graphs the judge counts what the planner does, or mo
   CHECK(above <= 48);
 }
 
+TEST_CASE("reuse: filters of up to 256 taps along an axis are followed") {
+  for (const int32_t taps : {256, 257}) {
+    GraphSpec g;
+    g.tensors = {{{1, 1, 512, kSide}, kI8, 1},
+                 {{kSide, 1, taps, kSide}, kI8, 3, 3, 1},
+                 {{kSide, 3}, kI32, 3, 3, 2},
+                 {{1, 1, 513 - taps, kSide}, kI8, 2}};
+    g.layers.push_back({SLUICE_OP_CONV, {0, 1, 2}, {3}, {1, 1, 1, 1, 0, 0, 0, 0}});
+    CHECK((ReuseOf(g, 64) > 0) == (taps == 256));
+  }
+}
+
+// A product's factor is that of its maker: a sum where an input of the maker is one, else
+// the maker's first input.
+TEST_CASE("reuse: of a maximum the input that is a sum is the factor") {
+  for (const bool swapped : {false, true}) {
+    CAPTURE(swapped);
+    GraphSpec g = Product(0);  // makes tensor 3 of tensor 0
+    const std::vector<int32_t> shape = {1, 12, 8, kSide},
+                               one = {1, 1, 1, 1, 0, 0, 0, 0};
+    g.tensors[3].kind = 0;
+    g.tensors.push_back({shape, kI8, 1});  // 4
+    g.tensors.push_back({shape, kI8, 0});  // 5: the maximum
+    const std::vector<uint32_t> both = {swapped ? 3u : 4u, swapped ? 4u : 3u};
+    g.layers.push_back({SLUICE_OP_MAXIMUM, both, {5}, {}});
+    for (uint32_t i = 0; i < 2; ++i) {  // of the maximum, and of the input
+      g.tensors.push_back({{kSide, 1, 1, kSide}, kI8, 3, 3, 10 + i});
+      g.tensors.push_back({shape, kI8, 2});
+      const uint32_t weights = static_cast<uint32_t>(g.tensors.size() - 2);
+      g.layers.push_back({SLUICE_OP_CONV, {5 - i, weights, 2}, {weights + 1}, one});
+    }
+    // Three products, none of which shares its factor with another.
+    CHECK(ReuseOf(g, 1024) == doctest::Approx(3 * ByHand(1024 + 16, 1)));
+  }
+}
+
 }  // namespace
 }  // namespace sluice_test

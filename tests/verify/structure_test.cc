@@ -369,5 +369,49 @@ TEST_CASE("structure: a PAD in front excuses no other difference of a kernel") {
   CheckRejected(c, "tile", differs);
 }
 
+TEST_CASE("structure: a PAD in front is taken in whoever makes what it reads") {
+  const std::string differs = "kernel 0 differs from its layer in op or attributes";
+  // A layer makes it: the stream lacks that layer, but its kernel is right.
+  Case c = PadCase(1, 127);
+  c.graph.tensors.push_back({{1, 8, 4, 8}, SLUICE_DTYPE_INT8, 1, 0, 0});
+  c.graph.tensors[0].kind = 0;
+  c.places.push_back(c.places[0]);
+  c.places[0] = {};
+  const std::vector<int32_t> requantize = {1, 1 << 30, 1, 2, -128, 127};
+  c.graph.layers.insert(c.graph.layers.begin(),
+                        {SLUICE_OP_REQUANTIZE, {5}, {0}, requantize});
+  c.stream.kernels[0].layer = 2;
+  CheckRejected(c, "content");
+  // A state that nothing is appended to.
+  c = PadCase(1, 127);
+  c.graph.tensors[0].kind = 4;
+  c.places[0].region = SLUICE_REGION_STATE;
+  std::swap(c.stream.region_bytes[SLUICE_REGION_STATE],
+            c.stream.region_bytes[SLUICE_REGION_INPUT]);
+  c.stream.bindings[2].region = SLUICE_REGION_STATE;
+  CheckAccepted(c);
+  // Behind the append the convolution would read other rows than the PAD.
+  c.graph.tensors.push_back({{1, 1, 4, 8}, SLUICE_DTYPE_INT8, 1, 0, 0});
+  c.places.push_back(PlaceAt(SLUICE_REGION_INPUT, 0, {1, 1, 4, 8}, SLUICE_DTYPE_INT8));
+  c.graph.parameters.push_back({1, 6});
+  c.graph.layers.insert(c.graph.layers.begin() + 1,
+                        {SLUICE_OP_STATE_APPEND, {0, 5}, {0}, {1, 0}});
+  c.stream.kernels[0].layer = 2;
+  CheckRejected(c, "tile", differs);
+}
+
+TEST_CASE("structure: attributes that a kernel has beyond its layer's are 0") {
+  for (const int32_t more : {0, 1}) {
+    Case c = AddCase();
+    REQUIRE(c.stream.kernels.size() == 1);
+    const uint32_t count = c.stream.kernels[0].attribute_count;
+    c.stream.kernels[0].attribute_count = static_cast<uint16_t>(count + 2);
+    c.stream.attributes.resize(c.stream.kernels[0].first_attribute + count + 2);
+    c.stream.attributes.back() = more;
+    if (more == 0) CheckAccepted(c);
+    if (more != 0) CheckRejected(c, "tile");
+  }
+}
+
 }  // namespace
 }  // namespace sluice_test

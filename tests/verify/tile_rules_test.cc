@@ -296,5 +296,24 @@ TEST_CASE("tile rules: of a pad's tile all that is not padding is read") {
         "the layer pads by less than nothing");
 }
 
+TEST_CASE(
+    "tile rules: a weight gradient has as many groups as both sides have channels") {
+  const std::vector<std::array<int32_t, 4>> wide = {
+      {1, 4, 4, 4}, {1, 4, 4, 8}, {8, 1, 1, 1}};
+  const std::vector<std::array<int32_t, 4>> narrow = {
+      {1, 4, 4, 8}, {1, 4, 4, 4}, {4, 1, 1, 2}};
+  const auto wrong = [](const std::vector<std::array<int32_t, 4>>& sides,
+                        int32_t groups) {
+    return OneLayer(SLUICE_OP_WEIGHT_GRADIENT, sides, Conv(1, 1, 0, groups))
+        .Wrong({0, 0, 0, 0}, {1, 1, 1, 1}, 0, 4);
+  };
+  const std::string none = "the layer's groups make no sense";
+  CHECK(wrong(wide, 4) == "");
+  CHECK(wrong(wide, 5) == none);
+  CHECK(wrong(wide, -1) == none);
+  CHECK(wrong(narrow, 4) == "");
+  CHECK(wrong(narrow, 5) == none);
+}
+
 }  // namespace
 }  // namespace sluice_test

@@ -322,5 +322,19 @@ TEST_CASE("tiles: what an array demands of tiles, which may end where the layer 
   CHECK(broken(3, 16, true) == ' ');
 }
 
+TEST_CASE(
+    "tiles: a last tile's result lies in the scratchpad, and its box in the output") {
+  const std::string none =
+      "instance 0, instruction 7: output or accumulator is no box of the output, or of "
+      "the wrong dtype";
+  Case c = AccumulateCase();
+  Operand(&c, Tile(&c, 1).output).slot = 3;
+  Operand(&c, Tile(&c, 1).output).offset_lo = 0;
+  CheckRejected(c, "tile", none);
+  c = AccumulateCase();
+  Tile(&c, 1).origin[1] = 1;
+  CheckRejected(c, "tile", none);
+}
+
 }  // namespace
 }  // namespace sluice_test

@@ -135,5 +135,16 @@ TEST_CASE("together: several nodes are not judged") {
         "streams that take turns are judged on one node only");
 }
 
+TEST_CASE("together: bytes just behind a row are another stream's") {
+  const std::vector<sluice_turn_t> turns = {
+      {0, 0, 1, 0, 0}, {1, 0, 1, 0, 0}, {0, 1, 2, 0, 0}, {1, 1, 2, 0, 0}};
+  Pair next(InTwoInstances(0, 1, 256), InTwoInstances(64, 1, 320));
+  CHECK(next.Of(turns) == Status::kOk);
+  Pair over(InTwoInstances(0, 1, 256), InTwoInstances(32, 1, 320));
+  over.CheckRefused(
+      turns, "foreign", 0,
+      "instance 1, instruction 1: reads scratchpad byte 32, which model 1 wrote last");
+}
+
 }  // namespace
 }  // namespace sluice_test

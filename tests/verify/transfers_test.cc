@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LOAD, STORE, FORWARD and HOST: memories, shapes, gathered rows.
+#include <algorithm>
+
 #include "base/rng.h"
 #include "cases.h"
 #include "judged_case.h"
@@ -129,8 +131,8 @@ TEST_CASE("transfers: gathered rows are a layer's, whole and of its output") {
   c.stream.region_bytes[SLUICE_REGION_CONST] = 160;
   CheckAccepted(c);
   Operand(&c, Transfer(&c, 1).src).offset_lo = 80;  // a table that no layer reads
-  CheckRejected(c, "tile",
-                "instance 0, instruction 1: no layer gathers this table by this index");
+  CheckRejected(c, "content",
+                "instance 0, instruction 1: the source is not the layer's table");
   c = GatherHostCase();
   Shape(&c, Transfer(&c, 1).index).extent[3] = 2;  // here and in the load of the index
   Shape(&c, Transfer(&c, 0).src).extent[3] = 2;
@@ -216,6 +218,63 @@ TEST_CASE(
     several += want > 1;
   }
   CHECK(several > 1000);
+}
+
+// GatherHostCase with an index of six elements, of which three in a row select rows.
+Case PartOfIndex() {
+  Case c = GatherHostCase();
+  const uint8_t i8 = SLUICE_DTYPE_INT8, i32 = SLUICE_DTYPE_INT32;
+  c.graph.tensors[1].dims = {6};
+  c.graph.tensors[2].dims = c.graph.tensors[3].dims = {6, 8};
+  c.places[1] = PlaceAt(SLUICE_REGION_INPUT, 0, {1, 1, 1, 6}, i32);
+  c.places[2] = PlaceAt(SLUICE_REGION_WORKSPACE, 0, {1, 1, 6, 8}, i8);
+  c.places[3] = PlaceAt(SLUICE_REGION_OUTPUT, 0, {1, 1, 6, 8}, i8);
+  for (const uint32_t region : {SLUICE_REGION_OUTPUT, SLUICE_REGION_WORKSPACE}) {
+    c.stream.region_bytes[region] = 48;
+  }
+  c.stream.region_bytes[SLUICE_REGION_INPUT] = 24;
+  return c;
+}
+
+TEST_CASE("transfers: an index is neighbouring elements of the layer's index") {
+  const std::string apart =
+      "instance 0, instruction 1: the index is not contiguous elements of the layer's "
+      "index";
+  // Of three rows of six the host call lacks the others.
+  CheckRejected(PartOfIndex(), "tile");
+  Case c = PartOfIndex();
+  Shape(&c, Transfer(&c, 0).src).stride[3] = 8;  // every second element
+  CheckRejected(c, "content", apart);
+  // Two elements and, behind a gap, the third.
+  c = PartOfIndex();
+  BlockBuilder& b = c.stream.blocks[0];
+  const uint8_t i32 = SLUICE_DTYPE_INT32;
+  Transfer(&c, 0).src = b.Dense(2, i32, {1, 1, 1, 2}, 0);
+  Transfer(&c, 0).dst = b.Dense(0, i32, {1, 1, 1, 2}, 0);
+  b.Load(b.Dense(2, i32, {1, 1, 1, 1}, 12), b.Dense(0, i32, {1, 1, 1, 1}, 8));
+  auto& list = b.lists[kDma];
+  std::rotate(list.begin() + 1, list.end() - 1, list.end());
+  At(&c, kHost, 1).waits[0].count = 4;
+  CheckRejected(
+      c, "content",
+      "instance 0, instruction 2: the index is not contiguous elements of the "
+      "layer's index");
+}
+
+TEST_CASE("transfers: rows come from the layer's table alone") {
+  Case c = GatherHostCase();
+  c.graph.tensors.push_back({{10, 8}, SLUICE_DTYPE_INT8, 3, 3, 6});
+  c.places.push_back(
+      PlaceAt(SLUICE_REGION_CONST, 80, {1, 1, 10, 8}, SLUICE_DTYPE_INT8));
+  c.stream.region_bytes[SLUICE_REGION_CONST] = 160;
+  Transfer(&c, 1).src =
+      c.stream.blocks[0].Dense(1, SLUICE_DTYPE_INT8, {1, 1, 20, 8}, 0);
+  CheckRejected(c, "content",
+                "instance 0, instruction 1: the source is not the layer's table");
+  c = GatherHostCase();
+  Transfer(&c, 1).kernel = 0;
+  CheckRejected(c, "tile",
+                "instance 0, instruction 1: an indexed load for a layer of another op");
 }
 
 }  // namespace
