@@ -493,9 +493,10 @@ SLUICE_API sluice_status_t sluice_plan_hash(const sluice_plan_t* plan,
 /* The most memory that sluice_schedule with these options (may be NULL) takes beyond what is
  * live in the context when it is called; includes the plan's own memory. With that much room
  * the search has its full size. With less memory the search shrinks. Below what the plain
- * plan needs, the call fails with SLUICE_OUT_OF_MEMORY and required_bytes holds a cap of the
- * context that is enough. This function tiles the layers as the plain plan does: it takes
- * time, and memory of the context while it runs. */
+ * plan needs, the call fails with SLUICE_OUT_OF_MEMORY and required_bytes holds a larger cap
+ * of the context. Mostly it is enough; the next refusal names a larger one where the plan's
+ * steps did not fit, or its judge takes more of them than most. This function tiles the layers
+ * as the plain plan does: it takes time, and memory of the context while it runs. */
 SLUICE_API sluice_status_t sluice_schedule_memory_bound(
     sluice_context_t* context, const sluice_graph_t* graph,
     const sluice_hardware_t* hardware, const sluice_schedule_options_t* options,
