@@ -222,6 +222,38 @@ inline Case AppendCase() {
   return c;
 }
 
+// A requantisation in two instances: the first loads, the second computes and stores.
+// Between them no other stream may touch the loaded bytes, which begin at `at` and lie
+// `apart` bytes from each other; the result lies at `result`.
+inline Case InTwoInstances(uint32_t at = 0, uint32_t apart = 1, uint32_t result = 64) {
+  Case c;
+  const uint8_t i8 = SLUICE_DTYPE_INT8;
+  const Four box = {1, 2, 4, 8};
+  const std::vector<int32_t> attributes = {1, 1 << 30, 1, 2, -128, 127};
+  c.graph.tensors.push_back({{1, 2, 4, 8}, i8, 1, 0, 0});
+  c.graph.tensors.push_back({{1, 2, 4, 8}, i8, 2, 0, 0});
+  c.graph.layers.push_back({SLUICE_OP_REQUANTIZE, {0}, {1}, attributes});
+  c.places = {PlaceAt(SLUICE_REGION_INPUT, 0, box, i8),
+              PlaceAt(SLUICE_REGION_OUTPUT, 0, box, i8)};
+  OneBlock(&c, result + 64, 0, 64, 64, 0);
+  const Four strides = {64 * apart, 32 * apart, 8 * apart, apart};
+  c.stream.AddKernel(SLUICE_OP_REQUANTIZE, 0, attributes);
+  c.stream.blocks.emplace_back();
+  c.stream.AddInstance(1, 0, 0);
+  BlockBuilder& load = c.stream.blocks[0];
+  load.Load(load.Dense(2, i8, box, 0), load.Strided(0, i8, box, strides, at));
+  BlockBuilder& work = c.stream.blocks[1];
+  work.slot_count = 6;
+  work.kernel_count = 1;
+  sluice_tile_t tile = EmptyTile(0, 4);
+  tile.input0 = work.Strided(0, i8, box, strides, at);
+  tile.output = work.Dense(0, i8, box, result);
+  work.Compute(tile, {AfterAllBut(0, kDma)});
+  work.Store(tile.output, work.Dense(3, i8, box, 0), {After(kCompute, 1)});
+  c.report = {0, 64, 64};
+  return c;
+}
+
 }  // namespace sluice_test
 
 #endif  // SLUICE_TESTS_VERIFY_CASES_H_
