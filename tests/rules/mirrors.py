@@ -23,7 +23,6 @@ HOST = "functions of the host are called by name, all through one table"
 RUNTIME = "every operator and type is compared with the runtime's own bytes"
 ELSEWHERE = {  # source of firmware-sim: (its test below tests, why it stands there)
     "check_tile.cc": ("sim/norm_test.cc", "tiles that it must refuse stand beside their operator"),
-    "engines.cc": ("sim/broken_test.cc", RUNS),
     "execution.cc": ("sim/broken_test.cc", RUNS),
     "fixed_point.cc": ("sim/kernels_test.cc", KERNELS),
     "host_onnx_elementwise.cc": ("sim/host_onnx_test.cc", HOST),
@@ -49,7 +48,6 @@ ELSEWHERE = {  # source of firmware-sim: (its test below tests, why it stands th
     "order.cc": ("sim/broken_test.cc", RUNS),
     "placed.cc": ("sim/device_test.cc", "only the device runs placed streams"),
     "reference.cc": ("sim/broken_test.cc", RUNS),
-    "simulate.cc": ("sim/broken_test.cc", RUNS),
     "walker_check.c": ("sim/walker_test.cc", "the walker opens no image that it has not checked"),
     "wire.cc": ("sim/broken_test.cc", RUNS),
 }
