@@ -120,5 +120,14 @@ TEST_CASE("follow: outputs have a place, and are all there at the end") {
   CheckRejected(c, "output", "tensor 3 is not complete at its place at the end");
 }
 
+TEST_CASE("follow: a graph of very many inputs is judged to its end") {
+  Case c = ConvCase();
+  for (int i = 0; i < 130; ++i) {
+    c.graph.tensors.push_back({{1, 8}, SLUICE_DTYPE_INT8, 1, 0, 0});
+    c.places.push_back({});
+  }
+  CheckAccepted(c);
+}
+
 }  // namespace
 }  // namespace sluice_test
