@@ -43,7 +43,6 @@ ELSEWHERE = {  # source of firmware-sim: (its test below tests, why it stands th
     "machine_host.cc": ("sim/broken_test.cc", RUNS),
     "machine_tiles.cc": ("sim/broken_test.cc", RUNS),
     "machine_transfers.cc": ("sim/broken_test.cc", RUNS),
-    "memory.cc": ("sim/broken_test.cc", RUNS),
     "ops.cc": ("sim/kernels_test.cc", KERNELS),
     "order.cc": ("sim/broken_test.cc", RUNS),
     "placed.cc": ("sim/device_test.cc", "only the device runs placed streams"),
