@@ -260,5 +260,49 @@ TEST_CASE("room: all of a concatenation is made before what reads its last eleme
   }
 }
 
+// The pooling's result is the second input of what two branches read, each with weights of
+// its own: only from the second input on do all of them wait.
+TEST_CASE("room: of several inputs the one that a layer makes counts") {
+  const std::vector<int32_t> shape = {1, 4, 4, 64};
+  for (const bool swapped : {false, true}) {
+    CAPTURE(swapped);
+    Chain two(shape);
+    const uint32_t beside = two.Tensor(shape, 1);
+    const std::vector<uint32_t> both = {swapped ? two.first : beside,
+                                        swapped ? beside : two.first};
+    const uint32_t most = two.Add(SLUICE_OP_MAXIMUM, both, shape, {});
+    uint32_t last = 0;
+    for (int branch = 0; branch < 2; ++branch) {
+      const uint32_t rows =
+          two.Add(SLUICE_OP_SOFTMAX, {most}, shape, {1 << 30, 20, -8192});
+      last = two.Conv(rows, 64, 3, 3);
+      two.g.tensors[last].kind = 2;
+    }
+    two.Check(last);
+  }
+}
+
+// Rows that depend on an element become channels, so that the weights tell how many.
+TEST_CASE("room: how many rows of a state's reader, and of windows apart, wait") {
+  Chain state({1, 1, 4, 64}, 31);
+  const uint32_t kept = state.Tensor({1, 1, 64, 64}, 4);
+  state.g.parameters.push_back({0, 60});
+  const uint32_t added = state.Conv(state.first, 64, 1, 1);
+  state.g.layers.push_back({SLUICE_OP_STATE_APPEND, {kept, added}, {kept}, {2, 0}});
+  uint32_t out = state.Add(SLUICE_OP_BATCH_MATMUL, {added, kept}, {1, 1, 4, 64},
+                           {0, 0, 0, 0, 1 << 30, 0, -128, 127});
+  out = state.Add(SLUICE_OP_RESHAPE, {out}, {1, 1, 1, 256}, {});
+  state.Check(state.Conv(out, 256, 1, 1));
+  Chain apart({1, 8, 8, 8}, 31);
+  const uint32_t weights = apart.Tensor({8, 3, 3, 8}, 3);
+  const uint32_t parameters = apart.Tensor({8, 3}, 3);
+  apart.g.tensors[parameters].dtype = kI32;
+  out = apart.Add(SLUICE_OP_CONV, {apart.first, weights, parameters}, {1, 12, 12, 8},
+                  {1, 1, 2, 2, 4, 4, 4, 4});
+  out = apart.Add(SLUICE_OP_RESHAPE, {out}, {1, 1, 144, 8}, {});
+  out = apart.Add(SLUICE_OP_TRANSPOSE, {out}, {1, 1, 8, 144}, {0, 1, 3, 2});
+  apart.Check(apart.Conv(out, 4096, 1, 1));
+}
+
 }  // namespace
 }  // namespace sluice_test

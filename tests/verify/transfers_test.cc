@@ -277,5 +277,38 @@ TEST_CASE("transfers: rows come from the layer's table alone") {
                 "instance 0, instruction 1: an indexed load for a layer of another op");
 }
 
+TEST_CASE("transfers: an index is read in the order of its tensor") {
+  for (const bool swapped : {false, true}) {
+    Case c = GatherHostCase();
+    const uint8_t i8 = SLUICE_DTYPE_INT8, i32 = SLUICE_DTYPE_INT32;
+    const Four index = {1, 1, 3, 2}, rows = {1, 1, 6, 8};
+    c.graph.tensors[1].dims = {3, 2};
+    c.graph.tensors[2].dims = c.graph.tensors[3].dims = {6, 8};
+    c.places[1] = PlaceAt(SLUICE_REGION_INPUT, 0, index, i32);
+    c.places[2] = PlaceAt(SLUICE_REGION_WORKSPACE, 0, rows, i8);
+    c.places[3] = PlaceAt(SLUICE_REGION_OUTPUT, 0, rows, i8);
+    c.stream.region_bytes[SLUICE_REGION_GBUF] = 80;
+    c.stream.region_bytes[SLUICE_REGION_INPUT] = 24;
+    c.stream.region_bytes[SLUICE_REGION_OUTPUT] = 48;
+    c.stream.region_bytes[SLUICE_REGION_WORKSPACE] = 48;
+    BlockBuilder& b = c.stream.blocks[0];
+    Transfer(&c, 0).src = b.Dense(2, i32, index, 0);
+    Transfer(&c, 0).dst = b.Dense(0, i32, index, 0);
+    Transfer(&c, 1).index = swapped ? b.Strided(0, i32, {1, 1, 2, 3}, {24, 24, 4, 8}, 0)
+                                    : b.Dense(0, i32, index, 0);
+    Transfer(&c, 1).dst = Transfer(&c, 2).src = b.Dense(0, i8, rows, 32);
+    Transfer(&c, 2).dst = b.host_calls[0].first_operand = b.Dense(5, i8, rows, 0);
+    b.Dense(3, i8, rows, 0);
+    c.report = {0, 24 + 48, 48};
+    if (!swapped) CheckAccepted(c);
+    if (swapped) {
+      CheckRejected(
+          c, "content",
+          "instance 0, instruction 1: the index is not contiguous elements of "
+          "the layer's index");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sluice_test
