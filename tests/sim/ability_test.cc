@@ -97,5 +97,44 @@ TEST_CASE("ability: a mask's type does not count, a second operand's does") {
   CHECK(WhyNotOf(SLUICE_OP_MINIMUM, {}, 2) == SLUICE_WHY_DTYPE);
 }
 
+// Which scales a machine must have for these rows of (bias, multiplier, shift).
+uint32_t ScalesNeeded(const std::vector<int32_t>& rows, bool seeded = false) {
+  sluice_sim::Graph graph;
+  graph.data = reinterpret_cast<const uint8_t*>(rows.data());
+  graph.tensors.resize(4);
+  for (const size_t t : {0, 1, 3}) graph.tensors[t].dtype = SLUICE_DTYPE_INT8;
+  for (sluice_sim::Tensor& t : graph.tensors) t.extent = {1, 1, 1, 1};
+  graph.tensors[2].dtype = SLUICE_DTYPE_INT32;
+  graph.tensors[2].source = seeded ? sluice_sim::kSeeded : sluice_sim::kInline;
+  graph.tensors[2].bytes = static_cast<int64_t>(4 * rows.size());
+  sluice_sim::Layer layer;
+  layer.op = SLUICE_OP_FULLY_CONNECTED;
+  layer.inputs = {0, 1, 2};
+  layer.outputs = {3};
+  uint32_t needed = 0;
+  for (const uint32_t bit : {1u, 2u, 4u}) {
+    sluice_sim::Hardware hardware;
+    hardware.limited = true;
+    sluice_sim::OpRow row;
+    row.op = layer.op;
+    row.dtypes = 1u << SLUICE_DTYPE_INT8;
+    row.arithmetic = 1;
+    row.requantise = 7 & ~bit;
+    hardware.ops = {row};
+    if (WhyNot(graph, hardware, layer) == SLUICE_WHY_REQUANTISE) needed |= bit;
+  }
+  return needed;
+}
+
+TEST_CASE("ability: rows of one scale, of no scale, and of a scale each") {
+  const int32_t half = 1 << 30;
+  CHECK(ScalesNeeded({5, half, 1, 7, half, 1}) == 1);  // a scale of one
+  CHECK(ScalesNeeded({5, half, 2, 7, half, 2}) == 2);
+  CHECK(ScalesNeeded({5, half + 1, 1, 7, half + 1, 1}) == 2);
+  CHECK(ScalesNeeded({5, half, 1, 7, half, 2}) == 4);
+  CHECK(ScalesNeeded({5, half, 1, 7, half + 1, 1}) == 4);
+  CHECK(ScalesNeeded({5, half, 1, 7, half, 1}, true) == 4);  // not known
+}
+
 }  // namespace
 }  // namespace sluice_test

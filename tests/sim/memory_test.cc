@@ -92,5 +92,26 @@ TEST_CASE("memory: a box ends where its space does, and begins inside of it") {
   CHECK(says(2, 0, 32) == "");
 }
 
+TEST_CASE("memory: a box with holes that has as many bytes as it spans") {
+  Access box = {}, hole = {};
+  sluice_walk_operand_t& o = box.operand;
+  o.dtype = hole.operand.dtype = SLUICE_DTYPE_INT8;
+  const uint32_t extent[] = {1, 2, 2, 2}, stride[] = {8, 3, 3, 1};
+  for (int a = 0; a < 4; ++a) {
+    o.extent[a] = extent[a];
+    o.stride[a] = stride[a];
+    hole.operand.extent[a] = hole.operand.stride[a] = 1;
+  }
+  o.bytes = o.span = 8;  // bytes 0, 1, 3, 4, 6 and 7, two of them twice
+  hole.operand.bytes = hole.operand.span = 1;
+  for (const uint64_t at : {2, 5}) {
+    hole.operand.offset = at;
+    CHECK_FALSE(Overlap(box, hole));
+    CHECK_FALSE(Overlap(hole, box));
+    hole.operand.offset = at + 1;
+    CHECK(Overlap(box, hole));
+  }
+}
+
 }  // namespace
 }  // namespace sluice_test

@@ -249,5 +249,22 @@ TEST_CASE("simulate: turns that are none, and streams that cannot take any") {
   CHECK(Together({broken, ConvCase()}, {}).error_stream == 0);
 }
 
+TEST_CASE("simulate: given states are all of a graph's") {
+  Case c = AppendCase();
+  c.graph.tensors.push_back({{4}, SLUICE_DTYPE_INT8, 4, 0, 0});
+  const Bytes graph = c.Graph();
+  SimulateOptions options;
+  options.graph = graph.data();
+  options.graph_size = graph.size();
+  options.parameters = {1};
+  std::vector<std::vector<uint8_t>> states = {std::vector<uint8_t>(32)};
+  options.state_tensors = &states;
+  CHECK(RunReference(options).error == "state 1 needs 4 bytes");
+  states.emplace_back(4, uint8_t{7});
+  CHECK(RunReference(options).ok);
+  REQUIRE(states.size() == 2);
+  CHECK(states[1] == std::vector<uint8_t>(4, 7));
+}
+
 }  // namespace
 }  // namespace sluice_test
