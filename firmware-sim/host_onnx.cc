@@ -13,6 +13,7 @@ const HostFunction* FindOnnxFunction(const std::string& name) {
     AddOnnxElementwise(&all);
     AddOnnxRows(&all);
     AddOnnxProducts(&all);
+    AddOnnxSums(&all);
     AddOnnxRecurrent(&all);
     AddOnnxImages(&all);
     return all;

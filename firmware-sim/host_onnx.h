@@ -35,6 +35,14 @@
 //       output, of a and of b; ranks are equal}
 //   onnx.Conv, onnx.ConvInteger    x; weight; bias or zero points of x and weight, int32;
 //       see ConvOptionsOfOnnx
+//   onnx.SplitSteps    x; {scale, zero point, whether stored with sign, shape, order of axes}.
+//       Outputs: high byte, low byte (uint8) of the 16-bit numbers, axes in that order
+//   onnx.ScaleSums    int32 sums [outer, inner, channels], one or several; scales; biases; {outer,
+//       channels, inner, factor, weight of each operand}: [outer, channels, inner], floats
+//   onnx.LessZeroPoint    int32 sums [N,P,Q,K], one or several; zero point; sums of the weight
+//       [K,R,S]; the options of onnx.Conv: less the zero point times what lies inside, [N,K,P,Q]
+//   onnx.LessZeroPoints    int32 sums [batch,m,n]; a [batch,m,k]; b [batch,k,n]; zero points of both;
+//       {batch, m, k, n}: less what the zero points add
 //   onnx.AveragePool, onnx.MaxPool    x; {planes, of rows and of columns: in, out, window,
 //       stride, dilation, pad in front; whether padding counts}
 //   onnx.Resize    x; {planes, rows in and out, columns in and out, linear, positions,
@@ -63,6 +71,7 @@ using OnnxRows = std::map<std::string, HostFunction>;
 void AddOnnxElementwise(OnnxRows* rows);
 void AddOnnxRows(OnnxRows* rows);
 void AddOnnxProducts(OnnxRows* rows);
+void AddOnnxSums(OnnxRows* rows);
 void AddOnnxRecurrent(OnnxRows* rows);
 void AddOnnxImages(OnnxRows* rows);
 
@@ -86,6 +95,14 @@ enum ConvOptionsOfOnnx {
   kOnnxPadLeft,
   kOnnxConvOptions
 };
+
+class OnnxOptions;
+// What they say; not checked against operands.
+struct OnnxWindow {
+  int64_t n, c, h, w, k, p, q, r, s, groups, stride_h, stride_w, dilation_h, dilation_w,
+      pad_top, pad_left;
+};
+OnnxWindow OnnxWindowOf(OnnxOptions* options);
 
 constexpr char kOnnxOperands[] = "operands of another number, type or extent";
 

@@ -114,21 +114,7 @@ std::string MatMulInteger(const HostOperands& in, const HostOperands& out) {
   return "";
 }
 
-struct Window {
-  int64_t n, c, h, w, k, p, q, r, s, groups, stride_h, stride_w, dilation_h, dilation_w,
-      pad_top, pad_left;
-};
-
-Window WindowOf(OnnxOptions* o) {
-  Window w = {};
-  int64_t* const fields[] = {
-      &w.n, &w.c, &w.h,      &w.w,        &w.k,        &w.p,          &w.q,
-      &w.r, &w.s, &w.groups, &w.stride_h, &w.stride_w, &w.dilation_h, &w.dilation_w};
-  for (int64_t* field : fields) *field = o->Int(1, 1 << 24);
-  w.pad_top = o->Int(0, 1 << 24);
-  w.pad_left = o->Int(0, 1 << 24);
-  return w;
-}
+using Window = OnnxWindow;
 
 bool Fits(const Window& w, const HostOperands& in, const HostOperands& out) {
   const auto product = [](const Shape& shape) {
@@ -189,7 +175,7 @@ void Convolve(const Window& w, const std::vector<T>& x, const std::vector<T>& f,
 
 std::string Conv(const HostOperands& in, const HostOperands& out) {
   OnnxOptions options(in);
-  const Window w = WindowOf(&options);
+  const Window w = OnnxWindowOf(&options);
   if (!options.Ended() || in.size() != 4 || !Fits(w, in, out) ||
       !IsFloats(in, 0, CountOf(in[0])) || !IsFloats(in, 1, CountOf(in[1])) ||
       !IsFloats(in, 2, w.k)) {
@@ -205,7 +191,7 @@ std::string Conv(const HostOperands& in, const HostOperands& out) {
 
 std::string ConvInteger(const HostOperands& in, const HostOperands& out) {
   OnnxOptions options(in);
-  const Window w = WindowOf(&options);
+  const Window w = OnnxWindowOf(&options);
   std::vector<int64_t> x, f;
   if (!options.Ended() || in.size() != 5 || !Fits(w, in, out) || CountOf(in[2]) != 1 ||
       (CountOf(in[3]) != 1 && CountOf(in[3]) != w.k) ||
@@ -220,6 +206,17 @@ std::string ConvInteger(const HostOperands& in, const HostOperands& out) {
 }
 
 }  // namespace
+
+OnnxWindow OnnxWindowOf(OnnxOptions* o) {
+  OnnxWindow w = {};
+  int64_t* const fields[] = {
+      &w.n, &w.c, &w.h,      &w.w,        &w.k,        &w.p,          &w.q,
+      &w.r, &w.s, &w.groups, &w.stride_h, &w.stride_w, &w.dilation_h, &w.dilation_w};
+  for (int64_t* field : fields) *field = o->Int(1, 1 << 24);
+  w.pad_top = o->Int(0, 1 << 24);
+  w.pad_left = o->Int(0, 1 << 24);
+  return w;
+}
 
 void AddOnnxProducts(OnnxRows* rows) {
   OnnxRows& r = *rows;

@@ -7,16 +7,12 @@
 #include "import/error.h"
 #include "import/onnx/onnx_lowering.h"
 #include "import/onnx/onnx_numbers.h"
+#include "import/onnx/onnx_windows.h"
 
 namespace sluice::import {
 namespace {
 
 constexpr double kSpread = 32, kWeightSpread = 74;  // RMS of seeded numbers, in steps
-
-// One spatial axis.
-struct Axis {
-  int32_t in, out, window, stride, dilation, before, after;
-};
 
 Axis AxisAt(const OnnxNode& node, size_t i, size_t spatial, int64_t in, int64_t out,
             int64_t window) {
@@ -52,11 +48,7 @@ Axis AxisAt(const OnnxNode& node, size_t i, size_t spatial, int64_t in, int64_t 
           static_cast<int32_t>(after)};
 }
 
-// Height and width. A single spatial axis counts as the width.
-struct Frame {
-  Axis h, w;
-};
-constexpr Axis kPoint = {1, 1, 1, 1, 1, 0, 0};
+}  // namespace
 
 Frame FrameOf(const OnnxNode& node, const std::vector<int64_t>& in,
               const std::vector<int64_t>& out, const std::vector<int64_t>& window) {
@@ -70,7 +62,6 @@ Frame FrameOf(const OnnxNode& node, const std::vector<int64_t>& in,
   return {AxisAt(node, 0, spatial, in[2], out[2], window[0]), last};
 }
 
-// N H W C of a value with two or one spatial axes.
 Dims ImageDims(const std::vector<int64_t>& shape) {
   std::vector<int64_t> four = shape;
   if (four.size() == 3) four.insert(four.begin() + 2, 1);
@@ -97,6 +88,8 @@ std::vector<int32_t> ConvAttributes(const Frame& f, int32_t groups, const Number
   a[SLUICE_CONV_ROUNDING] = 1;
   return a;
 }
+
+namespace {
 
 // The operands of a product of an activation and a constant weight.
 struct Product {

@@ -9,6 +9,7 @@
 
 #include "import/error.h"
 #include "import/onnx/onnx_lowering.h"
+#include "import/onnx/onnx_sums.h"
 
 namespace sluice::import {
 namespace {
@@ -635,6 +636,18 @@ void Recurrent(OnnxLowering* to, const OnnxNode& node) {
 
 using Maker = void (*)(OnnxLowering*, const OnnxNode&);
 
+// A product whose sums a unit computes, or else the host.
+template <Maker otherwise>
+void ByUnitOr(OnnxLowering* to, const OnnxNode& node) {
+  const OnnxMark mark = MarkOf(*to);
+  try {
+    if (to->computes_floats) return LowerOnnxSums(to, node);
+  } catch (const Unsupported&) {
+    Rewind(to, mark);
+  }
+  otherwise(to, node);
+}
+
 struct Entry {
   Maker make;
   std::vector<const char*> ops;
@@ -660,11 +673,11 @@ std::vector<Entry> HostEntries() {
         "SimplifiedLayerNormalization", "com.microsoft.SimplifiedLayerNormalization"}},
       {BatchNorm, {"BatchNormalization"}},
       {Lrn, {"LRN"}},
-      {Matmul, {"MatMul", "Gemm"}},
-      {Convolution, {"Conv"}},
+      {ByUnitOr<Matmul>, {"MatMul", "Gemm"}},
+      {ByUnitOr<Convolution>, {"Conv"}},
       {TransposedConvolution, {"ConvTranspose"}},
       {Pool, {"AveragePool", "MaxPool", "com.microsoft.QLinearAveragePool"}},
-      {IntegerProduct, {"MatMulInteger", "ConvInteger"}},
+      {ByUnitOr<IntegerProduct>, {"MatMulInteger", "ConvInteger"}},
       {DynamicQuantise, {"DynamicQuantizeLinear"}},
       {Cast, {"Cast"}},
       {Recurrent, {"LSTM", "GRU"}},

@@ -64,36 +64,31 @@ std::vector<float> RealsOf(const OnnxLowering& to, int index) {
   return reals;
 }
 
-// The one scale and zero point of a node that quantises to, or from, 16 bits.
-void WideSteps(const OnnxLowering& to, const OnnxNode& node, float* scale,
-               int32_t* zero) {
+}  // namespace
+
+WideNumbers WideNumbersOf(const OnnxLowering& to, const OnnxNode& node) {
+  WideNumbers wide = {0, 0, true};
   const OnnxValue& scales = InputOf(to, node, 1);
   Require(scales.has_data && scales.type == kOnnxFloat && scales.data.size() == 4,
           "per-axis quantisation of an activation");
-  std::memcpy(scale, scales.data.data(), 4);
-  if (!(*scale > 0) || !std::isfinite(*scale)) {
+  std::memcpy(&wide.scale, scales.data.data(), 4);
+  if (!(wide.scale > 0) || !std::isfinite(wide.scale)) {
     throw Error(Fault::kBadInput, "node " + node.name + " (" + node.op +
                                       ") has a scale that is not above 0 and finite");
   }
-  *zero = 0;
-  if (!HasInput(node, 2)) return;
+  wide.is_signed = StoredType(to, node) == kOnnxInt16;
+  if (!HasInput(node, 2)) return wide;
   const OnnxValue& stored = InputOf(to, node, 2);
   Require(stored.has_data && stored.data.size() == 2,
           "a zero point that is no stored constant");
-  *zero = StoredAt(stored, 0);
+  wide.zero = StoredAt(stored, 0);
+  return wide;
 }
-
-}  // namespace
 
 // Floats hold what the 16-bit numbers stand for: each is the number of steps times the
 // scale, which is what the model's DequantizeLinear computes from the stored number.
 void LowerOnnxWideQuantise(OnnxLowering* to, const OnnxNode& node) {
-  float scale = 0;
-  int32_t zero = 0;
-  WideSteps(*to, node, &scale, &zero);
-  const bool is_signed =
-      (HasInput(node, 2) ? InputOf(*to, node, 2).type
-                         : node.Int("output_dtype", kOnnxInt16)) == kOnnxInt16;
+  const auto [scale, zero, is_signed] = WideNumbersOf(*to, node);
   const uint32_t in = FloatsOf(to, InputIndex(node, 0));
   const uint32_t out = NewFloats(to, node);
   AddHost(to, OutputOf(*to, node).name, "RoundToSteps",
@@ -109,12 +104,11 @@ void LowerOnnxWideQuantise(OnnxLowering* to, const OnnxNode& node) {
 }
 
 void LowerOnnxWideDequantise(OnnxLowering* to, const OnnxNode& node) {
-  float scale = 0;
-  int32_t zero = 0;
-  WideSteps(*to, node, &scale, &zero);
+  const WideNumbers wide = WideNumbersOf(*to, node);
   OnnxPlace place = PlaceOf(to, InputIndex(node, 0));
-  Require(place.numbers.wide_scale == scale && place.numbers.wide_zero == zero,
-          "16-bit numbers that are dequantised by another scale or zero point");
+  Require(
+      place.numbers.wide_scale == wide.scale && place.numbers.wide_zero == wide.zero,
+      "16-bit numbers that are dequantised by another scale or zero point");
   place.numbers.wide_scale = 0;
   place.numbers.wide_zero = 0;
   SetPlace(to, node.outputs[0], place);

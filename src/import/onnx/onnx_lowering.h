@@ -123,8 +123,19 @@ OnnxConstant QuantisedBy(const OnnxLowering& self, const OnnxNode& node, size_t 
 // Scale and zero point given as two constant inputs.
 Numbers ScaleAndZero(const OnnxLowering& self, const OnnxNode& node, size_t scale,
                      size_t zero);
+// Integers of a zero point, which must be stored.
+std::vector<int64_t> StoredIntegers(const OnnxValue& value);
+// The type of the integers that the node quantises to, or dequantises.
+int StoredType(const OnnxLowering& self, const OnnxNode& node);
 // Whether the node quantises to 16 bits, or dequantises such numbers.
 bool IsWide(const OnnxLowering& self, const OnnxNode& node);
+// The one scale and zero point of such a node.
+struct WideNumbers {
+  float scale;
+  int32_t zero;
+  bool is_signed;
+};
+WideNumbers WideNumbersOf(const OnnxLowering& self, const OnnxNode& node);
 // Scales and zero points of input 0 and output 0. A QLinear operator has them as inputs;
 // for other operators they come from PlaceOf and TargetOf.
 struct OnnxEnds {

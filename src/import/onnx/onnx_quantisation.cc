@@ -45,7 +45,17 @@ void RequireOneForEach(const OnnxConstant& constant) {
                                     " slices of axis " + std::to_string(axis));
 }
 
-std::vector<int64_t> Zeros(const OnnxValue& value) {
+}  // namespace
+
+// Without a zero point an attribute or the input tells the type.
+int StoredType(const OnnxLowering& self, const OnnxNode& node) {
+  if (HasInput(node, 2)) return InputOf(self, node, 2).type;
+  if (node.op == "DequantizeLinear" && InputOf(self, node, 0).type != 0)
+    return InputOf(self, node, 0).type;
+  return static_cast<int>(node.Int("output_dtype", kOnnxUint8));
+}
+
+std::vector<int64_t> StoredIntegers(const OnnxValue& value) {
   if (!value.has_data) {
     throw Unsupported("zero point " + value.name + ", which is no stored constant");
   }
@@ -72,16 +82,6 @@ std::vector<int64_t> Zeros(const OnnxValue& value) {
   return zeros;
 }
 
-// Without a zero point an attribute or the input tells the type.
-int StoredType(const OnnxLowering& self, const OnnxNode& node) {
-  if (HasInput(node, 2)) return InputOf(self, node, 2).type;
-  if (node.op == "DequantizeLinear" && InputOf(self, node, 0).type != 0)
-    return InputOf(self, node, 0).type;
-  return static_cast<int>(node.Int("output_dtype", kOnnxUint8));
-}
-
-}  // namespace
-
 Numbers ScaleAndZero(const OnnxLowering& self, const OnnxNode& node, size_t scale,
                      size_t zero) {
   Numbers numbers;
@@ -99,7 +99,7 @@ Numbers ScaleAndZero(const OnnxLowering& self, const OnnxNode& node, size_t scal
       throw Unsupported("quantisation to " + OnnxTypeName(value.type));
     }
     numbers.dtype = value.type == kOnnxInt8 ? SLUICE_DTYPE_INT8 : SLUICE_DTYPE_UINT8;
-    const std::vector<int64_t> zeros = Zeros(value);
+    const std::vector<int64_t> zeros = StoredIntegers(value);
     Require(zeros.size() == 1, "per-axis quantisation of an activation");
     numbers.affine.zero = static_cast<int32_t>(zeros[0]);
   } else {
@@ -198,7 +198,7 @@ OnnxConstant ConstantOf(const OnnxLowering& self, int index) {
   if (node.Int("block_size", 0) != 0) return constant;
   constant.stored = &InputOf(self, node, 0);
   constant.scales = ScalesOf(InputOf(self, node, 1));
-  if (HasInput(node, 2)) constant.zeros = Zeros(InputOf(self, node, 2));
+  if (HasInput(node, 2)) constant.zeros = StoredIntegers(InputOf(self, node, 2));
   constant.zeros.resize(constant.scales.size(), 0);
   if (constant.scales.size() > 1) {
     constant.axis = AxisOf(*constant.stored, node.Int("axis", 1));
@@ -215,7 +215,7 @@ OnnxConstant QuantisedBy(const OnnxLowering& self, const OnnxNode& node, size_t 
     return constant;
   constant.stored = &InputOf(self, node, at);
   constant.scales = ScalesOf(InputOf(self, node, scale));
-  if (HasInput(node, zero)) constant.zeros = Zeros(InputOf(self, node, zero));
+  if (HasInput(node, zero)) constant.zeros = StoredIntegers(InputOf(self, node, zero));
   constant.zeros.resize(constant.scales.size(), 0);
   const bool columns = node.op == "QLinearMatMul" ||
                        (node.op == "com.microsoft.QGemm" && node.Int("transB", 0) == 0);

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX: products of a constant whose 32-bit sums a unit computes.
+#include <algorithm>
+#include <cstring>
+
+#include "import/error.h"
+#include "import/onnx/onnx_sums.h"
+#include "import/onnx/onnx_windows.h"
+
+namespace sluice::import {
+namespace {
+
+using Shape = std::vector<int64_t>;
+
+// A convolution, or a product of rows by a matrix.
+struct Geometry {
+  uint16_t op;
+  AxisOrder order, weight_order;
+  Dims in, out, weight;
+  std::vector<int32_t> attributes;
+  int64_t terms;  // of a sum
+  int axis;       // of the weight's channels
+  Scaling scaling;
+};
+
+void SetWhole(std::vector<int32_t>* attributes, int32_t zero_a, int32_t zero_b) {
+  auto& a = *attributes;
+  a[SLUICE_CONV_INPUT_ZERO] = zero_a;
+  a[SLUICE_CONV_WEIGHT_ZERO] = zero_b;
+  a[SLUICE_CONV_OUTPUT_ZERO] = 0;
+  a[SLUICE_CONV_ACT_MIN] = INT32_MIN;
+  a[SLUICE_CONV_ACT_MAX] = INT32_MAX;
+}
+
+Geometry ConvGeometry(OnnxLowering* to, const OnnxNode& node) {
+  const Shape &in = ShapeOf(InputOf(*to, node, 0)), &w = ShapeOf(InputOf(*to, node, 1)),
+              &out = ShapeOf(OutputOf(*to, node));
+  Require(w.size() == in.size() && in.size() >= 3, "a weight of another rank");
+  const Frame frame = FrameOf(node, in, out, Shape(w.begin() + 2, w.end()));
+  const int64_t groups = node.Int("group", 1);
+  Require(groups >= 1 && in[1] == w[1] * groups && out[1] == w[0] &&
+              w[0] % groups == 0 && in[0] == out[0],
+          "a weight that does not fit the channels");
+  const bool depthwise = groups > 1 && w[1] == 1;
+  const int32_t k = ProductOfAxes(w, 0, 1);
+  Geometry g = {};
+  g.op = depthwise ? SLUICE_OP_DEPTHWISE_CONV : SLUICE_OP_CONV;
+  g.order = g.weight_order = ChannelsLast(in.size());
+  g.weight = {k, frame.h.window, frame.w.window, ProductOfAxes(w, 1, 2)};
+  if (depthwise) {
+    g.weight_order = Straight(in.size());
+    std::rotate(g.weight_order.begin(), g.weight_order.begin() + 1,
+                g.weight_order.end());
+    g.weight = {1, frame.h.window, frame.w.window, k};
+  }
+  g.in = ImageDims(in);
+  g.out = ImageDims(out);
+  g.attributes = ConvAttributes(frame, depthwise ? 0 : static_cast<int32_t>(groups),
+                                Numbers(), 0, Numbers());
+  g.terms = w[1] * frame.h.window * frame.w.window;
+  g.scaling.outer = g.out[0];
+  g.scaling.channels = k;
+  g.scaling.inner = ProductOfAxes(out, 2, out.size());
+  return g;
+}
+
+Geometry RowsGeometry(OnnxLowering* to, const OnnxNode& node) {
+  const Shape &in = ShapeOf(InputOf(*to, node, 0)), &w = ShapeOf(InputOf(*to, node, 1)),
+              &out = ShapeOf(OutputOf(*to, node));
+  Require(node.Int("transA", 0) == 0, "a transposed first operand");
+  Require(node.Float("alpha", 1) == 1 && node.Float("beta", 1) == 1,
+          "factors other than 1");
+  const bool transposed = node.Int("transB", 0) != 0;
+  Require(w.size() == 2 && in.size() >= 2 && out.size() == in.size(),
+          "a weight that does not have two axes");
+  const size_t depth = transposed ? 1 : 0, units = 1 - depth;
+  Require(in.back() == w[depth] && out.back() == w[units] &&
+              std::equal(in.begin(), in.end() - 1, out.begin()),
+          "extents that do not fit the weight");
+  Geometry g = {};
+  g.op = SLUICE_OP_FULLY_CONNECTED;
+  g.axis = static_cast<int>(units);
+  g.order = Straight(in.size());
+  g.weight_order = transposed ? AxisOrder{0, 1} : AxisOrder{1, 0};
+  g.weight = {ProductOfAxes(w, units, units + 1), ProductOfAxes(w, depth, depth + 1)};
+  g.in = DimsIn(in, g.order);
+  g.out = DimsIn(out, g.order);
+  g.attributes.assign(SLUICE_CONV_ATTRIBUTES, 0);
+  g.attributes[SLUICE_CONV_ROUNDING] = 1;
+  g.terms = w[depth];
+  g.scaling.outer = ProductOfAxes(out, 0, out.size() - 1);
+  g.scaling.channels = g.weight[0];
+  g.scaling.inner = 1;
+  return g;
+}
+
+std::vector<Part> SumsBy(OnnxLowering* to, const OnnxNode& node, const Geometry& g,
+                         const Terms& a, const Terms& b) {
+  RequireFewTerms(g.terms);
+  const uint32_t parameters = WholeSums(to, node.name, g.scaling.channels);
+  return SumsOf(to, node, a, b, g.out,
+                [&](const Part& first, const Part& second, uint32_t sums) {
+                  std::vector<int32_t> attributes = g.attributes;
+                  SetWhole(&attributes, first.zero, second.zero);
+                  AddLayer(to, node.name, g.op,
+                           {first.tensor, second.tensor, parameters}, sums, attributes);
+                });
+}
+
+// Sums that become floats.
+void RealProduct(OnnxLowering* to, const OnnxNode& node, Geometry g) {
+  const OnnxConstant constant = ConstantOf(*to, InputIndex(node, 1));
+  Require(constant.scales.size() <= 1 || constant.axis == g.axis,
+          "a weight quantised along another axis than output channels");
+  const Terms a = TermsOf(to, InputIndex(node, 0), g.order, g.in);
+  const Terms b =
+      TermsOf(to, InputOf(*to, node, 1).name, constant, g.weight_order, g.weight);
+  g.scaling.scale = a.scales[0];
+  g.scaling.scales = b.scales;
+  g.scaling.bias = kNoTensor;
+  if (HasInput(node, 2)) {
+    const Shape& bias = ShapeOf(InputOf(*to, node, 2));
+    const int64_t count = ElementsOf(bias);
+    Require(count == 1 ||
+                (count == g.scaling.channels && bias.back() == g.scaling.channels),
+            "a bias that is not one number for each channel");
+    g.scaling.bias = FloatsOf(to, node.inputs[2]);
+  }
+  const std::vector<Part> sums = SumsBy(to, node, g, a, b);
+  ScaleSums(to, node, sums, g.scaling, NewFloats(to, node));
+}
+
+// For each channel and place of the window the sum of the weight, less its zero point, over
+// the channels that are added up.
+std::vector<int32_t> WindowSums(const OnnxConstant& weight, bool conv) {
+  const Shape& shape = ShapeOf(*weight.stored);
+  const size_t outer = static_cast<size_t>(conv ? shape[0] : 1);
+  const size_t summed = static_cast<size_t>(conv ? shape[1] : shape[0]);
+  const size_t inner = weight.stored->data.size() / outer / summed;
+  std::vector<int32_t> sums(outer * inner, 0);
+  for (size_t i = 0; i < weight.stored->data.size(); ++i) {
+    const uint8_t byte = weight.stored->data[i];
+    const size_t k = i / inner / summed, place = i % inner;
+    const size_t channel = conv ? k : place;
+    sums[k * inner + place] +=
+        (weight.stored->type == kOnnxInt8 ? static_cast<int8_t>(byte) : byte) -
+        static_cast<int32_t>(weight.zeros[channel % weight.zeros.size()]);
+  }
+  return sums;
+}
+
+// How the host finds which places of the weight lie inside the input.
+std::vector<int32_t> WindowOptions(const Geometry& g) {
+  if (g.op == SLUICE_OP_FULLY_CONNECTED) {
+    return {
+        g.scaling.outer, 1, 1, 1, g.scaling.channels, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0};
+  }
+  const auto at = [&](int i) { return g.attributes[static_cast<size_t>(i)]; };
+  return {g.in[0],
+          1,
+          g.in[1],
+          g.in[2],
+          g.scaling.channels,
+          g.out[1],
+          g.out[2],
+          g.weight[1],
+          g.weight[2],
+          1,
+          at(SLUICE_CONV_STRIDE_H),
+          at(SLUICE_CONV_STRIDE_W),
+          at(SLUICE_CONV_DILATION_H),
+          at(SLUICE_CONV_DILATION_W),
+          at(SLUICE_CONV_PAD_TOP),
+          at(SLUICE_CONV_PAD_LEFT)};
+}
+
+// MatMulInteger and ConvInteger: the zero point of the first operand is known at run time. The
+// unit leaves it out; the host subtracts it as often as the weights say.
+void IntegerProduct(OnnxLowering* to, const OnnxNode& node, const Geometry& g) {
+  const OnnxValue &input = InputOf(*to, node, 0), &weight = InputOf(*to, node, 1);
+  Require(OnnxTypeBytes(input.type) == 1, "operands that are not 8 bit");
+  OnnxConstant constant;
+  if (weight.has_data) constant.stored = &weight;
+  constant.scales = {1};
+  constant.axis = g.axis;
+  constant.zeros = {0};
+  if (HasInput(node, 3)) constant.zeros = StoredIntegers(InputOf(*to, node, 3));
+  Require(constant.zeros.size() == 1 ||
+              static_cast<int32_t>(constant.zeros.size()) == g.scaling.channels,
+          "zero points of another extent");
+  Require(!HasInput(node, 2) || ElementsOf(ShapeOf(InputOf(*to, node, 2))) == 1,
+          "zero points of another extent");
+  const Terms a = {{{TensorAs(to, node.inputs[0], g.order, g.in), 0, 1}}, {1}};
+  const Terms b = TermsOf(to, weight.name, constant, g.weight_order, g.weight);
+  const std::vector<Part> sums = SumsBy(to, node, g, a, b);
+  const std::vector<int32_t> inside =
+      WindowSums(constant, g.op != SLUICE_OP_FULLY_CONNECTED);
+  std::vector<uint32_t> inputs;
+  for (const Part& part : sums) inputs.push_back(part.tensor);
+  inputs.push_back(HasInput(node, 2) ? PlainTensor(to, node.inputs[2])
+                                     : IntegerConstant(to, node.name + "/zero", {0}));
+  inputs.push_back(IntegerConstant(to, node.name + "/inside", inside));
+  const Shape& out = ShapeOf(OutputOf(*to, node));
+  const AxisOrder order = Straight(out.size());
+  const uint32_t ofmap =
+      NewOutput(to, node, 0, order, DimsIn(out, order), SumNumbers());
+  AddHost(to, node.name, "LessZeroPoint", {inputs, WindowOptions(g), {ofmap}}, 0);
+}
+
+}  // namespace
+
+void LowerOnnxSums(OnnxLowering* to, const OnnxNode& node) {
+  Require(InputOf(*to, node, 1).constant, "a weight that is computed at run time");
+  const bool conv = node.op == "Conv" || node.op == "ConvInteger";
+  const Geometry g = conv ? ConvGeometry(to, node) : RowsGeometry(to, node);
+  const bool integers = node.op == "ConvInteger" || node.op == "MatMulInteger";
+  if (integers) return IntegerProduct(to, node, g);
+  RealProduct(to, node, g);
+}
+
+}  // namespace sluice::import

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/onnx/onnx_sums.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "import/error.h"
+
+namespace sluice::import {
+namespace {
+
+bool IsEightBit(int type) { return type == kOnnxInt8 || type == kOnnxUint8; }
+
+// The floats of a 16-bit value as a high and a low byte, in another layout.
+Terms SplitWide(OnnxLowering* to, int value, const OnnxNode& node,
+                const AxisOrder& order, const Dims& dims) {
+  const WideNumbers wide = WideNumbersOf(*to, node);
+  const uint32_t floats = FloatsOf(to, value);
+  const std::string name = ValueOf(*to, value).name + "/part";
+  Terms terms;
+  std::vector<uint32_t> parts;
+  const int32_t high = wide.zero >> 8, low = wide.zero - high * 256;
+  for (size_t i = 0; i < 2; ++i) {
+    Numbers numbers;
+    const bool has_sign = i == 0 && wide.is_signed;
+    numbers.dtype = has_sign ? SLUICE_DTYPE_INT8 : SLUICE_DTYPE_UINT8;
+    parts.push_back(NewTensor(to, name + std::to_string(i), dims, numbers));
+    terms.parts.push_back({parts.back(), i == 0 ? high : low, i == 0 ? 256.0f : 1.0f});
+  }
+  std::vector<int32_t> options = {FloatBits(wide.scale), wide.zero,
+                                  wide.is_signed ? 1 : 0};
+  AppendShape(ShapeOf(ValueOf(*to, value)), order.size(), &options);
+  options.insert(options.end(), order.begin(), order.end());
+  AddHost(to, name, "SplitSteps", {{floats}, options, parts}, 0);
+  terms.scales = {wide.scale};
+  return terms;
+}
+
+// A weight less its zero point for each slice of an axis, as one or two tensors of int8.
+std::vector<Bytes> Centred(const OnnxConstant& constant) {
+  const OnnxValue& stored = *constant.stored;
+  const std::vector<int64_t>& shape = ShapeOf(stored);
+  const size_t axis = static_cast<size_t>(constant.axis);
+  size_t inner = 1;
+  for (size_t a = axis + 1; a < shape.size(); ++a)
+    inner *= static_cast<size_t>(shape[a]);
+  std::vector<int> numbers;
+  bool whole = true;
+  for (size_t i = 0; i < stored.data.size(); ++i) {
+    const uint8_t byte = stored.data[i];
+    const int64_t zero = constant.zeros[i / inner % constant.zeros.size()];
+    const int number = (stored.type == kOnnxInt8 ? static_cast<int8_t>(byte) : byte) -
+                       static_cast<int>(zero);
+    Require(number >= -255 && number <= 255, "zero points out of range");
+    whole &= number >= -128 && number <= 127;
+    numbers.push_back(number);
+  }
+  std::vector<Bytes> parts(whole ? 1 : 2);
+  for (const int number : numbers) {
+    const int first = std::clamp(number, -128, 127);
+    parts[0].push_back(static_cast<uint8_t>(first));
+    // Between -127 and 128: stored one lower, with the zero point -1.
+    if (!whole) parts[1].push_back(static_cast<uint8_t>(number - first - 1));
+  }
+  return parts;
+}
+
+}  // namespace
+
+Numbers SumNumbers() {
+  Numbers numbers;
+  numbers.dtype = SLUICE_DTYPE_INT32;
+  return numbers;
+}
+
+void RequireFewTerms(int64_t terms) {
+  Require(terms <= 32768, "sums of more than 32768 products");
+}
+
+Terms TermsOf(OnnxLowering* to, int value, const AxisOrder& order, const Dims& dims) {
+  const int producer = ValueOf(*to, value).producer;
+  if (producer >= 0 && !ValueOf(*to, value).constant) {
+    const OnnxNode& node = to->model.nodes[static_cast<size_t>(producer)];
+    if (node.op == "DequantizeLinear" && IsWide(*to, node)) {
+      return SplitWide(to, value, node, order, dims);
+    }
+  }
+  const uint32_t tensor = TensorAs(to, value, order, dims);
+  const Numbers numbers = PlaceOf(to, value).numbers;
+  Require(
+      numbers.known && !numbers.floats &&
+          (numbers.dtype == SLUICE_DTYPE_INT8 || numbers.dtype == SLUICE_DTYPE_UINT8),
+      "an operand that is not quantised");
+  return {{{tensor, numbers.affine.zero, 1}}, {numbers.affine.scale}};
+}
+
+Terms TermsOf(OnnxLowering* to, const std::string& name, const OnnxConstant& constant,
+              const AxisOrder& order, const Dims& dims) {
+  Require(constant.stored != nullptr && IsEightBit(constant.stored->type) &&
+              constant.stored->data.size() ==
+                  static_cast<size_t>(ElementsOf(ShapeOf(*constant.stored))),
+          "a weight that is no quantised constant");
+  Terms terms;
+  terms.scales = constant.scales;
+  const std::vector<int64_t>& zeros = constant.zeros;
+  if (std::all_of(zeros.begin(), zeros.end(),
+                  [&](int64_t zero) { return zero == zeros[0]; })) {
+    const Bytes bytes = Permuted(*constant.stored, order);
+    const bool has_sign = constant.stored->type == kOnnxInt8;
+    const uint32_t tensor =
+        to->graph.AddConstant(name, has_sign ? SLUICE_DTYPE_INT8 : SLUICE_DTYPE_UINT8,
+                              dims, bytes.data(), bytes.size());
+    const int32_t zero = zeros.empty() ? 0 : static_cast<int32_t>(zeros[0]);
+    terms.parts.push_back({tensor, zero, 1});
+    return terms;
+  }
+  OnnxValue part;
+  part.type = kOnnxInt8;
+  part.has_shape = true;
+  part.dims = constant.stored->dims;
+  for (Bytes& bytes : Centred(constant)) {
+    const int32_t zero = terms.parts.empty() ? 0 : -1;
+    part.data = std::move(bytes);
+    const Bytes permuted = Permuted(part, order);
+    const std::string full = name + "/part" + std::to_string(terms.parts.size());
+    terms.parts.push_back({to->graph.AddConstant(full, SLUICE_DTYPE_INT8, dims,
+                                                 permuted.data(), permuted.size()),
+                           zero, 1});
+  }
+  return terms;
+}
+
+std::vector<Part> SumsOf(OnnxLowering* to, const OnnxNode& node, const Terms& a,
+                         const Terms& b, const Dims& dims, const MakeSums& make) {
+  std::vector<Part> sums;
+  for (const Part& first : a.parts) {
+    for (const Part& second : b.parts) {
+      const std::string name = node.name + "/sums" + std::to_string(sums.size());
+      const uint32_t tensor = NewTensor(to, name, dims, SumNumbers());
+      make(first, second, tensor);
+      sums.push_back({tensor, 0, first.weight * second.weight});
+    }
+  }
+  return sums;
+}
+
+uint32_t WholeSums(OnnxLowering* to, const std::string& name, int32_t channels) {
+  to->graph.NeedRows(static_cast<size_t>(channels));
+  std::vector<int32_t> rows;
+  for (int32_t k = 0; k < channels; ++k) rows.insert(rows.end(), {0, 1 << 30, 1});
+  return to->graph.AddConstant(name + "/parameters", SLUICE_DTYPE_INT32, {channels, 3},
+                               rows.data(), rows.size() * 4);
+}
+
+void ScaleSums(OnnxLowering* to, const OnnxNode& node, const std::vector<Part>& sums,
+               const Scaling& scaling, uint32_t floats) {
+  const std::string& name = OutputOf(*to, node).name;
+  const auto count = [](const std::vector<float>& list) {
+    return Dims{static_cast<int32_t>(list.size())};
+  };
+  std::vector<int32_t> options = {scaling.outer, scaling.channels, scaling.inner,
+                                  FloatBits(scaling.scale)};
+  std::vector<uint32_t> inputs;
+  for (const Part& part : sums) {
+    inputs.push_back(part.tensor);
+    options.push_back(FloatBits(part.weight));
+  }
+  inputs.push_back(
+      FloatConstant(to, name + "/scales", count(scaling.scales), scaling.scales));
+  inputs.push_back(scaling.bias != kNoTensor
+                       ? scaling.bias
+                       : FloatConstant(to, name + "/bias", {1}, {0.0f}));
+  CountRounded(to, node, kFloatSums);
+  AddHost(to, node.name, "ScaleSums", {inputs, options, {floats}}, 0);
+}
+
+}  // namespace sluice::import
