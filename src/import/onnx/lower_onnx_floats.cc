@@ -257,53 +257,6 @@ void Lrn(OnnxLowering* to, const OnnxNode& node) {
 
 // ---- products
 
-void Matmul(OnnxLowering* to, const OnnxNode& node) {
-  const int a = InputIndex(node, 0), b = InputIndex(node, 1);
-  const Shape &sa = ShapeOf(ValueOf(*to, a)), &out = ShapeOf(OutputOf(*to, node));
-  const bool vector = sa.size() == 1 || ShapeOf(ValueOf(*to, b)).size() == 1;
-  if (node.op == "MatMul" && vector) return LowerOnnxComposed(to, node);
-  Shape sb = ShapeOf(ValueOf(*to, b));
-  AxisOrder order = Straight(sb.size());
-  if (node.op == "Gemm") {
-    Require(sb.size() == 2, "a weight that does not have two axes");
-    Require(node.Int("transA", 0) == 0, "a transposed first operand");
-    Require(node.Float("alpha", 1) == 1 && node.Float("beta", 1) == 1,
-            "factors other than 1");
-    if (node.Int("transB", 0) != 0) {
-      std::swap(order[0], order[1]);
-      std::swap(sb[0], sb[1]);
-    }
-  }
-  const Options options = MatrixOptions(out, sa, sb);
-  const uint32_t first = FloatsOf(to, a), second = FloatsOf(to, b, order);
-  const uint64_t work = SizeOf(out) * static_cast<uint64_t>(sa.back());
-  Say(to, node, node.op);
-  const bool biased = node.op == "Gemm" && HasInput(node, 2);
-  const uint32_t ofmap = NewFloats(to, node);
-  if (!biased) {
-    return AddHost(to, node.name, "MatMul", {{first, second}, options, {ofmap}}, work);
-  }
-  const Dims dims = to->graph.tensors()[ofmap].dims;
-  Numbers numbers;
-  numbers.floats = true;
-  numbers.dtype = SLUICE_DTYPE_INT32;
-  const uint32_t product = NewTensor(to, node.name + "/product", dims, numbers);
-  AddHost(to, node.name + "/product", "MatMul", {{first, second}, options, {product}},
-          work);
-  Options sum;
-  AppendShape(out, out.size(), &sum);
-  AppendShape(out, out.size(), &sum);
-  const Shape& bias = ShapeOf(InputOf(*to, node, 2));
-  Require(bias.size() <= out.size(), "a bias of higher rank");
-  for (size_t i = 0; i < bias.size(); ++i) {
-    Require(bias[i] == 1 || bias[i] == out[out.size() - bias.size() + i],
-            "a bias that does not broadcast");
-  }
-  AppendShape(bias, out.size(), &sum);
-  AddHost(to, node.name, "Add", {{product, FloatsOf(to, node.inputs[2])}, sum, {ofmap}},
-          0);
-}
-
 int64_t At(const OnnxNode& node, const char* name, size_t i, size_t count,
            int64_t otherwise) {
   const std::vector<int64_t> list = node.Ints(name, Shape(count, otherwise));
@@ -636,16 +589,30 @@ void Recurrent(OnnxLowering* to, const OnnxNode& node) {
 
 using Maker = void (*)(OnnxLowering*, const OnnxNode&);
 
-// A product whose sums a unit computes, or else the host.
-template <Maker otherwise>
-void ByUnitOr(OnnxLowering* to, const OnnxNode& node) {
+// False: `make` cannot lower the node, and nothing has changed.
+bool Lowers(OnnxLowering* to, const OnnxNode& node, Maker make) {
   const OnnxMark mark = MarkOf(*to);
   try {
-    if (to->computes_floats) return LowerOnnxSums(to, node);
+    if (to->computes_floats) make(to, node);
+    return to->computes_floats;
   } catch (const Unsupported&) {
     Rewind(to, mark);
   }
-  otherwise(to, node);
+  return false;
+}
+
+// Products whose sums a unit computes, or else the host.
+void AnyProduct(OnnxLowering* to, const OnnxNode& node) {
+  const bool plain = node.op == "MatMul" || node.op == "Gemm";
+  if (!plain || !Lowers(to, node, LowerOnnxSums)) LowerOnnxContraction(to, node);
+}
+void AnyConvolution(OnnxLowering* to, const OnnxNode& node) {
+  if (!Lowers(to, node, LowerOnnxSums)) Convolution(to, node);
+}
+void AnyIntegerProduct(OnnxLowering* to, const OnnxNode& node) {
+  if (Lowers(to, node, LowerOnnxSums)) return;
+  if (node.op == "MatMulInteger" && Lowers(to, node, LowerOnnxContraction)) return;
+  IntegerProduct(to, node);
 }
 
 struct Entry {
@@ -673,11 +640,13 @@ std::vector<Entry> HostEntries() {
         "SimplifiedLayerNormalization", "com.microsoft.SimplifiedLayerNormalization"}},
       {BatchNorm, {"BatchNormalization"}},
       {Lrn, {"LRN"}},
-      {ByUnitOr<Matmul>, {"MatMul", "Gemm"}},
-      {ByUnitOr<Convolution>, {"Conv"}},
+      {AnyProduct,
+       {"MatMul", "Gemm", "Einsum", "com.microsoft.FusedMatMul", "QLinearMatMul",
+        "com.microsoft.QGemm"}},
+      {AnyConvolution, {"Conv"}},
       {TransposedConvolution, {"ConvTranspose"}},
       {Pool, {"AveragePool", "MaxPool", "com.microsoft.QLinearAveragePool"}},
-      {ByUnitOr<IntegerProduct>, {"MatMulInteger", "ConvInteger"}},
+      {AnyIntegerProduct, {"MatMulInteger", "ConvInteger"}},
       {DynamicQuantise, {"DynamicQuantizeLinear"}},
       {Cast, {"Cast"}},
       {Recurrent, {"LSTM", "GRU"}},
@@ -685,8 +654,8 @@ std::vector<Entry> HostEntries() {
        {"Slice", "Gather", "GatherElements", "GatherND", "Tile", "Pad", "Expand",
         "ReverseSequence", "Concat"}},
       {LowerOnnxComposed,
-       {"Einsum", "Mean", "GroupNormalization", "com.microsoft.BiasGelu",
-        "com.microsoft.FusedMatMul", "com.microsoft.SkipLayerNormalization",
+       {"Mean", "GroupNormalization", "com.microsoft.BiasGelu",
+        "com.microsoft.SkipLayerNormalization",
         "com.microsoft.SkipSimplifiedLayerNormalization"}},
   };
 }

@@ -213,8 +213,8 @@ void LowerOnnxSums(OnnxLowering* to, const OnnxNode& node) {
   Require(InputOf(*to, node, 1).constant, "a weight that is computed at run time");
   const bool conv = node.op == "Conv" || node.op == "ConvInteger";
   const Geometry g = conv ? ConvGeometry(to, node) : RowsGeometry(to, node);
-  const bool integers = node.op == "ConvInteger" || node.op == "MatMulInteger";
-  if (integers) return IntegerProduct(to, node, g);
+  if (node.op == "ConvInteger" || node.op == "MatMulInteger")
+    return IntegerProduct(to, node, g);
   RealProduct(to, node, g);
 }
 

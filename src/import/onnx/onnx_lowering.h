@@ -306,6 +306,8 @@ void LowerOnnxWideQuantise(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxWideDequantise(OnnxLowering* to, const OnnxNode& node);
 // Operators that pick elements of their operands, computed by the host.
 void LowerOnnxPick(OnnxLowering* to, const OnnxNode& node);
+// Products of two operands: on a unit where both are quantised, else on the host.
+void LowerOnnxContraction(OnnxLowering* to, const OnnxNode& node);
 // Operators that are several host functions.
 void LowerOnnxComposed(OnnxLowering* to, const OnnxNode& node);
 // Operators on floats, computed by host functions.
