@@ -349,6 +349,7 @@ void AddOnnxElementwise(OnnxRows* rows) {
   r["onnx.Min"] = Binary<float>([](float x, float y) { return std::min(x, y); });
   r["onnx.Max"] = Binary<float>([](float x, float y) { return std::max(x, y); });
   r["onnx.PRelu"] = Binary<float>([](float x, float y) { return x < 0 ? x * y : x; });
+  r["onnx.Mod"] = Binary<float>([](float x, float y) { return std::fmod(x, y); });
   r["onnx.AddInt32"] = Binary<int32_t>([](int32_t x, int32_t y) {
     return static_cast<int32_t>(static_cast<uint32_t>(x) + static_cast<uint32_t>(y));
   });

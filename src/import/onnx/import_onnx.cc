@@ -161,7 +161,8 @@ bool LowersNode(OnnxLowering* to, const OnnxNode& node, ImportResult* result,
   }
   const bool on_host = to->computes_floats && HasOnnxFloats(node.op);
   if (on_host && LowersOnHost(to, node, reason)) {
-    CountOperator(&result->hosted, node.op, kByHostFunction);
+    if (to->graph.HasOpaque(mark.graph.layers))
+      CountOperator(&result->hosted, node.op, kByHostFunction);
     return true;
   }
   if (known != Functions().end() && !(to->computes_floats && ReadsFloats(to, node))) {

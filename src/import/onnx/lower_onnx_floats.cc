@@ -107,6 +107,7 @@ uint32_t NewInt32s(OnnxLowering* to, const OnnxNode& node) {
 
 void Binary(OnnxLowering* to, const OnnxNode& node) {
   if (node.inputs.size() == 1) return LowerOnnxSame(to, node);
+  if (OutputOf(*to, node).type != kOnnxFloat) return LowerOnnxKinds(to, node);
   if (node.inputs.size() > 2) return LowerOnnxComposed(to, node);
   const int a = InputIndex(node, 0), b = InputIndex(node, 1);
   const Shape& out = ShapeOf(OutputOf(*to, node));
@@ -120,13 +121,6 @@ void Binary(OnnxLowering* to, const OnnxNode& node) {
               "extents that do not broadcast");
     }
     AppendShape(shape, out.size(), &options);
-  }
-  if (node.op == "Add" && OutputOf(*to, node).type == kOnnxInt32) {
-    Require(IsInt32(to, a) && IsInt32(to, b), "a sum of integers that are not int32");
-    const uint32_t first = PlainTensor(to, a), second = PlainTensor(to, b);
-    AddHost(to, node.name, "AddInt32",
-            {{first, second}, options, {NewInt32s(to, node)}}, 0);
-    return;
   }
   const uint32_t first = FloatsOf(to, a), second = FloatsOf(to, b);
   const std::string function = node.op == "Sum" ? "Add" : node.op;
@@ -601,6 +595,14 @@ bool Lowers(OnnxLowering* to, const OnnxNode& node, Maker make) {
   return false;
 }
 
+void AnyCast(OnnxLowering* to, const OnnxNode& node) {
+  if (!Lowers(to, node, Cast)) LowerOnnxKinds(to, node);
+}
+void AnyGather(OnnxLowering* to, const OnnxNode& node) {
+  const bool constant = InputOf(*to, node, 1).constant;
+  (constant ? LowerOnnxPick : LowerOnnxKinds)(to, node);
+}
+
 // Products whose sums a unit computes, or else the host.
 void AnyProduct(OnnxLowering* to, const OnnxNode& node) {
   const bool plain = node.op == "MatMul" || node.op == "Gemm";
@@ -629,7 +631,8 @@ std::vector<Entry> HostEntries() {
       {Curve, {"Reciprocal", "com.microsoft.Gelu", "Sign", "Tan", "Atan", "Sinh"}},
       {Curve, {"Cosh", "Asinh", "Celu", "ThresholdedRelu", "Swish", "Shrink"}},
       {Curve, {"com.microsoft.QuickGelu", "com.microsoft.FastGelu"}},
-      {Binary, {"Add", "Sub", "Mul", "Div", "Pow", "Min", "Max", "PRelu", "Sum"}},
+      {Binary,
+       {"Add", "Sub", "Mul", "Div", "Pow", "Min", "Max", "PRelu", "Sum", "Mod"}},
       {Reduce,
        {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL2", "ReduceL1",
         "ReduceProd", "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp",
@@ -648,11 +651,15 @@ std::vector<Entry> HostEntries() {
       {Pool, {"AveragePool", "MaxPool", "com.microsoft.QLinearAveragePool"}},
       {AnyIntegerProduct, {"MatMulInteger", "ConvInteger"}},
       {DynamicQuantise, {"DynamicQuantizeLinear"}},
-      {Cast, {"Cast"}},
       {Recurrent, {"LSTM", "GRU"}},
+      {AnyCast, {"Cast"}},
+      {AnyGather, {"Gather"}},
+      {LowerOnnxKinds,
+       {"Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Equal", "Not", "And", "Or",
+        "Xor", "IsNaN", "Where", "ArgMax", "ArgMin", "Hardmax", "TopK", "CumSum"}},
       {LowerOnnxPick,
-       {"Slice", "Gather", "GatherElements", "GatherND", "Tile", "Pad", "Expand",
-        "ReverseSequence", "Concat"}},
+       {"Slice", "GatherElements", "GatherND", "Tile", "Pad", "Expand",
+        "ReverseSequence", "Concat", "Trilu", "ScatterND", "ScatterElements"}},
       {LowerOnnxComposed,
        {"Mean", "GroupNormalization", "com.microsoft.BiasGelu",
         "com.microsoft.SkipLayerNormalization",

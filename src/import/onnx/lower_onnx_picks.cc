@@ -3,6 +3,7 @@
 // Which element goes where is known at import: the host only copies.
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "import/error.h"
 #include "import/onnx/onnx_lowering.h"
@@ -184,9 +185,79 @@ Source OfConcat(const OnnxLowering& to, const OnnxNode& node) {
   };
 }
 
+// The triangle below or above a diagonal of the last two axes.
+Source OfTriangle(const OnnxLowering& to, const OnnxNode& node, const Shape& in) {
+  Require(in.size() >= 2, "less than two axes");
+  const Shape given = HasInput(node, 1) ? IntegersOf(to, node, 1) : Shape{0};
+  Require(given.size() == 1, "several diagonals");
+  const bool upper = node.Int("upper", 1) != 0;
+  const int64_t diagonal = std::clamp<int64_t>(given[0], -INT32_MAX, INT32_MAX);
+  return [=](const Shape& at) -> int64_t {
+    const int64_t right = at[at.size() - 1] - at[at.size() - 2] - diagonal;
+    return (upper ? right >= 0 : right <= 0) ? Flat(at, in) : -1;
+  };
+}
+
+// Elements of the updates, which lie behind those of the data, replace others. Places are found
+// once: an index that stands twice is the last update's.
+Source OfScatter(const OnnxLowering& to, const OnnxNode& node, const Shape& in) {
+  Require(node.Text("reduction", "none") == "none", "updates that are added up");
+  const Shape which = IntegersOf(to, node, 1), shape = ShapeOf(InputOf(to, node, 1)),
+              updates = ShapeOf(InputOf(to, node, 2));
+  const int64_t elements = ElementsOf(in);
+  std::map<int64_t, int64_t> replaced;
+  if (node.op == "ScatterElements") {
+    const size_t axis =
+        static_cast<size_t>(AxisOf(InputOf(to, node, 0), node.Int("axis", 0)));
+    Require(shape == updates && shape.size() == in.size(), "updates of other extents");
+    Shape at(shape.size(), 0);
+    for (int64_t n = 0; n < ElementsOf(shape); ++n) {
+      Shape place = at;
+      place[axis] = Inside(At(which, n), in[axis]);
+      replaced[Flat(place, in)] = elements + n;
+      for (size_t i = shape.size(); i-- > 0;) {
+        if (++at[i] < shape[i]) break;
+        at[i] = 0;
+      }
+    }
+  } else {
+    Require(!shape.empty() && shape.back() <= static_cast<int64_t>(in.size()),
+            "indices with more parts than axes");
+    const size_t parts = static_cast<size_t>(shape.back());
+    const int64_t inner =
+        ElementsOf(Shape(in.begin() + static_cast<int64_t>(parts), in.end()));
+    const int64_t rows = ElementsOf(shape) / shape.back();
+    Require(ElementsOf(updates) == rows * inner, "updates of other extents");
+    for (int64_t row = 0; row < rows; ++row) {
+      int64_t first = 0;
+      for (size_t p = 0; p < parts; ++p) {
+        const int64_t index = At(which, row * shape.back() + static_cast<int64_t>(p));
+        first = first * in[p] + Inside(index, in[p]);
+      }
+      for (int64_t i = 0; i < inner; ++i)
+        replaced[first * inner + i] = elements + row * inner + i;
+    }
+  }
+  return [=](const Shape& at) {
+    const int64_t flat = Flat(at, in);
+    const auto found = replaced.find(flat);
+    return found == replaced.end() ? flat : found->second;
+  };
+}
+
+// Which inputs of the node hold the elements.
+std::vector<size_t> Operands(const OnnxNode& node) {
+  if (node.op.find("Scatter") == 0) return {0, 2};
+  std::vector<size_t> operands(node.op == "Concat" ? node.inputs.size() : 1);
+  for (size_t i = 0; i < operands.size(); ++i) operands[i] = i;
+  return operands;
+}
+
 Source SourceOf(const OnnxLowering& to, const OnnxNode& node) {
   const Shape& in = ShapeOf(InputOf(to, node, 0));
   if (node.op == "Concat") return OfConcat(to, node);
+  if (node.op == "Trilu") return OfTriangle(to, node, in);
+  if (node.op.find("Scatter") == 0) return OfScatter(to, node, in);
   if (node.op == "Slice") return OfSlice(to, node, in);
   if (node.op == "GatherND") return OfGatherND(to, node, in);
   if (node.op == "Pad") return OfPad(to, node, in);
@@ -243,11 +314,12 @@ bool Alike(const Numbers& a, const Numbers& b) {
 void LowerOnnxPick(OnnxLowering* to, const OnnxNode& node) {
   const Shape& out = ShapeOf(OutputOf(*to, node));
   Require(RanksFit(*to, node), "ranks that disagree");
-  const size_t operands = node.op == "Concat" ? node.inputs.size() : 1;
+  const std::vector<size_t> operands = Operands(node);
   int64_t elements = 0;
   bool same = true;
-  const Numbers first = PlaceOf(to, InputIndex(node, 0)).numbers;
-  for (size_t i = 0; i < operands; ++i) {
+  const bool constant = InputOf(*to, node, 0).constant;
+  const Numbers first = constant ? Numbers() : PlaceOf(to, node.inputs[0]).numbers;
+  for (const size_t i : operands) {
     const int input = InputIndex(node, i);
     elements += ElementsOf(ShapeOf(ValueOf(*to, input)));
     same &= !ValueOf(*to, input).constant && Alike(first, PlaceOf(to, input).numbers);
@@ -261,7 +333,7 @@ void LowerOnnxPick(OnnxLowering* to, const OnnxNode& node) {
   std::vector<int32_t> picks = Picks(out, SourceOf(*to, node), elements);
   picks.push_back(stored && !first.floats ? first.affine.zero : FloatBits(value));
   std::vector<uint32_t> inputs;
-  for (size_t i = 0; i < operands; ++i) {
+  for (const size_t i : operands) {
     const int input = InputIndex(node, i);
     inputs.push_back(stored ? PlainTensor(to, input) : FloatsOf(to, input));
   }

@@ -229,7 +229,8 @@ void AddHost(OnnxLowering* self, const std::string& name, const std::string& fun
   }
   cycles = std::min(cycles, uint64_t{1} << 50);
   operands.inputs.push_back(IntegerConstant(self, name + "/options", operands.options));
-  const int32_t text = static_cast<int32_t>(self->graph.AddName("onnx." + function));
+  const int32_t text = static_cast<int32_t>(self->graph.AddName(
+      function.find('.') == std::string::npos ? "onnx." + function : function));
   self->graph.AddLayer(
       name, SLUICE_OP_OPAQUE, std::move(operands.inputs), std::move(operands.outputs),
       {static_cast<int32_t>(static_cast<uint32_t>(cycles)),

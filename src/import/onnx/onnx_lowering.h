@@ -187,7 +187,8 @@ uint32_t NewFloats(OnnxLowering* self, const OnnxNode& node, size_t i = 0);
 // In a model of floats alone: the floats that a host function has computed become an int8
 // placeholder, which the layers behind it read, and the node counts as shapes only.
 void StorePlaceholders(OnnxLowering* self, const OnnxNode& node);
-// A layer that the host executes: onnx.FUNCTION with options as the last input.
+// A layer that the host executes: onnx.FUNCTION, or tflite.FUNCTION, with options as the last
+// input.
 struct OnnxOperands {
   std::vector<uint32_t> inputs;
   std::vector<int32_t> options;
@@ -308,6 +309,8 @@ void LowerOnnxWideDequantise(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxPick(OnnxLowering* to, const OnnxNode& node);
 // Products of two operands: on a unit where both are quantised, else on the host.
 void LowerOnnxContraction(OnnxLowering* to, const OnnxNode& node);
+// Comparisons, conditions, integers and sorting.
+void LowerOnnxKinds(OnnxLowering* to, const OnnxNode& node);
 // Operators that are several host functions.
 void LowerOnnxComposed(OnnxLowering* to, const OnnxNode& node);
 // Operators on floats, computed by host functions.
