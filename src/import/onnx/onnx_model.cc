@@ -12,6 +12,7 @@
 #include "import/error.h"
 #include "import/import_result.h"
 #include "import/onnx/onnx_inference.h"
+#include "import/onnx/onnx_rewrites.h"
 #include "import/onnx/onnx_wire.h"
 
 namespace sluice::import {
@@ -568,10 +569,11 @@ OnnxModel ReadGraph(Reading* reading, const OnnxDims& dims) {
   if (reading->graph->sparse_initializer_size() != 0) Bad("sparse constants");
   FixDims(reading->graph, dims, initialised);
   ForgetSymbols(reading->graph);
+  NameDomains(reading->proto);
+  RewriteOnnx(reading->proto);
   TakeValues(reading, initialised);
   SortNodes(reading);
   for (int n = 0; n < reading->graph->node_size(); ++n) TakeNode(reading, n);
-  NameDomains(reading->proto);
   InferOnnxShapes(reading->proto);
   TakeShapes(reading);
   FoldIntegers(&reading->model);

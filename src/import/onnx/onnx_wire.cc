@@ -83,7 +83,8 @@ bool ComputesFloats(Span node) {
     if (field.number != kNodeOperator || field.type != kBytes) continue;
     std::string op;
     Append(field.payload, &op);
-    for (const char* part : {"Quantize", "Integer", "QLinear", "QGemm"}) {
+    for (const char* part :
+         {"Quantize", "Integer", "QLinear", "QGemm", "NBits", "QAttention"}) {
       if (op.find(part) != std::string::npos) return false;
     }
   }

@@ -12,8 +12,12 @@ namespace {
 // first operand.
 bool IsNew(const onnx::NodeProto& node) {
   if (!node.domain().empty() && node.domain() != "ai.onnx") return false;
-  static const char* const kOps[] = {"Gelu", "Mish", "GroupNormalization", "Swish",
-                                     "RMSNormalization"};
+  static const char* const kOps[] = {"Gelu",
+                                     "Mish",
+                                     "GroupNormalization",
+                                     "Swish",
+                                     "RMSNormalization",
+                                     "SimplifiedLayerNormalization"};
   return std::any_of(std::begin(kOps), std::end(kOps),
                      [&](const char* op) { return node.op_type() == op; });
 }
