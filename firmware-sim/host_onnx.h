@@ -45,13 +45,15 @@
 //       {batch, m, k, n}: less what the zero points add
 //   onnx.AveragePool, onnx.MaxPool    x; {planes, of rows and of columns: in, out, window,
 //       stride, dilation, pad in front; whether padding counts}
-//   onnx.Resize    x; {planes, rows in and out, columns in and out, linear, positions,
-//       nearest, scales of rows and columns}; positions and nearest in the order of ONNX's
-//       list
+//   onnx.Resize    x; {planes, rows in and out, columns in and out, 0 nearest, 1 linear or 2
+//       cubic, positions, nearest, scales of rows and columns, of cubic its coefficient and
+//       whether pixels outside are left out}; positions and nearest in the order of ONNX's list
+//   onnx.GridSample    x [N,C,H,W]; grid [N,P,Q,2]; {N, C, H, W, P, Q, linear, border (else
+//       zeros), align corners}
 //   onnx.ConvTranspose    x; weight; bias; {N, C, K, groups, rows and columns as pools}
 //   onnx.QLinearSoftmax    x int8 or uint8; {outer, row, inner, scale of x, scale and zero
 //       point of the output}, by onnxruntime's table of exponentials
-//   onnx.LSTM, onnx.GRU    x [T,B,I]; w; r; b; initial state; (LSTM) initial cell;
+//   onnx.LSTM, onnx.GRU, onnx.RNN    x [T,B,I]; w; r; b; initial state; (LSTM) initial cell;
 //       {T, B, I, H, directions, first direction backwards, linear before reset}
 #ifndef SLUICE_FIRMWARE_SIM_HOST_ONNX_H_
 #define SLUICE_FIRMWARE_SIM_HOST_ONNX_H_

@@ -117,7 +117,51 @@ Between BetweenOf(float position, int64_t last) {
   return b;
 }
 
-// {planes, rows in and out, columns in and out, linear, positions, nearest, both scales}
+// The four elements around a position, and their weights.
+struct Four {
+  int64_t at[4];
+  float weight[4];
+};
+
+struct Cubic {
+  float coefficient = 0;
+  bool inside = false;  // pixels outside are left out
+};
+
+Four FourOf(float position, int64_t last, const Cubic& cubic) {
+  const float low = std::floor(position), a = cubic.coefficient, s = position - low;
+  Four four = {{},
+               {((a * (s + 1) - 5 * a) * (s + 1) + 8 * a) * (s + 1) - 4 * a,
+                ((a + 2) * s - (a + 3)) * s * s + 1,
+                ((a + 2) * (1 - s) - (a + 3)) * (1 - s) * (1 - s) + 1,
+                ((a * (2 - s) - 5 * a) * (2 - s) + 8 * a) * (2 - s) - 4 * a}};
+  float sum = 0;
+  for (int i = 0; i < 4; ++i) {
+    const int64_t at = static_cast<int64_t>(low) - 1 + i;
+    if (cubic.inside && (at < 0 || at > last)) four.weight[i] = 0;
+    sum += four.weight[i];
+    four.at[i] = std::clamp<int64_t>(at, 0, last);
+  }
+  for (float& weight : four.weight) {
+    if (cubic.inside) weight /= sum;
+  }
+  return four;
+}
+
+float CubicAt(const float* plane, int64_t width, const Four& rows,
+              const Four& columns) {
+  float sum = 0;
+  for (int r = 0; r < 4; ++r) {
+    float row = 0;
+    for (int c = 0; c < 4; ++c) {
+      row += columns.weight[c] * plane[rows.at[r] * width + columns.at[c]];
+    }
+    sum += rows.weight[r] * row;
+  }
+  return sum;
+}
+
+// {planes, rows in and out, columns in and out, sort, positions, nearest, both scales}
 std::string Resize(const HostOperands& in, const HostOperands& out) {
   OnnxOptions options(in);
   Planes p = {options.Int(1), {}, {}};
@@ -125,10 +169,16 @@ std::string Resize(const HostOperands& in, const HostOperands& out) {
     axis->in = options.Int(1, 1 << 20);
     axis->out = options.Int(1, 1 << 20);
   }
-  const bool linear = options.Int(0, 1) != 0;
+  const int64_t sort = options.Int(0, 2);
+  const bool linear = sort == 1;
   const int64_t positions = options.Int(0, kPositions - 1),
                 nearest = options.Int(0, kNearest - 1);
   const float scale_h = options.Float(), scale_w = options.Float();
+  Cubic cubic;
+  if (sort == 2) {
+    cubic.coefficient = options.Float();
+    cubic.inside = options.Int(0, 1) != 0;
+  }
   if (!options.Ended() || in.size() != 2 || !Fit(p, in, out) || !(scale_h > 0) ||
       !(scale_w > 0)) {
     return kOnnxOperands;
@@ -139,6 +189,11 @@ std::string Resize(const HostOperands& in, const HostOperands& out) {
     const float y = PositionOf(i / p.w.out % p.h.out, p.h, scale_h, positions),
                 x = PositionOf(i % p.w.out, p.w, scale_w, positions);
     float& result = ResultOf<float>(out[0])[i];
+    if (sort == 2) {
+      result = CubicAt(plane, p.w.in, FourOf(y, p.h.in - 1, cubic),
+                       FourOf(x, p.w.in - 1, cubic));
+      continue;
+    }
     if (!linear) {
       result = plane[NearestOf(y, nearest, p.h.in - 1) * p.w.in +
                      NearestOf(x, nearest, p.w.in - 1)];
@@ -150,6 +205,71 @@ std::string Resize(const HostOperands& in, const HostOperands& out) {
     result = c.to_high * r.to_high * top[c.low] + c.to_low * r.to_high * top[c.high] +
              c.to_high * r.to_low * bottom[c.low] +
              c.to_low * r.to_low * bottom[c.high];
+  }
+  return "";
+}
+
+struct Grid {
+  int64_t n, c, h, w, p, q;
+  bool linear, border, align;
+};
+
+float PixelAt(const Grid& g, const float* plane, int64_t y, int64_t x) {
+  if (g.border) {
+    y = std::clamp<int64_t>(y, 0, g.h - 1);
+    x = std::clamp<int64_t>(x, 0, g.w - 1);
+  }
+  return y < 0 || y >= g.h || x < 0 || x >= g.w ? 0 : plane[y * g.w + x];
+}
+
+// From -1 to 1 to pixels.
+float Unnormalised(const Grid& g, float place, int64_t extent) {
+  const float size = static_cast<float>(extent);
+  float at = g.align ? (place + 1) / 2 * (size - 1) : ((place + 1) * size - 1) / 2;
+  if (g.border) at = std::clamp(at, 0.0f, size - 1);
+  return std::isfinite(at) ? std::clamp(at, -2.0f, size + 1) : -2;
+}
+
+std::string GridSample(const HostOperands& in, const HostOperands& out) {
+  OnnxOptions options(in);
+  Grid g = {};
+  for (int64_t* extent : {&g.n, &g.c, &g.h, &g.w, &g.p, &g.q}) {
+    *extent = options.Int(1, 1 << 20);
+  }
+  g.linear = options.Int(0, 1) != 0;
+  g.border = options.Int(0, 1) != 0;
+  g.align = options.Int(0, 1) != 0;
+  const auto fits = [](const HostOperands& list, size_t i, std::vector<int64_t> shape) {
+    int64_t count = 1;
+    for (const int64_t extent : shape) {
+      count *= extent;
+      if (count > INT32_MAX) return false;
+    }
+    return IsFloats(list, i, count);
+  };
+  if (!options.Ended() || in.size() != 3 || out.size() != 1 ||
+      !fits(in, 0, {g.n, g.c, g.h, g.w}) || !fits(in, 1, {g.n, g.p, g.q, 2}) ||
+      !fits(out, 0, {g.n, g.c, g.p, g.q})) {
+    return kOnnxOperands;
+  }
+  for (int64_t i = 0; i < CountOf(out[0]); ++i) {
+    const int64_t place = i % (g.p * g.q), image = i / (g.p * g.q) / g.c;
+    const float* at = ElementsOf<float>(in[1]) + (image * g.p * g.q + place) * 2;
+    const float x = Unnormalised(g, at[0], g.w), y = Unnormalised(g, at[1], g.h);
+    const float* plane = ElementsOf<float>(in[0]) + i / (g.p * g.q) * g.h * g.w;
+    float& result = ResultOf<float>(out[0])[i];
+    if (!g.linear) {
+      result = PixelAt(g, plane, static_cast<int64_t>(std::nearbyint(y)),
+                       static_cast<int64_t>(std::nearbyint(x)));
+      continue;
+    }
+    const float top = std::floor(y), left = std::floor(x);
+    const float down = y - top, right = x - left;
+    const int64_t r = static_cast<int64_t>(top), c = static_cast<int64_t>(left);
+    result = (1 - down) * ((1 - right) * PixelAt(g, plane, r, c) +
+                           right * PixelAt(g, plane, r, c + 1)) +
+             down * ((1 - right) * PixelAt(g, plane, r + 1, c) +
+                     right * PixelAt(g, plane, r + 1, c + 1));
   }
   return "";
 }
@@ -201,6 +321,7 @@ void AddOnnxImages(OnnxRows* rows) {
   r["onnx.AveragePool"] = Pool(true);
   r["onnx.MaxPool"] = Pool(false);
   r["onnx.Resize"] = Resize;
+  r["onnx.GridSample"] = GridSample;
   r["onnx.ConvTranspose"] = ConvTranspose;
 }
 

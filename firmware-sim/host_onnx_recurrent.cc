@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LSTM and GRU with ONNX's default functions.
+// LSTM, GRU and RNN with ONNX's default functions.
 #include <cmath>
 
 #include "cancel.h"
@@ -105,6 +105,15 @@ void StepGru(const Cell& cell, const float* x, bool linear, std::vector<float>* 
   }
 }
 
+void StepRnn(const Cell& cell, const float* x, bool, std::vector<float>* state,
+             std::vector<float>*) {
+  const std::vector<float> before = *state;
+  for (int64_t k = 0; k < cell.h; ++k) {
+    (*state)[static_cast<size_t>(k)] =
+        std::tanh(static_cast<float>(cell.FromInput(x, k) + cell.FromState(before, k)));
+  }
+}
+
 using Step = void (*)(const Cell&, const float*, bool, std::vector<float>*,
                       std::vector<float>*);
 
@@ -150,6 +159,7 @@ HostFunction Recurrent(int64_t gates, size_t states, Step step) {
 void AddOnnxRecurrent(OnnxRows* rows) {
   (*rows)["onnx.LSTM"] = Recurrent(4, 2, StepLstm);
   (*rows)["onnx.GRU"] = Recurrent(3, 1, StepGru);
+  (*rows)["onnx.RNN"] = Recurrent(1, 1, StepRnn);
 }
 
 }  // namespace sluice_sim

@@ -44,6 +44,7 @@ const std::vector<Product>& Products() {
       {"onnx.ConvTranspose", 0, {1}, Each::kInput, 0},
       {"onnx.LSTM", 0, {1, 2}, Each::kStep, 0},
       {"onnx.GRU", 0, {1, 2}, Each::kStep, 0},
+      {"onnx.RNN", 0, {1, 2}, Each::kStep, 0},
   };
   return products;
 }

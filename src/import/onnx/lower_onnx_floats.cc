@@ -522,7 +522,13 @@ Sequence SequenceOf(OnnxLowering* to, const OnnxNode& node) {
               !node.Has("activation_alpha") && node.Int("input_forget", 0) == 0 &&
               !HasInput(node, 7),
           "other functions, clips or peepholes than the default");
-  Require(!HasInput(node, 4), "sequences of several lengths");
+  if (HasInput(node, 4)) {
+    const OnnxValue& lengths = InputOf(*to, node, 4);
+    Require(lengths.has_integers &&
+                std::all_of(lengths.integers.begin(), lengths.integers.end(),
+                            [&](int64_t length) { return length == x[0]; }),
+            "sequences of several lengths");
+  }
   const Shape& r = ShapeOf(InputOf(*to, node, 2));
   Require(r.size() == 3, "weights that do not have three axes");
   return {ProductOfAxes(x, 0, 1),
@@ -541,7 +547,10 @@ uint32_t StateOr0(OnnxLowering* to, const OnnxNode& node, size_t i, int32_t coun
 void Recurrent(OnnxLowering* to, const OnnxNode& node) {
   const Sequence s = SequenceOf(to, node);
   const bool lstm = node.op == "LSTM";
-  const int32_t gates = lstm ? 4 : 3, state = s.directions * s.b * s.h;
+  const int32_t gates = lstm               ? 4
+                        : node.op == "GRU" ? 3
+                                           : 1,
+                state = s.directions * s.b * s.h;
   const int64_t rows = int64_t{s.directions} * gates * s.h;
   Agree(HasElements(to, node, 1, rows * s.i) && HasElements(to, node, 2, rows * s.h) &&
             HasElements(to, node, 3, rows * 2) && HasElements(to, node, 5, state) &&
@@ -579,6 +588,35 @@ void Recurrent(OnnxLowering* to, const OnnxNode& node) {
            outputs},
           static_cast<uint64_t>(s.t) * static_cast<uint64_t>(state) *
               static_cast<uint64_t>(gates) * static_cast<uint64_t>(s.i + s.h));
+}
+
+// Pixels between those of the operand, at places that another one gives.
+void GridSample(OnnxLowering* to, const OnnxNode& node) {
+  const Shape &x = ShapeOf(InputOf(*to, node, 0)),
+              &grid = ShapeOf(InputOf(*to, node, 1)),
+              &out = ShapeOf(OutputOf(*to, node));
+  Require(x.size() == 4 && grid.size() == 4, "other than two spatial axes");
+  Agree(grid[0] == x[0] && grid[3] == 2 && out == Shape{x[0], x[1], grid[1], grid[2]},
+        node);
+  const std::string mode = node.Text("mode", "linear"),
+                    outside = node.Text("padding_mode", "zeros");
+  Require(mode == "linear" || mode == "bilinear" || mode == "nearest",
+          "cubic interpolation");
+  Require(outside == "zeros" || outside == "border", "reflected pixels");
+  Options options;
+  for (const int64_t extent : {x[0], x[1], x[2], x[3], grid[1], grid[2]}) {
+    Require(extent <= 1 << 20, "an extent out of range");
+    options.push_back(static_cast<int32_t>(extent));
+  }
+  for (const bool is :
+       {mode != "nearest", outside == "border", node.Int("align_corners", 0) != 0}) {
+    options.push_back(is ? 1 : 0);
+  }
+  const uint32_t floats = FloatsOf(to, node.inputs[0]),
+                 places = FloatsOf(to, node.inputs[1]);
+  Say(to, node, node.op);
+  AddHost(to, node.name, node.op, {{floats, places}, options, {NewFloats(to, node)}},
+          4 * SizeOf(out));
 }
 
 using Maker = void (*)(OnnxLowering*, const OnnxNode&);
@@ -651,7 +689,8 @@ std::vector<Entry> HostEntries() {
       {Pool, {"AveragePool", "MaxPool", "com.microsoft.QLinearAveragePool"}},
       {AnyIntegerProduct, {"MatMulInteger", "ConvInteger"}},
       {DynamicQuantise, {"DynamicQuantizeLinear"}},
-      {Recurrent, {"LSTM", "GRU"}},
+      {Recurrent, {"LSTM", "GRU", "RNN"}},
+      {GridSample, {"GridSample"}},
       {AnyCast, {"Cast"}},
       {AnyGather, {"Gather"}},
       {LowerOnnxKinds,

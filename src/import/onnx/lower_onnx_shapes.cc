@@ -437,16 +437,19 @@ int32_t PlaceIn(const std::vector<const char*>& list, const std::string& text) {
 }
 
 struct Resizing {
-  bool nearest, old;
+  bool nearest, old, cubic;
   std::string positions, rounding;
 };
 
 Resizing ResizingOf(const OnnxLowering& to, const OnnxNode& node) {
   const std::string mode = node.Text("mode", "nearest");
-  Require(mode == "nearest" || mode == "linear", "cubic interpolation");
+  Require(
+      mode == "nearest" || mode == "linear" || mode == "cubic",
+      "cubic interpolation");
   Require(node.Int("antialias", 0) == 0, "smoothing");
   Resizing r = {};
   r.nearest = mode == "nearest";
+  r.cubic = mode == "cubic";
   r.old = node.op == "Upsample" || to.model.opset < 11;
   r.positions =
       node.Text("coordinate_transformation_mode", r.old ? "asymmetric" : "half_pixel");
@@ -494,18 +497,25 @@ void ResizeOnHost(OnnxLowering* to, const OnnxNode& node, const Resizing& r) {
     SetPlace(to, input, place);
   }
   const uint32_t ofmap = NewFloats(to, node);
-  const bool linear = !r.nearest;
-  AddHost(to, node.name, "Resize",
-          {{floats},
-           {static_cast<int32_t>(in[0] * in[1]), static_cast<int32_t>(in[2]),
-            static_cast<int32_t>(out[2]), static_cast<int32_t>(in[3]),
-            static_cast<int32_t>(out[3]), linear ? 1 : 0,
-            PlaceIn({"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"},
-                    r.positions),
-            PlaceIn({"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"},
-                    r.rounding),
-            FloatBits(ScaleOf(*to, node, 2)), FloatBits(ScaleOf(*to, node, 3))},
-           {ofmap}},
+  std::vector<int32_t> options = {
+      static_cast<int32_t>(in[0] * in[1]),
+      static_cast<int32_t>(in[2]),
+      static_cast<int32_t>(out[2]),
+      static_cast<int32_t>(in[3]),
+      static_cast<int32_t>(out[3]),
+      r.cubic     ? 2
+      : r.nearest ? 0
+                  : 1,
+      PlaceIn({"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"},
+              r.positions),
+      PlaceIn({"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}, r.rounding),
+      FloatBits(ScaleOf(*to, node, 2)),
+      FloatBits(ScaleOf(*to, node, 3))};
+  if (r.cubic) {
+    options.push_back(FloatBits(node.Float("cubic_coeff_a", -0.75f)));
+    options.push_back(node.Int("exclude_outside", 0) != 0 ? 1 : 0);
+  }
+  AddHost(to, node.name, "Resize", {{floats}, options, {ofmap}},
           4 * static_cast<uint64_t>(ElementsOf(out)));
   if (!integers) return CountRounded(to, node, kHostFloats);
   const AxisOrder order = Straight(4);

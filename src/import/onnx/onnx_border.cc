@@ -158,6 +158,10 @@ void PlaceOutputs(OnnxLowering* self) {
                     : std::vector<int32_t>{});
       SetPlace(self, index, place);
     }
+    if (place.numbers.known) {
+      self->graph.SetAffine(place.tensor, place.numbers.affine.zero,
+                            place.numbers.affine.scale);
+    }
     self->graph.SetKind(place.tensor, Kind::kOutput);
     self->graph.SetName(place.tensor, ValueOf(*self, index).name);
     outputs.push_back(place.tensor);

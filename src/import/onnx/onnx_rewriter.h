@@ -35,6 +35,10 @@ class Rewriter {
   std::string Text(const char* attribute, const char* otherwise) const;
   // Empty: not known.
   std::vector<int64_t> Shape(const std::string& name) const;
+  bool HasShape(const std::string& name) const { return shapes_.count(name) != 0; }
+  // Short integers or a condition that follow from constants and shapes in so many steps
+  // (onnx_subgraphs.cc).
+  bool Known(const std::string& name, std::vector<int64_t>* numbers, int steps) const;
   // An initialiser, or the value of a Constant; nullptr: neither.
   onnx::TensorProto* Constant(const std::string& name) const;
   // False: no constant of short integers, or floats.
@@ -79,6 +83,9 @@ bool RewriteAttention(Rewriter* r);  // onnx_attention.cc
 bool RewriteRotation(Rewriter* r);
 bool RewriteOldAttention(Rewriter* r);  // com.microsoft.Attention and QAttention
 bool RewriteManyHeads(Rewriter* r);     // com.microsoft.MultiHeadAttention
+
+bool RewriteIf(Rewriter* r);  // onnx_subgraphs.cc
+bool RewriteLoop(Rewriter* r);
 
 }  // namespace sluice::import
 

@@ -13,6 +13,8 @@ namespace {
 
 using Shape = std::vector<int64_t>;
 
+constexpr int kMostNodes = 1 << 17;  // with which subgraphs are still taken apart
+
 bool IsOnnx(const onnx::NodeProto& node) {
   return node.domain().empty() || node.domain() == "ai.onnx";
 }
@@ -116,6 +118,15 @@ bool FusedMatMul(Rewriter* r) {
   }
   if (r->nodes.empty()) return false;
   r->nodes.push_back(product);
+  return true;
+}
+
+bool BiasedGelu(Rewriter* r) {
+  if (!r->Has(1)) return false;
+  const std::string sum = r->Op("Add", {r->In(0), r->In(1)});
+  r->nodes.push_back(r->node);
+  r->nodes.back().clear_input();
+  r->nodes.back().add_input(sum);
   return true;
 }
 
@@ -226,7 +237,9 @@ Rewrite RowOf(const onnx::NodeProto& node) {
                               {"RotaryEmbedding", RewriteRotation},
                               {"MeanVarianceNormalization", MeanVariance},
                               {"LpNormalization", LpNormal},
-                              {"GlobalLpPool", GlobalLp}};
+                              {"GlobalLpPool", GlobalLp},
+                              {"If", RewriteIf},
+                              {"Loop", RewriteLoop}};
   static const Row kRuntime[] = {{"MatMulIntegerToFloat", MatMulIntegerToFloat},
                                  {"DynamicQuantizeMatMul", DynamicQuantizeMatMul},
                                  {"MatMulNBits", MatMulNBits},
@@ -234,7 +247,8 @@ Rewrite RowOf(const onnx::NodeProto& node) {
                                  {"QAttention", RewriteOldAttention},
                                  {"MultiHeadAttention", RewriteManyHeads},
                                  {"RotaryEmbedding", RewriteRotation},
-                                 {"FusedMatMul", FusedMatMul}};
+                                 {"FusedMatMul", FusedMatMul},
+                                 {"FastGelu", BiasedGelu}};
   if (node.domain() == "com.microsoft") {
     for (const Row& row : kRuntime) {
       if (node.op_type() == row.op) return row.rewrite;
@@ -312,7 +326,7 @@ void RewriteOnnx(onnx::ModelProto* model) {
   for (const auto& entry : model->opset_import()) {
     if (entry.domain().empty() || entry.domain() == "ai.onnx") opset = entry.version();
   }
-  while (has()) {
+  while (has() && nodes.size() < kMostNodes) {
     InferOnnxShapes(model);
     if (!RewriteOnce(model, opset)) return;
   }
