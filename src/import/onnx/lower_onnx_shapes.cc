@@ -132,6 +132,10 @@ void LowerOnnxCast(OnnxLowering* to, const OnnxNode& node) {
   const bool to_floats = out.type == kOnnxFloat && from.type != kOnnxFloat;
   const bool to_integers = out.type != kOnnxFloat && from.type == kOnnxFloat;
   Require(!to->computes_floats || !to_integers, "floats that become integers");
+  const auto wide = [](int type) { return type == kOnnxInt32 || type == kOnnxInt64; };
+  Require(!to->computes_floats || to_floats || out.type == from.type ||
+              (wide(out.type) && wide(from.type)),
+          "integers that become others");
   LowerOnnxSame(to, node);
   if (!to->computes_floats || !to_floats) return;
   OnnxPlace place = PlaceOf(to, node.outputs[0]);
@@ -443,9 +447,8 @@ struct Resizing {
 
 Resizing ResizingOf(const OnnxLowering& to, const OnnxNode& node) {
   const std::string mode = node.Text("mode", "nearest");
-  Require(
-      mode == "nearest" || mode == "linear" || mode == "cubic",
-      "cubic interpolation");
+  Require(mode == "nearest" || mode == "linear" || mode == "cubic",
+          "cubic interpolation");
   Require(node.Int("antialias", 0) == 0, "smoothing");
   Resizing r = {};
   r.nearest = mode == "nearest";

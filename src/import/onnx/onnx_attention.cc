@@ -59,10 +59,11 @@ float ScaleOf(const Rewriter& r, int64_t depth) {
   return given != 0 ? given : 1 / std::sqrt(static_cast<float>(depth));
 }
 
-// 1 for what is seen, 0 for what is not -> what is added to the scores.
+// Not 0 for what is seen, 0 for what is not -> what is added to the scores.
 std::string Unseen(Rewriter* r, const std::string& mask, int64_t positions,
                    float fill) {
-  const std::string seen = r->Op("Cast", {mask}, {{"to", {onnx::TensorProto::FLOAT}}});
+  const std::string any = r->Op("Cast", {mask}, {{"to", {onnx::TensorProto::BOOL}}});
+  const std::string seen = r->Op("Cast", {any}, {{"to", {onnx::TensorProto::FLOAT}}});
   const std::string added =
       r->Op("Mul", {r->Op("Sub", {r->Real({1}), seen}), r->Real({fill})});
   return r->Reshape(added, {0, 1, 1, positions});

@@ -123,6 +123,8 @@ OnnxConstant QuantisedBy(const OnnxLowering& self, const OnnxNode& node, size_t 
 // Scale and zero point given as two constant inputs.
 Numbers ScaleAndZero(const OnnxLowering& self, const OnnxNode& node, size_t scale,
                      size_t zero);
+// Quantisers make such scales of masks that hold -infinity.
+bool HasInfiniteScale(const OnnxLowering& self, const OnnxNode& node);
 // Integers of a zero point, which must be stored.
 std::vector<int64_t> StoredIntegers(const OnnxValue& value);
 // The type of the integers that the node quantises to, or dequantises.

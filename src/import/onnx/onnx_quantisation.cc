@@ -82,11 +82,18 @@ std::vector<int64_t> StoredIntegers(const OnnxValue& value) {
   return zeros;
 }
 
+bool HasInfiniteScale(const OnnxLowering& self, const OnnxNode& node) {
+  const OnnxValue& scale = InputOf(self, node, 1);
+  return scale.has_data && scale.type == kOnnxFloat && scale.data.size() == 4 &&
+         std::isinf(Floats(scale)[0]);
+}
+
 Numbers ScaleAndZero(const OnnxLowering& self, const OnnxNode& node, size_t scale,
                      size_t zero) {
   Numbers numbers;
   const std::vector<float> scales = Floats(InputOf(self, node, scale));
   Require(scales.size() == 1, "per-axis quantisation of an activation");
+  Require(!std::isinf(scales[0]), "an infinite scale");
   if (!(scales[0] > 0) || !std::isfinite(scales[0])) {
     throw Error(Fault::kBadInput, "node " + node.name + " (" + node.op +
                                       ") has a scale that is not above 0 and finite");
@@ -196,6 +203,7 @@ OnnxConstant ConstantOf(const OnnxLowering& self, int index) {
     return constant;
   // Scales of blocks: computed at import, or else the node is refused.
   if (node.Int("block_size", 0) != 0) return constant;
+  if (HasInfiniteScale(self, node)) return constant;
   constant.stored = &InputOf(self, node, 0);
   constant.scales = ScalesOf(InputOf(self, node, 1));
   if (HasInput(node, 2)) constant.zeros = StoredIntegers(InputOf(self, node, 2));

@@ -266,9 +266,12 @@ Rewrite RowOf(const onnx::NodeProto& node) {
   return node.op_type() == "Pad" && some ? PadAxes : nullptr;
 }
 
-OnnxShapes ShapesIn(const onnx::GraphProto& graph) {
+// Of inputs and constants; once shapes are inferred, of all values. What the file says about
+// others may be of the graph before somebody changed it.
+OnnxShapes ShapesIn(const onnx::GraphProto& graph, bool inferred) {
   OnnxShapes shapes;
   for (const auto* list : {&graph.input(), &graph.value_info(), &graph.output()}) {
+    if (list != &graph.input() && !inferred) break;
     for (const auto& info : *list) {
       if (!info.type().has_tensor_type() || !info.type().tensor_type().has_shape()) {
         continue;
@@ -289,9 +292,9 @@ OnnxShapes ShapesIn(const onnx::GraphProto& graph) {
 }
 
 // Whether a node was taken apart.
-bool RewriteOnce(onnx::ModelProto* model, int64_t opset) {
+bool RewriteOnce(onnx::ModelProto* model, int64_t opset, bool inferred) {
   onnx::GraphProto* graph = model->mutable_graph();
-  const OnnxShapes shapes = ShapesIn(*graph);
+  const OnnxShapes shapes = ShapesIn(*graph, inferred);
   onnx::GraphProto made;
   bool any = false;
   for (int n = 0; n < graph->node_size(); ++n) {
@@ -326,9 +329,15 @@ void RewriteOnnx(onnx::ModelProto* model) {
   for (const auto& entry : model->opset_import()) {
     if (entry.domain().empty() || entry.domain() == "ai.onnx") opset = entry.version();
   }
+  bool inferred = false;
   while (has() && nodes.size() < kMostNodes) {
+    if (RewriteOnce(model, opset, inferred)) {
+      inferred = false;
+      continue;
+    }
+    if (inferred) return;
     InferOnnxShapes(model);
-    if (!RewriteOnce(model, opset)) return;
+    inferred = true;
   }
 }
 

@@ -44,8 +44,6 @@ const std::vector<Row>& Rows() {
       {"QGemm", "Gemm", {0, 3}},
       {"QuantizeLinear", "QuantizeLinear", {0, 1, 2}},
       {"DequantizeLinear", "DequantizeLinear", {0, 1, 2}},
-      {"DynamicQuantizeMatMul", "MatMul", {0, 1}},
-      {"MatMulIntegerToFloat", "MatMul", {0, 1}},
       {"FusedMatMul", "MatMul", {0, 1}},
       {"DynamicQuantizeLSTM", "LSTM", {0, 1, 2}},
       {"Gelu", "Identity", {0}},
