@@ -15,12 +15,11 @@
 //       inner}: element i has scale i / inner % channels
 //   onnx.DynamicQuantizeLinear    x; {}. Outputs: uint8; scale; zero point uint8
 //   onnx.CastToInt32    x; {}: without its fraction; the least int32 for what has none
-//   onnx.AddInt32    a; b, int32; the options of onnx.Add. Sums wrap
 //   onnx.RoundToSteps    x; {scale, least, most}: the nearest number of steps, ties to even
 //   onnx.Pick    one or several operands of one type; {for each element of the output its
 //       place in the operands, one behind the other, or -1; what stands for -1}
 //   onnx.Abs ... onnx.Tanh    x; {alpha, beta, gamma}; of onnx.Shrink: {bias, lambd, 0}
-//   onnx.Add, Sub, Mul, Div, Pow, Min, Max, PRelu    a; b; {shape of the output, then of a
+//   onnx.Add, Sub, Mul, Div, Mod, Pow, Min, Max, PRelu    a; b; {shape of the output, then of a
 //       and of b with ones in front}. onnx.Where: condition uint8, a, b; one more shape
 //   onnx.ReduceMean, Sum, Max, Min, L1, L2, Prod, SumSquare, LogSum, LogSumExp    x;
 //       {shape, mask of axes}

@@ -350,9 +350,6 @@ void AddOnnxElementwise(OnnxRows* rows) {
   r["onnx.Max"] = Binary<float>([](float x, float y) { return std::max(x, y); });
   r["onnx.PRelu"] = Binary<float>([](float x, float y) { return x < 0 ? x * y : x; });
   r["onnx.Mod"] = Binary<float>([](float x, float y) { return std::fmod(x, y); });
-  r["onnx.AddInt32"] = Binary<int32_t>([](int32_t x, int32_t y) {
-    return static_cast<int32_t>(static_cast<uint32_t>(x) + static_cast<uint32_t>(y));
-  });
   r["onnx.CastToInt32"] = CastToInt32;
   r["onnx.Where"] = Where;
   r["onnx.Pick"] = Pick;

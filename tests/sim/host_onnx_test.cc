@@ -62,14 +62,35 @@ TEST_CASE("host onnx: functions of one and two elements") {
   CHECK(Answer("PRelu", {{-2, 3}, {0.5f, 2}}, shapes, 4) == Floats{-1, -4, 3, 3});
 }
 
-TEST_CASE("host onnx: sums of int32 wrap, and floats lose their fraction") {
-  HostCase sum;
-  AddInts(&sum, {INT32_MAX, 5});
-  AddInts(&sum, {2});
-  sum.Options({1, 2, 1, 2, 1, 1});
-  WantFloats(&sum, 2);
-  CHECK(sum.Run("onnx.AddInt32") == "");
-  CHECK(sum.Result<int32_t>() == Ints{INT32_MIN + 1, 7});
+TEST_CASE("host onnx: pixels between others, cubic and by a grid") {
+  const Ints cubic = {1, 1, 1, 4, 2, 2, 3, 0, Bits(1), Bits(0.5f), Bits(-0.75f), 0};
+  CHECK(Answer("Resize", {{1, 2, 3, 4}}, cubic, 2) == Floats{1, 3});
+  // Corners, the middle, and what lies outside; zeros around.
+  const Ints grid = {1, 1, 2, 2, 1, 4, 1, 0, 1};
+  CHECK(Answer("GridSample", {{1, 2, 3, 4}, {-1, -1, 1, 1, 0, 0, -3, 0}}, grid, 4) ==
+        Floats{1, 4, 2.5f, 0});
+  const Ints border = {1, 1, 2, 2, 1, 2, 0, 1, 1};
+  CHECK(Answer("GridSample", {{1, 2, 3, 4}, {-3, -1, 9, 1}}, border, 2) ==
+        Floats{1, 4});
+}
+
+TEST_CASE("host onnx: a network without gates keeps the last state") {
+  // h = tanh(x + h) of two steps; the second output is the state behind the last.
+  HostCase c;
+  for (const Floats& operand :
+       {Floats{0.5f, -1}, Floats{1}, Floats{1}, Floats{0, 0}, Floats{0}}) {
+    AddFloats(&c, operand);
+  }
+  c.Options({2, 1, 1, 1, 1, 0, 0});
+  WantFloats(&c, 2);
+  WantFloats(&c, 1);
+  CHECK(c.Run("onnx.RNN") == "");
+  const float first = std::tanh(0.5f), second = std::tanh(first - 1);
+  CHECK(c.Result<float>() == Floats{first, second});
+  CHECK(c.Result<float>(1) == Floats{second});
+}
+
+TEST_CASE("host onnx: floats lose their fraction") {
   HostCase cast;
   AddFloats(&cast, {-1.75f, 1.75f, 3e9f, NAN});
   cast.Options({0});

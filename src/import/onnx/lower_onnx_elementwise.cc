@@ -626,6 +626,7 @@ void QuantiseFloats(OnnxLowering* to, const OnnxNode& node, const Numbers& targe
 
 void LowerOnnxQuantise(OnnxLowering* to, const OnnxNode& node) {
   if (IsWide(*to, node)) return LowerOnnxWideQuantise(to, node);
+  if (HasInfiniteScale(*to, node)) return LowerOnnxUnbounded(to, node);
   const int input = InputIndex(node, 0);
   const Numbers target = ScaleAndZero(*to, node, 1, 2);
   OnnxPlace place = PlaceOf(to, input);
@@ -640,6 +641,7 @@ void LowerOnnxQuantise(OnnxLowering* to, const OnnxNode& node) {
 
 void LowerOnnxDequantise(OnnxLowering* to, const OnnxNode& node) {
   if (IsWide(*to, node)) return LowerOnnxWideDequantise(to, node);
+  if (HasInfiniteScale(*to, node)) return LowerOnnxUnbounded(to, node);
   const int input = InputIndex(node, 0);
   Require(node.Int("block_size", 0) == 0, "scales of blocks that are not all constant");
   const Numbers numbers = ScaleAndZero(*to, node, 1, 2);

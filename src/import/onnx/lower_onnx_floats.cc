@@ -590,33 +590,6 @@ void Recurrent(OnnxLowering* to, const OnnxNode& node) {
               static_cast<uint64_t>(gates) * static_cast<uint64_t>(s.i + s.h));
 }
 
-// QuantizeLinear and DequantizeLinear by an infinite scale: what they store means nothing, but
-// the operators behind them read it.
-void Unbounded(OnnxLowering* to, const OnnxNode& node) {
-  Require(HasInfiniteScale(*to, node), "a scale that layers know");
-  const bool stores = node.op == "QuantizeLinear";
-  const Shape& shape = ShapeOf(OutputOf(*to, node));
-  Numbers numbers;
-  const int type = StoredType(*to, node);
-  Require(type == kOnnxInt8 || type == kOnnxUint8, "operands that are not 8 bit");
-  numbers.dtype = type == kOnnxInt8 ? SLUICE_DTYPE_INT8 : SLUICE_DTYPE_UINT8;
-  const std::vector<int64_t> zero =
-      HasInput(node, 2) ? StoredIntegers(InputOf(*to, node, 2)) : Shape{0};
-  Require(zero.size() == 1, "per-axis quantisation of an activation");
-  const uint32_t in =
-      stores ? FloatsOf(to, InputIndex(node, 0)) : PlainTensor(to, InputIndex(node, 0));
-  const uint32_t scale = FloatConstant(to, node.name + "/scale", {1},
-                                       {std::numeric_limits<float>::infinity()});
-  const uint32_t shift =
-      IntegerConstant(to, node.name + "/zero", {static_cast<int32_t>(zero[0])});
-  const AxisOrder order = Straight(shape.size());
-  const uint32_t out =
-      stores ? NewOutput(to, node, 0, order, DimsIn(shape, order), numbers)
-             : NewFloats(to, node);
-  CountRounded(to, node, kHostFloats);
-  AddHost(to, node.name, node.op, {{in, scale, shift}, {1, 1}, {out}}, 0);
-}
-
 // Pixels between those of the operand, at places that another one gives.
 void GridSample(OnnxLowering* to, const OnnxNode& node) {
   const Shape &x = ShapeOf(InputOf(*to, node, 0)),
@@ -718,7 +691,6 @@ std::vector<Entry> HostEntries() {
       {DynamicQuantise, {"DynamicQuantizeLinear"}},
       {Recurrent, {"LSTM", "GRU", "RNN"}},
       {GridSample, {"GridSample"}},
-      {Unbounded, {"QuantizeLinear", "DequantizeLinear"}},
       {AnyCast, {"Cast"}},
       {AnyGather, {"Gather"}},
       {LowerOnnxKinds,
@@ -746,6 +718,30 @@ const std::map<std::string, Maker>& Makers() {
 }
 
 }  // namespace
+
+void LowerOnnxUnbounded(OnnxLowering* to, const OnnxNode& node) {
+  const bool stores = node.op == "QuantizeLinear";
+  const Shape& shape = ShapeOf(OutputOf(*to, node));
+  Numbers numbers;
+  const int type = StoredType(*to, node);
+  Require(type == kOnnxInt8 || type == kOnnxUint8, "operands that are not 8 bit");
+  numbers.dtype = type == kOnnxInt8 ? SLUICE_DTYPE_INT8 : SLUICE_DTYPE_UINT8;
+  const std::vector<int64_t> zero =
+      HasInput(node, 2) ? StoredIntegers(InputOf(*to, node, 2)) : Shape{0};
+  Require(zero.size() == 1, "per-axis quantisation of an activation");
+  const uint32_t in =
+      stores ? FloatsOf(to, InputIndex(node, 0)) : PlainTensor(to, InputIndex(node, 0));
+  const uint32_t scale = FloatConstant(to, node.name + "/scale", {1},
+                                       {std::numeric_limits<float>::infinity()});
+  const uint32_t shift =
+      IntegerConstant(to, node.name + "/zero", {static_cast<int32_t>(zero[0])});
+  const AxisOrder order = Straight(shape.size());
+  const uint32_t out =
+      stores ? NewOutput(to, node, 0, order, DimsIn(shape, order), numbers)
+             : NewFloats(to, node);
+  CountRounded(to, node, kHostFloats);
+  AddHost(to, node.name, node.op, {{in, scale, shift}, {1, 1}, {out}}, 0);
+}
 
 bool HasOnnxFloats(const std::string& op) { return Makers().count(op) != 0; }
 

@@ -32,9 +32,8 @@ void SetWhole(std::vector<int32_t>* attributes, int32_t zero_a, int32_t zero_b) 
   a[SLUICE_CONV_ACT_MAX] = INT32_MAX;
 }
 
-Geometry ConvGeometry(OnnxLowering* to, const OnnxNode& node) {
-  const Shape &in = ShapeOf(InputOf(*to, node, 0)), &w = ShapeOf(InputOf(*to, node, 1)),
-              &out = ShapeOf(OutputOf(*to, node));
+Geometry ConvGeometry(const OnnxNode& node, const Shape& in, const Shape& w,
+                      const Shape& out) {
   Require(w.size() == in.size() && in.size() >= 3, "a weight of another rank");
   const Frame frame = FrameOf(node, in, out, Shape(w.begin() + 2, w.end()));
   const int64_t groups = node.Int("group", 1);
@@ -64,9 +63,8 @@ Geometry ConvGeometry(OnnxLowering* to, const OnnxNode& node) {
   return g;
 }
 
-Geometry RowsGeometry(OnnxLowering* to, const OnnxNode& node) {
-  const Shape &in = ShapeOf(InputOf(*to, node, 0)), &w = ShapeOf(InputOf(*to, node, 1)),
-              &out = ShapeOf(OutputOf(*to, node));
+Geometry RowsGeometry(const OnnxNode& node, const Shape& in, const Shape& w,
+                      const Shape& out) {
   Require(node.Int("transA", 0) == 0, "a transposed first operand");
   Require(node.Float("alpha", 1) == 1 && node.Float("beta", 1) == 1,
           "factors other than 1");
@@ -212,7 +210,10 @@ void IntegerProduct(OnnxLowering* to, const OnnxNode& node, const Geometry& g) {
 void LowerOnnxSums(OnnxLowering* to, const OnnxNode& node) {
   Require(InputOf(*to, node, 1).constant, "a weight that is computed at run time");
   const bool conv = node.op == "Conv" || node.op == "ConvInteger";
-  const Geometry g = conv ? ConvGeometry(to, node) : RowsGeometry(to, node);
+  const auto geometry = conv ? ConvGeometry : RowsGeometry;
+  const Geometry g =
+      geometry(node, ShapeOf(InputOf(*to, node, 0)), ShapeOf(InputOf(*to, node, 1)),
+               ShapeOf(OutputOf(*to, node)));
   if (node.op == "ConvInteger" || node.op == "MatMulInteger")
     return IntegerProduct(to, node, g);
   RealProduct(to, node, g);

@@ -28,6 +28,50 @@ bool KeepsBytes(const std::string& op) {
          op == "Flatten" || op == "Dropout";
 }
 
+// A part of a list.
+bool SliceOf(const OnnxModel& model, const OnnxNode& node, const OnnxValue& from,
+             Floats* result) {
+  const OnnxValue *begin = model.In(node, 1), *end = model.In(node, 2),
+                  *step = model.In(node, 4);
+  for (const OnnxValue* number : {begin, end, step}) {
+    if (number == nullptr) continue;
+    if (!number->has_integers || number->integers.size() != 1) return false;
+  }
+  if (from.dims.size() != 1 || begin == nullptr || end == nullptr ||
+      (step != nullptr && step->integers[0] != 1)) {
+    return false;
+  }
+  const Floats floats = FloatsIn(from);
+  const int64_t size = static_cast<int64_t>(floats.size());
+  const auto at = [&](int64_t i) {
+    return std::clamp<int64_t>(i < 0 ? i + size : i, 0, size);
+  };
+  const int64_t first = at(begin->integers[0]), last = at(end->integers[0]);
+  if (first < last) result->assign(floats.begin() + first, floats.begin() + last);
+  return true;
+}
+
+bool IsInfinite(const OnnxValue* scale) {
+  return scale != nullptr && IsFloats(*scale) && scale->data.size() == 4 &&
+         std::isinf(FloatsIn(*scale)[0]);
+}
+// Quantisers make such constants of masks that hold -infinity: 0 becomes no number.
+bool Unbounded(const OnnxValue& from, const OnnxValue& scale, const OnnxValue* zero,
+               Floats* result) {
+  if (!from.has_data || (from.type != kOnnxInt8 && from.type != kOnnxUint8) ||
+      (zero != nullptr && (zero->type != from.type || zero->data.size() != 1))) {
+    return false;
+  }
+  const auto integer = [&](uint8_t byte) {
+    return from.type == kOnnxInt8 ? static_cast<int>(static_cast<int8_t>(byte)) : byte;
+  };
+  const int shift = zero == nullptr ? 0 : integer(zero->data[0]);
+  for (const uint8_t byte : from.data) {
+    result->push_back(static_cast<float>(integer(byte) - shift) * FloatsIn(scale)[0]);
+  }
+  return true;
+}
+
 class FloatFolder {
  public:
   explicit FloatFolder(OnnxModel* model) : m_(*model) {}
@@ -90,31 +134,9 @@ class FloatFolder {
       *result = FloatsIn(*first);
       return true;
     }
-    if (node.op == "Slice") return Slice(node, *first, result);
+    if (node.op == "Slice") return SliceOf(m_, node, *first, result);
     if (node.op == "Transpose") return Transpose(node, *first, result);
     return Unary(node.op, *first, result) || Binary(node, *first, result);
-  }
-
-  static bool IsInfinite(const OnnxValue* scale) {
-    return scale != nullptr && IsFloats(*scale) && scale->data.size() == 4 &&
-           std::isinf(FloatsIn(*scale)[0]);
-  }
-  // Quantisers make such constants of masks that hold -infinity: 0 becomes no number.
-  static bool Unbounded(const OnnxValue& from, const OnnxValue& scale,
-                        const OnnxValue* zero, Floats* result) {
-    if (!from.has_data || (from.type != kOnnxInt8 && from.type != kOnnxUint8) ||
-        (zero != nullptr && (zero->type != from.type || zero->data.size() != 1))) {
-      return false;
-    }
-    const auto integer = [&](uint8_t byte) {
-      return from.type == kOnnxInt8 ? static_cast<int>(static_cast<int8_t>(byte))
-                                    : byte;
-    };
-    const int shift = zero == nullptr ? 0 : integer(zero->data[0]);
-    for (const uint8_t byte : from.data) {
-      result->push_back(static_cast<float>(integer(byte) - shift) * FloatsIn(scale)[0]);
-    }
-    return true;
   }
 
   // 8-bit constants of which each block of an axis has a scale: their floats, as the runtime's.
@@ -151,28 +173,6 @@ class FloatFolder {
       const int shift = zero == nullptr ? 0 : integer(*zero, s);
       result->push_back(static_cast<float>(integer(from, i) - shift) * scales[s]);
     }
-    return true;
-  }
-
-  // A part of a list.
-  bool Slice(const OnnxNode& node, const OnnxValue& from, Floats* result) const {
-    const OnnxValue *begin = m_.In(node, 1), *end = m_.In(node, 2),
-                    *step = m_.In(node, 4);
-    for (const OnnxValue* number : {begin, end, step}) {
-      if (number == nullptr) continue;
-      if (!number->has_integers || number->integers.size() != 1) return false;
-    }
-    if (from.dims.size() != 1 || begin == nullptr || end == nullptr ||
-        (step != nullptr && step->integers[0] != 1)) {
-      return false;
-    }
-    const Floats floats = FloatsIn(from);
-    const int64_t size = static_cast<int64_t>(floats.size());
-    const auto at = [&](int64_t i) {
-      return std::clamp<int64_t>(i < 0 ? i + size : i, 0, size);
-    };
-    const int64_t first = at(begin->integers[0]), last = at(end->integers[0]);
-    if (first < last) result->assign(floats.begin() + first, floats.begin() + last);
     return true;
   }
 

@@ -307,6 +307,9 @@ void LowerOnnxCast(OnnxLowering* to, const OnnxNode& node);
 // QuantizeLinear and DequantizeLinear of 16-bit numbers, which floats hold in between.
 void LowerOnnxWideQuantise(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxWideDequantise(OnnxLowering* to, const OnnxNode& node);
+// The same by an infinite scale: what they store means nothing, but the operators behind them
+// read it.
+void LowerOnnxUnbounded(OnnxLowering* to, const OnnxNode& node);
 // Operators that pick elements of their operands, computed by the host.
 void LowerOnnxPick(OnnxLowering* to, const OnnxNode& node);
 // Products of two operands: on a unit where both are quantised, else on the host.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "import/error.h"
 #include "import/onnx/onnx_lowering.h"
@@ -85,7 +86,7 @@ std::vector<int64_t> StoredIntegers(const OnnxValue& value) {
 bool HasInfiniteScale(const OnnxLowering& self, const OnnxNode& node) {
   const OnnxValue& scale = InputOf(self, node, 1);
   return scale.has_data && scale.type == kOnnxFloat && scale.data.size() == 4 &&
-         std::isinf(Floats(scale)[0]);
+         Floats(scale)[0] > std::numeric_limits<float>::max();
 }
 
 Numbers ScaleAndZero(const OnnxLowering& self, const OnnxNode& node, size_t scale,
@@ -93,7 +94,7 @@ Numbers ScaleAndZero(const OnnxLowering& self, const OnnxNode& node, size_t scal
   Numbers numbers;
   const std::vector<float> scales = Floats(InputOf(self, node, scale));
   Require(scales.size() == 1, "per-axis quantisation of an activation");
-  Require(!std::isinf(scales[0]), "an infinite scale");
+  Require(!(scales[0] > std::numeric_limits<float>::max()), "an infinite scale");
   if (!(scales[0] > 0) || !std::isfinite(scales[0])) {
     throw Error(Fault::kBadInput, "node " + node.name + " (" + node.op +
                                       ") has a scale that is not above 0 and finite");

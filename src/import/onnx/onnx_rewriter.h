@@ -36,9 +36,7 @@ class Rewriter {
   // Empty: not known.
   std::vector<int64_t> Shape(const std::string& name) const;
   bool HasShape(const std::string& name) const { return shapes_.count(name) != 0; }
-  // Short integers or a condition that follow from constants and shapes in so many steps
-  // (onnx_subgraphs.cc).
-  bool Known(const std::string& name, std::vector<int64_t>* numbers, int steps) const;
+  const onnx::GraphProto& graph() const { return graph_; }
   // An initialiser, or the value of a Constant; nullptr: neither.
   onnx::TensorProto* Constant(const std::string& name) const;
   // False: no constant of short integers, or floats.

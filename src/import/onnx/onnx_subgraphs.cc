@@ -68,11 +68,10 @@ std::vector<std::string> Inlined(Rewriter* r, const onnx::GraphProto& graph,
   return outputs;
 }
 
-}  // namespace
-
-bool Rewriter::Known(const std::string& name, Numbers* numbers, int steps) const {
-  if (Integers(name, numbers)) return true;
-  const onnx::TensorProto* tensor = Constant(name);
+// Short integers or a condition that follow from constants and shapes in so many steps.
+bool Known(const Rewriter& r, const std::string& name, Numbers* numbers, int steps) {
+  if (r.Integers(name, numbers)) return true;
+  const onnx::TensorProto* tensor = r.Constant(name);
   if (tensor != nullptr) {
     const bool raw = tensor->raw_data().size() == 1;
     if (tensor->data_type() != onnx::TensorProto::BOOL ||
@@ -83,19 +82,17 @@ bool Rewriter::Known(const std::string& name, Numbers* numbers, int steps) const
     return true;
   }
   const onnx::NodeProto* writer = nullptr;
-  for (const auto& other : graph_.node()) {
+  for (const auto& other : r.graph().node()) {
     if (other.output_size() == 1 && other.output(0) == name) writer = &other;
   }
   if (writer == nullptr || steps == 0 || writer->input_size() == 0) return false;
   const std::string& op = writer->op_type();
   if (op == "Shape") {
-    *numbers =
-        Numbers(shapes_.count(writer->input(0)) == 0 ? Numbers()
-                                                     : shapes_.at(writer->input(0)));
+    *numbers = r.Shape(writer->input(0));
     return !numbers->empty() && writer->attribute_size() == 0;
   }
   Numbers a, b;
-  if (!Known(writer->input(0), &a, steps - 1)) return false;
+  if (!Known(r, writer->input(0), &a, steps - 1)) return false;
   if (op == "Identity" || op == "Cast" || op == "Squeeze" || op == "Unsqueeze") {
     *numbers = a;
     return true;
@@ -104,7 +101,7 @@ bool Rewriter::Known(const std::string& name, Numbers* numbers, int steps) const
     *numbers = {a[0] == 0 ? 1 : 0};
     return true;
   }
-  if (writer->input_size() != 2 || !Known(writer->input(1), &b, steps - 1) ||
+  if (writer->input_size() != 2 || !Known(r, writer->input(1), &b, steps - 1) ||
       b.size() != 1) {
     return false;
   }
@@ -127,6 +124,8 @@ bool Rewriter::Known(const std::string& name, Numbers* numbers, int steps) const
   return holds.has_value();
 }
 
+}  // namespace
+
 bool RewriteIf(Rewriter* r) {
   const onnx::GraphProto *yes = GraphOf(r->node, "then_branch"),
                          *no = GraphOf(r->node, "else_branch");
@@ -136,7 +135,7 @@ bool RewriteIf(Rewriter* r) {
     return false;
   }
   Numbers taken;
-  const bool known = r->Known(r->In(0), &taken, kMostSteps) && taken.size() == 1;
+  const bool known = Known(*r, r->In(0), &taken, kMostSteps) && taken.size() == 1;
   if (known) {
     const auto values = Inlined(r, taken[0] != 0 ? *yes : *no, {}, "/taken/");
     for (int i = 0; i < outputs; ++i) {
@@ -172,7 +171,7 @@ bool RewriteLoop(Rewriter* r) {
     return false;
   }
   if (r->Has(1) &&
-      (!r->Known(r->In(1), &goes_on, kMostSteps) || goes_on != Numbers{1})) {
+      (!Known(*r, r->In(1), &goes_on, kMostSteps) || goes_on != Numbers{1})) {
     return false;
   }
   // It goes on until the end: its condition is the one that it is given.

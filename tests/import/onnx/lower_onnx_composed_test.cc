@@ -31,39 +31,6 @@ TEST_CASE("onnx composed: sums and means of three operands") {
   }
 }
 
-// x is [[1, 2], [3, 4]], w is [[1, 10], [100, 1000]].
-std::vector<float> Einsum(const std::string& equation) {
-  TinyOnnx model;
-  model.Input("x", {2, 2});
-  model.Quantised("x", "xq", 1, 0);
-  model.Reals("w", {2, 2}, {1, 10, 100, 1000});
-  onnx::AttributeProto* text =
-      model.Node("Einsum", {"xq", "w"}, {"y"})->add_attribute();
-  text->set_name("equation");
-  text->set_type(onnx::AttributeProto::STRING);
-  text->set_s(equation);
-  model.Output("y", {2, 2});
-  return FloatsFor(model, {1, 2, 3, 4});
-}
-
-TEST_CASE("onnx composed: an equation is a product of matrices, however axes lie") {
-  CHECK(Einsum("ij,jk->ik") == std::vector<float>{201, 2010, 403, 4030});
-  CHECK(Einsum("ij,kj->ik") == std::vector<float>{21, 2100, 43, 4300});
-  CHECK(Einsum("ji,jk->ik") == std::vector<float>{301, 3010, 402, 4020});
-}
-
-TEST_CASE("onnx composed: other equations are refused with a reason") {
-  TinyOnnx model;
-  model.Input("x", {2, 2});
-  model.Quantised("x", "xq", 1, 0);
-  onnx::AttributeProto* text = model.Node("Einsum", {"xq"}, {"y"})->add_attribute();
-  text->set_name("equation");
-  text->set_type(onnx::AttributeProto::STRING);
-  text->set_s("ii->i");
-  model.Output("y", {2});
-  CHECK(Says(Complaint(model.Finish()), "no product of two operands"));
-}
-
 TEST_CASE("onnx composed: products with vectors") {
   TinyOnnx model;
   model.Input("x", {2, 2});

@@ -89,7 +89,7 @@ TEST_CASE("onnx convolution: a quantised one computes the model's integers") {
 
 TEST_CASE("onnx convolution: scales of weights that no bias fits are refused") {
   CHECK(Import(Pointwise(0).Finish()).hosted.size() == 2);  // the host computes floats
-  for (const float scale : {-1.0f, std::numeric_limits<float>::infinity(),
+  for (const float scale : {-1.0f, -std::numeric_limits<float>::infinity(),
                             std::numeric_limits<float>::quiet_NaN()}) {
     CAPTURE(scale);
     CHECK(Says(Complaint(Pointwise(scale).Finish()), "a scale is a finite number"));

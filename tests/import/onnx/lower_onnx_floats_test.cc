@@ -110,11 +110,11 @@ TEST_CASE("onnx networks: untiled and planned, they compute onnxruntime's bytes"
 
 TEST_CASE("onnx floats: what no function computes is named") {
   TinyOnnx model;
-  model.Input("x", {1, 4, 6});
+  model.Input("x", {1, 4, 4});
   model.Quantised("x", "xq", 0.25f, 1);
-  model.Node("Hardmax", {"xq"}, {"y"});
+  model.Node("Det", {"xq"}, {"y"});
   model.Output("y");
-  CHECK(Says(Complaint(model.Finish()), "1 x Hardmax (unknown)"));
+  CHECK(Says(Complaint(model.Finish()), "1 x Det (unknown)"));
 }
 
 // As older versions of onnxruntime's quantiser write a bias: as int32, by the scales.

@@ -137,7 +137,7 @@ TEST_CASE(
 }
 
 TEST_CASE("onnx report: a scale that is not above zero is the model's fault") {
-  for (const float scale : {0.0f, -0.5f, std::numeric_limits<float>::infinity(),
+  for (const float scale : {0.0f, -0.5f, -std::numeric_limits<float>::infinity(),
                             std::numeric_limits<float>::quiet_NaN()}) {
     CAPTURE(scale);
     const Answer answer = Ask(QuantisedInput([scale](TinyOnnx* m) {

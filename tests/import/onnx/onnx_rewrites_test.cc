@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that are several of ONNX's.
+#include "import/onnx/onnx_rewrites.h"
+
+#include "tests/import/onnx/reals.h"
+
+namespace sluice_test {
+namespace {
+
+TEST_CASE("onnx rewrites: products of onnxruntime with their scales") {
+  for (const bool dynamic : {false, true}) {
+    TinyOnnx model;
+    model.Input("x", {1, 2});
+    model.Int8s("w", {2, 2}, {1, 2, 3, 4});
+    model.Int8s("wz", {}, {1});
+    model.Reals("ws", {}, {0.5f});
+    model.Reals("b", {2}, {100, 200});
+    if (dynamic) {
+      Contrib(&model, "DynamicQuantizeMatMul", {"x", "w", "ws", "wz", "b"}, "y");
+    } else {
+      model.Node("DynamicQuantizeLinear", {"x"}, {"q", "s", "z"});
+      Contrib(&model, "MatMulIntegerToFloat", {"q", "w", "s", "ws", "z", "wz", "b"},
+              "y");
+    }
+    model.Output("y");
+    // x is -55, 200 in steps of 1; w is 0, 0.5, 1, 1.5.
+    CHECK(RealsFor(model, BitsOfReals({-55, 200})) == Reals{300, 472.5f});
+    CHECK(Count(Import(model.Finish()), SLUICE_OP_FULLY_CONNECTED) == 1);
+  }
+}
+
+// 4-bit weights [2, 4] in blocks of two: 7 and 9 stand for -1 and 1.
+TinyOnnx FourBits(bool zeros) {
+  TinyOnnx model;
+  model.Input("x", {1, 4});
+  onnx::TensorProto* weight = model.graph->add_initializer();
+  weight->set_name("w");
+  weight->set_data_type(onnx::TensorProto::UINT8);
+  for (const int64_t dim : {2, 2, 1}) weight->add_dims(dim);
+  weight->set_raw_data(std::string("\x98\xa8\x87\x89", 4));
+  model.Reals("s", {4}, {1, 2, 3, 4});
+  std::vector<std::string> inputs = {"x", "w", "s"};
+  if (zeros) {
+    onnx::TensorProto* zero = model.graph->add_initializer();
+    zero->set_name("z");
+    zero->set_data_type(onnx::TensorProto::UINT8);
+    zero->add_dims(2);
+    zero->set_raw_data(std::string("\x88\x88", 2));
+    inputs.push_back("z");
+  }
+  onnx::NodeProto* node = Contrib(&model, "MatMulNBits", inputs, "y");
+  TinyOnnx::Int(node, "K", 4);
+  TinyOnnx::Int(node, "N", 2);
+  TinyOnnx::Int(node, "bits", 4);
+  TinyOnnx::Int(node, "block_size", 2);
+  model.Output("y");
+  return model;
+}
+
+TEST_CASE("onnx rewrites: 4-bit blocks of a weight are its floats") {
+  // Rows 0, 1, 0, 4 and -3, 0, 4, 0.
+  for (const bool zeros : {false, true}) {
+    CHECK(RealsFor(FourBits(zeros), BitsOfReals({1, 10, 100, 1000})) ==
+          Reals{4010, 397});
+  }
+}
+
+TEST_CASE("onnx rewrites: pads and sizes of some axes are those of all") {
+  TinyOnnx pad(18);
+  pad.Input("x", {1, 2});
+  pad.Quantised("x", "xq", 1, 0);
+  pad.Integers("p", {1, 2});
+  pad.Integers("a", {-1});
+  pad.Node("Pad", {"xq", "p", "", "a"}, {"t"});
+  pad.Quantised("t", "y", 1, 0);
+  pad.Output("y");
+  CHECK(OutputFor(Import(pad.Finish()), {3, 4}) == Bytes{0, 3, 4, 0, 0});
+  TinyOnnx resize(18);
+  resize.Input("x", {1, 1, 1, 2});
+  resize.Quantised("x", "xq", 1, 0);
+  resize.Integers("sizes", {4});
+  onnx::NodeProto* node = resize.Node("Resize", {"xq", "", "", "sizes"}, {"y"});
+  TinyOnnx::Ints(node, "axes", {3});
+  Text(node, "coordinate_transformation_mode", "asymmetric");
+  Text(node, "nearest_mode", "floor");
+  resize.Output("y");
+  CHECK(RealsOf(OutputFor(Import(resize.Finish()), {3, 4})).size() == 1);
+}
+
+TEST_CASE("onnx rewrites: norms over axes") {
+  TinyOnnx model;
+  model.Input("x", {2, 2});
+  model.Quantised("x", "xq", 1, 0);
+  TinyOnnx::Int(model.Node("LpNormalization", {"xq"}, {"y"}), "axis", 1);
+  model.Output("y");
+  CHECK(RealsFor(model, {3, 4, 0, 2}) == Reals{0.6f, 0.8f, 0, 1});
+}
+
+TEST_CASE("onnx rewrites: what cannot be taken apart stays, and its parts are gone") {
+  TinyOnnx model;
+  model.Input("x", {2, 2});
+  Contrib(&model, "MatMulNBits", {"x", "x", "x"}, "y");
+  model.Output("y", {2, 2});
+  onnx::ModelProto proto = model.proto;
+  auto* opset = proto.add_opset_import();
+  opset->set_domain("com.microsoft");
+  opset->set_version(1);
+  sluice::import::RewriteOnnx(&proto);
+  CHECK(proto.graph().node_size() == 1);
+  CHECK(proto.graph().node(0).op_type() == "MatMulNBits");
+  CHECK(proto.graph().initializer_size() == 0);
+}
+
+}  // namespace
+}  // namespace sluice_test

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the host does in front of and behind sums of a unit.
+#include "firmware-sim/host_onnx.h"
+#include "tests/sim/host_case.h"
+
+namespace sluice_sim {
+namespace {
+
+int32_t Bits(float number) {
+  int32_t bits = 0;
+  std::memcpy(&bits, &number, 4);
+  return bits;
+}
+
+template <typename T>
+void Add(HostCase* c, int dtype, const std::vector<T>& numbers) {
+  c->Given(dtype, {1, 1, 1, static_cast<int64_t>(numbers.size())}, numbers);
+}
+void Want(HostCase* c, int dtype, int64_t count) {
+  c->Wanted(dtype, {1, 1, 1, count},
+            static_cast<size_t>(count * (dtype == SLUICE_DTYPE_INT32 ? 4 : 1)));
+}
+
+// Also with one operand less and one option more.
+void Succeeds(HostCase* c, const std::string& name) {
+  CHECK(c->Run(name) == "");
+  HostCase less = *c;
+  less.in.erase(less.in.begin());
+  CHECK(less.Run(name) == kOnnxOperands);
+  HostCase longer = *c;
+  longer.out[0].extent[3] += 1;
+  CHECK(longer.Run(name) == kOnnxOperands);
+}
+
+TEST_CASE("host onnx sums: scaled, with a bias, channels in front") {
+  HostCase c;
+  Add<int32_t>(&c, SLUICE_DTYPE_INT32, {1, 2, 3, 4});      // pixels of two channels
+  Add<int32_t>(&c, SLUICE_DTYPE_INT32, {10, 20, 30, 40});  // twice as much
+  Add<float>(&c, SLUICE_DTYPE_INT32, {1, 10});
+  Add<float>(&c, SLUICE_DTYPE_INT32, {0.5f});
+  c.Options({1, 2, 2, Bits(0.5f), Bits(1), Bits(2)});
+  Want(&c, SLUICE_DTYPE_INT32, 4);
+  Succeeds(&c, "onnx.ScaleSums");
+  CHECK(c.Result<float>() == std::vector<float>{11, 32, 210.5f, 420.5f});
+}
+
+TEST_CASE("host onnx sums: 16-bit steps as bytes, axes in another order") {
+  HostCase c;
+  Add<float>(&c, SLUICE_DTYPE_INT32, {-0.5f, 128, 1e9f, -1e9f, 0.25f, 0.75f});
+  c.Options({Bits(0.5f), 0, 1, 2, 2, 3, 1, 0});
+  Want(&c, SLUICE_DTYPE_INT8, 6);
+  Want(&c, SLUICE_DTYPE_UINT8, 6);
+  Succeeds(&c, "onnx.SplitSteps");
+  // Steps -1, -32768, 256, 0, 32767, 2 in the order of columns.
+  CHECK(c.Result<int8_t>(0) == std::vector<int8_t>{-1, -128, 1, 0, 127, 0});
+  CHECK(c.Result<uint8_t>(1) == std::vector<uint8_t>{255, 0, 0, 0, 255, 2});
+}
+
+TEST_CASE("host onnx sums: a zero point counts for what lies inside") {
+  HostCase c;
+  Add<int32_t>(&c, SLUICE_DTYPE_INT32, {100, 100, 100});
+  Add<uint8_t>(&c, SLUICE_DTYPE_UINT8, {2});
+  Add<int32_t>(&c, SLUICE_DTYPE_INT32, {1, 10, 100});
+  // One row of three pixels, a window of three, one pixel of padding in front.
+  c.Options({1, 1, 1, 3, 1, 1, 3, 1, 3, 1, 1, 1, 1, 1, 0, 1});
+  Want(&c, SLUICE_DTYPE_INT32, 3);
+  Succeeds(&c, "onnx.LessZeroPoint");
+  CHECK(c.Result<int32_t>() == std::vector<int32_t>{-120, -122, 78});
+}
+
+TEST_CASE("host onnx sums: zero points of both operands") {
+  HostCase c;
+  Add<int32_t>(&c, SLUICE_DTYPE_INT32, {3 * 7 + 5 * 11});
+  Add<uint8_t>(&c, SLUICE_DTYPE_UINT8, {3, 5});
+  Add<uint8_t>(&c, SLUICE_DTYPE_UINT8, {7, 11});
+  Add<uint8_t>(&c, SLUICE_DTYPE_UINT8, {2});
+  Add<uint8_t>(&c, SLUICE_DTYPE_UINT8, {10});
+  c.Options({1, 1, 2, 1});
+  Want(&c, SLUICE_DTYPE_INT32, 1);
+  Succeeds(&c, "onnx.LessZeroPoints");
+  CHECK(c.Result<int32_t>() == std::vector<int32_t>{1 * -3 + 3 * 1});
+}
+
+}  // namespace
+}  // namespace sluice_sim
