@@ -45,16 +45,19 @@ def body(text, name):
     return text[found.end():end]
 
 
-def phrases(text, name, seen):
-    """What the function and those that it calls in the same source demand."""
+def phrases(texts, text, name, seen):
+    """What the function and those that it calls demand: functions of the same source, and of
+    others those that lower a node."""
     if name in seen:
         return []
     seen.add(name)
+    if name.startswith("LowerOnnx") and not body(text, name):
+        text = next((other for other in texts if body(other, name)), text)
     code = body(text, name)
     found = []
     for match in re.finditer(r'\bRequire\(|\b([A-Z]\w+)(?:<\w+>)?\(', code):
         if match[1] is not None:
-            found += SHARED.get(match[1]) or phrases(text, match[1], seen)
+            found += SHARED.get(match[1]) or phrases(texts, text, match[1], seen)
             continue
         depth, at = 1, match.end()
         while depth:
@@ -77,7 +80,7 @@ def sources(root, folder):
 def demands(texts, function):
     for text in texts:
         if body(text, function):
-            return phrases(text, function, set())
+            return phrases(texts, text, function, set())
     raise SystemExit(f"{function} is nowhere defined")
 
 
@@ -155,7 +158,19 @@ def page(root):
         f"## ONNX: {len(host)} operators by functions of the host\n\nOf models that quantise "
         "activations, where the table above refuses the operator or would keep its shapes "
         "alone.", host))
+    parts.append("## ONNX: operators that are taken apart\n\nBefore shapes are inferred they become "
+                 "operators of the tables above. Those that have attributes or inputs that cannot be "
+                 "taken apart are refused as unknown.\n\n" + ", ".join(rewritten(onnx)) + "\n")
     return "\n".join(parts)
+
+
+def rewritten(texts):
+    """Operators of the rows {"NAME", function} of the two tables of rewrites."""
+    for text in texts:
+        for domain, table_name in (("", "kOnnx"), ("com.microsoft.", "kRuntime")):
+            rows = re.search(r"static const Row %s\[\] = \{(.*?)\};" % table_name, text, re.DOTALL)
+            if rows:
+                yield from (domain + op for op in re.findall(r'\{"(\w+)"', rows[1]))
 
 
 def main():

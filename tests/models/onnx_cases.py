@@ -341,8 +341,105 @@ def qdq(case, kind_name, weights=T.INT8):
     return model_of(nodes, infos, outs, initialisers, max(case.opset, 21 if wide else 10))
 
 
+# ---- operators with quantised operands of their own
+
+def plain(nodes, inputs, constants, opset=21):
+    """A model of such nodes that ends in the float y; inputs are (name, type, extents)."""
+    infos = [helper.make_tensor_value_info(*i) for i in inputs]
+    outs = [helper.make_tensor_value_info("y", T.FLOAT, None)]
+    return model_of(nodes, infos, outs, [constant(*c) for c in constants.items()], opset)
+
+
+def node(op, inputs, outputs, domain="", **attributes):
+    return helper.make_node(op, inputs, outputs, name=outputs[0], domain=domain, **attributes)
+
+
+def dynamic(source, names):
+    return node("DynamicQuantizeLinear", [source], names)
+
+
+def integers(*shape, kind=np.int8):
+    info = np.iinfo(kind)
+    return np.random.default_rng(sum(shape)).integers(info.min, info.max + 1, shape).astype(kind)
+
+
+def integer_products():
+    q, x = dynamic("x", ["q", "qs", "qz"]), [("x", T.FLOAT, [2, 5, 20])]
+    real = node("Cast", ["i"], ["y"], to=T.FLOAT)
+    for label, weight, zero in (("int8", integers(20, 9), np.int8(0)),
+                                ("uint8", integers(20, 9, kind=np.uint8), np.uint8(130)),
+                                ("channels", integers(20, 9), integers(9))):
+        constants = {"w": weight, "z": np.array(zero), "b": rand(9),
+                     "s": np.full(np.shape(zero), 0.01, np.float32)}
+        yield f"MatMulInteger.{label}", plain(
+            [q, node("MatMulInteger", ["q", "w", "qz", "z"], ["i"]), real], x, constants)
+        yield f"DynamicQuantizeMatMul.{label}", plain(
+            [node("DynamicQuantizeMatMul", ["x", "w", "s", "z", "b"], ["y"], MS)], x, constants)
+        yield f"MatMulIntegerToFloat.{label}", plain(
+            [q, node("MatMulIntegerToFloat", ["q", "w", "qs", "s", "qz", "z", "b"], ["y"], MS)],
+            x, constants)
+    yield "MatMulInteger.computed", plain(
+        [q, dynamic("u", ["p", "ps", "pz"]),
+         node("MatMulInteger", ["q", "p", "qz", "pz"], ["i"]), real],
+        [("x", T.FLOAT, [2, 1, 5, 20]), ("u", T.FLOAT, [3, 20, 7])], {})
+    for label, weight, attributes in (
+            ("pads", (6, 4, 3, 3), dict(pads=[1, 2, 0, 1], strides=[2, 1])),
+            ("groups", (6, 2, 3, 3), dict(pads=[1] * 4, group=2)),
+            ("depthwise", (4, 1, 3, 3), dict(pads=[1] * 4, group=4, dilations=[2, 1])),
+            ("same", (5, 4, 3, 2), dict(auto_pad="SAME_UPPER", strides=[2, 2])),
+            ("one_axis", (5, 4, 3), dict(pads=[1, 1]))):
+        yield f"ConvInteger.{label}", plain(
+            [q, node("ConvInteger", ["q", "w", "qz", "z"], ["i"], **attributes), real],
+            [("x", T.FLOAT, [2, 4, 9, 8][:len(weight)])],
+            {"w": integers(*weight, kind=np.uint8), "z": np.uint8(120)})
+
+
+def attentions():
+    x, heads = [("x", T.FLOAT, [2, 6, 24])], dict(num_heads=4)
+    mask = [("m", T.INT32, [2, 6])]
+    for label, more, attributes in (("plain", [], {}), ("mask", mask, {}),
+                                    ("causal", [], dict(unidirectional=1))):
+        yield f"QAttention.{label}", plain(
+            [dynamic("x", ["q", "qs", "qz"]),
+             node("QAttention", ["q", "w", "b", "qs", "s", "m" if more else "", "qz", "z"],
+                  ["y"], MS, **heads, **attributes)], x + more,
+            {"w": integers(24, 72), "b": rand(72), "s": np.float32(0.01), "z": np.int8(0)})
+    q = pair("x", "x0", "q")
+    step = {"x0.s": np.float32(0.03), "x0.z": np.int8(5)}
+    yield "Attention.ms", plain(q + [node("Attention", ["q", "w", "b", "m"], ["y"], MS, **heads)],
+                                x + mask, {**step, "w": rand(24, 72), "b": rand(72)})
+    yield "MultiHeadAttention", plain(
+        q + [node("MultiHeadAttention", ["q", "q", "q", "b", "", "a"], ["y"], MS, **heads)], x,
+        {**step, "b": rand(72), "a": rand(1, 1, 6, 6)})
+    yield "Attention.shared", plain(
+        q + [node("Attention", ["q", "q", "q"], ["y"], q_num_heads=4, kv_num_heads=4,
+                  is_causal=1)], x, step, opset=23)
+    table = np.arange(64).reshape(16, 4)
+    turns = {**step, "c": np.cos(table).astype(np.float32), "n": np.sin(table).astype(np.float32)}
+    x, at = [("x", T.FLOAT, [2, 3, 5, 8])], [("p", T.INT64, [2, 5])]
+    for pairs in (0, 1):
+        yield f"RotaryEmbedding.{'pairs' if pairs else 'halves'}", plain(
+            q + [node("RotaryEmbedding", ["q", "c", "n", "p"], ["y"], interleaved=pairs)],
+            x + at, turns, opset=23)
+    yield "RotaryEmbedding.ms", plain(
+        q + [node("RotaryEmbedding", ["q", "p", "c", "n"], ["y"], MS)], x + at, turns)
+
+
+def four_bits():
+    """As onnxruntime's own quantiser writes them."""
+    from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
+    for symmetric in (True, False):
+        made = plain([node("MatMul", ["x", "w"], ["y"])], [("x", T.FLOAT, [2, 3, 64])],
+                     {"w": rand(64, 24)})
+        quantiser_4 = MatMulNBitsQuantizer(made, block_size=32, is_symmetric=symmetric)
+        quantiser_4.process()
+        yield f"MatMulNBits.{'symmetric' if symmetric else 'zeros'}", quantiser_4.model.model
+
+
 def models():
     """Pairs of a name and a model."""
+    for group in (integer_products, attentions, four_bits):
+        yield from group()
     for case in cases():
         for kind in TYPES:
             if case.positive and kind == "int16":

@@ -83,7 +83,8 @@ def inputs_of(model, rng):
         elif kind == TensorProto.BOOL:
             feeds[info.name] = rng.integers(0, 2, shape).astype(bool)
         else:
-            feeds[info.name] = rng.integers(0, 16, shape).astype(np.int64)
+            kind = np.int32 if kind == TensorProto.INT32 else np.int64
+            feeds[info.name] = rng.integers(0, 16, shape).astype(kind)
     return feeds
 
 

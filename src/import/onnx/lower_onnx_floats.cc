@@ -637,8 +637,8 @@ void AnyCast(OnnxLowering* to, const OnnxNode& node) {
   if (!Lowers(to, node, Cast)) LowerOnnxKinds(to, node);
 }
 void AnyGather(OnnxLowering* to, const OnnxNode& node) {
-  const bool constant = InputOf(*to, node, 1).constant;
-  (constant ? LowerOnnxPick : LowerOnnxKinds)(to, node);
+  if (InputOf(*to, node, 1).constant) return LowerOnnxPick(to, node);
+  LowerOnnxKinds(to, node);
 }
 
 // Products whose sums a unit computes, or else the host.
