@@ -40,8 +40,8 @@
 //       channels, inner, factor, weight of each operand}: [outer, channels, inner], floats
 //   onnx.LessZeroPoint    int32 sums [N,P,Q,K], one or several; zero point; sums of the weight
 //       [K,R,S]; the options of onnx.Conv: less the zero point times what lies inside, [N,K,P,Q]
-//   onnx.LessZeroPoints    int32 sums [batch,m,n]; a [batch,m,k]; b [batch,k,n]; zero points of both;
-//       {batch, m, k, n}: less what the zero points add
+//   onnx.LessZeroPoints    int32 sums [batch,m,n]; a [batch,m,k]; b [batch,k,n]; zero points
+//       of both; {batch, m, k, n}: less what the zero points add
 //   onnx.AveragePool, onnx.MaxPool    x; {planes, of rows and of columns: in, out, window,
 //       stride, dilation, pad in front; whether padding counts}
 //   onnx.Resize    x; {planes, rows in and out, columns in and out, 0 nearest, 1 linear or 2

@@ -624,6 +624,31 @@ void QuantiseFloats(OnnxLowering* to, const OnnxNode& node, const Numbers& targe
 
 }  // namespace
 
+void LowerOnnxUnbounded(OnnxLowering* to, const OnnxNode& node) {
+  const bool stores = node.op == "QuantizeLinear";
+  const std::vector<int64_t>& shape = ShapeOf(OutputOf(*to, node));
+  Numbers numbers;
+  const int type = StoredType(*to, node);
+  Require(type == kOnnxInt8 || type == kOnnxUint8, "operands that are not 8 bit");
+  numbers.dtype = type == kOnnxInt8 ? SLUICE_DTYPE_INT8 : SLUICE_DTYPE_UINT8;
+  const std::vector<int64_t> zero = HasInput(node, 2)
+                                        ? StoredIntegers(InputOf(*to, node, 2))
+                                        : std::vector<int64_t>{0};
+  Require(zero.size() == 1, "per-axis quantisation of an activation");
+  const uint32_t in =
+      stores ? FloatsOf(to, InputIndex(node, 0)) : PlainTensor(to, InputIndex(node, 0));
+  const uint32_t scale = FloatConstant(to, node.name + "/scale", {1},
+                                       {std::numeric_limits<float>::infinity()});
+  const uint32_t shift =
+      IntegerConstant(to, node.name + "/zero", {static_cast<int32_t>(zero[0])});
+  const AxisOrder order = Straight(shape.size());
+  const uint32_t out =
+      stores ? NewOutput(to, node, 0, order, DimsIn(shape, order), numbers)
+             : NewFloats(to, node);
+  CountRounded(to, node, kHostFloats);
+  AddHost(to, node.name, node.op, {{in, scale, shift}, {1, 1}, {out}}, 0);
+}
+
 void LowerOnnxQuantise(OnnxLowering* to, const OnnxNode& node) {
   if (IsWide(*to, node)) return LowerOnnxWideQuantise(to, node);
   if (HasInfiniteScale(*to, node)) return LowerOnnxUnbounded(to, node);

@@ -590,35 +590,6 @@ void Recurrent(OnnxLowering* to, const OnnxNode& node) {
               static_cast<uint64_t>(gates) * static_cast<uint64_t>(s.i + s.h));
 }
 
-// Pixels between those of the operand, at places that another one gives.
-void GridSample(OnnxLowering* to, const OnnxNode& node) {
-  const Shape &x = ShapeOf(InputOf(*to, node, 0)),
-              &grid = ShapeOf(InputOf(*to, node, 1)),
-              &out = ShapeOf(OutputOf(*to, node));
-  Require(x.size() == 4 && grid.size() == 4, "other than two spatial axes");
-  Agree(grid[0] == x[0] && grid[3] == 2 && out == Shape{x[0], x[1], grid[1], grid[2]},
-        node);
-  const std::string mode = node.Text("mode", "linear"),
-                    outside = node.Text("padding_mode", "zeros");
-  Require(mode == "linear" || mode == "bilinear" || mode == "nearest",
-          "cubic interpolation");
-  Require(outside == "zeros" || outside == "border", "reflected pixels");
-  Options options;
-  for (const int64_t extent : {x[0], x[1], x[2], x[3], grid[1], grid[2]}) {
-    Require(extent <= 1 << 20, "an extent out of range");
-    options.push_back(static_cast<int32_t>(extent));
-  }
-  for (const bool is :
-       {mode != "nearest", outside == "border", node.Int("align_corners", 0) != 0}) {
-    options.push_back(is ? 1 : 0);
-  }
-  const uint32_t floats = FloatsOf(to, node.inputs[0]),
-                 places = FloatsOf(to, node.inputs[1]);
-  Say(to, node, node.op);
-  AddHost(to, node.name, node.op, {{floats, places}, options, {NewFloats(to, node)}},
-          4 * SizeOf(out));
-}
-
 using Maker = void (*)(OnnxLowering*, const OnnxNode&);
 
 // False: `make` cannot lower the node, and nothing has changed.
@@ -690,7 +661,7 @@ std::vector<Entry> HostEntries() {
       {AnyIntegerProduct, {"MatMulInteger", "ConvInteger"}},
       {DynamicQuantise, {"DynamicQuantizeLinear"}},
       {Recurrent, {"LSTM", "GRU", "RNN"}},
-      {GridSample, {"GridSample"}},
+      {LowerOnnxGridSample, {"GridSample"}},
       {AnyCast, {"Cast"}},
       {AnyGather, {"Gather"}},
       {LowerOnnxKinds,
@@ -718,30 +689,6 @@ const std::map<std::string, Maker>& Makers() {
 }
 
 }  // namespace
-
-void LowerOnnxUnbounded(OnnxLowering* to, const OnnxNode& node) {
-  const bool stores = node.op == "QuantizeLinear";
-  const Shape& shape = ShapeOf(OutputOf(*to, node));
-  Numbers numbers;
-  const int type = StoredType(*to, node);
-  Require(type == kOnnxInt8 || type == kOnnxUint8, "operands that are not 8 bit");
-  numbers.dtype = type == kOnnxInt8 ? SLUICE_DTYPE_INT8 : SLUICE_DTYPE_UINT8;
-  const std::vector<int64_t> zero =
-      HasInput(node, 2) ? StoredIntegers(InputOf(*to, node, 2)) : Shape{0};
-  Require(zero.size() == 1, "per-axis quantisation of an activation");
-  const uint32_t in =
-      stores ? FloatsOf(to, InputIndex(node, 0)) : PlainTensor(to, InputIndex(node, 0));
-  const uint32_t scale = FloatConstant(to, node.name + "/scale", {1},
-                                       {std::numeric_limits<float>::infinity()});
-  const uint32_t shift =
-      IntegerConstant(to, node.name + "/zero", {static_cast<int32_t>(zero[0])});
-  const AxisOrder order = Straight(shape.size());
-  const uint32_t out =
-      stores ? NewOutput(to, node, 0, order, DimsIn(shape, order), numbers)
-             : NewFloats(to, node);
-  CountRounded(to, node, kHostFloats);
-  AddHost(to, node.name, node.op, {{in, scale, shift}, {1, 1}, {out}}, 0);
-}
 
 bool HasOnnxFloats(const std::string& op) { return Makers().count(op) != 0; }
 

@@ -600,4 +600,33 @@ void LowerOnnxOpaque(OnnxLowering* to, const OnnxNode& node, uint64_t cycles) {
                       static_cast<int32_t>(static_cast<uint32_t>(cycles >> 32)), name});
 }
 
+// Pixels between those of the operand, at places that another one gives.
+void LowerOnnxGridSample(OnnxLowering* to, const OnnxNode& node) {
+  const std::vector<int64_t>&x = ShapeOf(InputOf(*to, node, 0)),
+        &grid = ShapeOf(InputOf(*to, node, 1)), &out = ShapeOf(OutputOf(*to, node));
+  Require(x.size() == 4 && grid.size() == 4, "other than two spatial axes");
+  Require(grid[0] == x[0] && grid[3] == 2 &&
+              out == std::vector<int64_t>{x[0], x[1], grid[1], grid[2]},
+          "a grid of other extents");
+  const std::string mode = node.Text("mode", "linear"),
+                    outside = node.Text("padding_mode", "zeros");
+  Require(mode == "linear" || mode == "bilinear" || mode == "nearest",
+          "cubic interpolation");
+  Require(outside == "zeros" || outside == "border", "reflected pixels");
+  std::vector<int32_t> options;
+  for (const int64_t extent : {x[0], x[1], x[2], x[3], grid[1], grid[2]}) {
+    Require(extent <= 1 << 20, "an extent out of range");
+    options.push_back(static_cast<int32_t>(extent));
+  }
+  for (const bool is :
+       {mode != "nearest", outside == "border", node.Int("align_corners", 0) != 0}) {
+    options.push_back(is ? 1 : 0);
+  }
+  const uint32_t floats = FloatsOf(to, node.inputs[0]),
+                 places = FloatsOf(to, node.inputs[1]);
+  CountRounded(to, node, kHostFloats);
+  AddHost(to, node.name, node.op, {{floats, places}, options, {NewFloats(to, node)}},
+          4 * static_cast<uint64_t>(ElementsOf(out)));
+}
+
 }  // namespace sluice::import

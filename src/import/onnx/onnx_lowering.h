@@ -301,6 +301,7 @@ float PadValue(const OnnxLowering& to, const OnnxNode& node);
 void LowerOnnxPad(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxGather(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxResize(OnnxLowering* to, const OnnxNode& node);
+void LowerOnnxGridSample(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxExpand(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxDepth(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxCast(OnnxLowering* to, const OnnxNode& node);
