@@ -326,6 +326,8 @@ void RealOnUnit(OnnxLowering* to, const OnnxNode& node, const Contraction& c,
 
 void OnUnit(OnnxLowering* to, const OnnxNode& node, const Contraction& c) {
   const Product p = ProductFor(to, node, c);
+  RequireBytes(*to, p.a);
+  RequireBytes(*to, p.b);
   const bool bytes = p.a.parts.size() == 1 && p.b.parts.size() == 1;
   if (!p.target.known || !bytes || p.bias != kNoTensor) {
     Require(!IsQLinear(node), "per-axis zero points other than 0");

@@ -132,6 +132,8 @@ Terms TermsOf(OnnxLowering* to, const std::string& name, const OnnxConstant& con
 
 std::vector<Part> SumsOf(OnnxLowering* to, const OnnxNode& node, const Terms& a,
                          const Terms& b, const Dims& dims, const MakeSums& make) {
+  RequireBytes(*to, a);
+  RequireBytes(*to, b);
   std::vector<Part> sums;
   for (const Part& first : a.parts) {
     for (const Part& second : b.parts) {
@@ -142,6 +144,14 @@ std::vector<Part> SumsOf(OnnxLowering* to, const OnnxNode& node, const Terms& a,
     }
   }
   return sums;
+}
+
+void RequireBytes(const OnnxLowering& to, const Terms& terms) {
+  for (const Part& part : terms.parts) {
+    const uint8_t dtype = to.graph.tensors()[part.tensor].dtype;
+    Require(dtype == SLUICE_DTYPE_INT8 || dtype == SLUICE_DTYPE_UINT8,
+            "operands that are not 8 bit");
+  }
 }
 
 uint32_t WholeSums(OnnxLowering* to, const std::string& name, int32_t channels) {

@@ -37,6 +37,8 @@ Terms TermsOf(OnnxLowering* to, const std::string& name, const OnnxConstant& con
 using MakeSums = std::function<void(const Part& a, const Part& b, uint32_t sums)>;
 std::vector<Part> SumsOf(OnnxLowering* to, const OnnxNode& node, const Terms& a,
                          const Terms& b, const Dims& dims, const MakeSums& make);
+// The file may say that other tensors have 8 bits.
+void RequireBytes(const OnnxLowering& to, const Terms& terms);
 void RequireFewTerms(int64_t terms);
 // What a product does to sums that are stored as they are, for each channel.
 uint32_t WholeSums(OnnxLowering* to, const std::string& name, int32_t channels);
