@@ -212,6 +212,7 @@ struct Lane {
     result = out;
     if (const Trap trap = job.Open()) return Fail(trap, result);
     job.graph.cancel = options.cancel;
+    job.graph.host_functions = options.host_functions;
     result->predicted_cycles = job.plan.predicted_cycles;
     for (const Engine& engine : job.hardware.engines) {
       result->engine_names.push_back(engine.name);

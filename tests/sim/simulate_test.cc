@@ -3,6 +3,8 @@
 // contention, states, and streams that take turns.
 #include <doctest/doctest.h>
 
+#include <cstring>
+#include <map>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -264,6 +266,49 @@ TEST_CASE("simulate: given states are all of a graph's") {
   CHECK(RunReference(options).ok);
   REQUIRE(states.size() == 2);
   CHECK(states[1] == std::vector<uint8_t>(4, 7));
+}
+
+TEST_CASE("simulate: hand-made streams give right bytes, in time and in any order") {
+  for (const Case& c : {ConvCase(), AccumulateCase(), AddCase(), LoopCase(),
+                        ConcatCase(), NodesCase(), AppendCase()}) {
+    Ready ready(c);
+    ready.options.parameters = {3};
+    for (uint64_t order = 0; order <= 6; ++order) {
+      CAPTURE(order);
+      ready.options.interleaving = order;
+      const SimulateResult r = Simulate(ready.options);
+      INFO(r.error);
+      CHECK(r.ok);
+      CHECK(r.compared_bytes > 0);
+      CHECK((r.claims.size() == 9) == (order == 0));
+    }
+  }
+}
+
+TEST_CASE("simulate: rows are gathered by an index inside the table") {
+  Ready ready(GatherHostCase());
+  const std::map<std::string, sluice_sim::HostFunction> functions = {
+      {"", [](const std::vector<sluice_sim::HostOperand>& in,
+              const std::vector<sluice_sim::HostOperand>& out) {
+         *out[0].bytes = *in[0].bytes;
+         return std::string();
+       }}};
+  ready.options.host_functions = &functions;
+  const auto run = [&](const std::vector<int32_t>& index) {
+    std::vector<std::vector<uint8_t>> inputs(1);
+    inputs[0].resize(4 * index.size());
+    std::memcpy(inputs[0].data(), index.data(), inputs[0].size());
+    ready.options.inputs = &inputs;
+    return Simulate(ready.options);
+  };
+  for (const std::vector<int32_t>& index :
+       {std::vector<int32_t>{0, 9, 4}, {5, 5, 1}, {9, 0, 8}}) {
+    const SimulateResult r = run(index);
+    INFO(r.error);
+    CHECK(r.ok);
+    CHECK(r.compared_bytes == 24);
+  }
+  for (const int32_t wrong : {-1, 10, 1 << 20}) CHECK_FALSE(run({0, wrong, 1}).ok);
 }
 
 }  // namespace
