@@ -396,7 +396,7 @@ Status FindBound(const Graph& graph, const Hardware& hardware,
   // off chip take the same time and energy per byte.
   if (AllAlike(graph, hardware)) {
     SLUICE_TRY(BoundByReuse({graph, hardware, needs, prices}, sums, arena, bound));
-    SLUICE_TRY(BoundByRoom({graph, hardware, needs, prices.by, first_load, sums.tiles},
+    SLUICE_TRY(BoundByRoom({graph, hardware, needs, prices.by, first_load, layers},
                            arena, &bound->cycles));
   }
   if (bound->cycles > by_sums) {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/room_bound.h"
 
+#include <algorithm>
+
 #include "base/checked.h"
 #include "model/spread.h"
+#include "model/tile_cycles.h"
 
 namespace sluice {
 namespace {
@@ -120,9 +123,10 @@ uint32_t FirstMade(const Graph& graph, const Layer& layer) {
 }
 
 // Layers that are looked at: the last eight, and sixteen at even distances.
-uint32_t Looks(uint32_t layers) { return Min(layers, 24u); }
+constexpr uint32_t kMostLooks = 24;
+uint32_t Looks(uint32_t layers) { return Min(layers, kMostLooks); }
 uint32_t Look(uint32_t layers, uint32_t i) {
-  if (layers <= 24) return i;
+  if (layers <= kMostLooks) return i;
   return i < 8 ? layers - 1 - i
                : static_cast<uint32_t>(uint64_t{layers} * (i - 8) / 16);
 }
@@ -349,18 +353,33 @@ Status BoundByRoom(const RoomQuestion& question, Arena* scratch, int64_t* cycles
   SLUICE_TRY(rooms.Init(scratch));
   const Rational bandwidth = hardware.dram().bandwidth;
   const uint32_t layers = static_cast<uint32_t>(graph.layers.size());
+  const auto until = [&](int64_t tiles, int64_t bytes) {
+    return question.first_load + CeilDivide(tiles, nodes) +
+           TransferCycles(bytes, bandwidth.numerator, bandwidth.denominator);
+  };
+  // What a layer would give if its first tile waited for all tiles of layers in front of it.
+  // What gives most by that is looked at first: mostly the others are not needed then.
+  int64_t promise[kMostLooks] = {};
   for (uint32_t i = 0; i < Looks(layers); ++i) {
     if (scratch->memory()->Stop()) return Status::kStopped;
     const uint32_t layer = Look(layers, i);
     if (KindOf(graph.layers[layer].op) != LayerKind::kCompute) continue;
     if (PartsMade(graph, needs, graph.layers[layer].outputs[0]).count == 0) continue;
     const int64_t behind = rooms.BytesBehind(layer) - room * nodes;
-    if (behind <= 0) continue;
-    const auto until = [&](int64_t tiles, int64_t bytes) {
-      return question.first_load + CeilDivide(tiles, nodes) +
-             TransferCycles(bytes, bandwidth.numerator, bandwidth.denominator);
-    };
-    if (until(question.tiles, behind) <= *cycles) continue;
+    int64_t tiles = 0;
+    for (uint32_t l = 0; l < layer; ++l) {
+      tiles = Min(tiles + static_cast<int64_t>(question.layers[l].cycles), kManyCycles);
+    }
+    if (behind > 0) promise[i] = until(tiles, behind);
+  }
+  for (;;) {
+    if (scratch->memory()->Stop()) return Status::kStopped;
+    const uint32_t i = static_cast<uint32_t>(
+        std::max_element(promise, promise + kMostLooks) - promise);
+    if (promise[i] <= *cycles) return Status::kOk;
+    promise[i] = 0;
+    const uint32_t layer = Look(layers, i);
+    const int64_t behind = rooms.BytesBehind(layer) - room * nodes;
     *cycles = Max(*cycles, until(rooms.CyclesBefore(layer), behind));
     const Layer& at = graph.layers[layer];
     const uint32_t input = FirstMade(graph, at);
@@ -369,7 +388,6 @@ Status BoundByRoom(const RoomQuestion& question, Arena* scratch, int64_t* cycles
     if (weights <= 0) continue;
     *cycles = Max(*cycles, until(rooms.CyclesUntil(at.inputs[input]), weights));
   }
-  return Status::kOk;
 }
 
 }  // namespace sluice

@@ -32,14 +32,15 @@
 
 namespace sluice {
 
-// The graph, its machine and needs, the cycles that go by before any tile starts, and
-// those of all tiles.
+// The graph, its machine and needs, the cycles that go by before any tile starts, and what
+// each layer takes at least.
 struct RoomQuestion {
   const Graph& graph;
   const Hardware& hardware;
   const Needs& needs;
   PricedBy prices;
-  int64_t first_load, tiles;
+  int64_t first_load;
+  Span<const sluice_layer_least_t> layers;
 };
 Status BoundByRoom(const RoomQuestion& question, Arena* scratch, int64_t* cycles);
 

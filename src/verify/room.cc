@@ -416,27 +416,44 @@ Status LeastByRoom(const Judge& judge, const RoomOfAll& of, double* least) {
   ArenaScope scope(judge.arena);
   Room room(judge, of);
   SLUICE_TRY(room.Init());
+  if (!AllAlike(judge)) return Status::kOk;
   const uint32_t layers = static_cast<uint32_t>(graph.layers.size());
-  const bool counts = AllAlike(judge);
-  const auto count = [&](double tiles, double bytes) {
+  const auto cycles = [&](double tiles, double bytes) {
     const double port = CyclesAt(judge.hardware.dram().bandwidth, bytes);
-    *least = Max(*least, of.first + Up(tiles, NodesOf(judge.hardware)) + port);
+    return of.first + Up(tiles, NodesOf(judge.hardware)) + port;
   };
-  for (uint32_t i = 0; i < Min(layers, 24u) && counts && *least < of.enough; ++i) {
+  // What a layer would give if its first tile waited for all tiles of layers in front of it;
+  // 0: it is not looked at. What gives most by that is looked at first: mostly the others are
+  // not needed then.
+  constexpr uint32_t kMost = 24;
+  double promise[kMost] = {};
+  uint32_t at[kMost];
+  const uint32_t looks = Min(layers, kMost);
+  for (uint32_t i = 0; i < looks; ++i) {
     if (judge.arena->memory()->Stop()) return Status::kStopped;
     const uint64_t even = uint64_t{layers} * (i < 8 ? 0 : i - 8) / 16;
-    const uint32_t at = layers <= 24 ? i
-                        : i < 8      ? layers - 1 - i
-                                     : static_cast<uint32_t>(even);
-    const Layer& layer = graph.layers[at];
-    if (!HasTiles(judge, layer)) continue;
-    const double behind = room.MovedBehind(at) - of.fits;
-    if (behind <= 0) continue;
-    count(room.CyclesBefore(at), behind);
-    for (const uint32_t t : layer.inputs) {
+    at[i] = layers <= kMost ? i : i < 8 ? layers - 1 - i : static_cast<uint32_t>(even);
+    if (!HasTiles(judge, graph.layers[at[i]])) continue;
+    const double behind = room.MovedBehind(at[i]) - of.fits;
+    double tiles = 0;
+    for (uint32_t l = 0; l < at[i]; ++l) tiles += of.layers[l].cycles;
+    if (behind > 0) promise[i] = cycles(tiles, behind);
+  }
+  while (*least < of.enough) {
+    if (judge.arena->memory()->Stop()) return Status::kStopped;
+    uint32_t i = 0;
+    for (uint32_t other = 1; other < looks; ++other) {
+      if (promise[other] > promise[i]) i = other;
+    }
+    if (promise[i] == 0) break;
+    promise[i] = 0;
+    const double behind = room.MovedBehind(at[i]) - of.fits;
+    *least = Max(*least, cycles(room.CyclesBefore(at[i]), behind));
+    for (const uint32_t t : graph.layers[at[i]].inputs) {
       if (t == kNone || graph.tensors[t].producer == kNone) continue;
-      const double weights = room.WeightsBehindLast(at, t) - of.fits;
-      if (weights > 0) count(room.CyclesUntil(at, t), weights);
+      const double weights = room.WeightsBehindLast(at[i], t) - of.fits;
+      if (weights > 0)
+        *least = Max(*least, cycles(room.CyclesUntil(at[i], t), weights));
       break;
     }
   }

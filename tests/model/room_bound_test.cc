@@ -44,7 +44,8 @@ GraphSpec Chain(int32_t reduced) {
   return g;
 }
 
-// The bound that `cycles` is raised to, where all tiles take `tiles`.
+// The bound that `cycles` is raised to, where all tiles take `tiles`, as if the first layer
+// had them all.
 int64_t RoomOf(const GraphSpec& spec, uint64_t macs = 64, int64_t tiles = kMany,
                int64_t cycles = 0) {
   sluice_test::Nouns n(spec);
@@ -53,8 +54,15 @@ int64_t RoomOf(const GraphSpec& spec, uint64_t macs = 64, int64_t tiles = kMany,
                        &n.diagnostic) == Status::kOk);
   Needs needs(&n.arena);
   REQUIRE(FindNeeds(n.graph, &n.arena, &needs) == Status::kOk);
+  std::vector<sluice_layer_least_t> layers(n.graph.layers.size());
+  layers[0].cycles = static_cast<uint64_t>(tiles);
   const Arena::Mark before = n.arena.mark();
-  REQUIRE(BoundByRoom({n.graph, n.hardware, needs, PricedBy::kMachine, kFirst, tiles},
+  REQUIRE(BoundByRoom({n.graph,
+                       n.hardware,
+                       needs,
+                       PricedBy::kMachine,
+                       kFirst,
+                       {layers.data(), layers.size()}},
                       &n.arena, &cycles) == Status::kOk);
   CHECK(n.arena.mark().used == before.used);
   return cycles;

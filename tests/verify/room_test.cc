@@ -70,7 +70,14 @@ struct Both {
             &judges) == sluice::Status::kOk);
     sluice::Needs needs(&own.arena);
     REQUIRE(FindNeeds(graph, &own.arena, &needs) == sluice::Status::kOk);
-    REQUIRE(BoundByRoom({graph, h, needs, sluice::PricedBy::kMachine, 11, 1 << 30},
+    std::vector<sluice_layer_least_t> tiles(graph.layers.size());
+    for (sluice_layer_least_t& layer : tiles) layer.cycles = 1 << 30;
+    REQUIRE(BoundByRoom({graph,
+                         h,
+                         needs,
+                         sluice::PricedBy::kMachine,
+                         11,
+                         {tiles.data(), tiles.size()}},
                         &own.arena, &planners) == sluice::Status::kOk);
     for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
       const sluice::Tensor& tensor = graph.tensors[t];
