@@ -2,9 +2,9 @@
 // How one layer is cut into tiles that fit the scratchpad, when every layer goes
 // through DRAM on its own.
 //
-// Cut along N, H, W, then K, then C with accumulation. Among the cuts that fit, the one
-// with the least estimated time wins; ties go to fewer tiles. The caller's cost
-// function is asked only about tiles that would win if they took no longer than work /
+// Cut along N, H, W, then K, then, where it pays much, C with accumulation. Among the cuts
+// that fit, the one with the least estimated time wins; ties go to fewer tiles. The caller's
+// cost function is asked only about tiles that would win if they took no longer than work /
 // peak.
 //
 // Input    graph, hardware, one layer that computes; costs of its tiles; scratchpad

@@ -49,7 +49,7 @@ struct Scheduled {
 TEST_CASE(
     "baseline: a long program takes tens of bytes per step, its stream a fraction of "
     "one") {
-  Scheduled s(Pointwise(32, 64), 400);
+  Scheduled s(Pointwise(96, 16), 400);
   REQUIRE(s.status == Status::kOk);
   REQUIRE(s.program.size() > 20000);
   REQUIRE(DeriveWaits({s.n.graph, s.n.hardware, s.program}, s.lowering.places,
