@@ -8,14 +8,16 @@ namespace {
 
 // To write and judge a step takes as long as to time it, times kFinishOverTiming, or as
 // to measure it, times kFinishOverMeasure. These hold on any machine: for plain plans of
-// the zoo on two machines the first was 3.4 to 9.1.
-constexpr uint64_t kFinishOverTiming = 9, kFinishOverMeasure = 2;
+// the zoo on two machines the first was 3.4 to 9.1, and at most 5.6 where layers have many
+// steps.
+constexpr uint64_t kFinishOverTiming = 9, kFinishOfMany = 6, kFinishOverMeasure = 2;
 // The plain plan comes first where it takes at most 1 / kPlainShare of the time.
 constexpr uint64_t kPlainShare = 16;
 constexpr uint32_t kFirstPercent = 60;
-// To judge a plan of segments takes as long as to write and time it, times
-// kFinishOverWriting: of 26 such plans of the zoo it was at most 3.6.
-constexpr uint64_t kFinishOverWriting = 4;
+// To judge a plan of segments takes so many quarters of the time that it takes to write and
+// time it: of 26 such plans of the zoo it was at most 3.6 times as long, and at most 1.7 times
+// where layers have many steps.
+constexpr uint64_t kQuartersOfWriting = 16, kQuartersOfMany = 7;
 constexpr uint32_t kOperatorPercent = 75;
 constexpr uint32_t kCarriedPercent = 75, kTighterPercent = 30;
 // Percent of the search: least and most for one section; kImprovePercent for improving,
@@ -31,8 +33,9 @@ constexpr uint64_t kTurnsShare = 8;
 
 }  // namespace
 
-bool SureToFinish(const Budget& clock, uint64_t written_ns) {
-  return clock.left_ns() >= kFinishOverWriting * written_ns;
+bool SureToFinish(const Budget& clock, uint64_t written_ns, bool many) {
+  return clock.left_ns() >=
+         (many ? kQuartersOfMany : kQuartersOfWriting) * written_ns / 4;
 }
 
 bool PlainTakesMuch(const Budget& clock, uint64_t plain_ns) {
@@ -40,10 +43,14 @@ bool PlainTakesMuch(const Budget& clock, uint64_t plain_ns) {
   return left_ns / kPlainShare < plain_ns && plain_ns < left_ns;
 }
 
+bool PlainTakesTooMuch(const Budget& clock, uint64_t plain_ns) {
+  return clock.left_ns() < plain_ns / 2;
+}
+
 Budget TimeForFirst(const Budget& clock) { return clock.Part(kFirstPercent); }
 
-uint64_t FinishOfPlain(uint64_t timed_ns, uint64_t bound_ns) {
-  return kFinishOverTiming * timed_ns + bound_ns + 1;
+uint64_t FinishOfPlain(uint64_t timed_ns, uint64_t bound_ns, bool many) {
+  return (many ? kFinishOfMany : kFinishOverTiming) * timed_ns + bound_ns + 1;
 }
 
 Budget TimeForOperators(const Budget& clock) { return clock.Part(kOperatorPercent); }

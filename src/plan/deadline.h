@@ -23,10 +23,13 @@
 
 namespace sluice {
 
+// To judge a plan of more steps per layer takes its time by steps.
+constexpr uint64_t kManySteps = 32;
+
 // The most nanoseconds that the plain plan is likely to take to be written and judged,
 // after it was timed in timed_ns. bound_ns: to find the graph's bound, which the judge does
-// once more.
-uint64_t FinishOfPlain(uint64_t timed_ns, uint64_t bound_ns);
+// once more. many: it has kManySteps per layer or more.
+uint64_t FinishOfPlain(uint64_t timed_ns, uint64_t bound_ns, bool many);
 
 // The time of the search for the first plan, before anything is known of the plain one.
 Budget TimeForFirst(const Budget& clock);
@@ -34,10 +37,12 @@ Budget TimeForFirst(const Budget& clock);
 // Whether the plain plan is likely to take much of the time that is left, but not all of
 // it: then the quick search runs before it is judged.
 bool PlainTakesMuch(const Budget& clock, uint64_t plain_ns);
+// Whether it is not likely to be judged in time, even if it takes half of what is expected.
+bool PlainTakesTooMuch(const Budget& clock, uint64_t plain_ns);
 
 // Whether a plan of segments that took written_ns to write and time will be judged in
-// time. If not, the plain plan may be.
-bool SureToFinish(const Budget& clock, uint64_t written_ns);
+// time. If not, the plain plan may be. many: as above.
+bool SureToFinish(const Budget& clock, uint64_t written_ns, bool many);
 
 // The time of a search over whole tensors; the rest is for writing and judging.
 Budget TimeForOperators(const Budget& clock);

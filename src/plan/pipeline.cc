@@ -79,9 +79,8 @@ bool FitsMostly(const PlanCall& call) {
   return fit >= call.graph.layers.size() - call.graph.layers.size() / 10;
 }
 
-// Whether a quick search comes before the plain plan, which then takes longer: where most layers
-// fit whole, and where the plain plan has so many steps that to write and judge it takes longer
-// than a search (*is_long).
+// Whether a quick search comes before the plain plan is written: where most layers fit whole.
+// *is_long: the plain plan has so many steps that to judge it takes longer than a search.
 Status ComesSoon(PlanCall* call, bool* soon, bool* is_long) {
   const uint64_t layers = call->graph.layers.size();
   call->fits = FitsMostly(*call);
@@ -93,7 +92,7 @@ Status ComesSoon(PlanCall* call, bool* soon, bool* is_long) {
     call->plain_steps *=
         2;  // it has nearly as many loads as it counts tiles and stores
   }
-  *soon = call->fits || *is_long;
+  *soon = call->fits;
   return Status::kOk;
 }
 
@@ -156,7 +155,9 @@ Status TimePlain(PlanCall* call, uint64_t* ns) {
   SLUICE_TRY(SchedulePlain(call));
   const uint64_t begin = call->clock->spent_ns();
   SLUICE_TRY(CompletePlain(call));
-  *ns = FinishOfPlain(call->clock->spent_ns() - begin, call->bound_ns);
+  const bool is_long =
+      call->plain.program.size() > kManySteps * call->graph.layers.size();
+  *ns = FinishOfPlain(call->clock->spent_ns() - begin, call->bound_ns, is_long);
   return Status::kOk;
 }
 
@@ -174,11 +175,6 @@ Status TakeTiled(PlanCall* call) {
   bool soon = false, is_long = false;
   if (early) SLUICE_TRY(ComesSoon(call, &soon, &is_long));
   if (soon) SLUICE_TRY(TakeSoonFirst(call, TimeForFirst(*call->clock)));
-  if (is_long && call->has_plan()) {
-    // The plain plan would be longer and dearer.
-    call->search = TimeForSearch(*call->clock, call->finish_ns);
-    return SearchWithin(call, call->plain_steps / 2, TakeBetter);
-  }
   uint64_t ns = 0;
   const Status timed = TimePlain(call, &ns);
   if (timed == Status::kStopped && call->has_plan()) return Status::kOk;
@@ -186,6 +182,12 @@ Status TakeTiled(PlanCall* call) {
   const uint64_t steps = call->plain.program.size();
   if (early && !soon && PlainTakesMuch(*call->clock, ns)) {
     SLUICE_TRY(TakeSoonBefore(call, ns));
+  } else if (is_long && PlainTakesTooMuch(*call->clock, ns)) {
+    SLUICE_TRY(TakeSoonFirst(call, TimeForFirst(*call->clock)));
+  }
+  if (is_long && call->has_plan()) {
+    call->search = TimeForSearch(*call->clock, call->finish_ns);
+    return SearchWithin(call, steps, TakeBetter);
   }
   Status plain = Status::kOk;  // kUnsupported: the judge could not follow it to its end
   const bool searches =

@@ -25,9 +25,10 @@ uint64_t Iterations(Budget part) {
 
 TEST_CASE("deadline: the plain plan is finished in nine times what timing it took") {
   // On a machine twenty times slower it is twenty times longer, whatever the machine.
-  CHECK(FinishOfPlain(1000, 0) == 9001);
-  CHECK(FinishOfPlain(20 * 1000, 0) == 20 * 9000 + 1);
-  CHECK(FinishOfPlain(1000, 300) == 9301);  // the judge finds the bound too
+  CHECK(FinishOfPlain(1000, 0, false) == 9001);
+  CHECK(FinishOfPlain(20 * 1000, 0, false) == 20 * 9000 + 1);
+  CHECK(FinishOfPlain(1000, 300, false) == 9301);  // the judge finds the bound too
+  CHECK(FinishOfPlain(1000, 300, true) == 6301);   // layers of many steps
 }
 
 TEST_CASE(
@@ -41,16 +42,21 @@ TEST_CASE(
   CHECK(much(15900));
   CHECK(!much(16100));
   CHECK(!PlainTakesMuch(Budget(), plain));  // there is time for everything
+  CHECK(PlainTakesTooMuch(Budget({}, 490 * kSecond, 0, nullptr), plain));
+  CHECK(!PlainTakesTooMuch(Budget({}, 510 * kSecond, 0, nullptr), plain));
+  CHECK(!PlainTakesTooMuch(Budget(), plain));
 }
 
 TEST_CASE("deadline: a plan is trusted to end if four times its writing are left") {
   const uint64_t written = 1000 * kSecond;
-  const auto sure = [&](uint64_t seconds) {
-    return SureToFinish(Budget({}, seconds * kSecond, 0, nullptr), written);
+  const auto sure = [&](uint64_t seconds, bool many) {
+    return SureToFinish(Budget({}, seconds * kSecond, 0, nullptr), written, many);
   };
-  CHECK(sure(4050));
-  CHECK(!sure(3999));
-  CHECK(SureToFinish(Budget(), written));  // there is time for everything
+  CHECK(sure(4050, false));
+  CHECK(!sure(3999, false));
+  CHECK(sure(1800, true));  // less than twice where layers have many steps
+  CHECK(!sure(1749, true));
+  CHECK(SureToFinish(Budget(), written, false));  // there is time for everything
 }
 
 TEST_CASE("deadline: searches get a share and leave the rest for writing") {

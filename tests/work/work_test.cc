@@ -171,7 +171,7 @@ TEST_CASE(
 }
 
 // Where the plain plan has very many steps, or as many as the plan found soon, it is not waited
-// for: FCN's plain plan costs 23 times as much, ViT's 4 times.
+// for unless time is short.
 TEST_CASE("work: a plan found soon comes before a plain plan of very many steps") {
   for (const char* network :
        {"fcn", "deeplabv3", "gpt2_small_prefill", "vit_b_16", "transformer"}) {
@@ -181,7 +181,13 @@ TEST_CASE("work: a plan found soon comes before a plain plan of very many steps"
     const double plain = t.n.Product();
     REQUIRE(t.Schedule(200 * kMs) == SLUICE_OK);
     CHECK(t.n.Verify() == SLUICE_OK);
-    CHECK(t.n.Product() < plain / 2);
+    CHECK(t.n.Product() < 0.9 * plain);
+  }
+  // These plain plans are judged in 50 ms: sums are cut where tiles would be very many.
+  for (const char* network : {"fcn", "deeplabv3", "vit_b_16", "transformer"}) {
+    CAPTURE(network);
+    TimedNetwork t(network, "mcu-256k");
+    CHECK(t.Schedule(50 * kMs) == SLUICE_OK);
   }
 }
 

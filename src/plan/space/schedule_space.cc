@@ -104,6 +104,11 @@ Status SpaceSchedule::Find(Diagnostic* diagnostic) {
       problem_.slack[p] = call_.known->leave[p];
     }
   }
+  constexpr size_t kManyLayers = 96;
+  if (call_.search.lean && !call_.in_turn && call_.graph.layers.size() >= kManyLayers) {
+    // A round takes long: with some slack everywhere, images mostly fit in the first.
+    for (int64_t& slack : problem_.slack) slack = call_.scratchpad_bytes / 16;
+  }
   const Arena::Mark begin = memory_->mark();
   for (int round = 0;; ++round) {
     memory_->Rewind(begin);

@@ -16,12 +16,13 @@ namespace {
 // segment.
 constexpr uint64_t kQuickWork = 60;
 constexpr uint32_t kQuickLength = 8;
-constexpr int64_t kQuickIterations = 64;  // of a segment, if there is no plan yet
+constexpr int64_t kFirstIterations = 1024;  // of a segment: more take long to write
+constexpr int64_t kQuickIterations =
+    64;  // if layers fit whole and there is no plan yet
 // Work of the first round of random changes: with a number of iterations, and for each
 // layer without one. Later rounds have twice the work of the one before.
 constexpr uint64_t kLeastWork = 16, kWorkOfLayer = 16;
 constexpr uint64_t kMostWorkOfLayer = 1 << 15;  // of the last round
-constexpr size_t kManySteps = 32;               // of a layer
 // A plan's cost over its bound's. Below kNear it is not refined; below kFirstLoads little
 // but the first loads is left to gain.
 constexpr double kNear = 129.0 / 128, kFirstLoads = 1.1;
@@ -108,12 +109,11 @@ class OrderTaker {
  private:
   // Whether a plan will be judged in time.
   bool IsSure(size_t steps, uint64_t written_ns) const {
-    if (call_->later == nullptr) return SureToFinish(*call_->clock, written_ns);
-    if (SureToFinish(*call_->later, written_ns)) return true;
-    // Where layers have many steps, the judge's work goes by steps: it takes no longer than
-    // for a plain plan of more steps, which still has the time.
-    return steps > kManySteps * call_->graph.layers.size() &&
-           steps <= call_->plain.program.size() && call_->clock->left_ns() != 0;
+    const bool many = steps > kManySteps * call_->graph.layers.size();
+    if (call_->later == nullptr) return SureToFinish(*call_->clock, written_ns, many);
+    if (SureToFinish(*call_->later, written_ns, many)) return true;
+    // It takes no longer than for a plain plan of more steps, which still has the time.
+    return many && steps <= call_->plain.program.size() && call_->clock->left_ns() != 0;
   }
 
   Status TakeLast(bool better, Candidate* candidate) {
@@ -175,10 +175,9 @@ class SpaceTaker {
     of.search.longest = kQuickLength;
     of.search.lean = of.soon = true;
     of.in_turn = call_->fits;
-    if (call_->lacks_plain) {
-      if (call_->fits) of.search.most_iterations = kQuickIterations;
-      of.budget = call_->clock;
-    }
+    of.search.most_iterations =
+        call_->fits && call_->lacks_plain ? kQuickIterations : kFirstIterations;
+    if (call_->lacks_plain) of.budget = call_->clock;
     SLUICE_TRY(Take(of, 100));
     call_->soon = !best_->segment.empty();
     return Status::kOk;
