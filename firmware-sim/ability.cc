@@ -101,23 +101,30 @@ uint32_t WhyNot(const Graph& graph, const Hardware& hardware, const Layer& layer
   return why;
 }
 
+uint64_t CallBytes(const Graph& graph, const Layer& layer) {
+  uint64_t read = 0, written = 0;
+  for (uint32_t t : layer.inputs) {
+    if (t != kAbsent) read += static_cast<uint64_t>(graph.tensors[t].bytes);
+  }
+  for (uint32_t t : layer.outputs) {
+    written += static_cast<uint64_t>(graph.tensors[t].bytes);
+  }
+  if (OpOf(layer.op).means == Means::kGather) {
+    read += written - static_cast<uint64_t>(graph.tensors[layer.inputs[0]].bytes);
+  }
+  return read + written;
+}
+
 uint64_t CallCycles(const Graph& graph, const Hardware& hardware, const Layer& layer) {
   if (OpOf(layer.op).means == Means::kHost) {
     return static_cast<uint32_t>(At(layer, SLUICE_OPAQUE_CYCLES_LO)) |
            uint64_t{static_cast<uint32_t>(At(layer, SLUICE_OPAQUE_CYCLES_HI))} << 32;
   }
   const HostRates& host = hardware.host;
-  uint64_t bytes = 0;
-  for (uint32_t t : layer.inputs) {
-    if (t != kAbsent) bytes += static_cast<uint64_t>(graph.tensors[t].bytes);
-  }
-  for (uint32_t t : layer.outputs) {
-    bytes += static_cast<uint64_t>(graph.tensors[t].bytes);
-  }
-  uint64_t cycles =
-      host.call_cycles +
-      std::min(BandwidthCycles(bytes, host.bytes_numerator, host.bytes_denominator),
-               kMostCycles);
+  uint64_t cycles = host.call_cycles + std::min(BandwidthCycles(CallBytes(graph, layer),
+                                                                host.bytes_numerator,
+                                                                host.bytes_denominator),
+                                                kMostCycles);
   if (OpOf(layer.op).means != Means::kGather) {
     const Work work = WorkOf(WholeTile(graph, layer, nullptr));
     cycles += std::min(BandwidthCycles(work.times * work.each, host.ops_numerator,

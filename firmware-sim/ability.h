@@ -17,6 +17,10 @@ namespace sluice_sim {
 
 uint32_t WhyNot(const Graph& graph, const Hardware& hardware, const Layer& layer);
 
+// Bytes that a HOST call of the layer reads and writes: whole tensors, but of a GATHER's
+// table a row for each row of the output.
+uint64_t CallBytes(const Graph& graph, const Layer& layer);
+
 uint64_t CallCycles(const Graph& graph, const Hardware& hardware, const Layer& layer);
 
 // Upper bound on the cycles of a HOST call, and on each term of their sum.

@@ -45,9 +45,9 @@ Trap HostOperands(const Machine& m, const Layer& layer, const sluice_host_call_t
         static_cast<int>(access.operand.dtype) != tensor.dtype) {
       return {"host", "an operand is not the whole tensor"};
     }
-    flight->bytes += access.operand.bytes;
     flight->accesses.push_back(access);
   }
+  flight->bytes = CallBytes(m.graph, m.graph.layers[flight->layer]);
   return {};
 }
 

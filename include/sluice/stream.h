@@ -350,7 +350,8 @@ typedef struct {
 } sluice_tile_t;
 
 /* One layer, on whole tensors: operands [first_operand, + inputs) are read, the next `outputs`
- * written. Its inputs that are absent have no operand. 32 bytes. */
+ * written. Of a GATHER's table the rows that its output has are read. Its inputs that are absent
+ * have no operand. 32 bytes. */
 typedef struct {
   uint32_t kernel;        /* relative to the instance's first_kernel */
   uint32_t first_operand; /* index of an operand */

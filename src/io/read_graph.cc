@@ -273,6 +273,7 @@ Status ReadLayers(Reader* r) {
   for (uint32_t l = 0; l < n; ++l) {
     Layer* layer = &r->layers[l];
     layer->op = op[l];
+    layer->takes_rows = false;
     layer->name = l < name.size() && name[l] < r->graph->names.size() ? name[l] : kNone;
     layer->inputs = inputs.Slice(in_begin[l], in_begin[l + 1]);
     layer->outputs = outputs.Slice(out_begin[l], out_begin[l + 1]);

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "model/lowering.h"
+#include "model/ops/traits.h"
 #include "sluice/stream.h"
 
 namespace sluice {
@@ -99,6 +100,7 @@ Status MoveToHost(const Graph& graph, const Host& host, Arena* arena, Layer* lay
   for (uint32_t t : layer->inputs) {
     if (t != kNone) inputs[n++] = t;  // an OPAQUE layer has no absent inputs
   }
+  layer->takes_rows = KindOf(layer->op) == LayerKind::kGather;
   layer->op = SLUICE_OP_OPAQUE;
   layer->inputs = inputs.Slice(0, n);
   layer->attributes = attributes;
@@ -174,9 +176,13 @@ int64_t HostCycles(const Layer& layer) {
 
 HostTraffic HostTrafficOf(const Graph& graph, const Layer& layer) {
   HostTraffic traffic = {0, 0};
-  for (uint32_t t : layer.inputs)
-    traffic.read += t == kNone ? 0 : graph.tensors[t].bytes;
   for (uint32_t t : layer.outputs) traffic.written += graph.tensors[t].bytes;
+  const bool takes_rows = layer.takes_rows || KindOf(layer.op) == LayerKind::kGather;
+  for (size_t i = 0; i < layer.inputs.size(); ++i) {
+    const uint32_t t = layer.inputs[i];
+    const bool table = takes_rows && i == 0;
+    traffic.read += t == kNone ? 0 : table ? traffic.written : graph.tensors[t].bytes;
+  }
   return traffic;
 }
 

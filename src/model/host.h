@@ -31,7 +31,8 @@ int64_t WorkOfLayer(const Graph& graph, const Layer& layer);
 // Cycles that an OPAQUE layer declares.
 int64_t HostCycles(const Layer& layer);
 
-// Bytes of the tensors that a HOST call of the layer reads and writes.
+// Bytes that a HOST call of the layer reads and writes: all of its tensors, but of a
+// GATHER's table the rows that its output has.
 struct HostTraffic {
   int64_t read, written;
 

@@ -7,6 +7,7 @@
 #include "model/graph.h"
 #include "model/host.h"
 #include "model/off_chip.h"
+#include "model/ops/traits.h"
 
 namespace sluice {
 
@@ -29,6 +30,7 @@ struct Window {
         header->instance_offset)[visits.visits[visit].instance];
     block = Table<sluice_block_t>(header->block_offset) + use.block;
     binding = Table<sluice_binding_t>(header->binding_offset) + use.first_binding;
+    kernels = Table<sluice_kernel_t>(header->kernel_offset) + use.first_kernel;
     lists = Table<uint32_t>(block->list_offset);
     instructions = Table<sluice_instruction_t>(block->instruction_offset);
     waits = Table<sluice_wait_t>(block->wait_offset);
@@ -40,6 +42,7 @@ struct Window {
   const uint8_t* bytes;
   const sluice_block_t* block;
   const sluice_binding_t* binding;
+  const sluice_kernel_t* kernels;
   const uint32_t* lists;
   const sluice_instruction_t* instructions;
   const sluice_wait_t* waits;
@@ -84,18 +87,22 @@ int64_t PortBytes(const Queue& queue, const Window& w, const sluice_transfer_t& 
       .bytes;
 }
 
-// Bytes of the tensors that a call reads and writes: its operands are whole tensors.
+// Bytes that a call reads and writes: its operands are whole tensors, but a GATHER reads
+// as much of its table, which comes first, as it writes.
 int64_t OperandBytes(const Window& w, const sluice_host_call_t& call) {
   const auto* shapes = w.Table<sluice_shape_t>(w.block->shape_offset);
   const auto* operand =
       w.Table<sluice_operand_t>(w.block->operand_offset) + call.first_operand;
-  int64_t bytes = 0;
-  for (uint32_t n = uint32_t{call.inputs} + call.outputs; n-- > 0; ++operand) {
+  int64_t bytes = 0, first = 0, written = 0;
+  for (uint32_t n = 0; n < uint32_t{call.inputs} + call.outputs; ++n, ++operand) {
     int64_t tensor = DtypeBytes(operand->dtype);
     for (const auto extent : shapes[operand->shape].extent) tensor *= extent;
     bytes += tensor;
+    if (n == 0) first = tensor;
+    if (n >= call.inputs) written += tensor;
   }
-  return bytes;
+  const uint16_t op = w.kernels[call.kernel].op;
+  return KindOf(op) == LayerKind::kGather ? bytes - first + written : bytes;
 }
 
 int64_t Cycles(const Hardware& hardware, const Queue& queue, const Window& w,

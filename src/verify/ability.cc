@@ -115,13 +115,31 @@ uint64_t CyclesAtRate(int64_t amount, const Rational& rate) {
   return Min(cycles, kMostCycles);
 }
 
+uint64_t BytesWritten(const Graph& graph, const Layer& layer) {
+  uint64_t bytes = 0;
+  for (const uint32_t t : layer.outputs) {
+    bytes += static_cast<uint64_t>(graph.tensors[t].bytes);
+  }
+  return bytes;
+}
+
+// A GATHER reads one row of its table, the first input, for each row that it writes.
+uint64_t BytesRead(const Graph& graph, const Layer& layer) {
+  uint64_t bytes = 0;
+  for (const uint32_t t : layer.inputs) {
+    if (t != kNone) bytes += static_cast<uint64_t>(graph.tensors[t].bytes);
+  }
+  if (DeedOf(layer) != Deed::kGather || layer.input(0) == kNone) return bytes;
+  return bytes - static_cast<uint64_t>(graph.tensors[layer.input(0)].bytes) +
+         BytesWritten(graph, layer);
+}
+
 // Cycles that the host takes for a layer of the engines.
 uint64_t CallCycles(const Judge& judge, const Layer& layer) {
-  const Graph& graph = judge.graph;
-  int64_t bytes = graph.tensors[layer.outputs[0]].bytes;
-  for (uint32_t t : layer.inputs) bytes += t == kNone ? 0 : graph.tensors[t].bytes;
   TileNeeds needs;
-  NeedsOfLayer(graph, layer, &needs);
+  NeedsOfLayer(judge.graph, layer, &needs);
+  const int64_t bytes = static_cast<int64_t>(BytesRead(judge.graph, layer) +
+                                             BytesWritten(judge.graph, layer));
   const Host& host = judge.hardware.host;
   const uint64_t cycles = static_cast<uint64_t>(host.call_cycles) +
                           CyclesAtRate(bytes, host.bytes_per_cycle) +
@@ -152,13 +170,8 @@ void NeedsOfLayer(const Graph& graph, const Layer& layer, TileNeeds* needs) {
 
 HostCost CostOnHost(const Judge& judge, const Layer& layer) {
   const Hardware& h = judge.hardware;
-  HostCost cost = {0, 0, 0, -1};
-  for (const uint32_t t : layer.inputs) {
-    if (t != kNone) cost.read += static_cast<uint64_t>(judge.graph.tensors[t].bytes);
-  }
-  for (const uint32_t t : layer.outputs) {
-    cost.written += static_cast<uint64_t>(judge.graph.tensors[t].bytes);
-  }
+  HostCost cost = {0, BytesRead(judge.graph, layer), BytesWritten(judge.graph, layer),
+                   -1};
   cost.cycles =
       DeedOf(layer) == Deed::kHost
           ? Join(static_cast<uint32_t>(layer.attribute(SLUICE_OPAQUE_CYCLES_LO)),
