@@ -180,6 +180,31 @@ TEST_CASE("host: a host that uses DRAM's port holds it for what it reads and wri
   }
 }
 
+// A table of 50 rows of 3 bytes, of which 4 are taken by indices of 4 bytes.
+TEST_CASE("host: a GATHER reads the rows that it takes, not its whole table") {
+  GraphSpec g;
+  g.tensors = {{{1, 1, 50, 3}, SLUICE_DTYPE_INT8, 3, 3},
+               {{1, 1, 1, 4}, SLUICE_DTYPE_INT32, 1},
+               {{1, 1, 4, 3}, SLUICE_DTYPE_INT8, 2}};
+  g.layers = {{SLUICE_OP_GATHER, {0, 1}, {2}, {}}};
+  HardwareSpec hardware;
+  hardware.ops = {{SLUICE_OP_ADD}};
+  hardware.host = HostSpec{1000, 1, 1, 0, 1};
+  const Nouns n(g, hardware);
+  sluice::Memory memory(Nouns::Allocator(), 0);
+  sluice::Arena arena(&memory);
+  sluice::Graph fitted;
+  sluice::Diagnostic d = {};
+  REQUIRE(FitToMachine(n.graph, n.hardware, &arena, &fitted, &d) == Status::kOk);
+  REQUIRE(fitted.is_moved(0));
+  CHECK(sluice::HostCycles(fitted.layers[0]) == 1000 + 12 + 16 + 12);
+  for (const sluice::Layer& layer : {n.graph.layers[0], fitted.layers[0]}) {
+    const sluice::HostTraffic traffic = sluice::HostTrafficOf(n.graph, layer);
+    CHECK(traffic.read == 12 + 16);
+    CHECK(traffic.written == 12);
+  }
+}
+
 TEST_CASE("host: free of charge a call still takes a cycle, at most 2^50 of them") {
   for (const uint64_t denominator : {uint64_t{1}, uint64_t{1} << 40}) {
     HardwareSpec hardware;
