@@ -192,12 +192,13 @@ static void load_weights(lowering_t* l, const product_t* p, part_t* part, pass_t
   gemmini_command(l, SLUICE_GEMMINI_MVIN2, base + at, local(b->row, columns, rows));
 }
 
-/* The block of weights that stay, for 16 output channels from k on. */
+/* The block of weights that stay, for 16 output channels from k on. One output channel may
+ * have any stride. */
 static void find_weights(lowering_t* l, const product_t* p, pass_t* b, uint32_t k) {
   const uint32_t front = (uint32_t)((p->b + k * p->b_k) / DIM);
   const uint32_t state = l->in->lines[front], rows = (state >> 4) + 1;
   if ((state & IN_FRONT) == 0 || rows < b->k ||
-      p->b_k != (uint64_t)p->r * p->s * p->c) {
+      (p->k > 1 && p->b_k != (uint64_t)p->r * p->s * p->c)) {
     gemmini_fail(l, "weights are read in other parts than they were loaded");
   }
   b->row = front + ((b->r * p->s + b->s) * (p->c / DIM) + b->block) * rows;

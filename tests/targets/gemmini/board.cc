@@ -73,6 +73,10 @@ bool Board::Open() {
                                         nullptr) != SLUICE_WALK_OK) {
     error = "the walker refuses the stream";
   }
+  if (error.empty()) {
+    sluice_walk_set_parameters(&walker_, graph_.parameter_min.data(),
+                               static_cast<uint32_t>(graph_.parameter_min.size()));
+  }
   return !Fails(error);
 }
 
@@ -101,9 +105,8 @@ void Board::Place(uint64_t seed) {
     sluice_sim::CopyBox(
         sluice_sim::DenseBox(values_[i].data(), place.dtype, place.extent), place);
   }
-  if (!graph_.parameter_min.empty()) return;
   wanted_ = values_;
-  Fails(sluice_sim::RunLayers(graph_, {}, &wanted_));
+  Fails(sluice_sim::RunLayers(graph_, graph_.parameter_min, &wanted_));
 }
 
 void Board::Collect() {

@@ -5,9 +5,12 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
+
 #include "support/library.h"
 #include "support/random_graph.h"
 #include "targets/gemmini/board.h"
+#include "targets/models.h"
 
 namespace gemmini_model {
 namespace {
@@ -26,6 +29,7 @@ sluice_gemmini_counts Check(const Bytes& graph, uint32_t solver, uint64_t budget
   // The one thing of a stream for one node that the lowering refuses.
   if (result.error == "a transfer by indices, or between nodes") return {};
   CHECK_MESSAGE(result.error.empty(), result.error);
+  CHECK(result.output_fnv1a == target_test::Expected(graph, seed));
   return result.counts;
 }
 
@@ -42,6 +46,9 @@ TEST_CASE("targets: layers by themselves on Gemmini") {
       {conv, {1, 9, 9, 200}, {360, 3, 3, 25}, {1, 9, 9, 360}, 1, 1, 1, 8, -6},
       {conv, {1, 3, 3, 16}, {48, 5, 5, 16}, {1, 7, 7, 48}, 1, 1, 4, 1, 4},
       {conv, {2, 7, 7, 208}, {336, 3, 3, 208}, {2, 7, 7, 336}, 1, 1, 1, 1, 4},
+      {conv, {1, 8, 8, 16}, {1, 3, 3, 16}, {1, 8, 8, 1}, 1, 1, 1, 1, 4},
+      {conv, {1, 8, 8, 32}, {1, 1, 1, 32}, {1, 8, 8, 1}, 1, 1, 0, 1, 0},
+      {conv, {1, 8, 8, 16}, {33, 3, 3, 16}, {1, 8, 8, 33}, 1, 1, 1, 1, 4},
       {deep, {1, 16, 16, 64}, {1, 3, 3, 64}, {1, 16, 16, 64}, 1, 1, 1, 0, -7},
       {deep, {1, 15, 15, 40}, {1, 5, 5, 40}, {1, 8, 8, 40}, 2, 1, 2, 0, 9},
       {deep, {1, 33, 31, 208}, {1, 3, 3, 208}, {1, 33, 31, 208}, 1, 1, 1, 0, 8}};
@@ -145,6 +152,25 @@ TEST_CASE("targets: random graphs on Gemmini") {
   }
   CHECK(macs > 10000);
   CHECK(ran > 360);
+}
+
+// Layers that models of other people have: one output channel, floats, lookups, states.
+TEST_CASE("targets: models of other people on Gemmini") {
+  for (const char* model :
+       {"tflite/hello_world_int8", "people/anomaly_detection", "people/conv20",
+        "people/fdmobilenet_0.25_128_int8", "people/gmp_wl_24_int8",
+        "people/keyword_scrambled", "people/pretrainedResnet", "people/stmnist_v1_int8",
+        "people/trained_lstm_int8", "people/transpose_conv4", "people/vad"}) {
+    CAPTURE(std::string(model));
+    const std::string file =
+        sluice_test::SharedPath(std::string("models/") + model + ".tflite");
+    if (!std::filesystem::exists(file)) {
+      MESSAGE("skipped: " << file << " is not there");
+      continue;
+    }
+    const Bytes graph = sluice_test::ImportedGraph(file);
+    for (const uint64_t seed : {1, 2}) Check(graph, SLUICE_SOLVER_DEFAULT, 0, seed);
+  }
 }
 
 }  // namespace gemmini_model
