@@ -22,7 +22,13 @@ constexpr uint32_t kBeamWidth = 4;
 constexpr uint32_t kWideBeam = 64;
 constexpr uint32_t kBeamEvictions = 12;     // sets tried per state and operator
 constexpr uint64_t kSharedNodes = 1 << 12;  // for addresses where the beam pays more
-constexpr int kSharedReserves[] = {0, 1, 2, 4};
+// Beams for an order, one after the other, while addresses cost more than the sums.
+struct Attempt {
+  int reserve;  // parts of the capacity left free
+  bool again;   // another kind of beam, and more layouts
+};
+constexpr Attempt kAttempts[] = {
+    {0, false}, {0, true}, {1, false}, {2, false}, {4, false}};
 constexpr uint64_t kBoundStates = 1 << 17;  // where the exact search follows
 constexpr uint64_t kSoonStates = 1 << 12;   // where better plans are sought first
 // Windows between near cuts, for graphs too large to solve at once.
@@ -33,7 +39,8 @@ struct WindowShape {
 };
 constexpr WindowShape kFirstWindows = {20, 36, 16};
 constexpr WindowShape kLastWindows = {60, 110, 64};  // when the exact search gave up
-constexpr int kWindowRounds = 3;                     // passes over all windows
+constexpr uint32_t kPlainPercent = 50;  // of the time, for a plan without in-place
+constexpr int kWindowRounds = 3;        // passes over all windows
 constexpr int kReserveParts =
     64;                          // parts of the capacity; a reserve is a number of them
 constexpr int kSafeReserve = 8;  // parts that nearly always suffice
@@ -42,6 +49,7 @@ constexpr uint64_t kUnspilledNodes = 4000;  // of the search for an order withou
 constexpr uint64_t kProofNodes = 1 << 17;   // of the search for the least peak
 constexpr uint64_t kSeedNodes = 2000;       // of the search for an order of least peak
 constexpr uint32_t kLayouts = 128;          // per step, for a first plan
+constexpr uint32_t kMoreLayouts = 512;
 constexpr uint32_t kMostLayouts = 4096;     // in the end
 constexpr uint64_t kPlaceNodes = 1000;      // per plan, while better ones are sought
 constexpr uint64_t kAllNodes = INT64_MAX;   // no limit
@@ -267,18 +275,30 @@ void Remember(Joint* self) {
 
 // One beam for an order within a target, and addresses for the cheapest. *whole: there
 // was nothing left to improve on at this target.
-Status ShareAt(Joint* self, uint32_t width, int reserve, bool* whole) {
-  *whole = true;
+Status ShareAt(Joint* self, uint32_t width, const Attempt& attempt, bool* whole) {
+  const int reserve = attempt.reserve;
   OrderOptions order;
   order.charge = self->options.charge;
   order.capacity = self->options.capacity;
   order.target =
       self->options.capacity - self->options.capacity / kReserveParts * reserve;
   order.give_up = self->best;
+  if (reserve == 0 && self->least.found)
+    order.give_up = Min(self->best, self->least.bytes);
   order.width = width;
+  order.other = attempt.again;
+  const uint32_t layouts = attempt.again ? kMoreLayouts : kLayouts;
+  bool placed = false;
+  if (attempt.again && self->least.found &&
+      self->best - self->least.bytes > self->least.bytes / 8)
+    SLUICE_TRY(Adopt(self, self->least, 0, layouts, &placed));
   SLUICE_TRY(ChooseOrder(self->graph, order, WorkOf(*self), &self->trial));
   self->plan->states += self->trial.states;
-  if (!self->trial.found) return Status::kOk;
+  if (!self->trial.found) {
+    *whole = reserve != 0 || !self->least.found || self->best <= self->least.bytes;
+    if (*whole) return Status::kOk;
+    return Adopt(self, self->least, 0, layouts, &placed);
+  }
   std::swap(self->decisions, self->trial);
   const int64_t bytes = self->decisions.bytes;
   Remember(self);
@@ -286,9 +306,8 @@ Status ShareAt(Joint* self, uint32_t width, int reserve, bool* whole) {
     self->bound = Max(self->bound, self->decisions.lower_bound);
     self->unplaced = Min(self->unplaced, bytes);
   }
-  bool placed = false;
   const uint64_t nodes = width == kOrderWidth ? 0 : kSharedNodes;
-  SLUICE_TRY(AdoptDecisions(self, nodes, kLayouts, &placed));
+  SLUICE_TRY(AdoptDecisions(self, nodes, layouts, &placed));
   *whole = self->best <= bytes;
   if (*whole && reserve == 0) self->unplaced = INT64_MAX;
   return Status::kOk;
@@ -299,9 +318,9 @@ Status ByBeams(Joint* self, uint32_t width) {
   if (self->graph.operators.size() < kWindowFrom || !self->options.fixed_order.empty())
     return Status::kOk;
   bool whole = false;
-  for (int reserve : kSharedReserves) {
+  for (const Attempt& attempt : kAttempts) {
     if (whole || self->budget->Exhausted()) break;
-    SLUICE_TRY(ShareAt(self, width, reserve, &whole));
+    SLUICE_TRY(ShareAt(self, width, attempt, &whole));
   }
   return Status::kOk;
 }
@@ -517,6 +536,28 @@ Status Run(Joint* self) {
   return Conclude(self);
 }
 
+// A plan that takes nothing over in place is a plan as well, and a limited search may
+// find a better one: where operators could work in place, it is made first.
+[[gnu::cold]] Status WithoutInPlace(Joint* self, SpillPlan* out) {
+  Span<Operator> operators;
+  SLUICE_TRY(self->arena->Allocate(self->graph.operators.size(), &operators));
+  bool any = false;
+  for (size_t o = 0; o < operators.size(); ++o) {
+    operators[o] = self->graph.operators[o];
+    any |= operators[o].in_place != kNoOperand;
+    operators[o].in_place = kNoOperand;
+  }
+  if (!any || !self->options.fixed_order.empty()) return Status::kOk;
+  const OperatorGraph plain = {self->graph.tensors, operators, self->graph.operands,
+                               self->graph.edges};
+  Budget part = self->budget->Part(kPlainPercent);
+  Joint joint = {plain, self->options, &part, self->arena, out};
+  const Status status = Run(&joint);
+  self->budget->Join(part);
+  if (out->placed) self->best = out->bytes() + 1;
+  return status == Status::kOutOfMemory ? status : Status::kOk;
+}
+
 }  // namespace
 
 Status PlanJoint(const OperatorGraph& graph, const JointOptions& options,
@@ -526,7 +567,16 @@ Status PlanJoint(const OperatorGraph& graph, const JointOptions& options,
   RoundedJoint rounded;
   SLUICE_TRY(CheckJoint(graph, options, arena, &rounded, diagnostic));
   Joint joint = {rounded.graph, rounded.options, budget, arena, plan};
-  const Status status = Run(&joint);
+  SpillPlan plain;
+  SLUICE_TRY(WithoutInPlace(&joint, &plain));
+  Status status = Run(&joint);
+  if (status == Status::kOutOfMemory) return status;
+  if (plain.placed && (!plan->placed || plan->bytes() > plain.bytes())) {
+    *plan = plain;
+    plan->lower_bound = Min(joint.bound, plan->bytes());
+    plan->proved = plan->lower_bound == plan->bytes();
+    status = Status::kOk;
+  }
   if (status == Status::kUnsupported) {
     return Fail(diagnostic, status, "placement")
         .Text("more than 1024 operators or tensors");

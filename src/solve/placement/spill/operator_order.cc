@@ -4,10 +4,13 @@
 namespace sluice {
 namespace {
 
-// States that have run the same large operators get at most 1 / kShares of the beam.
-constexpr uint32_t kShares = 8;
+// States that have run the same large operators get at most 1 / shares of the beam first.
+struct Kind {
+  uint32_t shares, large;
+};
+constexpr Kind kKinds[] = {{8, 10}, {4, 12}};
 // Sets of tensors tried to make room, for each state and operator: the cheapest ones.
-constexpr uint32_t kEvictions = 12;
+constexpr uint32_t kEvictions = 4;
 
 }  // namespace
 
@@ -25,7 +28,8 @@ Status ChooseOrder(const OperatorGraph& graph, const OrderOptions& options,
   search.target = options.target;
   search.give_up = options.give_up;
   search.width = options.width;
-  search.shares = kShares;
+  search.shares = kKinds[options.other].shares;
+  search.large = kKinds[options.other].large;
   search.max_evictions = kEvictions;
   return SearchSpills(graph, search, work.budget, work.arena, out);
 }

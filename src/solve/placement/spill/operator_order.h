@@ -31,6 +31,8 @@ struct OrderOptions {
   int64_t target = 0;           // below capacity: limit for operators that need less
   int64_t give_up = INT64_MAX;  // only plans below this are wanted
   uint32_t width = kOrderWidth;
+  bool other =
+      false;  // a beam of another kind: it often finds what the first one missed
 };
 
 Status ChooseOrder(const OperatorGraph& graph, const OrderOptions& options,

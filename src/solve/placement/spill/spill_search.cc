@@ -73,16 +73,10 @@ template <int W>
 // Fewest bytes first, and of those the emptiest scratchpad. States that put off the
 // operators that need most look cheaper than they are: with shares, a quarter of the
 // width is for the best; for the rest, those that have run the same large operators
-// compete among themselves.
+// compete among themselves. Where these leave room, the best of the others stay, up to
+// three quarters of the width.
 template <int W>
-Status KeepBest(SpillStates<W>* self, size_t begin, size_t* end) {
-  self->ranked.Truncate(0);
-  for (size_t i = begin; i < *end; ++i) {
-    if (self->states[i].dead) continue;
-    const int64_t score = self->states[i].bytes + self->states[i].held / 8;
-    SLUICE_TRY(self->ranked.Push(RankedState{score, static_cast<uint32_t>(i)}));
-  }
-  if (self->ranked.size() <= self->width) return Status::kOk;
+void DropWorst(SpillStates<W>* self) {
   self->cut = true;
   uint32_t room = self->width, share = room, best = room / 4;
   Sort(self->ranked.begin(), self->ranked.end());
@@ -92,15 +86,40 @@ Status KeepBest(SpillStates<W>* self, size_t begin, size_t* end) {
     SpillState<W>& s = self->states[ranked.state];
     const uint64_t kind = (s.executed & self->large).Hash() >> 32;
     uint32_t* taken = &self->taken[kind % self->taken.size()];
-    if (room != 0 && (best != 0 || *taken < share)) {
-      best -= best != 0;
+    s.dead = room == 0 || (best == 0 && *taken >= share);
+    if (s.dead) continue;
+    best -= best != 0;
+    --room;
+    ++*taken;
+  }
+  for (const RankedState& ranked : self->ranked) {
+    SpillState<W>& s = self->states[ranked.state];
+    if (!s.dead) continue;
+    if (room > self->width / 4) {
+      s.dead = false;
       --room;
-      ++*taken;
     } else {
-      NoteDropped(self, s);
-      s.dead = true;
+      self->dropped = Min(self->dropped, s.bytes);
     }
   }
+}
+
+// Keeps the best states of a layer, and forgets the others.
+template <int W>
+Status KeepBest(SpillStates<W>* self, size_t begin, size_t* end) {
+  self->ranked.Truncate(0);
+  for (size_t i = begin; i < *end; ++i) {
+    if (self->states[i].dead) continue;
+    const int64_t score = self->states[i].bytes + self->states[i].held / 8;
+    SLUICE_TRY(self->ranked.Push(RankedState{score, static_cast<uint32_t>(i)}));
+  }
+  if (self->ranked.size() > self->width) DropWorst(self);
+  size_t kept = begin;
+  for (size_t i = begin; i < *end; ++i) {
+    if (!self->states[i].dead) self->states[kept++] = self->states[i];
+  }
+  self->states.Truncate(kept);
+  *end = kept;
   return Status::kOk;
 }
 
@@ -213,12 +232,13 @@ template <int W>
 template <int W>
 [[gnu::cold]] Status SearchLayers(SpillStates<W>* self, SpillDecisions* out) {
   const SpillWindow& window = self->options.window;
+  SLUICE_TRY(self->arena->Allocate(self->model.bytes.size(), &self->residents));
   SLUICE_TRY(self->arena->Allocate(self->model.bytes.size(), &self->others));
   SLUICE_TRY(
       self->arena->Allocate(self->options.shares == 0 ? 1 : kKinds, &self->taken));
   for (uint32_t o = 0; o < self->model.operators; ++o) {
     const int64_t need = self->model.need[o], capacity = self->options.capacity;
-    if (need > capacity / 4 * 3) self->large.Add(o);
+    if (need > capacity / 16 * self->options.large) self->large.Add(o);
     if (self->model.read_after.empty()) continue;
     if (need + self->model.Sum(self->model.read_after[o]) > capacity)
       self->pressing.Add(o);

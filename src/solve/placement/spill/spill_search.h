@@ -47,6 +47,7 @@ struct SpillSearchOptions {
   int64_t give_up = INT64_MAX;       // only plans below this are wanted
   uint32_t width = 0;                // states kept per layer; 0 = all
   uint32_t shares = 0;  // of the width, for states that ran other large operators
+  uint32_t large = 12;  // sixteenths of the capacity that a large operator needs
   uint32_t max_evictions = 0;  // sets tried per state and operator; 0 = all
   uint64_t max_states = 0;     // 0 = no limit
   SpillWindow window;

@@ -295,6 +295,37 @@ TEST_CASE("in-place reuse lowers the need, and the judge accepts the shared byte
   }
 }
 
+TEST_CASE("in place: limited searches never move more than without") {
+  Rng rng(61);
+  int fewer = 0;
+  for (int i = 0; i < 12; ++i) {
+    const Net plain =
+        sluice_test::WindowNet(&rng, 40 + 20 * static_cast<uint32_t>(i), 6, 4);
+    Net net = plain;
+    for (sluice::Operator& op : net.operators) op.in_place = rng.Below(op.input_count);
+    JointOptions options;
+    options.capacity = LargestOperator(plain.Graph());
+    options.charge = i % 2 == 0 ? SpillCharge::kPaper : SpillCharge::kHost;
+    options.max_states = 1000;
+    Ground ground;
+    Budget budget;
+    SpillPlan without, with;
+    REQUIRE(PlanJoint(plain.Graph(), options, &budget, &ground.arena, &without,
+                      &ground.diagnostic) == Status::kOk);
+    REQUIRE(PlanJoint(net.Graph(), options, &budget, &ground.arena, &with,
+                      &ground.diagnostic) == Status::kOk);
+    CHECK(with.bytes() <= without.bytes());
+    CHECK(with.lower_bound <= with.bytes());
+    fewer += with.bytes() < without.bytes();
+    int64_t recount = 0;
+    CHECK(sluice_test::JudgePlan(net, with, options.capacity,
+                                 options.charge == SpillCharge::kPaper,
+                                 &recount) == "");
+    CHECK(recount == with.bytes());
+  }
+  CHECK(fewer > 0);
+}
+
 TEST_CASE(
     "large graphs: a placed plan early, better with time, never below its bound") {
   Rng rng(6);
