@@ -76,7 +76,7 @@ template <int W>
 // compete among themselves. Where these leave room, the best of the others stay, up to
 // three quarters of the width.
 template <int W>
-void DropWorst(SpillStates<W>* self) {
+[[gnu::cold]] void DropWorst(SpillStates<W>* self) {
   self->cut = true;
   uint32_t room = self->width, share = room, best = room / 4;
   Sort(self->ranked.begin(), self->ranked.end());
@@ -106,7 +106,7 @@ void DropWorst(SpillStates<W>* self) {
 
 // Keeps the best states of a layer, and forgets the others.
 template <int W>
-Status KeepBest(SpillStates<W>* self, size_t begin, size_t* end) {
+[[gnu::cold]] Status KeepBest(SpillStates<W>* self, size_t begin, size_t* end) {
   self->ranked.Truncate(0);
   for (size_t i = begin; i < *end; ++i) {
     if (self->states[i].dead) continue;
@@ -232,7 +232,6 @@ template <int W>
 template <int W>
 [[gnu::cold]] Status SearchLayers(SpillStates<W>* self, SpillDecisions* out) {
   const SpillWindow& window = self->options.window;
-  SLUICE_TRY(self->arena->Allocate(self->model.bytes.size(), &self->residents));
   SLUICE_TRY(self->arena->Allocate(self->model.bytes.size(), &self->others));
   SLUICE_TRY(
       self->arena->Allocate(self->options.shares == 0 ? 1 : kKinds, &self->taken));

@@ -68,8 +68,6 @@ struct SpillStates {
   GroupTable<W> table = {};
   Vector<uint32_t> groups{arena};  // used slots
   Vector<RankedState> ranked{arena};
-  Span<Leaver> residents = {};  // of the state `listed`
-  uint32_t resident_count = 0, listed = kNoState;
   Span<Leaver> others = {};
   uint32_t other_count = 0;
   uint32_t leaves = 0;             // sets of tensors tried in this step
