@@ -78,6 +78,23 @@ struct ImportOptions : sluice_import_options_t {
     dim_count = static_cast<uint32_t>(list.size());
     return *this;
   }
+  // Inputs that hold in each run what an output was in the run before.
+  ImportOptions& States(const std::vector<sluice_import_state_t>& list) {
+    states = list.data();
+    state_count = static_cast<uint32_t>(list.size());
+    return *this;
+  }
+  // Also those whose names tell it: past.../present..., ..._in/..._out, and so on.
+  ImportOptions& FindStates() {
+    find_states = 1;
+    return *this;
+  }
+  // Quantises a model of floats to int8 by these ranges.
+  ImportOptions& Ranges(const std::vector<sluice_import_range_t>& list) {
+    ranges = list.data();
+    range_count = static_cast<uint32_t>(list.size());
+    return *this;
+  }
   ImportOptions& External(const sluice_external_files_t* files) {
     external = files;
     return *this;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "import/error.h"
@@ -254,6 +255,24 @@ uint8_t* PlaceHead(const Builder& head, uint64_t constants, uint8_t* out) {
 }
 
 }  // namespace
+
+void OrderOutputs(const std::vector<uint32_t>& outputs, GraphRows* graph) {
+  std::vector<uint32_t> places = outputs, at(graph->tensors.size());
+  std::sort(places.begin(), places.end());
+  std::iota(at.begin(), at.end(), 0u);
+  const std::vector<TensorRow> rows = graph->tensors;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    at[outputs[i]] = places[i];
+    graph->tensors[places[i]] = rows[outputs[i]];
+  }
+  for (LayerRow& layer : graph->layers) {
+    for (std::vector<uint32_t>* list : {&layer.inputs, &layer.outputs}) {
+      for (uint32_t& tensor : *list) {
+        if (tensor != kNoTensor) tensor = at[tensor];
+      }
+    }
+  }
+}
 
 Bytes WriteRows(const GraphRows& rows) {
   Builder head;

@@ -80,6 +80,11 @@ Bytes WriteRows(const GraphRows& rows);
 size_t MoveRows(GraphRows* rows, const std::function<uint8_t*(size_t)>& allocate,
                 const ConstantBytes::Done& done = nullptr);
 
+// A graph's outputs are counted in the order of its tensors. Lets these tensors, all
+// different, trade places so that they are in the order of the list; numbers that were
+// returned before then mean other tensors.
+void OrderOutputs(const std::vector<uint32_t>& outputs, GraphRows* graph);
+
 }  // namespace sluice::import
 
 #endif  // SLUICE_IMPORT_GRAPH_ROWS_H_

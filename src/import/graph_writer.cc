@@ -2,7 +2,6 @@
 #include "import/graph_writer.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "import/error.h"
@@ -122,24 +121,6 @@ void GraphWriter::AddLayer(const std::string& name, uint16_t op,
                            std::vector<int32_t> attributes) {
   rows_.layers.push_back({AddName(name), op, std::move(inputs), std::move(outputs),
                           std::move(attributes)});
-}
-
-void GraphWriter::OrderOutputs(const std::vector<uint32_t>& outputs) {
-  std::vector<uint32_t> places = outputs, at(rows_.tensors.size());
-  std::sort(places.begin(), places.end());
-  std::iota(at.begin(), at.end(), 0u);
-  const std::vector<TensorRow> rows = rows_.tensors;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    at[outputs[i]] = places[i];
-    rows_.tensors[places[i]] = rows[outputs[i]];
-  }
-  for (LayerRow& layer : rows_.layers) {
-    for (std::vector<uint32_t>* list : {&layer.inputs, &layer.outputs}) {
-      for (uint32_t& tensor : *list) {
-        if (tensor != kNoTensor) tensor = at[tensor];
-      }
-    }
-  }
 }
 
 void GraphWriter::Rewind(const Mark& mark) {

@@ -81,10 +81,9 @@ class GraphWriter {
     rows_.tensors[tensor].encoded_bytes = bytes;
   }
   void SetKind(uint32_t tensor, Kind kind) { rows_.tensors[tensor].kind = kind; }
-  // A graph's outputs are counted in the order of its tensors. Lets these tensors, all
-  // different, trade places so that they are in the order of the list; numbers that were
-  // returned before then mean other tensors.
-  void OrderOutputs(const std::vector<uint32_t>& outputs);
+  void OrderOutputs(const std::vector<uint32_t>& outputs) {
+    import::OrderOutputs(outputs, &rows_);
+  }
   void SetName(uint32_t tensor, const std::string& name) {
     rows_.tensors[tensor].name = AddName(name);
   }

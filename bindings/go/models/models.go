@@ -22,36 +22,61 @@ static void clear_diagnostic(sluice_diagnostic_t* d) {
   d->struct_size = sizeof *d;
 }
 
-static sluice_status_t import_model(const void* model, size_t size, const char* name,
-                                    uint32_t allow_opaque, uint32_t training,
-                                    sluice_import_dim_t* dims, uint32_t dim_count,
-                                    uint64_t max_constant_bytes, uint32_t keep_unread,
-                                    sluice_bytes_t* out,
-                                    sluice_import_report_t** report,
-                                    sluice_diagnostic_t* d) {
+// The options and what they point to, all of it C memory: names were made by C.CString.
+typedef struct named_options {
   sluice_import_options_t o;
-  memset(&o, 0, sizeof o);
-  o.struct_size = sizeof o;
-  o.name = name;
-  o.allow_opaque = allow_opaque;
-  o.training = training;
-  o.dims = dims;
-  o.dim_count = dim_count;
-  o.max_constant_bytes = max_constant_bytes;
-  o.keep_unread = keep_unread;
-  clear_diagnostic(d);
-  return sluice_import_model(model, size, &o, out, report, d);
+  sluice_import_dim_t* dims;
+  sluice_import_state_t* states;
+  sluice_import_range_t* ranges;
+} named_options;
+
+static named_options* new_options(const char* name, uint32_t dims, uint32_t states,
+                                  uint32_t ranges) {
+  named_options* n = calloc(1, sizeof *n);
+  n->o.struct_size = sizeof n->o;
+  n->o.name = name;
+  n->o.dims = n->dims = calloc((size_t)dims + 1, sizeof *n->dims);
+  n->o.states = n->states = calloc((size_t)states + 1, sizeof *n->states);
+  n->o.ranges = n->ranges = calloc((size_t)ranges + 1, sizeof *n->ranges);
+  return n;
 }
 
-static void set_dim(sluice_import_dim_t* dims, uint32_t i, char* name, int64_t extent) {
-  dims[i].name = name;
-  dims[i].extent = extent;
+static void set_dim(named_options* n, char* name, int64_t extent) {
+  n->dims[n->o.dim_count].name = name;
+  n->dims[n->o.dim_count++].extent = extent;
 }
 
-static void free_dims(sluice_import_dim_t* dims, uint32_t count) {
+static void set_state(named_options* n, char* input, char* output) {
+  n->states[n->o.state_count].input = input;
+  n->states[n->o.state_count++].output = output;
+}
+
+static void set_range(named_options* n, char* name, float min, float max) {
+  n->ranges[n->o.range_count].name = name;
+  n->ranges[n->o.range_count].min = min;
+  n->ranges[n->o.range_count++].max = max;
+}
+
+static void free_options(named_options* n) {
   uint32_t i;
-  for (i = 0; i < count; ++i) free((char*)dims[i].name);
-  free(dims);
+  for (i = 0; i < n->o.dim_count; ++i) free((char*)n->dims[i].name);
+  for (i = 0; i < n->o.state_count; ++i) {
+    free((char*)n->states[i].input);
+    free((char*)n->states[i].output);
+  }
+  for (i = 0; i < n->o.range_count; ++i) free((char*)n->ranges[i].name);
+  free((char*)n->o.name);
+  free(n->dims);
+  free(n->states);
+  free(n->ranges);
+  free(n);
+}
+
+static sluice_status_t import_model(const void* model, size_t size, const named_options* n,
+                                    sluice_bytes_t* out, sluice_import_report_t** report,
+                                    sluice_diagnostic_t* d) {
+  clear_diagnostic(d);
+  return sluice_import_model(model, size, &n->o, out, report, d);
 }
 
 static sluice_import_summary_t summary(const sluice_import_report_t* report) {
@@ -104,6 +129,12 @@ type Options struct {
 	Dims             map[string]int64 // of an ONNX model, by name or as INPUT:AXIS
 	MaxConstantBytes uint64           // that the graph may hold; 0: by the model's size
 	KeepUnread       bool             // compute also rows and columns that no layer reads
+	// Inputs, each with the output that it holds of the run before.
+	States map[string]string
+	// Also pairs whose names tell it: past.../present..., ..._in/..._out, and so on.
+	FindStates bool
+	// Least and most number of tensors; a model of floats is quantised by them to int8.
+	Ranges map[string][2]float32
 }
 
 // Operators is a group of equal operators of the model that were imported in the same
@@ -175,22 +206,25 @@ func list(r *C.sluice_import_report_t, s *C.sluice_import_summary_t, which C.uin
 
 // Import a TensorFlow Lite or ONNX file's bytes.
 func Import(model []byte, o Options) (*Imported, error) {
-	name := C.CString(o.Name)
-	defer C.free(unsafe.Pointer(name))
-	count := C.uint32_t(len(o.Dims))
-	dims := (*C.sluice_import_dim_t)(C.calloc(C.size_t(count)+1, C.sizeof_sluice_import_dim_t))
-	defer C.free_dims(dims, count)
-	i := C.uint32_t(0)
+	n := C.new_options(C.CString(o.Name), C.uint32_t(len(o.Dims)), C.uint32_t(len(o.States)),
+		C.uint32_t(len(o.Ranges)))
+	defer C.free_options(n)
+	n.o.allow_opaque, n.o.training = flag(o.AllowOpaque), flag(o.Training)
+	n.o.max_constant_bytes = C.uint64_t(o.MaxConstantBytes)
+	n.o.keep_unread, n.o.find_states = flag(o.KeepUnread), flag(o.FindStates)
 	for dim, extent := range o.Dims {
-		C.set_dim(dims, i, C.CString(dim), C.int64_t(extent))
-		i++
+		C.set_dim(n, C.CString(dim), C.int64_t(extent))
+	}
+	for input, output := range o.States {
+		C.set_state(n, C.CString(input), C.CString(output))
+	}
+	for name, r := range o.Ranges {
+		C.set_range(n, C.CString(name), C.float(r[0]), C.float(r[1]))
 	}
 	var bytes C.sluice_bytes_t
 	var report *C.sluice_import_report_t
 	var d C.sluice_diagnostic_t
-	status := C.import_model(pointer(model), C.size_t(len(model)), name, flag(o.AllowOpaque),
-		flag(o.Training), dims, count, C.uint64_t(o.MaxConstantBytes),
-		flag(o.KeepUnread), &bytes, &report, &d)
+	status := C.import_model(pointer(model), C.size_t(len(model)), n, &bytes, &report, &d)
 	defer C.sluice_import_report_destroy(report)
 	if err := failed(status, &d); err != nil {
 		return nil, err

@@ -2,12 +2,13 @@
 """Model bytes to a graph, with the files that an ONNX model keeps constants in."""
 from __future__ import annotations
 
+import dataclasses
 import pathlib
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from ._library import check, choose, diagnostic, expect, ffi, lib, path_of, record, struct, take
 from ._library import text, whole
-from .errors import Diagnostic, error_of
+from .errors import BadArgument, Diagnostic, error_of
 from .graph import _FORMATS, _LISTS, _NUMBERS, ImportReport
 
 
@@ -46,7 +47,54 @@ def _report(handle: Any) -> ImportReport:
                    for i in range(summary.interface_lines)])
 
 
-def import_model(cls: Any, model: Any, format: str, dims: Mapping[str, int],
+@dataclasses.dataclass
+class Named:
+    """What is given by the names of a model's dimensions and tensors."""
+    dims: Mapping[str, int]
+    states: Mapping[str, str]
+    ranges: Mapping[str, Tuple[float, float]]
+
+
+def _c_text(value: Any, of: str, what: str, keep: List[Any]) -> Any:
+    expect(value, str, of, what)
+    keep.append(ffi.new("char[]", value.encode()))
+    return keep[-1]
+
+
+def _give(options: Any, field: str, rows: List[Dict[str, Any]], keep: List[Any]) -> None:
+    """Sets the list `field`s of the options and its count."""
+    if not rows:
+        return
+    keep.append(ffi.new(f"sluice_import_{field}_t[]", rows))
+    setattr(options, f"{field}s", keep[-1])
+    setattr(options, f"{field}_count", len(rows))
+
+
+def _give_named(options: Any, named: Named, keep: List[Any]) -> None:
+    expect(named.dims, Mapping, "dims", 'a dictionary {"batch": 1}')
+    expect(named.states, Mapping, "states", 'a dictionary {"past": "present"}')
+    expect(named.ranges, Mapping, "ranges", 'a dictionary {"tensor": (-1.0, 1.0)}')
+    _give(options, "dim", [
+        {"name": _c_text(key, "dims", "a dimension's name", keep),
+         "extent": whole(extent, f"dims: {key}", 1, (1 << 31) - 1)}
+        for key, extent in named.dims.items()], keep)
+    _give(options, "state", [
+        {"input": _c_text(key, "states", "an input's name", keep),
+         "output": _c_text(output, f"states: {key}", "an output's name", keep)}
+        for key, output in named.states.items()], keep)
+    rows = []
+    for key, bounds in named.ranges.items():
+        expect(bounds, (tuple, list), f"ranges: {key}", "(least, most)")
+        if len(bounds) != 2:
+            raise BadArgument(f"ranges: {key} must be (least, most), not {bounds!r}")
+        for bound in bounds:
+            expect(bound, (int, float), f"ranges: {key}", "two numbers")
+        rows.append({"name": _c_text(key, "ranges", "a tensor's name", keep),
+                     "min": bounds[0], "max": bounds[1]})
+    _give(options, "range", rows, keep)
+
+
+def import_model(cls: Any, model: Any, format: str, named: Named,
                  name: Optional[str], fields: Dict[str, int]) -> Any:
     """Imports a model as a graph; on failure the exception has the importer's whole message."""
     folder, keep = None, []
@@ -57,19 +105,10 @@ def import_model(cls: Any, model: Any, format: str, dims: Mapping[str, int],
     options = struct("sluice_import_options_t",
                      format=choose(format, "MODEL", "format"), **fields)
     expect(name, (str, type(None)), "name", "a text")
-    expect(dims, Mapping, "dims", 'a dictionary {"batch": 1}')
-    for key, extent in dims.items():
-        expect(key, str, "dims", "a dimension's name")
-        whole(extent, f"dims: {key}", 1, (1 << 31) - 1)
+    _give_named(options, named, keep)
     if name is not None:
         keep.append(ffi.new("char[]", name.encode()))
         options.name = keep[-1]
-    if dims:
-        names = [ffi.new("char[]", key.encode()) for key in dims]
-        array = ffi.new("sluice_import_dim_t[]", [
-            {"name": key, "extent": extent} for key, extent in zip(names, dims.values())])
-        keep += [names, array]
-        options.dims, options.dim_count = array, len(dims)
     if folder is not None:
         files, functions = _external(folder)
         keep += [files, functions]

@@ -130,19 +130,29 @@ class Graph:
     def from_model(cls, model: Union[Path, bytes], *, format: str = "detect",
                    dims: Optional[Mapping[str, int]] = None, name: Optional[str] = None,
                    allow_opaque: bool = False, opaque_cycles: int = 0, training: bool = False,
-                   max_constant_bytes: int = 0, keep_unread: bool = False) -> "Graph":
+                   max_constant_bytes: int = 0, keep_unread: bool = False,
+                   states: Optional[Mapping[str, str]] = None, find_states: bool = False,
+                   ranges: Optional[Mapping[str, Tuple[float, float]]] = None) -> "Graph":
         """Imports a model in any format that this build reads.
 
         allow_opaque leaves operators that cannot be expressed to the host, as if each took
         opaque_cycles; training makes the graph of one training step. Rows and columns that no
         layer reads are left out (import_report.lists["skipped"]), unless keep_unread is true.
-        """
-        from ._importing import import_model
 
-        made: Graph = import_model(cls, model, format, {} if dims is None else dims, name, dict(
+        states: {input: output} names inputs that hold in each run what an output was in the run
+        before, as caches of keys and values; find_states adds those whose names tell it
+        (past.../present..., ..._in/..._out, prev.../next..., old.../new...). ranges: {tensor:
+        (least, most)} quantises a model of floats to int8 with its own weights; the exception
+        of a list that is too short names the tensors that lack one.
+        """
+        from ._importing import Named, import_model
+
+        made: Graph = import_model(cls, model, format, Named(
+            dims=dims or {}, states=states or {}, ranges=ranges or {}), name, dict(
             allow_opaque=flag(allow_opaque, "allow_opaque"), opaque_cycles=opaque_cycles,
             training=flag(training, "training"), max_constant_bytes=max_constant_bytes,
-            keep_unread=flag(keep_unread, "keep_unread")))
+            keep_unread=flag(keep_unread, "keep_unread"),
+            find_states=flag(find_states, "find_states")))
         return made
 
     @classmethod

@@ -44,6 +44,39 @@ def test_an_onnx_model_is_read_where_the_build_reads_them(name, tool, tmp_path):
     assert plan.simulate().cycles == plan.report.latency_cycles
 
 
+# ONNX, floats: present_h = x + past_h, y = Relu(present_h), all of 1 x 4.
+RECURRENT = bytes.fromhex(
+    "08083a97010a1b0a01780a06706173745f68120970726573656e745f6822034164640a140a0970726573656e"
+    "745f68120179220452656c751201675a130a0178120e0a0c080112080a0208010a0208045a180a0670617374"
+    "5f68120e0a0c080112080a0208010a02080462130a0179120e0a0c080112080a0208010a020804621b0a0970"
+    "726573656e745f68120e0a0c080112080a0208010a02080442040a00100d")
+RANGES = {"x": (-1, 1), "past_h": (-2, 2), "present_h": (-2, 2), "y": (0, 2)}
+
+
+def test_states_and_ranges_are_given_by_name():
+    if not sluice.reads("onnx"):
+        pytest.skip("this build reads no ONNX models")
+
+    def states(graph):
+        return [t.name for t in graph.tensors if t.kind == "state"]
+    plain = sluice.Graph.from_onnx(RECURRENT)
+    assert not states(plain) and plain.import_report.numbers == "shapes_only"
+    named = sluice.Graph.from_onnx(RECURRENT, states={"past_h": "present_h"})
+    found = sluice.Graph.from_onnx(RECURRENT, find_states=True, ranges=RANGES)
+    assert states(named) == ["past_h"] and len(states(found)) == 1
+    assert found.import_report.numbers == "quantised"
+    with pytest.raises(sluice.BadArgument, match="nothing"):
+        sluice.Graph.from_onnx(RECURRENT, states={"nothing": "present_h"})
+    with pytest.raises(sluice.BadInput, match="present_h"):
+        sluice.Graph.from_onnx(RECURRENT, ranges={"x": (-1, 1), "past_h": (-2, 2)})
+    for wrong in ({"x": 1}, {"x": (1, 2, 3)}, {"x": ("a", 2)}, {3: (1, 2)}, [1]):
+        with pytest.raises(sluice.BadArgument, match="ranges"):
+            sluice.Graph.from_onnx(RECURRENT, ranges=wrong)
+    for wrong in ({"past_h": 1}, {3: "y"}, ["past_h"]):
+        with pytest.raises(sluice.BadArgument, match="states"):
+            sluice.Graph.from_onnx(RECURRENT, states=wrong)
+
+
 def test_damage_is_an_exception_with_the_sentence():
     with pytest.raises(sluice.BadInput) as caught:
         sluice.Graph.from_bytes(b"no graph at all")

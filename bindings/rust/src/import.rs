@@ -36,6 +36,17 @@ mod raw {
         pub extent: i64,
     }
     #[repr(C)]
+    pub struct State {
+        pub input: *const c_char,
+        pub output: *const c_char,
+    }
+    #[repr(C)]
+    pub struct Range {
+        pub name: *const c_char,
+        pub min: f32,
+        pub max: f32,
+    }
+    #[repr(C)]
     pub struct ImportOptions {
         pub struct_size: u32,
         pub format: u32,
@@ -49,6 +60,12 @@ mod raw {
         pub keep_unread: u32,
         pub external: *const c_void,
         pub max_constant_bytes: u64,
+        pub states: *const State,
+        pub state_count: u32,
+        pub find_states: u32,
+        pub ranges: *const Range,
+        pub range_count: u32,
+        pub reserved: u32,
     }
     #[repr(C)]
     #[derive(Default)]
@@ -179,6 +196,12 @@ pub struct Options {
     pub max_constant_bytes: u64,
     /// Layers compute also rows and columns that no layer reads.
     pub keep_unread: bool,
+    /// (input, output): the input holds in each run what the output was in the run before.
+    pub states: Vec<(String, String)>,
+    /// Also pairs whose names tell it: past.../present..., ..._in/..._out, and so on.
+    pub find_states: bool,
+    /// (tensor, least, most): quantises a model of floats to int8 with its own weights.
+    pub ranges: Vec<(String, f32, f32)>,
 }
 
 impl Options {
@@ -190,6 +213,18 @@ impl Options {
             .iter()
             .zip(&self.dims)
             .map(|(name, (_, extent))| raw::Dim { name: name.as_ptr(), extent: *extent })
+            .collect();
+        let ends: Vec<(CString, CString)> =
+            self.states.iter().map(|(input, output)| (c_text(input), c_text(output))).collect();
+        let states: Vec<raw::State> = ends
+            .iter()
+            .map(|(input, output)| raw::State { input: input.as_ptr(), output: output.as_ptr() })
+            .collect();
+        let ranged: Vec<CString> = self.ranges.iter().map(|(name, _, _)| c_text(name)).collect();
+        let ranges: Vec<raw::Range> = ranged
+            .iter()
+            .zip(&self.ranges)
+            .map(|(name, (_, min, max))| raw::Range { name: name.as_ptr(), min: *min, max: *max })
             .collect();
         let options = raw::ImportOptions {
             struct_size: size_of::<raw::ImportOptions>() as u32,
@@ -204,6 +239,12 @@ impl Options {
             keep_unread: self.keep_unread as u32,
             external: std::ptr::null(),
             max_constant_bytes: self.max_constant_bytes,
+            states: states.as_ptr(),
+            state_count: states.len() as u32,
+            find_states: self.find_states as u32,
+            ranges: ranges.as_ptr(),
+            range_count: ranges.len() as u32,
+            reserved: 0,
         };
         let mut report = Report(std::ptr::null_mut());
         let graph = taken(|out, diagnostic| {
