@@ -293,6 +293,7 @@ const HostFunction* FindLiteFunction(const std::string& name) {
     AddLiteRows(&rows);
     AddLiteMoves(&rows);
     AddLiteWindows(&rows);
+    AddLiteBoxes(&rows);
     std::map<std::string, HostFunction> map;
     for (const auto& [op, function] : rows) {
       const LiteFunction f = function;

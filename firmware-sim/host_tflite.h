@@ -130,6 +130,7 @@ void AddLiteCurves(LiteRows* rows);
 void AddLiteRows(LiteRows* rows);
 void AddLiteMoves(LiteRows* rows);
 void AddLiteWindows(LiteRows* rows);
+void AddLiteBoxes(LiteRows* rows);
 
 // nullptr: no function of TensorFlow Lite has that name.
 const HostFunction* FindLiteFunction(const std::string& name);

@@ -97,7 +97,8 @@ def _give_named(options: Any, named: Named, keep: List[Any]) -> None:
 def import_model(cls: Any, model: Any, format: str, named: Named,
                  name: Optional[str], fields: Dict[str, int]) -> Any:
     """Imports a model as a graph; on failure the exception has the importer's whole message."""
-    folder, keep = None, []
+    folder = None
+    keep: List[Any] = []
     if not isinstance(model, (bytes, bytearray, memoryview)):
         path = path_of(model, "model")
         folder, model = path.parent, path.read_bytes()

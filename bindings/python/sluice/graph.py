@@ -148,7 +148,8 @@ class Graph:
         from ._importing import Named, import_model
 
         made: Graph = import_model(cls, model, format, Named(
-            dims=dims or {}, states=states or {}, ranges=ranges or {}), name, dict(
+            dims={} if dims is None else dims, states={} if states is None else states,
+            ranges={} if ranges is None else ranges), name, dict(
             allow_opaque=flag(allow_opaque, "allow_opaque"), opaque_cycles=opaque_cycles,
             training=flag(training, "training"), max_constant_bytes=max_constant_bytes,
             keep_unread=flag(keep_unread, "keep_unread"),

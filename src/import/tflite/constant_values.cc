@@ -169,6 +169,8 @@ constexpr ArithmeticRow kArithmetic[] = {
     {Op::GREATER_EQUAL, [](int64_t a, int64_t b) { return int64_t{a >= b}; }, nullptr},
     {Op::LESS, [](int64_t a, int64_t b) { return int64_t{a < b}; }, nullptr},
     {Op::LESS_EQUAL, [](int64_t a, int64_t b) { return int64_t{a <= b}; }, nullptr},
+    {Op::LOGICAL_AND, [](int64_t a, int64_t b) { return a & b; }, nullptr},
+    {Op::LOGICAL_OR, [](int64_t a, int64_t b) { return a | b; }, nullptr},
 };
 
 const ArithmeticRow* ArithmeticOf(const TfliteOperator& op) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "import/error.h"
+#include "import/tflite/float_islands.h"
 #include "import/tflite/float_shapes.h"
 #include "import/tflite/tensor_groups.h"
 #include "import/tflite/variables.h"
@@ -220,12 +221,12 @@ void QuantiseProducts(TfliteModel* model, Groups* groups) {
   }
 }
 
-// Float tensors that operators read or write, without the weights and biases of products.
-std::vector<bool> OtherFloats(const TfliteModel& model) {
-  std::vector<bool> used(model.tensors.size());
+// Of the first `count` tensors, floats that operators read or write, without the weights and biases of products.
+std::vector<bool> OtherFloats(const TfliteModel& model, size_t count) {
+  std::vector<bool> used(count);
   const auto use = [&](int32_t tensor) {
-    if (tensor < 0) return;
     const size_t at = static_cast<size_t>(tensor);
+    if (tensor < 0 || at >= count) return;
     used[at] = used[at] || IsReal(model.tensors[at]);
   };
   for (const TfliteOperator& op : model.operators) {
@@ -266,7 +267,8 @@ void QuantiseFloats(const FloatRanges& ranges, uint64_t most_bytes,
                     TfliteModel* model) {
   MustBeFloats(*model, ranges);
   for (TfliteOperator& op : model->operators) SquareByProduct(&op);
-  const std::vector<bool> used = OtherFloats(*model);
+  const size_t count = KeepFloatIslands(model);
+  const std::vector<bool> used = OtherFloats(*model, count);
   Groups groups(*model);
   groups.Learn(ranges);
   std::vector<UnsupportedOperator> missing;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "import/tflite/float_islands.h"
 #include "tflite_generated.h"
 
 namespace sluice::import {
@@ -101,10 +102,11 @@ void KeepShapesOfFloats(TfliteModel* model,
       is_share[static_cast<size_t>(op.outputs[0])] = true;
     }
   }
+  const size_t count = KeepFloatIslands(model);
   for (TfliteState& state : model->states) {
     if (IsReal(model->tensors[static_cast<size_t>(state.tensor)])) state.first.clear();
   }
-  for (size_t i = 0; i < model->tensors.size(); ++i) {
+  for (size_t i = 0; i < count; ++i) {
     TfliteTensor& tensor = model->tensors[i];
     if (!IsReal(tensor)) continue;
     if (tensor.data == nullptr) {

@@ -13,6 +13,7 @@
 #include "import/tflite/tflite_lowering.h"
 #include "import/tflite/tflite_model.h"
 #include "import/tflite/variables.h"
+#include "import/tflite/while_loops.h"
 #include "import/unread_pixels.h"
 #include "tflite_generated.h"
 
@@ -20,6 +21,11 @@ namespace sluice::import {
 namespace {
 
 using LowerFunction = void (*)(Lowering*, const TfliteOperator&);
+
+// Loops that are left have not become their bodies (while_loops.h).
+void LowerLoop(Lowering*, const TfliteOperator&) {
+  throw Unsupported("a loop whose number of turns does not follow from constants");
+}
 
 struct LowerRow {
   tflite::BuiltinOperator op;
@@ -82,6 +88,7 @@ constexpr LowerRow kRows[] = {
     {Op::EMBEDDING_LOOKUP, LowerGather},
     {Op::RESIZE_BILINEAR, LowerResize},
     {Op::RESIZE_NEAREST_NEIGHBOR, LowerNearest},
+    {Op::WHILE, LowerLoop},
 };
 
 // nullptr for operators the importer does not know.
@@ -223,6 +230,11 @@ ImportResult ImportTflite(const uint8_t* bytes, size_t size,
   FillSparseConstants(&model, &most_bytes);
   UnpackConstants(&model, &most_bytes);
   FoldConstants(&model, most_bytes, &result.folded);
+  if (UnrollLoops(bytes, size, most_bytes, &model, &result.folded)) {
+    FillSparseConstants(&model, &most_bytes);
+    UnpackConstants(&model, &most_bytes);
+    FoldConstants(&model, most_bytes, &result.folded);
+  }
   try {
     ResolveVariables(bytes, size, most_bytes, &model, &result.folded);
   } catch (const Unsupported& reason) {

@@ -218,6 +218,42 @@ void CheckConv(const Lowering& to, const TfliteOperator& op, const Numbers& numb
   Fits(Count(ShapeAt(to, op, bias)) == y[3]);
 }
 
+void CheckConv3d(const Lowering& to, const TfliteOperator& op, const Numbers& numbers) {
+  Inputs(op, 2, 3);
+  const TfliteTensor& out = OutputOf(to, op);
+  const Shape &x = ShapeAt(to, op, 0), &w = ShapeAt(to, op, 1), &y = out.shape;
+  for (size_t i = 0; i < op.inputs.size(); ++i) {
+    if (HasInput(op, i)) SameType(InputOf(to, op, i), out);
+  }
+  Require(x.size() == 5 && w.size() == 5 && y.size() == 5,
+          "operands that do not have five axes");
+  Fits(x[0] == y[0] && w[3] == x[4] && w[4] == y[4]);
+  for (size_t a = 0; a < 3; ++a) {
+    PadsOf(numbers[0] == 0, x[1 + a], y[1 + a], w[a], numbers[1 + a], numbers[4 + a]);
+  }
+  if (HasInput(op, 2)) Fits(Count(ShapeAt(to, op, 2)) == y[4]);
+}
+
+void CheckBoxes(const Lowering& to, const TfliteOperator& op, const Numbers&) {
+  Inputs(op, 5, 6);
+  const bool soft = op.inputs.size() == 6;
+  Fits(op.outputs.size() == (soft ? 3u : 2u));
+  for (size_t i = 0; i < op.inputs.size(); ++i) {
+    Require(HasInput(op, i), "another number of operands");
+    if (i != 2) SameType(InputOf(to, op, i), InputOf(to, op, 0));
+    if (i >= 2) Fits(Count(ShapeAt(to, op, i)) == 1);
+  }
+  const Shape& boxes = ShapeAt(to, op, 0);
+  Fits(boxes.size() == 2 && boxes[1] == 4 && Count(ShapeAt(to, op, 1)) == boxes[0]);
+  RequireIndex(InputOf(to, op, 2));
+  RequireIndex(OutputOf(to, op));
+  RequireIndex(OutputOf(to, op, op.outputs.size() - 1));
+  Fits(Count(OutputOf(to, op, op.outputs.size() - 1).shape) == 1);
+  if (!soft) return;
+  SameType(OutputOf(to, op, 1), InputOf(to, op, 0));
+  Fits(Count(OutputOf(to, op, 1).shape) == Count(OutputOf(to, op).shape));
+}
+
 namespace {
 
 // Of images that differ in rows and columns alone.

@@ -29,6 +29,8 @@ void CheckArg(const Lowering&, const TfliteOperator&, const std::vector<int32_t>
 void CheckRows(const Lowering&, const TfliteOperator&, const std::vector<int32_t>&);
 void CheckTopK(const Lowering&, const TfliteOperator&, const std::vector<int32_t>&);
 void CheckConv(const Lowering&, const TfliteOperator&, const std::vector<int32_t>&);
+void CheckConv3d(const Lowering&, const TfliteOperator&, const std::vector<int32_t>&);
+void CheckBoxes(const Lowering&, const TfliteOperator&, const std::vector<int32_t>&);
 void CheckPool(const Lowering&, const TfliteOperator&, const std::vector<int32_t>&);
 void CheckFully(const Lowering&, const TfliteOperator&, const std::vector<int32_t>&);
 void CheckMatmul(const Lowering&, const TfliteOperator&, const std::vector<int32_t>&);

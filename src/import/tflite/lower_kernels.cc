@@ -161,6 +161,18 @@ Numbers TransposedNumbers(const Lowering&, const TfliteOperator& op) {
   return {static_cast<int>(o.padding()), o.stride_h(), o.stride_w(), 0, 0, 1, 1,
           Plain(o.activation())};
 }
+// Padding (0: SAME), three strides, three dilations, activation.
+Numbers Conv3dNumbers(const Lowering&, const TfliteOperator& op) {
+  const auto& o = Given(op.wire->builtin_options_as_Conv3DOptions());
+  return {static_cast<int>(o.padding()),
+          o.stride_d(),
+          o.stride_h(),
+          o.stride_w(),
+          o.dilation_d(),
+          o.dilation_h(),
+          o.dilation_w(),
+          Plain(o.activation())};
+}
 Numbers PoolNumbers(const Lowering&, const TfliteOperator& op) {
   const auto& o = Given(op.wire->builtin_options_as_Pool2DOptions());
   Require(o.window_h() >= 1 && o.window_w() >= 1, "a window below 1");
@@ -293,6 +305,9 @@ constexpr KernelRow kKernels[] = {
     {Op::CONV_2D, 0, kFloat, ConvNumbers, CheckConv},
     {Op::DEPTHWISE_CONV_2D, 0, kFloat, DepthwiseNumbers, CheckConv},
     {Op::TRANSPOSE_CONV, 2, kFloat, TransposedNumbers, CheckConv},
+    {Op::CONV_3D, 0, kFloat, Conv3dNumbers, CheckConv3d},
+    {Op::NON_MAX_SUPPRESSION_V4, 0, kFloat, None, CheckBoxes},
+    {Op::NON_MAX_SUPPRESSION_V5, 0, kFloat, None, CheckBoxes},
     {Op::FULLY_CONNECTED, 0, kFloat | kQuantised, FullyNumbers, CheckFully},
     {Op::BATCH_MATMUL, 0, kFloat | kQuantised, MatmulNumbers, CheckMatmul},
     {Op::AVERAGE_POOL_2D, 0, kFloat | kShort, PoolNumbers, CheckPool},
@@ -352,6 +367,14 @@ uint64_t WorkOf(const Lowering& to, const TfliteOperator& op) {
       depth = 1;
       const Dims weight = DimsOf(InputOf(to, op, 1));
       for (size_t a = 1; a < weight.size(); ++a) {
+        depth *= static_cast<uint64_t>(weight[a]);
+      }
+      break;
+    }
+    case Op::CONV_3D: {
+      depth = 1;
+      const Dims weight = DimsOf(InputOf(to, op, 1));
+      for (size_t a = 0; a + 1 < weight.size(); ++a) {
         depth *= static_cast<uint64_t>(weight[a]);
       }
       break;
