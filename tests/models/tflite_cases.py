@@ -58,6 +58,33 @@ def coarse_quotient(m, operator, variant):
     m.op(operator, [x, z], [y], options="DivOptions")
 
 
+@case("CONV_3D", ("float",), ("", "dilated_same", "strided_biased"))
+def conv3d(m, operator, variant):
+    wide = variant == "dilated_same"
+    stride, dilation = (2 if variant == "strided_biased" else 1), (2 if wide else 1)
+    out = [5, 6, 6] if wide else [2, 3, 3] if stride == 2 else [4, 5, 5]
+    inputs = [m.x([1, 5, 6, 6, 3]), m.weight([2, 2, 2, 3, 4], 0.5)]
+    if stride == 2:
+        inputs.append(m.bias(4, *inputs))
+    m.op(operator, inputs, [m.y([1] + out + [4], -3, 3)], options="Conv3DOptions",
+         padding=0 if wide else 1, strideD=stride, strideH=stride, strideW=stride,
+         dilationDFactor=dilation, dilationHFactor=dilation, dilationWFactor=dilation,
+         fusedActivationFunction=0)
+
+
+@case(("NON_MAX_SUPPRESSION_V4", "NON_MAX_SUPPRESSION_V5"), ("float",))
+def suppression(m, operator, variant):
+    soft = operator.endswith("5")
+    inputs = [m.x([40, 4], 0, 1), m.x([40], 0, 1), m.scalar(10),
+              m.scalar(0.5, "float32"), m.scalar(0.2, "float32")]
+    outputs = [m.tensor([10], "int32"), m.tensor([], "int32")]
+    if soft:
+        inputs.append(m.scalar(0.3, "float32"))
+        outputs.insert(1, m.tensor([10], "float32"))
+    m.outputs += outputs
+    m.op(operator, inputs, outputs, options=operator.title().replace("_", "") + "Options")
+
+
 @case("GELU", ("int8", "float"), ("approximate",))
 def gelu(m, operator, variant):
     m.op("GELU", [m.x([1, 40], -3, 3)], [m.y([1, 40], -0.2, 3)], options="GeluOptions",

@@ -22,11 +22,6 @@ namespace {
 
 using LowerFunction = void (*)(Lowering*, const TfliteOperator&);
 
-// Loops that are left have not become their bodies (while_loops.h).
-void LowerLoop(Lowering*, const TfliteOperator&) {
-  throw Unsupported("a loop whose number of turns does not follow from constants");
-}
-
 struct LowerRow {
   tflite::BuiltinOperator op;
   LowerFunction lower;

@@ -216,4 +216,9 @@ void LowerUnpack(Lowering* to, const TfliteOperator& op) {
   }
 }
 
+// Loops that are left have not become their bodies (while_loops.h).
+void LowerLoop(Lowering*, const TfliteOperator&) {
+  Require(false, "a loop whose number of turns does not follow from constants");
+}
+
 }  // namespace sluice::import

@@ -126,7 +126,8 @@ void LowerMatmul(Lowering* to, const TfliteOperator& op);
 void LowerPool(Lowering* to, const TfliteOperator& op);
 void LowerBinary(Lowering* to, const TfliteOperator& op);
 void LowerQuantise(Lowering* to, const TfliteOperator& op);
-void LowerDequantise(Lowering* to, const TfliteOperator& op);  // always Unsupported
+void LowerDequantise(Lowering* to, const TfliteOperator& op);
+void LowerLoop(Lowering* to, const TfliteOperator& op);  // always Unsupported
 void LowerActivation(Lowering* to, const TfliteOperator& op);
 void LowerHardSwish(Lowering* to, const TfliteOperator& op);
 void LowerPrelu(Lowering* to, const TfliteOperator& op);
