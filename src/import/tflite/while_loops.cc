@@ -18,8 +18,10 @@ namespace {
 
 using Op = tflite::BuiltinOperator;
 
-constexpr size_t kMostTurns = 4096;
-constexpr size_t kMostOperators = 1 << 17;  // of all bodies
+// Of all loops together. Files may nest loops, also in themselves.
+constexpr size_t kMostTurns = 1 << 14;
+constexpr size_t kMostTensors = 1 << 20;
+constexpr int kMostNested = 8;
 
 bool Is(const TfliteOperator& op, Op code) { return static_cast<Op>(op.code) == code; }
 
@@ -52,31 +54,40 @@ class Loops {
       return false;
     }
     const size_t operators = made_.size(), tensors = model_.tensors.size();
+    bool turned = true;
+    ++depth_;
     try {
       Bind(op, Turned(op, *options));
+      ++unrolled;
     } catch (const Unsupported&) {
       made_.resize(operators);
       model_.tensors.resize(tensors);
-      return false;
+      turned = false;
     }
-    ++unrolled;
-    return true;
+    --depth_;
+    return turned;
   }
 
   // The tensors that hold the loop's values behind its last turn.
   List Turned(const TfliteOperator& op, const tflite::WhileOptions& options) {
-    const TfliteModel cond =
-        ReadTfliteSubgraph(bytes_, size_, options.cond_subgraph_index());
-    const TfliteModel body =
-        ReadTfliteSubgraph(bytes_, size_, options.body_subgraph_index());
+    Require(depth_ <= kMostNested, "loops in loops");
+    const TfliteModel& cond = Subgraph(options.cond_subgraph_index());
+    const TfliteModel& body = Subgraph(options.body_subgraph_index());
     Fits(cond.outputs.size() == 1 && body.outputs.size() == op.inputs.size() &&
          op.outputs.size() == op.inputs.size());
     List values = op.inputs;
     for (size_t turn = 0;; ++turn) {
-      Require(turn <= kMostTurns && made_.size() <= kMostOperators, "too many turns");
+      Require(++turns_ <= kMostTurns, "too many turns");
       if (!Holds(cond, values)) return values;
       values = Copy(body, values, "/" + std::to_string(turn));
     }
+  }
+
+  const TfliteModel& Subgraph(int64_t index) {
+    const auto known = subgraphs_.find(index);
+    if (known != subgraphs_.end()) return known->second;
+    return subgraphs_.emplace(index, ReadTfliteSubgraph(bytes_, size_, index))
+        .first->second;
   }
 
   bool Holds(const TfliteModel& cond, const List& values) {
@@ -94,6 +105,8 @@ class Loops {
   // Appends a subgraph's operators that do not follow from constants. Returns its outputs.
   List Copy(const TfliteModel& graph, const List& values, const std::string& suffix) {
     Fits(graph.inputs.size() == values.size());
+    Require(model_.tensors.size() + graph.tensors.size() <= kMostTensors,
+            "too many tensors");
     const int32_t first = static_cast<int32_t>(model_.tensors.size());
     for (const TfliteTensor& tensor : graph.tensors) {
       model_.tensors.push_back(tensor);
@@ -186,6 +199,9 @@ class Loops {
   size_t size_;
   uint64_t room_;
   TfliteModel& model_;
+  size_t turns_ = 0;
+  int depth_ = 0;
+  std::map<int64_t, TfliteModel> subgraphs_;
   std::vector<TfliteOperator> made_;
   std::map<int32_t, int32_t> now_;  // results of loops: the tensors that hold them
   std::set<int32_t> empty_;

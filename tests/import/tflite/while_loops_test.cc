@@ -60,6 +60,29 @@ TEST_CASE(
   CHECK(OutputFor(Import(Doubling(0, false)), Stored({1, -3})) == Stored({1, -3}));
 }
 
+// The body is a loop of the same body, for ever deeper.
+TEST_CASE("tflite loops: one that is its own body is refused") {
+  TinyModel model;
+  const auto whole = [&](const char* name, const Bytes& bytes) {
+    return model.AddTensor(name, {}, TensorType::INT32, 0, 0, bytes);
+  };
+  const int zero = whole("zero", Int32(0)), last = whole("last", {});
+  const auto add_loop = [&](int from, int to) {
+    const auto loop = tflite::CreateWhileOptions(model.builder(), 1, 2);
+    model.AddOperator(BuiltinOperator::WHILE, {from}, {to},
+                      BuiltinOptions::WhileOptions, loop.Union());
+  };
+  add_loop(zero, last);
+  model.NextSubgraph({}, {last});
+  const int i = whole("i", {}), most = whole("most", Int32(5));
+  const int less = model.AddTensor("less", {}, TensorType::BOOL, 0, 0);
+  model.AddOperator(BuiltinOperator::LESS, {i, most}, {less});
+  model.NextSubgraph({i}, {less});
+  const int in = whole("in", {}), out = whole("out", {});
+  add_loop(in, out);
+  CHECK(MessageOf(model.Finish({in}, {out})).find("WHILE") != std::string::npos);
+}
+
 TEST_CASE(
     "tflite loops: those that turn too often, or as inputs say, are refused by name") {
   for (const Bytes& model : {Doubling(3, true), Doubling(100000, false)}) {
