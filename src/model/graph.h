@@ -53,7 +53,7 @@ struct Tensor {
 };
 
 struct Layer {
-  uint16_t op;  // SLUICE_OP_
+  uint16_t op;      // SLUICE_OP_
   bool takes_rows;  // moved to the host: a GATHER, which reads rows of its table alone
   uint32_t name;
   Span<const uint32_t> inputs;  // tensors; kNone = optional input absent

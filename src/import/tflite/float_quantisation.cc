@@ -221,7 +221,8 @@ void QuantiseProducts(TfliteModel* model, Groups* groups) {
   }
 }
 
-// Of the first `count` tensors, floats that operators read or write, without the weights and biases of products.
+// Of the first `count` tensors, floats that operators read or write, without the weights and
+// biases of products.
 std::vector<bool> OtherFloats(const TfliteModel& model, size_t count) {
   std::vector<bool> used(count);
   const auto use = [&](int32_t tensor) {
