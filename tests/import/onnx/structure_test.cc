@@ -256,7 +256,9 @@ std::string WrongWith(const ImportAndGraph& import) {
   } catch (const Error& error) {
     // The extents in the file may contradict those that follow from the operators.
     const std::string what = error.what();
-    const bool extents = what.find("output extents do not follow") != std::string::npos;
+    const bool extents =
+        what.find("output extents do not follow") != std::string::npos ||
+        what.find("pads do not fit the output") != std::string::npos;
     return extents || error.fault() == Fault::kUnsupported ? "" : what;
   }
   if (!IsSmall(import)) return "";
