@@ -306,7 +306,9 @@ def test_shapes(run):
     import small_models
 
     rows = rows_of("output_shapes.cc", "")
-    assert rows == rows_of("../../src/import/tflite/import_tflite.cc", "Lower"), rows
+    lowered = rows_of("../../src/import/tflite/import_tflite.cc", "Lower")
+    # A loop's outputs have the shapes of its body's, and a delegate is given no bodies.
+    assert rows == lowered - {"WHILE"}, rows ^ lowered
     by_operator, operators = operator_models.models()
     assert rows - NOT_SMALL <= operators, rows - NOT_SMALL - operators
     sizes = [(1, 4, 4, 8), (3, 2, 8, 8), (2, 6, 4, 8), (1, 4, 4, 8), (5, 8, 2, 8), (1, 4, 6, 8),

@@ -183,8 +183,8 @@ TEST_CASE("host: a host that uses DRAM's port holds it for what it reads and wri
 // A table of 50 rows of 3 bytes, of which 4 are taken by indices of 4 bytes.
 TEST_CASE("host: a GATHER reads the rows that it takes, not its whole table") {
   GraphSpec g;
-  g.tensors = {{{1, 1, 50, 3}, SLUICE_DTYPE_INT8, 3, 3},
-               {{1, 1, 1, 4}, SLUICE_DTYPE_INT32, 1},
+  g.tensors = {{{50, 3}, SLUICE_DTYPE_INT8, 3, 3},
+               {{4}, SLUICE_DTYPE_INT32, 1},
                {{1, 1, 4, 3}, SLUICE_DTYPE_INT8, 2}};
   g.layers = {{SLUICE_OP_GATHER, {0, 1}, {2}, {}}};
   HardwareSpec hardware;

@@ -301,7 +301,8 @@ def test_a_mesh_is_seen_at_once_and_one_of_its_scratchpads(browser, tmp_path):
 
 def test_a_long_plan_is_drawn_from_few_rectangles(browser, tmp_path):
     """A plan of more tiles than pixels is dragged without waiting."""
-    many = sluice.schedule(sluice.Graph.zoo("gpt2_small_prefill"), "mcu-256k", solver="baseline")
+    many = sluice.schedule(sluice.Graph.zoo("gpt2_small_prefill", batch=2), "mcu-256k",
+                           solver="baseline")
     many.to_html(tmp_path / "many.html")
     browser.get(f"file://{tmp_path}/many.html")
     drawn, bars = browser.execute_script("""
