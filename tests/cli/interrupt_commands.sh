@@ -95,7 +95,7 @@ for signal in INT TERM; do
   found $signal map nasnet.slg --layer all --hw simba --solver search
   grep -q '"levels"' answer.json || fail "map has no loop nest"
   grep -q "interrupted; this is the best" told.txt || fail "map does not tell it"
-  found $signal segments resnet.slg --hw kapla-16x16 --deadline 3600s
+  found $signal segments resnet.slg --hw kapla-16x16 --proof --deadline 3600s
   grep -q '"directives"' answer.json || fail "segments has no schedule"
   grep -q "interrupted; this is the best" told.txt || fail "segments does not tell it"
   # Some of the sizes have plans.
