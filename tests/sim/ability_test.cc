@@ -136,5 +136,29 @@ TEST_CASE("ability: rows of one scale, of no scale, and of a scale each") {
   CHECK(ScalesNeeded({5, half, 1, 7, half, 1}, true) == 4);  // not known
 }
 
+TEST_CASE("ability: a call of the host moves the rows that it gathers, not the table") {
+  sluice_sim::Graph graph;
+  graph.tensors.resize(3);
+  graph.tensors[0].bytes = 80;
+  graph.tensors[1].bytes = 12;
+  graph.tensors[2].bytes = 24;
+  sluice_sim::Layer layer;
+  layer.op = SLUICE_OP_GATHER;
+  layer.inputs = {0, 1};
+  layer.outputs = {2};
+  CHECK(CallBytes(graph, layer) == 24 + 12 + 24);
+  layer.op = SLUICE_OP_MINIMUM;
+  CHECK(CallBytes(graph, layer) == 80 + 12 + 24);
+}
+
+TEST_CASE("ability: attributes behind a layer's own are zero") {
+  sluice_sim::Layer layer;
+  layer.op = SLUICE_OP_OPAQUE;
+  layer.attributes = {5, 7};  // SLUICE_OPAQUE_CYCLES_LO and _HI
+  CHECK(CallCycles({}, {}, layer) == 5 + (uint64_t{7} << 32));
+  layer.attributes.pop_back();
+  CHECK(CallCycles({}, {}, layer) == 5);
+}
+
 }  // namespace
 }  // namespace sluice_test

@@ -15,7 +15,8 @@ namespace {
 
 constexpr uint64_t kDram = 1 << 16;
 
-// A device with the convolution's stream placed in its memory, region after region.
+// A device with the convolution's stream placed in its memory, region after region, or
+// the last region first and nothing between them, up to the memory's end.
 struct Placed {
   const Case c = ConvCase();
   Bytes image = c.stream.Image();
@@ -23,14 +24,14 @@ struct Placed {
   sluice_device_t* device = nullptr;
   sluice_device_submission_t s = {};
 
-  Placed() {
+  explicit Placed(bool backwards = false) {
     REQUIRE(sluice_device_open(hardware.data(), hardware.size(), kDram, &device) == 0);
     sluice_walker_t walker;
     REQUIRE(sluice_walk_open(&walker, image.data(), image.size(), nullptr) == 0);
-    uint64_t base[SLUICE_REGION_COUNT] = {}, next = 4096;
+    uint64_t base[SLUICE_REGION_COUNT] = {}, next = 4096, end = kDram;
     for (uint32_t r = 0; r < SLUICE_REGION_COUNT; ++r) {
       const uint64_t bytes = sluice_walk_region_bytes(&walker, r);
-      if (r != SLUICE_REGION_GBUF) base[r] = next;
+      if (r != SLUICE_REGION_GBUF) base[r] = backwards ? end -= bytes : next;
       s.window[r] = {base[r], base[r] + bytes};
       if (r != SLUICE_REGION_GBUF) next += (bytes + 63) / 64 * 64;
     }
@@ -52,6 +53,44 @@ TEST_CASE("device: a placed stream runs, in as many cycles as the simulator says
   REQUIRE(p.Submit() == SLUICE_DEVICE_OK);
   CHECK(p.s.cycles == Judge(p.c).cycles);
   CHECK(std::string(p.s.fault).empty());
+}
+
+TEST_CASE("device: windows may touch each other and the memory's end") {
+  Placed p(true);
+  CHECK(p.s.window[SLUICE_REGION_CONST].end == kDram);
+  CHECK(p.s.window[SLUICE_REGION_OUTPUT].end == p.s.window[SLUICE_REGION_INPUT].begin);
+  CHECK(p.Submit() == SLUICE_DEVICE_OK);
+  Placed forwards;
+  const sluice_device_window_t input = forwards.s.window[SLUICE_REGION_INPUT];
+  sluice_device_window_t* const space = &forwards.s.window[SLUICE_REGION_WORKSPACE];
+  *space = {input.end, input.end};
+  CHECK(forwards.Submit() == SLUICE_DEVICE_OK);
+  *space = {input.end - 1, input.end};
+  CHECK(forwards.Submit() == SLUICE_DEVICE_INVALID);
+}
+
+TEST_CASE("device: two windows that are read may overlap, none that is written") {
+  Placed p;
+  auto* const window = p.s.window;
+  const auto overlap = [&](uint32_t one, uint32_t other) {
+    const sluice_device_window_t was = window[one];
+    window[one] = {window[other].begin, window[other].begin + was.end - was.begin};
+    const int code = p.Submit();
+    window[one] = was;
+    return code;
+  };
+  // Accepted, but the stream is placed elsewhere.
+  CHECK(overlap(SLUICE_REGION_INPUT, SLUICE_REGION_CONST) == SLUICE_DEVICE_FAULT);
+  for (const uint32_t written :
+       {SLUICE_REGION_OUTPUT, SLUICE_REGION_STATE, SLUICE_REGION_WORKSPACE}) {
+    CAPTURE(written);
+    for (const uint32_t other :
+         {SLUICE_REGION_CONST, SLUICE_REGION_INPUT, SLUICE_REGION_OUTPUT}) {
+      if (other == written) continue;
+      window[written].end = std::max(window[written].end, window[written].begin + 1);
+      CHECK(overlap(written, other) == SLUICE_DEVICE_INVALID);
+    }
+  }
 }
 
 TEST_CASE("device: windows that leave it, overlap or are too small are refused") {
@@ -112,6 +151,11 @@ TEST_CASE(
   sluice_device_copy_t read = {0, kBytes, found.data()};
   CHECK(sluice_device_control(device, SLUICE_DEVICE_READ_DRAM, &read) == 0);
   CHECK(found == expected);
+  // A part of it lies where the whole has it.
+  read = {kBlock - 3, 9, found.data()};
+  CHECK(sluice_device_control(device, SLUICE_DEVICE_READ_DRAM, &read) == 0);
+  CHECK(std::equal(found.begin(), found.begin() + 9,
+                   expected.begin() + static_cast<std::ptrdiff_t>(kBlock - 3)));
   sluice_device_close(device);
   // More memory than the address space has.
   CHECK(sluice_device_open(p.hardware.data(), p.hardware.size(), UINT64_MAX, &device) ==

@@ -132,8 +132,10 @@ TEST_CASE("tiles that cut a row, drop parameters or overflow are refused") {
   t.parameters.data = nullptr;
   CHECK(refused(t));
   t = n.t;
-  t.attributes[SLUICE_NORM_INPUT_ZERO] = 128;
-  CHECK(refused(t));
+  for (const int32_t zero : {-129, -128, 127, 128}) {
+    t.attributes[SLUICE_NORM_INPUT_ZERO] = zero;
+    CHECK(refused(t) == (zero < -128 || zero > 127));
+  }
   t = n.t;
   t.attributes[SLUICE_NORM_EPSILON] = -1;
   CHECK(refused(t));
