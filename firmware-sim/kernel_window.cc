@@ -17,11 +17,6 @@ void Fill(const Tile& t, F&& f) {
   });
 }
 
-int64_t FloorDivide(int64_t a, int64_t b) {
-  const int64_t q = a / b;
-  return a % b < 0 ? q - 1 : q;
-}
-
 int32_t OneIfZero(int32_t value) { return value == 0 ? 1 : value; }
 
 // Input row that RESIZE_NEAREST reads for a position.
@@ -71,9 +66,10 @@ Window WindowOf(const Tile& t) {
 
 Rows TransposedRows(int64_t begin, int64_t count, int64_t stride, int64_t pad,
                     int64_t filter, int64_t rows) {
-  // Input row i contributes to output row o if 0 <= o + pad - i * stride < filter.
-  const int64_t first = FloorDivide(begin + pad - filter + stride, stride);
-  const int64_t last = FloorDivide(begin + count - 1 + pad, stride);
+  // Input row i contributes to output row o if 0 <= o + pad - i * stride < filter. Which
+  // row a negative quotient is rounded to does not matter: there is none below 0.
+  const int64_t first = (begin + pad - filter + stride) / stride;
+  const int64_t last = (begin + count - 1 + pad) / stride;
   const int64_t end = std::min(last, rows - 1);
   return {std::min(std::max<int64_t>(0, first), end), end};
 }

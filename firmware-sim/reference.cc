@@ -44,19 +44,17 @@ void CropWindows(const Extent& windows, Tile* t) {
   }
 }
 
+// Pads are smaller than windows, so that the first rows and columns are always reached.
 void CropScattered(bool pool, Tile* t) {
   const Window g = WindowOf(*t);
   for (int i = 0; i < 2; ++i) {
     if (g.stride[i] < 1) return;
     int64_t* rows = &t->input0.extent[1 + i];
-    const Rows used = TransposedRows(0, t->output.extent[1 + i], g.stride[i],
-                                     g.pad_before[i], g.size[i], *rows);
-    t->input0.data += used.first * t->input0.stride[1 + i];
-    *rows = used.last - used.first + 1;
-    if (!pool) continue;
-    const Rows seen = PoolGradientRows(*t, 1 + i);
-    t->input1.data += seen.first * t->input1.stride[1 + i];
-    t->input1.extent[1 + i] = seen.last - seen.first + 1;
+    *rows = TransposedRows(0, t->output.extent[1 + i], g.stride[i], g.pad_before[i],
+                           g.size[i], *rows)
+                .last +
+            1;
+    if (pool) t->input1.extent[1 + i] = PoolGradientRows(*t, 1 + i).last + 1;
   }
 }
 
@@ -103,7 +101,7 @@ class Run {
       }
     }
     const uint32_t o = layer.outputs[0];
-    if (means != Means::kAppend || o != layer.input(0)) {
+    if (means != Means::kAppend) {
       values_[o].assign(static_cast<size_t>(graph_.tensors[o].bytes), 0);
     }
     switch (means) {
@@ -225,16 +223,12 @@ class Run {
     const size_t parameter =
         static_cast<uint32_t>(Attribute(layer, SLUICE_APPEND_PARAMETER));
     if (axis < 0 || axis > 3 || layer.input(1) == kAbsent) return "axis or rows";
+    if (layer.inputs[0] != layer.outputs[0]) return "not to its own state";
     if (parameter >= parameters_.size()) return "parameter";
     const Box state = At(layer.inputs[0]), rows = At(layer.inputs[1]);
-    const Box out = At(layer.outputs[0]);
-    if (layer.inputs[0] != layer.outputs[0]) {
-      const std::string error = CopyPart(state, {}, out, {}, out.extent);
-      if (!error.empty()) return error;
-    }
     Extent at{};
     at[axis] = parameters_[parameter];
-    return CopyPart(rows, {}, out, at, rows.extent);
+    return CopyPart(rows, {}, state, at, rows.extent);
   }
 
   std::string Compute(const Layer& layer) {

@@ -6,7 +6,8 @@
 #   variants.sh SOURCE WORK FLATC FLATBUFFERS_INCLUDE REFERENCE "VARIANT ..." ARGUMENT...
 #
 # REFERENCE   the plan_hashes program of the build at hand
-# VARIANT     COMPILER-LEVEL: gcc-O0, clang-O3, aarch64-O2, riscv64-O0, ...
+# VARIANT     COMPILER-LEVEL: gcc-O0, clang-O3, aarch64-O2, riscv64-O0, musl-O1, ...; musl is
+#             this machine with another C library, of which musl-gcc has headers and archive
 # ARGUMENT    of plan_hashes; - : only build. Programs stay as WORK/VARIANT/plan_hashes.
 # Says "skipped" of variants whose compiler or emulator is not there; exits with 77 when
 # that is all of them, 5 when a hash differs.
@@ -56,6 +57,21 @@ build() {
   exit 6
 }
 
+# The C++ compiler for musl, as a program: the headers of gcc's C++ library are written for
+# another C library, and ask for its version.
+musl_cxx() {
+  mkdir -p "$work/musl"
+  headers=$(echo | LC_ALL=C g++ -E -v -x c++ - 2>&1 |
+    sed -n '/#include <...>/,/^End/s/^ \(.*c++.*\)$/-isystem \1/p' | tr '\n' ' ')
+  cat >"$work/musl/g++" <<END
+#!/bin/sh
+REALGCC=g++ exec musl-gcc $headers \\
+   "-D__GLIBC_PREREQ(a,b)=0" -D__locale_t=locale_t "\$@"
+END
+  chmod +x "$work/musl/g++"
+  echo "$work/musl/g++"
+}
+
 compared=0
 for variant in $variants; do
   emulator=""
@@ -63,6 +79,11 @@ for variant in $variants; do
   cross=""
   case $variant in
     gcc-*) c=$(tool_of gcc) cxx=g++ ;;
+    musl-*)
+      c=$(tool_of musl-gcc) cxx=""
+      link=-static
+      [ -z "$c" ] || ! command -v g++ >/dev/null || cxx=$(musl_cxx)
+      ;;
     clang-*) c=$(tool_of clang) cxx=clang++ ;;
     *)
       machine=${variant%-*}

@@ -22,7 +22,7 @@ RUNS = "it is a part of whole runs: streams that are broken on purpose must be c
 HOST = "functions of the host are called by name, all through one table"
 RUNTIME = "every operator and type is compared with the runtime's own bytes"
 ELSEWHERE = {  # source of firmware-sim: (its test below tests, why it stands there)
-    "check_tile.cc": ("sim/norm_test.cc", "tiles that it must refuse stand beside their operator"),
+    "check_tile.cc": ("sim/tile_parts_test.cc", "checks are heard of parts of random layers"),
     "execution.cc": ("sim/broken_test.cc", RUNS),
     "fixed_point.cc": ("sim/kernels_test.cc", KERNELS),
     "host_onnx_elementwise.cc": ("sim/host_onnx_test.cc", HOST),
@@ -41,14 +41,10 @@ ELSEWHERE = {  # source of firmware-sim: (its test below tests, why it stands th
     "kernel_window.cc": ("sim/kernels_test.cc", KERNELS),
     "machine.cc": ("sim/broken_test.cc", RUNS),
     "machine_host.cc": ("sim/broken_test.cc", RUNS),
-    "machine_tiles.cc": ("sim/broken_test.cc", RUNS),
-    "machine_transfers.cc": ("sim/broken_test.cc", RUNS),
     "ops.cc": ("sim/kernels_test.cc", KERNELS),
     "order.cc": ("sim/broken_test.cc", RUNS),
     "placed.cc": ("sim/device_test.cc", "only the device runs placed streams"),
-    "reference.cc": ("sim/broken_test.cc", RUNS),
     "walker_check.c": ("sim/walker_test.cc", "the walker opens no image that it has not checked"),
-    "wire.cc": ("sim/broken_test.cc", RUNS),
 }
 
 

@@ -370,6 +370,7 @@ TEST_CASE("places outside their region, or in a wrong one, are refused") {
     Case c = ConvCase();
     c.places[tensor].offset = uint64_t{1} << 63;
     CHECK(Judge(c).error_code == "plan");
+    CHECK(Judge(c, false).error_code == "plan");
     c = ConvCase();
     c.places[tensor].region = 77;
     CHECK(Judge(c).error_code == "plan");
@@ -406,7 +407,8 @@ TEST_CASE("the debug map names a layer of the graph for each instruction") {
 }
 
 TEST_CASE("a trace has every instruction once") {
-  const Case c = ConvCase();
+  Case c = ConvCase();
+  c.debug_layer.assign(14, 0);
   const Bytes graph = c.Graph(), hardware = c.Hardware(), plan = c.Plan();
   std::vector<sluice_sim::TraceEvent> events;
   sluice_sim::SimulateOptions o = SimulationOf(graph, hardware, plan);
@@ -417,6 +419,7 @@ TEST_CASE("a trace has every instruction once") {
   CHECK(r.instructions == 14);
   uint64_t busy = 0, last = 0;
   for (const auto& e : events) {
+    CHECK(e.layer == 0);  // of transfers, the debug map tells
     if (e.engine == kCompute) busy += e.end - e.start;
     last = std::max(last, e.end);
   }

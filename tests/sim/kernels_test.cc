@@ -182,6 +182,28 @@ TEST_CASE("convolution is its formula: stride, dilation, padding, groups, dtypes
   CheckConvolution({conv, SLUICE_DTYPE_UINT8, 1, 1, 1, 0, 1, 3, 3, 33, 7});
 }
 
+TEST_CASE("convolution: zero points beyond 16 bits count in full") {
+  Array in(SLUICE_DTYPE_INT8, {1, 1, 1, 1}), weight(SLUICE_DTYPE_INT8, {1, 1, 1, 1});
+  Array parameters(SLUICE_DTYPE_INT32, {1, 1, 1, 3}),
+      out(SLUICE_DTYPE_INT8, {1, 1, 1, 1});
+  in.bytes = {5};
+  weight.bytes = {1};
+  const int32_t row[3] = {0, 1 << 30, 1};  // a scale of one
+  std::memcpy(parameters.bytes.data(), row, sizeof row);
+  for (const int32_t zero : {-100000, 100000}) {
+    Tile t;
+    t.op = SLUICE_OP_CONV;
+    t.attributes = {1, 1, 1, 1, 0, 0, 0, 0, 1, zero, 0, 0, -128, 127};
+    t.input0 = in.box;
+    t.weight = weight.box;
+    t.parameters = parameters.box;
+    t.output = out.box;
+    t.c_end = 1;
+    RunWhole(&t);
+    CHECK(out.At(0, 0, 0, 0) == (zero < 0 ? 127 : -128));
+  }
+}
+
 TEST_CASE("depthwise convolution is its formula, with a channel multiplier too") {
   const int op = SLUICE_OP_DEPTHWISE_CONV, i8 = SLUICE_DTYPE_INT8;
   CheckConvolution({op, i8, 0 + 1, 1, 1, 1, 3, 6, 5, 7, 7});
@@ -421,6 +443,25 @@ TEST_CASE("softmax is within one step of the real one, and masks") {
   CHECK(result.At(0, 0, 0, 1) == -128);
 }
 
+TEST_CASE(
+    "softmax leaves out what is farther from the largest than DIFF_MIN, not as far") {
+  Array in(SLUICE_DTYPE_INT8, {1, 1, 1, 2}), out(SLUICE_DTYPE_INT8, {1, 1, 1, 2});
+  Tile t;
+  t.op = SLUICE_OP_SOFTMAX;
+  t.input0 = in.box;
+  t.output = out.box;
+  in.bytes = {16, 0};
+  t.attributes = {1 << 30, 23, -16};
+  RunWhole(&t);
+  // 1 and exp(-1), of a sum of both.
+  CHECK(out.At(0, 0, 0, 0) == 59);
+  CHECK(out.At(0, 0, 0, 1) == -59);
+  t.attributes[SLUICE_SOFTMAX_DIFF_MIN] = -15;
+  sluice_sim::RunTile(t);
+  CHECK(out.At(0, 0, 0, 0) == 127);
+  CHECK(out.At(0, 0, 0, 1) == -128);
+}
+
 TEST_CASE("reduce, argmax, transpose and pad are their formulas") {
   Noise noise{34};
   Array in(SLUICE_DTYPE_INT8, {2, 3, 4, 5});
@@ -526,6 +567,32 @@ TEST_CASE("resize keeps a plane, doubles by nearest, and tiles like the whole") 
       }
     }
   }
+}
+
+TEST_CASE("resize with aligned corners steps by the nearest 1/1024 of a row") {
+  Tile t;
+  t.attributes = {1, 0};
+  for (int64_t in = 1; in <= 40; ++in) {
+    for (int64_t out = 2; out <= 40; ++out) {
+      t.layer.input[1] = in;
+      t.layer.output[1] = out;
+      const int64_t step = ResizePosition(t, 1, 1);
+      CHECK(2 * std::abs(step * (out - 1) - ((in - 1) << 10)) <= out - 1);
+    }
+  }
+}
+
+TEST_CASE("resize by nearest never reads behind the last row") {
+  Array in(SLUICE_DTYPE_INT8, {1, 2, 1, 1}), out(SLUICE_DTYPE_INT8, {1, 1500, 1, 1});
+  in.bytes = {3, 9};
+  Tile t;
+  t.op = SLUICE_OP_RESIZE_NEAREST;
+  t.attributes = {0, 0};
+  t.input0 = in.box;
+  t.input0.extent[1] = 1;  // steps of 1/1024 reach beyond a row after 1024
+  t.output = out.box;
+  RunWhole(&t);
+  CheckAll(out, [](int64_t, int64_t, int64_t, int64_t) { return 3; });
 }
 
 }  // namespace

@@ -114,7 +114,9 @@ TEST_CASE("simulate: the run with contention is a second one") {
     CHECK(events == 5);
     CHECK(contended == (asked ? 5 : 0));
     CHECK(r.contended_cycles == (asked ? r.cycles : 0));
-    CHECK((r.busiest_link_cycles > 0) == asked);
+    // The link to the right: 64 bytes of the second load at 4 per cycle, and 64 that are
+    // forwarded at 8.
+    CHECK(r.busiest_link_cycles == (asked ? 16 + 8 : 0));
   }
 }
 
@@ -263,6 +265,9 @@ TEST_CASE("simulate: given states are all of a graph's") {
   options.state_tensors = &states;
   CHECK(RunReference(options).error == "state 1 needs 4 bytes");
   states.emplace_back(4, uint8_t{7});
+  states.pop_back();  // its bytes are still there, behind the list's end
+  CHECK(RunReference(options).error == "state 1 needs 4 bytes");
+  states.emplace_back(4, uint8_t{7});
   CHECK(RunReference(options).ok);
   REQUIRE(states.size() == 2);
   CHECK(states[1] == std::vector<uint8_t>(4, 7));
@@ -283,6 +288,17 @@ TEST_CASE("simulate: hand-made streams give right bytes, in time and in any orde
       CHECK((r.claims.size() == 9) == (order == 0));
     }
   }
+}
+
+TEST_CASE(
+    "simulate: without data, states have places and what stays on the chip none") {
+  Case c = AppendCase();
+  CHECK(Judge(c, false).ok);
+  c.places[0].offset = uint64_t{1} << 63;
+  CHECK(Judge(c, false).error_code == "plan");
+  c = ConcatCase();
+  for (const int inner : {3, 4, 6, 7}) c.places[inner].offset = uint64_t{1} << 63;
+  CHECK(Judge(c, false).ok);
 }
 
 TEST_CASE("simulate: rows are gathered by an index inside the table") {
@@ -308,7 +324,11 @@ TEST_CASE("simulate: rows are gathered by an index inside the table") {
     CHECK(r.ok);
     CHECK(r.compared_bytes == 24);
   }
-  for (const int32_t wrong : {-1, 10, 1 << 20}) CHECK_FALSE(run({0, wrong, 1}).ok);
+  for (const int32_t wrong : {-1, 10, 1 << 20}) {
+    const SimulateResult r = run({0, wrong, 1});
+    CHECK(r.error_code == "index");
+    CHECK(r.error == "row " + std::to_string(wrong) + " of 10");
+  }
 }
 
 }  // namespace
