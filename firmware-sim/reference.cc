@@ -44,17 +44,18 @@ void CropWindows(const Extent& windows, Tile* t) {
   }
 }
 
-// Pads are smaller than windows, so that the first rows and columns are always reached.
+// Pads are smaller than windows, so that the first row and column are always reached.
 void CropScattered(bool pool, Tile* t) {
   const Window g = WindowOf(*t);
   for (int i = 0; i < 2; ++i) {
     if (g.stride[i] < 1) return;
     int64_t* rows = &t->input0.extent[1 + i];
-    *rows = TransposedRows(0, t->output.extent[1 + i], g.stride[i], g.pad_before[i],
-                           g.size[i], *rows)
-                .last +
-            1;
-    if (pool) t->input1.extent[1 + i] = PoolGradientRows(*t, 1 + i).last + 1;
+    const Rows used = TransposedRows(0, t->output.extent[1 + i], g.stride[i],
+                                     g.pad_before[i], g.size[i], *rows);
+    *rows = used.last - used.first + 1;
+    if (!pool) continue;
+    const Rows seen = PoolGradientRows(*t, 1 + i);
+    t->input1.extent[1 + i] = seen.last - seen.first + 1;
   }
 }
 
