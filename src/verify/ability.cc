@@ -149,7 +149,6 @@ uint64_t CallCycles(const Judge& judge, const Layer& layer) {
 
 }  // namespace
 
-// The first pass finds the extent of the layer's sum, which the second one needs.
 void NeedsOfBox(const Graph& graph, const Layer& layer, const int32_t* box, bool end,
                 TileNeeds* needs) {
   const Tensor& out = graph.tensors[layer.outputs[0]];
@@ -158,6 +157,12 @@ void NeedsOfBox(const Graph& graph, const Layer& layer, const int32_t* box, bool
     extent[a] = box[a];
     origin[a] = end ? int64_t{out.extent[a]} - box[a] : 0;
   }
+  NeedsOfPart(graph, layer, origin, extent, needs);
+}
+
+// The first pass finds the extent of the layer's sum, which the second one needs.
+void NeedsOfPart(const Graph& graph, const Layer& layer, const int64_t* origin,
+                 const int64_t* extent, TileNeeds* needs) {
   sluice_tile_t tile = {};
   NeedsOfTile(graph, layer, tile, origin, extent, needs);
   tile.c_end = static_cast<uint32_t>(needs->sum_channels);

@@ -35,6 +35,9 @@ uint64_t MacsOnHost(const Judge& judge, const Layer& layer);
 // computed layer's output or, with `end`, at its end.
 void NeedsOfBox(const Graph& graph, const Layer& layer, const int32_t* box, bool end,
                 TileNeeds* needs);
+// The same for a box anywhere in the output.
+void NeedsOfPart(const Graph& graph, const Layer& layer, const int64_t* origin,
+                 const int64_t* extent, TileNeeds* needs);
 // The needs of one tile that is all of the layer.
 void NeedsOfLayer(const Graph& graph, const Layer& layer, TileNeeds* needs);
 

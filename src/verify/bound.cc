@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "verify/ability.h"
+#include "verify/needed.h"
 #include "verify/op_rules.h"
 #include "verify/reuse.h"
 #include "verify/room.h"
@@ -58,19 +59,21 @@ struct Shape {
   double groups = 1;    // that share no channel
 };
 
-Shape ShapeOf(const Judge& judge, const Layer& layer, const int32_t* e,
+Shape ShapeOf(const Judge& judge, const Layer& layer, const int64_t* extent,
               const TileNeeds& needs) {
+  double e[kAxes];
+  for (int a = 0; a < kAxes; ++a) e[a] = static_cast<double>(extent[a]);
   Shape s;
   const Deed deed = DeedOf(layer);
   if (deed == Deed::kWeightGradient) {
     const Tensor& error = judge.graph.tensors[layer.inputs[1]];
     s.filters = e[0];
     s.channels = static_cast<double>(needs.sum_channels);
-    s.columns = static_cast<double>(e[1]) * e[2] * e[3] * error.extent[2];
+    s.columns = e[1] * e[2] * e[3] * error.extent[2];
     return s;
   }
   s.filters = e[3];
-  s.rows = static_cast<double>(e[0]) * e[1];
+  s.rows = e[0] * e[1];
   s.columns = e[2];
   s.channels = Max(1.0, static_cast<double>(needs.sum_channels));
   if (RuleOf(layer).windows == Windows::kFilters) {
@@ -134,22 +137,17 @@ LeastOfLayer OnCores(const Hardware& h, const Shape& s) {
   return costs;
 }
 
-LeastOfLayer OfTiles(const Judge& judge, const Layer& layer, const int32_t* extent) {
+// Tiles that make as many elements of a layer's output as one box.
+struct Tiles {
+  const int64_t* extent;
+  const TileNeeds& needs;
+  double read, written;  // bytes
+  double priced;         // bytes read that count for their cycles
+};
+
+LeastOfLayer OfTiles(const Judge& judge, const Layer& layer, const Tiles& tiles) {
   const Hardware& h = judge.hardware;
-  TileNeeds needs;
-  NeedsOfBox(judge.graph, layer, extent, false, &needs);
-  const Tensor& out = judge.graph.tensors[layer.outputs[0]];
-  double written = out.element_bytes;
-  for (int a = 0; a < kAxes; ++a) written *= extent[a];
-  const bool whole = written >= static_cast<double>(out.bytes);
-  double read = 0;
-  for (uint32_t i = 0; i < needs.count; ++i) {
-    const Tensor& tensor = judge.graph.tensors[needs.need[i].tensor];
-    double bytes = tensor.element_bytes;
-    for (const int64_t along : needs.need[i].extent)
-      bytes *= static_cast<double>(along);
-    read += whole ? static_cast<double>(tensor.bytes) : bytes;
-  }
+  const auto& [extent, needs, read, written, priced] = tiles;
   const double work = static_cast<double>(needs.work);
   LeastOfLayer costs;
   costs.cycles = Up(work, static_cast<double>(needs.macs ? h.macs_per_cycle
@@ -159,7 +157,7 @@ LeastOfLayer OfTiles(const Judge& judge, const Layer& layer, const int32_t* exte
   const Rational rate = h.scratchpad().bandwidth;
   if (rate.numerator != 0) {
     costs.cycles =
-        Max(costs.cycles, Up((read + written) * static_cast<double>(rate.denominator),
+        Max(costs.cycles, Up((priced + written) * static_cast<double>(rate.denominator),
                              static_cast<double>(rate.numerator)));
   }
   const Deed deed = DeedOf(layer);
@@ -168,7 +166,7 @@ LeastOfLayer OfTiles(const Judge& judge, const Layer& layer, const int32_t* exte
       Shape s = ShapeOf(judge, layer, extent, needs);
       if (deed == Deed::kMatmul) {
         // Each matrix of the batch is a group: filters of all groups, rows of one.
-        s.groups = static_cast<double>(extent[0]) * extent[1];
+        s.groups = static_cast<double>(extent[0] * extent[1]);
         s.filters *= s.groups;
         s.rows = 1;
       }
@@ -178,7 +176,8 @@ LeastOfLayer OfTiles(const Judge& judge, const Layer& layer, const int32_t* exte
       }
       costs.energy = Max(costs.energy, on_cores.energy);
     } else if (deed == Deed::kPoolGradient) {
-      const double elements = written / out.element_bytes;
+      const uint32_t bytes = judge.graph.tensors[layer.outputs[0]].element_bytes;
+      const double elements = written / bytes;
       costs.cycles = Max(costs.cycles,
                          Up(2 * elements, static_cast<double>(h.vector_ops_per_cycle)));
       costs.energy = Max(costs.energy, 2 * elements * h.vector_op_pj);
@@ -194,11 +193,32 @@ LeastOfLayer OfTiles(const Judge& judge, const Layer& layer, const int32_t* exte
   return costs;
 }
 
-LeastOfLayer OfLayer(const Judge& judge, const Layer& layer) {
+double BytesOf(const Tensor& tensor, const Needed& needed) {
+  const double bytes = static_cast<double>(needed.elements()) * tensor.element_bytes;
+  if (tensor.encoded_bytes == 0) return bytes;
+  return Up(bytes * static_cast<double>(tensor.encoded_bytes),
+            static_cast<double>(tensor.bytes));
+}
+
+LeastOfLayer OfLayer(const Judge& judge, const NeededOfAll& of_all,
+                     const Layer& layer) {
   if (!HasTiles(judge, layer)) return {};
   // A PAD may be folded into the convolution that reads it.
   if (DeedOf(layer) == Deed::kPad) return {};
-  return OfTiles(judge, layer, judge.graph.tensors[layer.outputs[0]].extent);
+  const Graph& graph = judge.graph;
+  const uint32_t out = layer.outputs[0];
+  const Needed made = of_all.Made(graph, out);
+  if (made.elements() == 0) return {};
+  Reads reads;
+  FindReads(graph, layer, made, &reads);
+  double read = 0;
+  for (uint32_t i = 0; i < reads.tile.count; ++i) {
+    const Tensor& tensor = graph.tensors[reads.tile.need[i].tensor];
+    read += static_cast<double>(reads.input[i].elements()) * tensor.element_bytes;
+  }
+  double written = graph.tensors[out].element_bytes;
+  for (const int64_t along : reads.extent) written *= static_cast<double>(along);
+  return OfTiles(judge, layer, {reads.extent, reads.tile, read, written, reads.priced});
 }
 
 // Who uses a tensor, and the first layer that reads all of it.
@@ -251,8 +271,19 @@ void FindUses(const Judge& judge, const Users& users) {
   }
 }
 
+// Rows of a state that the run makes itself.
+double AppendedTo(const Graph& graph, uint32_t state) {
+  double bytes = 0;
+  for (const Layer& layer : graph.layers) {
+    if (DeedOf(layer) != Deed::kAppend || layer.inputs[0] != state) continue;
+    bytes += static_cast<double>(graph.tensors[layer.inputs[1]].bytes);
+  }
+  return bytes;
+}
+
 // Bytes of the first layer that reads a tensor, and of the one that makes it.
-void FindMoved(const Judge& judge, const Users& users, Span<LeastOfLayer> layers) {
+void FindMoved(const Judge& judge, const Users& users, const NeededOfAll& of_all,
+               Span<LeastOfLayer> layers) {
   const auto& [uses, first] = users;
   const Graph& graph = judge.graph;
   for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
@@ -270,22 +301,24 @@ void FindMoved(const Judge& judge, const Users& users, Span<LeastOfLayer> layers
         layers[tensor.producer].stored += bytes;
     } else if ((uses[t] & kLoaded) != 0) {
       LeastOfLayer* reader = &layers[first[t]];
-      if (tensor.kind != TensorKind::kState) reader->loads += 1;
+      double loaded = BytesOf(tensor, of_all.on_chip[t]);
+      if (tensor.kind == TensorKind::kState) {
+        // They need not be loaded where others read them.
+        loaded = Max(loaded - AppendedTo(graph, t), 0.0);
+      } else if (loaded > 0) {
+        reader->loads += 1;
+      }
       const bool constant = tensor.kind == TensorKind::kConstant;
-      (constant ? reader->constants : reader->loaded) +=
-          tensor.encoded_bytes == 0 ? bytes : static_cast<double>(tensor.encoded_bytes);
+      (constant ? reader->constants : reader->loaded) += loaded;
     }
   }
   for (uint32_t l = 0; l < layers.size(); ++l) {
     const Layer& layer = graph.layers[l];
     if (DeedOf(layer) == Deed::kGather && IsAble(judge, layer)) {
-      layers[l].loaded += static_cast<double>(graph.tensors[layer.outputs[0]].bytes);
+      const uint32_t out = layer.outputs[0];
+      layers[l].loaded += BytesOf(graph.tensors[out], of_all.Made(graph, out));
     } else if (DeedOf(layer) == Deed::kAppend) {
-      // Of a state that is read, the rows that the run makes itself need not be loaded.
-      const uint32_t state = layer.inputs[0];
-      const double rows = static_cast<double>(graph.tensors[layer.inputs[1]].bytes);
-      layers[l].stored += rows;
-      if ((uses[state] & kLoaded) != 0) layers[first[state]].loaded -= rows;
+      layers[l].stored += static_cast<double>(graph.tensors[layer.inputs[1]].bytes);
     }
   }
 }
@@ -327,8 +360,8 @@ double Alone(const Hardware& h, const Movers& movers, double bytes, double const
 // Adds what products load again to the energy, and bounds cycles by it: the port and the
 // tiles both take no longer than the plan, so no share of the one with the rest of the
 // other does.
-Status LeastByReuse(const Judge& judge, const LeastOfLayer& all, double* cycles,
-                    double* pj) {
+Status LeastByReuse(const Judge& judge, const NeededOfAll& of_all,
+                    const LeastOfLayer& all, double* cycles, double* pj) {
   const Hardware& h = judge.hardware;
   constexpr uint32_t kShares = 4;
   Price prices[kShares + 1];
@@ -343,7 +376,7 @@ Status LeastByReuse(const Judge& judge, const LeastOfLayer& all, double* cycles,
                      static_cast<double>(rate.numerator);
     prices[i].mac = (1 - of_port) / (nodes * static_cast<double>(h.macs_per_cycle));
   }
-  SLUICE_TRY(FindReuse(judge, prices, kShares + 1, more));
+  SLUICE_TRY(FindReuse(judge, of_all, {prices, kShares + 1}, more));
   *pj = more[0];
   for (uint32_t i = 1; i <= kShares; ++i) {
     const double once = (all.constants + all.loaded + all.stored) * prices[i].byte +
@@ -360,7 +393,21 @@ double NodesOf(const Hardware& h) {
 }
 
 double CyclesOfBox(const Judge& judge, const Layer& layer, const int32_t* extent) {
-  return OfTiles(judge, layer, extent).cycles;
+  TileNeeds needs;
+  NeedsOfBox(judge.graph, layer, extent, false, &needs);
+  double read = 0, written = judge.graph.tensors[layer.outputs[0]].element_bytes;
+  for (uint32_t i = 0; i < needs.count; ++i) {
+    double bytes = judge.graph.tensors[needs.need[i].tensor].element_bytes;
+    for (const int64_t along : needs.need[i].extent)
+      bytes *= static_cast<double>(along);
+    read += bytes;
+  }
+  int64_t along[kAxes];
+  for (int a = 0; a < kAxes; ++a) {
+    along[a] = extent[a];
+    written *= extent[a];
+  }
+  return OfTiles(judge, layer, {along, needs, read, written, read}).cycles;
 }
 
 LeastTimes TimesOf(const Judge& judge, const LeastOfLayer& all, double hold) {
@@ -420,11 +467,14 @@ Status FindLeastCosts(const Judge& judge, const VerifiedCounts& counts,
   SLUICE_TRY(judge.arena->Allocate(tensors, &users.uses));
   SLUICE_TRY(judge.arena->Allocate(tensors, &users.first));
   FindUses(judge, users);
+  Span<Needed> on_chip;
+  SLUICE_TRY(FindNeeded(judge, users.uses, &on_chip));
+  const NeededOfAll of_all = {on_chip, users.uses};
   LeastOfLayer all;
   for (size_t l = 0; l < layers.size(); ++l) {
-    layers[l] = OfLayer(judge, judge.graph.layers[l]);
+    layers[l] = OfLayer(judge, of_all, judge.graph.layers[l]);
   }
-  FindMoved(judge, users, layers);
+  FindMoved(judge, users, of_all, layers);
   const Hardware& h = judge.hardware;
   const double fits = static_cast<double>(h.scratchpad().capacity_bytes) * NodesOf(h);
   for (LeastOfLayer& layer : layers) {
@@ -432,7 +482,7 @@ Status FindLeastCosts(const Judge& judge, const VerifiedCounts& counts,
     Add(layer, &all);
   }
   double beyond = 0;
-  SLUICE_TRY(LeastByReuse(judge, all, &beyond, &least->again_pj));
+  SLUICE_TRY(LeastByReuse(judge, of_all, all, &beyond, &least->again_pj));
   const double hold = static_cast<double>(counts.host_hold);
   const LeastTimes times = TimesOf(judge, all, hold);
   double cycles = Max(Max(beyond, times.serial), times.compute);
@@ -441,7 +491,7 @@ Status FindLeastCosts(const Judge& judge, const VerifiedCounts& counts,
   if ((judge.plan.certificate.room_cycles == 0 ? cycles : beyond) < least->enough) {
     const double first = MoversOf(h, SLUICE_DOES_LOAD).wait + 1;
     SLUICE_TRY(
-        LeastByRoom(judge, {layers, users.uses, first, fits, least->enough}, &beyond));
+        LeastByRoom(judge, {layers, of_all, first, fits, least->enough}, &beyond));
   }
   least->beyond = beyond;
   least->cycles =

@@ -180,9 +180,9 @@ bool AllAlike(const Judge& judge) {
   return alike;
 }
 
-Status FindReuse(const Judge& judge, const Price* prices, uint32_t count,
-                 double* more) {
-  for (uint32_t i = 0; i < count; ++i) more[i] = 0;
+Status FindReuse(const Judge& judge, const NeededOfAll& of_all,
+                 Span<const Price> prices, double* more) {
+  for (size_t i = 0; i < prices.size(); ++i) more[i] = 0;
   const Hardware& h = judge.hardware;
   if (!AllAlike(judge)) return Status::kOk;
   const Graph& graph = judge.graph;
@@ -200,6 +200,9 @@ Status FindReuse(const Judge& judge, const Price* prices, uint32_t count,
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     known.depth[l] = Depth(judge, graph.layers[l]);
     known.macs[l] = MacsOf(judge, graph.layers[l], known.depth[l]);
+    const uint32_t out = graph.layers[l].outputs[0];
+    const double made = static_cast<double>(of_all.Made(graph, out).elements());
+    if (made < Count(graph.tensors[out])) known.macs[l] = 0;
   }
   for (uint32_t& layer : last) layer = kNone;
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
@@ -221,8 +224,9 @@ Status FindReuse(const Judge& judge, const Price* prices, uint32_t count,
     for (uint32_t next = sibling[l]; next != kNone; next = sibling[next]) {
       (void)Adds(judge, known, next, counted, &p);
     }
-    for (uint32_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < prices.size(); ++i) {
       more[i] += ComesAgain(p, prices[i], held, room);
+    }
   }
   return Status::kOk;
 }

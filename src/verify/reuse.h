@@ -23,7 +23,7 @@
 #ifndef SLUICE_VERIFY_REUSE_H_
 #define SLUICE_VERIFY_REUSE_H_
 
-#include "verify/stream_view.h"
+#include "verify/needed.h"
 
 namespace sluice {
 namespace judge {
@@ -37,8 +37,9 @@ struct Price {
   double byte = 0, mac = 0;
 };
 
-// Sets `more` of each of `count` prices.
-Status FindReuse(const Judge& judge, const Price* prices, uint32_t count, double* more);
+// Sets `more` of each price. Only products that are needed whole count.
+Status FindReuse(const Judge& judge, const NeededOfAll& of_all,
+                 Span<const Price> prices, double* more);
 
 }  // namespace judge
 }  // namespace sluice

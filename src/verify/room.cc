@@ -57,30 +57,6 @@ Part Regroup(const int32_t* from, const int32_t* to, const Part& part) {
   return other;
 }
 
-// Windows along an axis over `in` positions.
-struct Slide {
-  int64_t filter, stride, apart, before;
-  int32_t in, out;
-};
-
-Slide SlideOf(const Graph& graph, const Layer& layer, int axis) {
-  const size_t a = static_cast<size_t>(axis) - 1;
-  const bool pool = DeedOf(layer) == Deed::kPool;
-  const auto attribute = [&](size_t of_pool, size_t of_filters) {
-    return Max<int64_t>(layer.attribute((pool ? of_pool : of_filters) + a), 1);
-  };
-  Slide s;
-  s.stride = attribute(SLUICE_POOL_STRIDE_H, SLUICE_CONV_STRIDE_H);
-  s.apart = pool ? 1 : attribute(SLUICE_CONV_DILATION_H, SLUICE_CONV_DILATION_H);
-  constexpr size_t kPoolPad = SLUICE_POOL_PAD_TOP, kPad = SLUICE_CONV_PAD_TOP;
-  s.before = layer.attribute((pool ? kPoolPad : kPad) + a);
-  s.filter = pool ? attribute(SLUICE_POOL_WINDOW_H, SLUICE_POOL_WINDOW_H)
-                  : graph.tensors[layer.inputs[1]].extent[axis];
-  s.in = graph.tensors[layer.inputs[0]].extent[axis];
-  s.out = graph.tensors[layer.outputs[0]].extent[axis];
-  return s;
-}
-
 // The least number of outputs whose windows read one of `row` neighbours, wherever they
 // lie. Of dilated windows only the middle tap counts, and nothing if they have a stride.
 int32_t ReadersOf(const Slide& s, int32_t row) {
@@ -243,10 +219,12 @@ class Room {
     return CyclesOf(of);
   }
 
-  // Cycles of tiles that make all of a tensor that `of` reads.
+  // Cycles of tiles that make all of a tensor that somebody needs, for `of`.
   double CyclesUntil(uint32_t of, uint32_t tensor) {
     Forget();
-    part_[tensor] = WholeOf(judge_.graph.tensors[tensor]);
+    const Needed made = of_.needed.Made(judge_.graph, tensor);
+    if (made.elements() == 0) return 0;
+    for (int a = 0; a < kAxes; ++a) part_[tensor].of[a] = made.at[a].length();
     return CyclesOf(of);
   }
 
@@ -291,10 +269,13 @@ double Room::MovedBehind(uint32_t of) {
     for (const uint32_t t : layer.outputs) {
       const Tensor& tensor = graph.tensors[t];
       marks_[t] |= kWaits;
-      if (tensor.kind == TensorKind::kOutput && (of_.uses[t] & kHostMakes) == 0) {
+      if (tensor.kind == TensorKind::kOutput &&
+          (of_.needed.uses[t] & kHostMakes) == 0) {
         bytes += tensor.bytes;
       }
-      if (deed == Deed::kGather && IsAble(judge_, layer)) bytes += tensor.bytes;
+      if (deed == Deed::kGather && IsAble(judge_, layer)) {
+        bytes += of_.needed.Made(graph, t).elements() * tensor.element_bytes;
+      }
     }
   }
   for (uint32_t t = 0; t < graph.tensors.size(); ++t) {
@@ -302,7 +283,9 @@ double Room::MovedBehind(uint32_t of) {
     const bool given =
         tensor.kind == TensorKind::kInput || tensor.kind == TensorKind::kConstant;
     const bool only = (marks_[t] & (kUsedByWaiting | kUsedByOthers)) == kUsedByWaiting;
-    if (given && only && (of_.uses[t] & kLoaded) != 0) bytes += tensor.bytes;
+    if (given && only && (of_.needed.uses[t] & kLoaded) != 0) {
+      bytes += of_.needed.on_chip[t].elements() * tensor.element_bytes;
+    }
   }
   return static_cast<double>(bytes);
 }
@@ -358,10 +341,11 @@ double Room::CyclesOf(uint32_t end) {
     Part made = part_[t];
     if (made.none()) continue;
     if (Has(layer, kWholeRows)) made.of[3] = graph.tensors[t].extent[3];
+    const double most = of_.layers[l].cycles;  // of all that the layer makes
     if (IsWhole(made, graph.tensors[t])) {
-      cycles += of_.layers[l].cycles;
+      cycles += most;
     } else if (work == Work::kTiles && DeedOf(layer) != Deed::kPad) {
-      cycles += CyclesOfBox(judge_, layer, made.of);
+      cycles += Min(CyclesOfBox(judge_, layer, made.of), most);
     }
     AddNeeds(layer, made);
   }
@@ -404,7 +388,9 @@ double Room::WeightsBehindLast(uint32_t of, uint32_t tensor) {
     if (graph.tensors[weights].kind != TensorKind::kConstant) continue;
     if ((marks_[weights] & kUsedByOthers) != 0) continue;
     marks_[weights] |= kUsedByOthers;  // counts once
-    bytes += WeightsOf(judge_, layer, in, out);
+    const double most = static_cast<double>(of_.needed.on_chip[weights].elements()) *
+                        graph.tensors[weights].element_bytes;
+    bytes += Min(WeightsOf(judge_, layer, in, out), most);
   }
   return bytes;
 }

@@ -15,8 +15,8 @@
 // channelwise convolution its own box. To find what depends on an element, the least number
 // of elements along each axis is followed from layer to layer.
 //
-// Input    the judge's graph and machine; what each layer takes; who uses each tensor
-//          (bound.h); cycles before the first tile.
+// Input    the judge's graph and machine; what each layer takes; what is read of each tensor
+//          (needed.h); cycles before the first tile.
 // Output   cycles, raised to the most that a layer gives, or to what the first one gives
 //          that reaches `enough`.
 // Errors   kOutOfMemory, kStopped.
@@ -26,13 +26,14 @@
 #define SLUICE_VERIFY_ROOM_H_
 
 #include "verify/bound.h"
+#include "verify/needed.h"
 
 namespace sluice {
 namespace judge {
 
 struct RoomOfAll {
   Span<const LeastOfLayer> layers;
-  Span<const uint8_t> uses;
+  const NeededOfAll& needed;
   double first, fits;
   double enough = kMostBound;
 };

@@ -8,6 +8,7 @@
 
 #include "cases.h"
 #include "judged_case.h"
+#include "own_needed.h"
 #include "support/host_case.h"
 #include "verify/reuse.h"
 
@@ -451,7 +452,8 @@ TEST_CASE("bound: what a product loads again costs energy, and cycles with the M
     prices[i].mac = (1 - i / 4.0) / (2 * 10);
   }
   double more[5];
-  REQUIRE(FindReuse(on.own.judge, prices, 5, more) == sluice::Status::kOk);
+  REQUIRE(FindReuse(on.own.judge, OwnNeeded(on.own.judge).of_all, {prices, 5}, more) ==
+          sluice::Status::kOk);
   REQUIRE(more[0] > 0);
   sluice::judge::LeastCosts least = {};
   least.enough = 0;  // not by room

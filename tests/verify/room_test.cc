@@ -10,6 +10,7 @@
 #include "cases.h"
 #include "judged_case.h"
 #include "model/room_bound.h"
+#include "own_needed.h"
 #include "support/random_graph.h"
 
 namespace sluice_test {
@@ -25,19 +26,20 @@ TEST_CASE("room: what does not fit passes the port behind the first tile") {
   sluice::judge::LeastOfLayer all;
   for (const auto& layer : least.layers) Add(layer, &all);
   const double bytes = all.constants + all.loaded + all.stored;
-  std::vector<uint8_t> uses(judge.graph.tensors.size(), sluice::judge::kLoaded);
+  const OwnNeeded own_needed(judge);
+  const sluice::judge::NeededOfAll& of_all = own_needed.of_all;
   for (const double fits : {1.0, bytes / 2, bytes}) {
     CAPTURE(fits);
     double cycles = 0;
-    REQUIRE(LeastByRoom(judge, {least.layers, {uses.data(), uses.size()}, 7, fits},
-                        &cycles) == sluice::Status::kOk);
+    REQUIRE(LeastByRoom(judge, {least.layers, of_all, 7, fits}, &cycles) ==
+            sluice::Status::kOk);
     const double port =
         sluice::judge::CyclesAt(judge.hardware.dram().bandwidth, bytes - fits);
     CHECK(cycles == (fits < bytes ? 7 + port : 0));
     // Where zero cycles are enough, no layer is looked at.
     cycles = 0;
-    REQUIRE(LeastByRoom(judge, {least.layers, {uses.data(), uses.size()}, 7, fits, 0},
-                        &cycles) == sluice::Status::kOk);
+    REQUIRE(LeastByRoom(judge, {least.layers, of_all, 7, fits, 0}, &cycles) ==
+            sluice::Status::kOk);
     CHECK(cycles == 0);
   }
 }
@@ -52,22 +54,14 @@ struct Both {
     h.macs_per_cycle = macs;
     h.vector_ops_per_cycle = 1;
     const sluice::Graph& graph = own.judged.graph;
-    std::vector<uint8_t> uses(graph.tensors.size());
-    for (const sluice::Layer& layer : graph.layers) {
-      const bool rows =
-          layer.op == SLUICE_OP_GATHER || layer.op == SLUICE_OP_STATE_APPEND;
-      for (size_t i = rows ? 1 : 0; i < layer.inputs.size(); ++i) {
-        const uint32_t t = layer.inputs[i];
-        if (t != sluice::kNone) uses[t] = sluice::judge::kLoaded;
-      }
-    }
+    const OwnNeeded own_needed(own.judge);
+    const std::vector<uint8_t>& uses = own_needed.uses;
     sluice::judge::LeastCosts least = {};
     REQUIRE(FindLeastCosts(own.judge, {}, &least) == sluice::Status::kOk);
     REQUIRE(
-        LeastByRoom(
-            own.judge,
-            {least.layers, {uses.data(), uses.size()}, 11, static_cast<double>(room)},
-            &judges) == sluice::Status::kOk);
+        LeastByRoom(own.judge,
+                    {least.layers, own_needed.of_all, 11, static_cast<double>(room)},
+                    &judges) == sluice::Status::kOk);
     sluice::Needs needs(&own.arena);
     REQUIRE(FindNeeds(graph, &own.arena, &needs) == sluice::Status::kOk);
     std::vector<sluice_layer_least_t> tiles(graph.layers.size());
@@ -107,11 +101,11 @@ struct Both {
   }
 };
 
-// The planner leaves out what no layer needs, the judge does not. Where all is needed the
-// two say the same of nearly all graphs; the counts are those of the day of writing, and a
-// change that moves them changes one of the two bounds.
+// Where all is needed the two say the same of nearly all graphs, and of most others too; the
+// counts are those of the day of writing, and a change that moves them changes one of the two
+// bounds.
 TEST_CASE("room: of random graphs the judge's bound is the planner's, or above it") {
-  int same = 0, above = 0;
+  int same = 0, above = 0, above_whole = 0;
   for (uint64_t seed = 1; seed <= 1000; ++seed) {
     CAPTURE(seed);
     for (const int64_t room : {16, 256}) {
@@ -119,11 +113,14 @@ TEST_CASE("room: of random graphs the judge's bound is the planner's, or above i
       const double planners = static_cast<double>(both.planners);
       CHECK(both.judges >= planners);
       if (planners > 0 && both.judges == planners) ++same;
-      if (both.judges > planners && both.whole) ++above;
+      if (both.judges > planners) ++above;
+      if (both.judges > planners && both.whole) ++above_whole;
     }
   }
-  CHECK(same >= 1639);
-  CHECK(above <= 15);
+  MESSAGE(same << " the same, " << above << " above, " << above_whole << " of whole");
+  CHECK(same >= 1712);
+  CHECK(above <= 115);
+  CHECK(above_whole <= 15);
 }
 
 // A graph whose first layer, a pooling, takes many cycles; all others take few, and their

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verify/needed.h"
+
+#include "base/checked.h"
+#include "base/gcd.h"
+#include "verify/ability.h"
+#include "verify/bound.h"
+#include "verify/op_rules.h"
+
+namespace sluice {
+namespace judge {
+namespace {
+
+constexpr Places kNowhere = {0, 1, 0};
+
+int64_t Count(const Needed& n) {
+  return int64_t{n.at[0].count} * n.at[1].count * n.at[2].count * n.at[3].count;
+}
+
+// Those of first, first + step, ... that lie in [begin, end), counted from `begin`.
+Places Within(int64_t first, int64_t step, int64_t begin, int64_t end) {
+  if (first < begin) first += CeilDivide(begin - first, step) * step;
+  if (first >= end) return kNowhere;
+  return {static_cast<int32_t>(first - begin), static_cast<int32_t>(step),
+          static_cast<int32_t>((end - 1 - first) / step + 1)};
+}
+
+// Places that have those of both.
+Places Both(const Places& a, const Places& b) {
+  const int32_t first = Min(a.first, b.first);
+  const int32_t end = Max(a.first + a.length(), b.first + b.length());
+  const int32_t apart = a.first < b.first ? b.first - a.first : a.first - b.first;
+  const int32_t steps = Gcd(a.count > 1 ? a.step : 0, b.count > 1 ? b.step : 0);
+  return Within(first, Max(Gcd(steps, apart), 1), 0, end);
+}
+
+void Add(const Needed& more, Needed* to) {
+  const int64_t elements = more.elements();
+  if (elements == 0) return;
+  const bool begins = to->most == 0;
+  for (int a = 0; a < kAxes; ++a) {
+    to->at[a] = begins ? more.at[a] : Both(to->at[a], more.at[a]);
+  }
+  to->most = Min(to->most + elements, int64_t{1} << 60);
+}
+
+// Of a reshape: elements in a row of the axes that both sides have for them.
+void Reshaped(const int32_t* from, const int32_t* to, const Needed& part,
+              Needed* need) {
+  need->most = part.elements();
+  for (int f = kAxes, t = kAxes; f > 0 || t > 0;) {
+    const int f_end = f, t_end = t;
+    int64_t left = 1, right = 1, first = 0, last = 0;
+    do {
+      const bool more = f > 0 && (left <= right || t == 0);
+      if (more) {
+        const Places& at = part.at[--f];
+        first += left * at.first;
+        last += left * (at.first + at.length() - 1);
+        left *= from[f];
+      }
+      if (!more) right *= to[--t];
+    } while (left != right || (f == 0) != (t == 0));
+    if (f_end - f == 1 && t_end - t == 1) {
+      need->at[t] = part.at[f];
+      continue;
+    }
+    for (int a = t; a < t_end; ++a) {
+      right /= to[a];
+      const int64_t low = first / right, high = last / right;
+      need->at[a] = Within(low, 1, 0, high + 1);
+      // Rows of the inner axes are whole, unless all elements lie in one.
+      first = low == high ? first % right : 0;
+      last = low == high ? last % right : right - 1;
+    }
+  }
+}
+
+void AddView(const Graph& graph, const Layer& layer, const Needed& made,
+             Span<Needed> on_chip) {
+  const Tensor& out = graph.tensors[layer.outputs[0]];
+  int64_t before = 0;  // of a concatenation: extents of the inputs in front
+  for (const uint32_t t : layer.inputs) {
+    const Tensor& in = graph.tensors[t];
+    Needed need = made;
+    const Deed deed = DeedOf(layer);
+    if (deed == Deed::kReshape) Reshaped(out.extent, in.extent, made, &need);
+    for (int a = 0; a < kAxes && deed == Deed::kSlice; ++a) {
+      need.at[a].first += layer.attribute(static_cast<size_t>(a));
+    }
+    if (deed == Deed::kConcat) {
+      const int axis = layer.attribute(SLUICE_CONCAT_AXIS);
+      const Places& at = made.at[axis];
+      const int64_t end =
+          Min<int64_t>(before + in.extent[axis], at.first + at.length());
+      need.at[axis] = Within(at.first, at.step, before, end);
+      before += in.extent[axis];
+    }
+    Add(need, &on_chip[t]);
+  }
+}
+
+Places Row(const Need& need, int axis) {
+  return {static_cast<int32_t>(need.origin[axis]), 1,
+          static_cast<int32_t>(need.extent[axis])};
+}
+
+// Rows and columns of the output read those of input 0 at their places alone, if as many.
+bool StaysInPlace(const Layer& layer) {
+  const Reach reach = RuleOf(layer).reach;
+  return reach == Reach::kPlaces || reach == Reach::kRows;
+}
+
+// Input 1 is read like input 0.
+bool HasTwoAlike(const Layer& layer) {
+  return RuleOf(layer).reach == Reach::kPlaces && !Has(layer, kPlainSecond);
+}
+
+bool HasWindows(const Layer& layer) { return RuleOf(layer).reach == Reach::kWindows; }
+
+// Places of an image's rows or columns that windows over `out` read.
+Places Under(const Slide& s, const Places& out, int64_t begin, int64_t end) {
+  const int64_t steps = out.count > 1 ? out.step * s.stride : 0;
+  const int64_t step = Max<int64_t>(Gcd(steps, s.filter > 1 ? s.apart : 0), 1);
+  Places at = Within(out.first * s.stride - s.before, step, begin, end);
+  at.first += static_cast<int32_t>(begin);
+  return at;
+}
+
+// Of input 0 the rows or columns that are read to make those of a part.
+Places Along(const Graph& graph, const Layer& layer, int axis, const Places& made,
+             const Need& need) {
+  const int64_t begin = need.origin[axis], end = begin + need.extent[axis];
+  Slide s = {1, 1, 1, 0, 0, 0};
+  if (HasWindows(layer)) {
+    s = SlideOf(graph, layer, axis);
+  } else if (DeedOf(layer) == Deed::kPad) {
+    s.before = layer.attribute(static_cast<size_t>(axis));
+  } else if (!StaysInPlace(layer) || begin != made.first ||
+             end != made.first + made.length()) {
+    return Row(need, axis);
+  }
+  return Under(s, made, begin, end);
+}
+
+}  // namespace
+
+int64_t Needed::elements() const { return Min(Count(*this), most); }
+
+Needed AllOf(const Tensor& tensor) {
+  Needed all;
+  for (int a = 0; a < kAxes; ++a) all.at[a] = {0, 1, tensor.extent[a]};
+  all.most = Count(all);
+  return all;
+}
+
+Slide SlideOf(const Graph& graph, const Layer& layer, int axis) {
+  const size_t a = static_cast<size_t>(axis) - 1;
+  const bool pool = DeedOf(layer) == Deed::kPool;
+  const auto attribute = [&](size_t of_pool, size_t of_filters) {
+    return Max<int64_t>(layer.attribute((pool ? of_pool : of_filters) + a), 1);
+  };
+  Slide s;
+  s.stride = attribute(SLUICE_POOL_STRIDE_H, SLUICE_CONV_STRIDE_H);
+  s.apart = pool ? 1 : attribute(SLUICE_CONV_DILATION_H, SLUICE_CONV_DILATION_H);
+  constexpr size_t kPoolPad = SLUICE_POOL_PAD_TOP, kPad = SLUICE_CONV_PAD_TOP;
+  s.before = layer.attribute((pool ? kPoolPad : kPad) + a);
+  s.filter = pool ? attribute(SLUICE_POOL_WINDOW_H, SLUICE_POOL_WINDOW_H)
+                  : graph.tensors[layer.inputs[1]].extent[axis];
+  s.in = graph.tensors[layer.inputs[0]].extent[axis];
+  s.out = graph.tensors[layer.outputs[0]].extent[axis];
+  return s;
+}
+
+void FindReads(const Graph& graph, const Layer& layer, const Needed& made,
+               Reads* reads) {
+  const Tensor& out = graph.tensors[layer.outputs[0]];
+  int64_t origin[kAxes], length[kAxes];
+  for (int a = 0; a < kAxes; ++a) {
+    const bool rows = a == 3 && Has(layer, kWholeRows);
+    origin[a] = rows ? 0 : made.at[a].first;
+    length[a] = rows ? out.extent[3] : made.at[a].length();
+    reads->extent[a] = rows ? out.extent[3] : made.at[a].count;
+  }
+  TileNeeds hull;
+  NeedsOfPart(graph, layer, origin, length, &hull);
+  NeedsOfPart(graph, layer, origin, reads->extent, &reads->tile);
+  const bool followed = hull.wrong == nullptr && reads->tile.wrong == nullptr;
+  if (!followed) {
+    // Each input counts whole, as does the layer.
+    NeedsOfLayer(graph, layer, &reads->tile);
+    for (int a = 0; a < kAxes; ++a) reads->extent[a] = out.extent[a];
+  }
+  reads->priced = 0;
+  for (uint32_t i = 0; i < reads->tile.count; ++i) {
+    const Tensor& tensor = graph.tensors[reads->tile.need[i].tensor];
+    Needed* input = &reads->input[i];
+    *input = AllOf(tensor);
+    double priced = tensor.element_bytes;
+    if (followed) input->most = 1;
+    for (int a = 0; a < kAxes; ++a) {
+      const bool image = a == 1 || a == 2;
+      int64_t places = tensor.extent[a], read = places;
+      if (followed) {
+        const bool placed = image && (i == 0 || HasTwoAlike(layer));
+        input->at[a] = placed ? Along(graph, layer, a, made.at[a], hull.need[i])
+                              : Row(hull.need[i], a);
+        places = input->at[a].count;
+        if (!image || !Has(layer, kVaries)) read = places;
+        if (placed && HasWindows(layer)) {
+          const Slide s = SlideOf(graph, layer, a);
+          const int64_t count = made.at[a].count, taps = count * s.filter;
+          // Windows that lie apart read no more than their taps.
+          places = Min(places, taps);
+          const int64_t under = (count - 1) * s.stride + (s.filter - 1) * s.apart + 1;
+          read = Min(int64_t{tensor.extent[a]}, Min(under, taps));
+        }
+        input->most *= places;
+      }
+      priced *= static_cast<double>(read);
+    }
+    reads->priced += priced;
+  }
+}
+
+Needed NeededOfAll::Made(const Graph& graph, uint32_t tensor) const {
+  const TensorKind kind = graph.tensors[tensor].kind;
+  const bool whole = kind == TensorKind::kOutput || kind == TensorKind::kState ||
+                     (uses[tensor] & kHostReads) != 0;
+  return whole ? AllOf(graph.tensors[tensor]) : on_chip[tensor];
+}
+
+Status FindNeeded(const Judge& judge, Span<const uint8_t> uses, Span<Needed>* on_chip) {
+  const Graph& graph = judge.graph;
+  SLUICE_TRY(judge.arena->Allocate(graph.tensors.size(), on_chip));
+  const NeededOfAll of_all = {*on_chip, uses};
+  for (size_t l = graph.layers.size(); l-- > 0;) {
+    const Layer& layer = graph.layers[l];
+    const Work work = WorkOf(layer);
+    // A PAD that the engines lack may be part of a convolution.
+    if (work == Work::kHost || (!IsAble(judge, layer) && DeedOf(layer) != Deed::kPad)) {
+      continue;
+    }
+    const uint32_t out = layer.outputs[0];
+    const TensorKind kind = graph.tensors[out].kind;
+    const bool leaves = kind == TensorKind::kOutput || kind == TensorKind::kState;
+    const Needed made =
+        work == Work::kView && !leaves ? (*on_chip)[out] : of_all.Made(graph, out);
+    if (made.elements() == 0) continue;
+    if (work == Work::kGather || work == Work::kAppend) {
+      const uint32_t rows = layer.inputs[1];
+      Add(AllOf(graph.tensors[rows]), &(*on_chip)[rows]);
+    } else if (work == Work::kView) {
+      AddView(graph, layer, made, *on_chip);
+    } else {
+      Reads reads;
+      FindReads(graph, layer, made, &reads);
+      for (uint32_t i = 0; i < reads.tile.count; ++i) {
+        Add(reads.input[i], &(*on_chip)[reads.tile.need[i].tensor]);
+      }
+    }
+  }
+  return Status::kOk;
+}
+
+}  // namespace judge
+}  // namespace sluice

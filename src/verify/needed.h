@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which elements of each tensor somebody reads or takes, so that the judge's bounds count no
+// others: windows with a stride may skip rows, slices cut elements off, layers may have no
+// reader.
+//
+// Of each tensor a lattice is known that has all of these elements, and a number that is not
+// less than theirs. Where an operator's elements are not followed one by one (permutations,
+// resizes, gradients, reshapes), the lattice has elements that nobody reads.
+//
+// Input    the judge's graph and machine; who uses each tensor (bound.h).
+// Output   per tensor, what must lie on chip at some time.
+// Errors   kOutOfMemory.
+// Cost     layers; 56 bytes per tensor.
+// Source   ops.h, stream.h; shares no code with model/needs.
+#ifndef SLUICE_VERIFY_NEEDED_H_
+#define SLUICE_VERIFY_NEEDED_H_
+
+#include "verify/tile_rules.h"
+
+namespace sluice {
+namespace judge {
+
+// Windows along an axis over `in` positions.
+struct Slide {
+  int64_t filter, stride, apart, before;
+  int32_t in, out;
+};
+Slide SlideOf(const Graph& graph, const Layer& layer, int axis);
+
+// Positions first, first + step, ... along an axis.
+struct Places {
+  int32_t first, step, count;
+
+  int32_t length() const { return (count - 1) * step + 1; }
+};
+
+struct Needed {
+  Places at[kAxes];
+  int64_t most = 0;  // as many elements at most
+
+  int64_t elements() const;
+};
+
+Needed AllOf(const Tensor& tensor);
+
+// What a layer computed by tiles reads to make a part of its output.
+struct Reads {
+  TileNeeds tile;         // of the part's elements in one piece
+  Needed input[5];        // by need of the tile
+  int64_t extent[kAxes];  // of the tile
+  // Bytes that tiles' prices may count: also pads under windows, and all rows and columns where
+  // boxes of one size read images of several sizes.
+  double priced;
+};
+void FindReads(const Graph& graph, const Layer& layer, const Needed& made,
+               Reads* reads);
+
+// What somebody makes of a tensor: all that is on chip, and all of what leaves or the host reads.
+struct NeededOfAll {
+  Span<const Needed> on_chip;  // by tensor
+  Span<const uint8_t> uses;    // by tensor
+
+  Needed Made(const Graph& graph, uint32_t tensor) const;
+};
+Status FindNeeded(const Judge& judge, Span<const uint8_t> uses, Span<Needed>* on_chip);
+
+}  // namespace judge
+}  // namespace sluice
+
+#endif  // SLUICE_VERIFY_NEEDED_H_
