@@ -29,11 +29,19 @@ uint64_t Longest(const sluice_layer_cost_t& row) {
   return std::max({row.cycles, row.port_cycles, row.host_cycles});
 }
 
+uint64_t DramBytes(const sluice_layer_cost_t& row) {
+  return row.dram_read_bytes + row.dram_write_bytes;
+}
+
 // A lower bound on the layer's cycles: the least time of the resource (tiles, DRAM or
-// host) that takes longest. A HOST call has a fixed time.
-double LeastCycles(const LayerTable& table, const sluice_layer_cost_t& row) {
-  const double dram =
-      static_cast<double>(row.bound_dram_bytes) / table.hardware.dram_bytes_per_cycle;
+// host) that takes longest. The least bytes pass the port as fast as those of the plan, which
+// may lie in several memories. A HOST call has a fixed time.
+double LeastCycles(const sluice_layer_cost_t& row) {
+  const double moved = static_cast<double>(DramBytes(row));
+  const double dram = moved == 0
+                          ? 0
+                          : static_cast<double>(row.port_cycles) *
+                                static_cast<double>(row.bound_dram_bytes) / moved;
   return std::max({static_cast<double>(row.bound_cycles), dram,
                    static_cast<double>(row.host_cycles)});
 }
@@ -63,7 +71,7 @@ std::vector<std::pair<const char*, Json>> Fields(const LayerTable& table,
           ? ""
           : std::to_string(row.extent[0]) + "x" + std::to_string(row.extent[1]) + "x" +
                 std::to_string(row.extent[2]) + "x" + std::to_string(row.extent[3]);
-  const double least = LeastCycles(table, row);
+  const double least = LeastCycles(row);
   Json gap = nullptr;
   if (least > 0) gap = static_cast<double>(Longest(row)) / least;
   return {{"layer", row.layer},
@@ -101,6 +109,7 @@ std::string CsvText(const Json& value) {
 
 struct Sums {
   double cycles = 0, least_cycles = 0, bytes = 0, least_bytes = 0, host = 0;
+  double port = 0;  // cycles
   const sluice_layer_cost_t* worst = nullptr;
   double worst_cycles = 0;  // of tiles and DRAM above the bound
   const sluice_layer_cost_t* dearest = nullptr;
@@ -112,10 +121,11 @@ Sums SumUp(const LayerTable& table) {
   for (const sluice_layer_cost_t& row : table.rows) {
     sums.cycles += static_cast<double>(row.cycles);
     sums.least_cycles += static_cast<double>(row.bound_cycles);
-    sums.bytes += static_cast<double>(row.dram_read_bytes + row.dram_write_bytes);
+    sums.bytes += static_cast<double>(DramBytes(row));
+    sums.port += static_cast<double>(row.port_cycles);
     sums.least_bytes += static_cast<double>(row.bound_dram_bytes);
     sums.host += static_cast<double>(row.host_cycles);
-    const double beyond = static_cast<double>(Longest(row)) - LeastCycles(table, row);
+    const double beyond = static_cast<double>(Longest(row)) - LeastCycles(row);
     if (beyond > sums.worst_cycles) {
       sums.worst = &row;
       sums.worst_cycles = beyond;
@@ -145,7 +155,7 @@ std::string LatencySentence(const LayerTable& table) {
   const Sums sums = SumUp(table);
   const double nodes = static_cast<double>(table.nodes);
   const double tiles = sums.cycles / nodes / cycles;
-  const double port = sums.bytes / table.hardware.dram_bytes_per_cycle / cycles;
+  const double port = sums.port / cycles;
   std::string text = "tiles work " + Percent(tiles) + " of the time";
   if (sums.least_cycles > 0) {
     text += " (x" + Fixed(sums.cycles / sums.least_cycles, 2) + " their least)";

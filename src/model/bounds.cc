@@ -319,10 +319,7 @@ Status BoundByReuse(const Asking& asking, const Sums& sums, Arena* scratch,
 LayerBound BoundOfParts(const Graph& graph, const Hardware& hardware,
                         const Layer& layer, const Parts& parts, PricedBy prices) {
   const OpTraits& traits = TraitsOf(layer);
-  if (traits.kind != LayerKind::kCompute || traits.view != ViewRule::kNever ||
-      parts.count == 0) {
-    return {0, 0, 0};
-  }
+  if (traits.kind != LayerKind::kCompute || parts.count == 0) return {0, 0, 0};
   const int32_t channels = AccumulatedChannels(graph, layer);
   Asked asked = {graph, hardware, layer, {}, {}, {channels}, 0, 0, 0};
   for (uint32_t p = 0; p < parts.count; ++p) {
@@ -364,7 +361,8 @@ LayerBound BoundOfParts(const Graph& graph, const Hardware& hardware,
 LayerBound BoundOfLayer(const Graph& graph, const Hardware& hardware,
                         const Needs& needs, uint32_t index, PricedBy prices) {
   const Layer& layer = graph.layers[index];
-  if (KindOf(layer.op) != LayerKind::kCompute) return {0, 0, 0};
+  const bool pads = TraitsOf(layer).view == ViewRule::kFolds;
+  if (pads && MayBeTaken(graph, needs, layer.outputs[0])) return {0, 0, 0};
   return BoundOfParts(graph, hardware, layer, PartsMade(graph, needs, layer.outputs[0]),
                       prices);
 }

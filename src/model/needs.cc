@@ -12,6 +12,7 @@ enum : uint8_t {
   kHostReads = 2,  // the host reads all of it, in DRAM
   kHostMade = 4,   // the host writes at least a part of it
   kLeaves = 8,     // its elements are elements of one of the graph's outputs too
+  kTaken = 16,     // a layer that reads it may take over a PAD in front of it
 };
 
 constexpr Progression kNothing = {0, 1, 0};
@@ -451,6 +452,7 @@ Status NeedOfLayer(const Graph& graph, const Layer& layer, Needs* needs) {
     case LayerKind::kCompute:
       break;
   }
+  if (TraitsOf(layer).takes_pads) needs->flags[layer.inputs[0]] |= kTaken;
   const Parts parts = PartsMade(graph, *needs, layer.outputs[0]);
   for (size_t i = 0; i < layer.inputs.size(); ++i) {
     if (layer.inputs[i] == kNone) continue;
@@ -466,6 +468,11 @@ Status NeedOfLayer(const Graph& graph, const Layer& layer, Needs* needs) {
 
 bool IsHostMade(const Needs& needs, uint32_t tensor) {
   return (needs.flags[tensor] & kHostMade) != 0;
+}
+
+bool MayBeTaken(const Graph& graph, const Needs& needs, uint32_t tensor) {
+  return (needs.flags[tensor] & (kTaken | kHostReads)) == kTaken &&
+         !IsOutputOrState(graph.tensors[tensor]);
 }
 
 uint32_t GroupsOfReshape(const int32_t* in, const int32_t* out, AxisGroup* groups) {

@@ -77,6 +77,9 @@ Lattice NeededOfInput(const Graph& graph, const Layer& layer, size_t input,
 // Whether the host writes a part of the tensor.
 bool IsHostMade(const Needs& needs, uint32_t tensor);
 
+// Whether nobody may have to make what a PAD makes, because a convolution takes over its pads.
+bool MayBeTaken(const Graph& graph, const Needs& needs, uint32_t tensor);
+
 // Axes [in_begin, in_end) of a reshape's input and [out_begin, out_end) of its output
 // that have the same number of elements. Groups are listed from the innermost axes on;
 // at most 8.

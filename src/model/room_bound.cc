@@ -266,7 +266,10 @@ class Rooms {
       // Tiles of a weight gradient have all taps: a part of it is not followed.
       const Tensor& out = graph_.tensors[before.outputs[0]];
       const bool whole = made.elements() == WholeLattice(out).elements();
-      const bool follows = whole || TraitsOf(before).sum != SumRule::kErrorRows;
+      const bool taken = TraitsOf(before).view == ViewRule::kFolds &&
+                         MayBeTaken(graph_, needs_, before.outputs[0]);
+      const bool follows =
+          !taken && (whole || TraitsOf(before).sum != SumRule::kErrorRows);
       if (kind == LayerKind::kCompute && follows) cycles += CyclesOf(l, made);
       NeedInputs(before, made);
     }

@@ -55,6 +55,18 @@ void HandOn(const Graph& graph, Span<sluice_layer_cost_t> rows) {
   }
 }
 
+// A tensor that several layers read may be moved for another one than the first. So the bytes that
+// a row must have beyond those that it moves go to rows that move more than they must.
+void MoveOn(Span<sluice_layer_cost_t> rows) {
+  uint64_t rest = 0;
+  for (size_t i = 0; i < 2 * rows.size(); ++i) {
+    sluice_layer_cost_t* row = &rows[i % rows.size()];
+    rest += row->bound_dram_bytes;
+    row->bound_dram_bytes = Min(rest, row->dram_read_bytes + row->dram_write_bytes);
+    rest -= row->bound_dram_bytes;
+  }
+}
+
 sluice_layer_cost_t RowOf(uint32_t index, const LayerCounts& c, const Hardware& h) {
   sluice_layer_cost_t row = {};
   row.struct_size = sizeof row;
@@ -142,6 +154,7 @@ Status CostLayers(const PlanOfLayers& call, Arena* scratch,
     rows[l].bound_dram_bytes = static_cast<uint64_t>(least.read + least.written);
   }
   HandOn(fitted, rows);
+  MoveOn(rows);
   AddTiles(call, counts, rows);
   return Status::kOk;
 }

@@ -203,10 +203,9 @@ double BytesOf(const Tensor& tensor, const Needed& needed) {
 LeastOfLayer OfLayer(const Judge& judge, const NeededOfAll& of_all,
                      const Layer& layer) {
   if (!HasTiles(judge, layer)) return {};
-  // A PAD may be folded into the convolution that reads it.
-  if (DeedOf(layer) == Deed::kPad) return {};
   const Graph& graph = judge.graph;
   const uint32_t out = layer.outputs[0];
+  if (DeedOf(layer) == Deed::kPad && of_all.MayBeTaken(graph, out)) return {};
   const Needed made = of_all.Made(graph, out);
   if (made.elements() == 0) return {};
   Reads reads;
@@ -257,6 +256,7 @@ void FindUses(const Judge& judge, const Users& users) {
         if (graph.tensors[out].kind == TensorKind::kOutput) uses[t] |= kGoesOut;
       }
       if (!named) uses[t] |= kLoaded;
+      if (i == 0 && Has(layer, kTakesPads)) uses[t] |= kTaken;
     }
   }
   for (const Layer& layer : graph.layers) {

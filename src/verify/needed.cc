@@ -13,6 +13,14 @@ namespace {
 
 constexpr Places kNowhere = {0, 1, 0};
 
+bool Leaves(const Tensor& t) {
+  return t.kind == TensorKind::kOutput || t.kind == TensorKind::kState;
+}
+
+bool IsMadeWhole(const Graph& graph, const NeededOfAll& of_all, uint32_t tensor) {
+  return Leaves(graph.tensors[tensor]) || (of_all.uses[tensor] & kHostReads) != 0;
+}
+
 int64_t Count(const Needed& n) {
   return int64_t{n.at[0].count} * n.at[1].count * n.at[2].count * n.at[3].count;
 }
@@ -224,10 +232,12 @@ void FindReads(const Graph& graph, const Layer& layer, const Needed& made,
 }
 
 Needed NeededOfAll::Made(const Graph& graph, uint32_t tensor) const {
-  const TensorKind kind = graph.tensors[tensor].kind;
-  const bool whole = kind == TensorKind::kOutput || kind == TensorKind::kState ||
-                     (uses[tensor] & kHostReads) != 0;
-  return whole ? AllOf(graph.tensors[tensor]) : on_chip[tensor];
+  return IsMadeWhole(graph, *this, tensor) ? AllOf(graph.tensors[tensor])
+                                           : on_chip[tensor];
+}
+
+bool NeededOfAll::MayBeTaken(const Graph& graph, uint32_t tensor) const {
+  return (uses[tensor] & kTaken) != 0 && !IsMadeWhole(graph, *this, tensor);
 }
 
 Status FindNeeded(const Judge& judge, Span<const uint8_t> uses, Span<Needed>* on_chip) {
@@ -242,10 +252,8 @@ Status FindNeeded(const Judge& judge, Span<const uint8_t> uses, Span<Needed>* on
       continue;
     }
     const uint32_t out = layer.outputs[0];
-    const TensorKind kind = graph.tensors[out].kind;
-    const bool leaves = kind == TensorKind::kOutput || kind == TensorKind::kState;
-    const Needed made =
-        work == Work::kView && !leaves ? (*on_chip)[out] : of_all.Made(graph, out);
+    const bool within = work == Work::kView && !Leaves(graph.tensors[out]);
+    const Needed made = within ? (*on_chip)[out] : of_all.Made(graph, out);
     if (made.elements() == 0) continue;
     if (work == Work::kGather || work == Work::kAppend) {
       const uint32_t rows = layer.inputs[1];

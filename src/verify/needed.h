@@ -61,6 +61,8 @@ struct NeededOfAll {
   Span<const uint8_t> uses;    // by tensor
 
   Needed Made(const Graph& graph, uint32_t tensor) const;
+  // Whether nobody may have to make what a PAD makes.
+  bool MayBeTaken(const Graph& graph, uint32_t tensor) const;
 };
 Status FindNeeded(const Judge& judge, Span<const uint8_t> uses, Span<Needed>* on_chip);
 

@@ -344,7 +344,7 @@ double Room::CyclesOf(uint32_t end) {
     const double most = of_.layers[l].cycles;  // of all that the layer makes
     if (IsWhole(made, graph.tensors[t])) {
       cycles += most;
-    } else if (work == Work::kTiles && DeedOf(layer) != Deed::kPad) {
+    } else if (work == Work::kTiles) {
       cycles += Min(CyclesOfBox(judge_, layer, made.of), most);
     }
     AddNeeds(layer, made);

@@ -319,6 +319,7 @@ void Pool(const Query& q) {
 void Pad(const Query& q) {
   const Tensor* in = q.Input(0);
   if (in == nullptr) return q.Wrong("the layer lacks an input");
+  q.out->work = q.Outputs();
   Need* need = AddNeed(q, 0, q.tile.input0, "input0");
   for (int a = 0; a < kAxes; ++a) {
     const int64_t before = q.layer.attribute(static_cast<size_t>(a));
@@ -333,7 +334,6 @@ void Pad(const Query& q) {
       SetAxis(need, a, begin, end);
     }
   }
-  q.out->work = q.Outputs();
 }
 
 void Elements(const Query& q, size_t inputs) {
