@@ -122,16 +122,21 @@ void AddPart(Parts* parts, Lattice lattice) {
   }
 }
 
+Status AddAt(uint32_t* index, const Lattice& lattice, Needs* needs) {
+  if (*index == 0) {
+    SLUICE_TRY(needs->parts.Push(Parts{}));
+    *index = static_cast<uint32_t>(needs->parts.size());
+  }
+  AddPart(&needs->parts[*index - 1], lattice);
+  return Status::kOk;
+}
+
 Status Add(const Graph& graph, uint32_t t, const Lattice& lattice, Needs* needs) {
   if ((needs->flags[t] & kWhole) != 0 || lattice.elements() == 0) return Status::kOk;
   const Lattice whole = WholeLattice(graph.tensors[t]);
   if (!Contains(lattice, whole)) {
-    if (needs->index[t] == 0) {
-      SLUICE_TRY(needs->parts.Push(Parts{}));
-      needs->index[t] = static_cast<uint32_t>(needs->parts.size());
-    }
-    Parts* parts = &needs->parts[needs->index[t] - 1];
-    AddPart(parts, lattice);
+    SLUICE_TRY(AddAt(&needs->index[t], lattice, needs));
+    const Parts* parts = &needs->parts[needs->index[t] - 1];
     if (parts->count != 1 || !Contains(parts->lattice[0], whole)) return Status::kOk;
   }
   needs->flags[t] |= kWhole;
@@ -398,12 +403,28 @@ bool IsOutputOrState(const Tensor& t) {
 Status NeedOfHost(const Graph& graph, const Layer& layer, Needs* needs) {
   bool wanted = false;
   for (const uint32_t t : layer.outputs) {
-    wanted = wanted || PartsMade(graph, *needs, t).count != 0;
+    wanted = wanted || PartsMade(graph, *needs, t).count != 0 || needs->host[t] != 0;
   }
   for (const uint32_t t : layer.inputs) {
     if (wanted && t != kNone) needs->flags[t] |= kHostReads;
   }
   return Status::kOk;
+}
+
+// The host reads these elements of a view of the tensor. Tiles that make them make them on chip.
+Status AddHost(const Graph& graph, uint32_t t, const Lattice& lattice, Needs* needs) {
+  const uint32_t producer = graph.tensors[t].producer;
+  if (producer == kNone || lattice.elements() == 0) return Status::kOk;
+  if (KindOf(graph.layers[producer].op) == LayerKind::kCompute) {
+    SLUICE_TRY(Add(graph, t, lattice, needs));
+  }
+  return AddAt(&needs->host[t], lattice, needs);
+}
+
+// What the host reads of a view.
+Parts PartsOfHost(const Graph& graph, const Needs& needs, uint32_t t) {
+  if ((needs.flags[t] & kHostReads) != 0) return PartsMade(graph, needs, t);
+  return needs.host[t] == 0 ? Parts{} : needs.parts[needs.host[t] - 1];
 }
 
 // A copy may be a view. So bytes that only the host reads from its output need no
@@ -419,8 +440,12 @@ Status NeedOfCopy(const Graph& graph, const Layer& layer, Needs* needs) {
       SLUICE_TRY(Add(graph, layer.inputs[i],
                      NeededOfInput(graph, layer, i, parts.lattice[p]), needs));
     }
-    if (all && (needs->flags[out] & kHostReads) != 0) {
-      needs->flags[layer.inputs[i]] |= kHostReads;
+    const Parts host = PartsOfHost(graph, *needs, out);
+    const bool flagged = all && (needs->flags[out] & kHostReads) != 0;
+    if (flagged) needs->flags[layer.inputs[i]] |= kHostReads;
+    for (uint32_t p = 0; p < host.count && !flagged; ++p) {
+      SLUICE_TRY(AddHost(graph, layer.inputs[i],
+                         NeededOfInput(graph, layer, i, host.lattice[p]), needs));
     }
     const bool leaves = graph.tensors[out].kind == TensorKind::kOutput ||
                         (needs->flags[out] & kLeaves) != 0;
@@ -582,6 +607,7 @@ Lattice NeededOfInput(const Graph& graph, const Layer& layer, size_t input,
 Status FindNeeds(const Graph& graph, Arena* arena, Needs* needs) {
   SLUICE_TRY(arena->Allocate(graph.tensors.size(), &needs->flags));
   SLUICE_TRY(arena->Allocate(graph.tensors.size(), &needs->index));
+  SLUICE_TRY(arena->Allocate(graph.tensors.size(), &needs->host));
   for (size_t l = graph.layers.size(); l-- > 0;) {
     if (l % 64 == 63 && arena->memory()->Stop()) return Status::kStopped;
     SLUICE_TRY(NeedOfLayer(graph, graph.layers[l], needs));
@@ -622,13 +648,17 @@ int64_t LoadedBytes(const Graph& graph, const Needs& needs, uint32_t t) {
   return state ? Max<int64_t>(bytes - AppendedBytes(graph, t), 0) : bytes;
 }
 
-// A tensor that tiles make and the host reads is stored to DRAM. If it is a view of an
+// What tiles make of a tensor and the host reads is stored to DRAM. If it is a view of an
 // output, it is counted there.
-bool IsStored(const Graph& graph, const Needs& needs, const Layer& maker, uint32_t t) {
-  if (graph.tensors[t].kind == TensorKind::kOutput) return !IsHostMade(needs, t);
-  return graph.tensors[t].kind == TensorKind::kIntermediate &&
-         KindOf(maker.op) == LayerKind::kCompute &&
-         (needs.flags[t] & (kHostReads | kLeaves)) == kHostReads;
+int64_t StoredBytes(const Graph& graph, const Needs& needs, const Layer& maker,
+                    uint32_t t) {
+  const Tensor& made = graph.tensors[t];
+  if (made.kind == TensorKind::kOutput) return IsHostMade(needs, t) ? 0 : made.bytes;
+  const bool counted = made.kind == TensorKind::kIntermediate &&
+                       KindOf(maker.op) == LayerKind::kCompute &&
+                       (needs.flags[t] & kLeaves) == 0;
+  const int64_t elements = PartsOfHost(graph, needs, t).elements();
+  return counted ? elements * made.element_bytes : 0;
 }
 
 }  // namespace
@@ -650,7 +680,7 @@ Traffic TrafficOfLayer(const Graph& graph, const Needs& needs, const Layer& laye
   }
   for (const uint32_t t : layer.outputs) {
     const Tensor& made = graph.tensors[t];
-    if (IsStored(graph, needs, layer, t)) traffic.written += made.bytes;
+    traffic.written += StoredBytes(graph, needs, layer, t);
     // Rows of a gather's table come by indexed loads, each into its place of the output.
     if (kind != LayerKind::kGather) continue;
     traffic.read += PartsMade(graph, needs, t).elements() * int64_t{made.element_bytes};

@@ -11,7 +11,7 @@
 // Output   per tensor: all of it, or a few disjoint lattices of its elements; DRAM
 //          bytes.
 // Errors   kOutOfMemory.
-// Cost     linear in layers and edges; scratch 5 bytes per tensor, 200 for one of which
+// Cost     linear in layers and edges; scratch 9 bytes per tensor, 200 for one of which
 //          only a part is needed.
 // Source   own; stream.h and ops.h for what a tile reads.
 #ifndef SLUICE_MODEL_NEEDS_H_
@@ -58,6 +58,7 @@ struct Needs {
 
   Span<uint8_t> flags;   // by tensor
   Span<uint32_t> index;  // by tensor: of `parts` + 1; 0 = none
+  Span<uint32_t> host;   // the same of what the host reads of it through slices
   Vector<Parts> parts;
 };
 

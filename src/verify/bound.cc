@@ -243,7 +243,6 @@ void FindUses(const Judge& judge, const Users& users) {
           !host && (work == Work::kGather || work == Work::kAppend) && i == 0;
       if (!named) users.first[t] = static_cast<uint32_t>(l);
       if (host) {
-        uses[t] |= kHostReads;
         // A PAD that the engines lack may still be part of a convolution, which then
         // loads the PAD's input. If the host runs it, its output is loaded, which is no
         // smaller.
@@ -252,7 +251,7 @@ void FindUses(const Judge& judge, const Users& users) {
       }
       if (work == Work::kView) {
         const uint32_t out = layer.outputs[0];
-        uses[t] |= uses[out] & (kHostReads | kGoesOut);
+        uses[t] |= uses[out] & kGoesOut;
         if (graph.tensors[out].kind == TensorKind::kOutput) uses[t] |= kGoesOut;
       }
       if (!named) uses[t] |= kLoaded;
@@ -293,12 +292,14 @@ void FindMoved(const Judge& judge, const Users& users, const NeededOfAll& of_all
         tensor.kind == TensorKind::kIntermediate) {
       if (tensor.producer == kNone) continue;
       const bool view = WorkOf(graph.layers[tensor.producer]) == Work::kView;
-      const bool by_host = (uses[t] & kHostReads) != 0 && !view;
+      if ((uses[t] & kHostMakes) != 0) continue;
+      const bool goes_out = tensor.kind == TensorKind::kOutput;
       // The copy that goes out may be this tensor's only place.
-      const bool counted = (uses[t] & kGoesOut) != 0;
-      const bool stored = tensor.kind == TensorKind::kOutput || (by_host && !counted);
-      if (stored && (uses[t] & kHostMakes) == 0)
-        layers[tensor.producer].stored += bytes;
+      const bool counted = view || (uses[t] & kGoesOut) != 0;
+      if (goes_out || !counted) {
+        layers[tensor.producer].stored +=
+            goes_out ? bytes : BytesOf(tensor, of_all.host[t]);
+      }
     } else if ((uses[t] & kLoaded) != 0) {
       LeastOfLayer* reader = &layers[first[t]];
       double loaded = BytesOf(tensor, of_all.on_chip[t]);
@@ -467,9 +468,8 @@ Status FindLeastCosts(const Judge& judge, const VerifiedCounts& counts,
   SLUICE_TRY(judge.arena->Allocate(tensors, &users.uses));
   SLUICE_TRY(judge.arena->Allocate(tensors, &users.first));
   FindUses(judge, users);
-  Span<Needed> on_chip;
-  SLUICE_TRY(FindNeeded(judge, users.uses, &on_chip));
-  const NeededOfAll of_all = {on_chip, users.uses};
+  NeededOfAll of_all;
+  SLUICE_TRY(FindNeeded(judge, users.uses, &of_all));
   LeastOfLayer all;
   for (size_t l = 0; l < layers.size(); ++l) {
     layers[l] = OfLayer(judge, of_all, judge.graph.layers[l]);

@@ -17,10 +17,6 @@ bool Leaves(const Tensor& t) {
   return t.kind == TensorKind::kOutput || t.kind == TensorKind::kState;
 }
 
-bool IsMadeWhole(const Graph& graph, const NeededOfAll& of_all, uint32_t tensor) {
-  return Leaves(graph.tensors[tensor]) || (of_all.uses[tensor] & kHostReads) != 0;
-}
-
 int64_t Count(const Needed& n) {
   return int64_t{n.at[0].count} * n.at[1].count * n.at[2].count * n.at[3].count;
 }
@@ -85,7 +81,8 @@ void Reshaped(const int32_t* from, const int32_t* to, const Needed& part,
 }
 
 void AddView(const Graph& graph, const Layer& layer, const Needed& made,
-             Span<Needed> on_chip) {
+             Span<Needed> to) {
+  if (made.elements() == 0) return;
   const Tensor& out = graph.tensors[layer.outputs[0]];
   int64_t before = 0;  // of a concatenation: extents of the inputs in front
   for (const uint32_t t : layer.inputs) {
@@ -104,7 +101,7 @@ void AddView(const Graph& graph, const Layer& layer, const Needed& made,
       need.at[axis] = Within(at.first, at.step, before, end);
       before += in.extent[axis];
     }
-    Add(need, &on_chip[t]);
+    Add(need, &to[t]);
   }
 }
 
@@ -232,39 +229,49 @@ void FindReads(const Graph& graph, const Layer& layer, const Needed& made,
 }
 
 Needed NeededOfAll::Made(const Graph& graph, uint32_t tensor) const {
-  return IsMadeWhole(graph, *this, tensor) ? AllOf(graph.tensors[tensor])
-                                           : on_chip[tensor];
+  if (Leaves(graph.tensors[tensor])) return AllOf(graph.tensors[tensor]);
+  Needed made = on_chip[tensor];
+  Add(host[tensor], &made);
+  return made;
 }
 
 bool NeededOfAll::MayBeTaken(const Graph& graph, uint32_t tensor) const {
-  return (uses[tensor] & kTaken) != 0 && !IsMadeWhole(graph, *this, tensor);
+  return (uses[tensor] & kTaken) != 0 && host[tensor].most == 0 &&
+         !Leaves(graph.tensors[tensor]);
 }
 
-Status FindNeeded(const Judge& judge, Span<const uint8_t> uses, Span<Needed>* on_chip) {
+Status FindNeeded(const Judge& judge, Span<const uint8_t> uses, NeededOfAll* of_all) {
   const Graph& graph = judge.graph;
-  SLUICE_TRY(judge.arena->Allocate(graph.tensors.size(), on_chip));
-  const NeededOfAll of_all = {*on_chip, uses};
+  of_all->uses = uses;
+  const auto& [on_chip, host, ignored] = *of_all;
+  SLUICE_TRY(judge.arena->Allocate(graph.tensors.size(), &of_all->on_chip));
+  SLUICE_TRY(judge.arena->Allocate(graph.tensors.size(), &of_all->host));
   for (size_t l = graph.layers.size(); l-- > 0;) {
     const Layer& layer = graph.layers[l];
     const Work work = WorkOf(layer);
-    // A PAD that the engines lack may be part of a convolution.
-    if (work == Work::kHost || (!IsAble(judge, layer) && DeedOf(layer) != Deed::kPad)) {
-      continue;
+    if (work == Work::kHost || !IsAble(judge, layer)) {
+      for (const uint32_t t : layer.inputs) {
+        if (t != kNone) Add(AllOf(graph.tensors[t]), &host[t]);
+      }
+      // A PAD that the engines lack may be part of a convolution.
+      if (DeedOf(layer) != Deed::kPad) continue;
     }
     const uint32_t out = layer.outputs[0];
-    const bool within = work == Work::kView && !Leaves(graph.tensors[out]);
-    const Needed made = within ? (*on_chip)[out] : of_all.Made(graph, out);
+    const bool view = work == Work::kView;
+    const bool within = view && !Leaves(graph.tensors[out]);
+    const Needed made = within ? on_chip[out] : of_all->Made(graph, out);
+    if (view) AddView(graph, layer, host[out], host);
     if (made.elements() == 0) continue;
     if (work == Work::kGather || work == Work::kAppend) {
       const uint32_t rows = layer.inputs[1];
-      Add(AllOf(graph.tensors[rows]), &(*on_chip)[rows]);
-    } else if (work == Work::kView) {
-      AddView(graph, layer, made, *on_chip);
+      Add(AllOf(graph.tensors[rows]), &on_chip[rows]);
+    } else if (view) {
+      AddView(graph, layer, made, on_chip);
     } else {
       Reads reads;
       FindReads(graph, layer, made, &reads);
       for (uint32_t i = 0; i < reads.tile.count; ++i) {
-        Add(reads.input[i], &(*on_chip)[reads.tile.need[i].tensor]);
+        Add(reads.input[i], &on_chip[reads.tile.need[i].tensor]);
       }
     }
   }

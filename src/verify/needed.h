@@ -8,9 +8,9 @@
 // resizes, gradients, reshapes), the lattice has elements that nobody reads.
 //
 // Input    the judge's graph and machine; who uses each tensor (bound.h).
-// Output   per tensor, what must lie on chip at some time.
+// Output   per tensor, what must lie on chip at some time, and what the host reads.
 // Errors   kOutOfMemory.
-// Cost     layers; 56 bytes per tensor.
+// Cost     layers; 112 bytes per tensor.
 // Source   ops.h, stream.h; shares no code with model/needs.
 #ifndef SLUICE_VERIFY_NEEDED_H_
 #define SLUICE_VERIFY_NEEDED_H_
@@ -55,16 +55,17 @@ struct Reads {
 void FindReads(const Graph& graph, const Layer& layer, const Needed& made,
                Reads* reads);
 
-// What somebody makes of a tensor: all that is on chip, and all of what leaves or the host reads.
+// What somebody makes of a tensor: what is on chip, what the host reads, all of what leaves.
 struct NeededOfAll {
-  Span<const Needed> on_chip;  // by tensor
-  Span<const uint8_t> uses;    // by tensor
+  Span<Needed> on_chip;      // by tensor
+  Span<Needed> host;         // by tensor; also through views
+  Span<const uint8_t> uses;  // by tensor
 
   Needed Made(const Graph& graph, uint32_t tensor) const;
   // Whether nobody may have to make what a PAD makes.
   bool MayBeTaken(const Graph& graph, uint32_t tensor) const;
 };
-Status FindNeeded(const Judge& judge, Span<const uint8_t> uses, Span<Needed>* on_chip);
+Status FindNeeded(const Judge& judge, Span<const uint8_t> uses, NeededOfAll* of_all);
 
 }  // namespace judge
 }  // namespace sluice

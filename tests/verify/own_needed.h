@@ -23,10 +23,8 @@ struct OwnNeeded {
         if (t != sluice::kNone) uses[t] = sluice::judge::kLoaded;
       }
     }
-    sluice::Span<sluice::judge::Needed> needed;
-    REQUIRE(FindNeeded(judge, {uses.data(), uses.size()}, &needed) ==
+    REQUIRE(FindNeeded(judge, {uses.data(), uses.size()}, &of_all) ==
             sluice::Status::kOk);
-    of_all = {needed, {uses.data(), uses.size()}};
   }
 
   std::vector<uint8_t> uses;
