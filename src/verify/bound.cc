@@ -396,18 +396,13 @@ double NodesOf(const Hardware& h) {
 double CyclesOfBox(const Judge& judge, const Layer& layer, const int32_t* extent) {
   TileNeeds needs;
   NeedsOfBox(judge.graph, layer, extent, false, &needs);
-  double read = 0, written = judge.graph.tensors[layer.outputs[0]].element_bytes;
-  for (uint32_t i = 0; i < needs.count; ++i) {
-    double bytes = judge.graph.tensors[needs.need[i].tensor].element_bytes;
-    for (const int64_t along : needs.need[i].extent)
-      bytes *= static_cast<double>(along);
-    read += bytes;
-  }
+  double written = judge.graph.tensors[layer.outputs[0]].element_bytes;
   int64_t along[kAxes];
   for (int a = 0; a < kAxes; ++a) {
     along[a] = extent[a];
     written *= extent[a];
   }
+  const double read = PricedBytes(judge.graph, layer, needs, along);
   return OfTiles(judge, layer, {along, needs, read, written, read}).cycles;
 }
 

@@ -148,7 +148,52 @@ Places Along(const Graph& graph, const Layer& layer, int axis, const Places& mad
   return Under(s, made, begin, end);
 }
 
+// Rows (axis 1) or columns (2) of input `i` that the price of a tile counts for so many of its
+// output, wherever the tile lies: pads under a window count as read.
+int64_t PricedAlong(const Graph& graph, const Layer& layer, const Need& need,
+                    uint32_t i, int axis, int64_t out) {
+  const Deed deed = DeedOf(layer);
+  const int64_t in = graph.tensors[need.tensor].extent[axis];
+  const auto under = [](const Slide& s, int64_t windows) {
+    return Min((windows - 1) * s.stride + (s.filter - 1) * s.apart + 1,
+               windows * s.filter);
+  };
+  if (deed == Deed::kPoolGradient) {
+    const Slide s = SlideOf(graph, layer, axis);
+    const int64_t errors = Min<int64_t>((out + s.filter - 2) / s.stride + 1,
+                                        graph.tensors[layer.inputs[0]].extent[axis]);
+    return i == 0 ? errors : Min(under(s, errors), in);
+  }
+  if (i != 0) return need.extent[axis];
+  if (HasWindows(layer)) return Min(under(SlideOf(graph, layer, axis), out), in);
+  if (deed == Deed::kScatter) {
+    const Slide s = SlideOf(graph, layer, axis);
+    return Min((out + s.filter - 2) / s.stride + 1, in);
+  }
+  if (deed == Deed::kResize) {
+    const int64_t whole = graph.tensors[layer.outputs[0]].extent[axis];
+    return Min(CeilDivide(out * in, whole) + 1, Min(in, 2 * out));
+  }
+  return deed == Deed::kPad ? Min(out, in) : need.extent[axis];
+}
+
 }  // namespace
+
+double PricedBytes(const Graph& graph, const Layer& layer, const TileNeeds& tile,
+                   const int64_t* extent) {
+  double all = 0;
+  for (uint32_t i = 0; i < tile.count; ++i) {
+    const Need& need = tile.need[i];
+    double bytes = graph.tensors[need.tensor].element_bytes;
+    for (int a = 0; a < kAxes; ++a) {
+      const bool image = a == 1 || a == 2;
+      bytes *= static_cast<double>(
+          image ? PricedAlong(graph, layer, need, i, a, extent[a]) : need.extent[a]);
+    }
+    all += bytes;
+  }
+  return all;
+}
 
 int64_t Needed::elements() const { return Min(Count(*this), most); }
 
@@ -161,7 +206,7 @@ Needed AllOf(const Tensor& tensor) {
 
 Slide SlideOf(const Graph& graph, const Layer& layer, int axis) {
   const size_t a = static_cast<size_t>(axis) - 1;
-  const bool pool = DeedOf(layer) == Deed::kPool;
+  const bool pool = RuleOf(layer).windows == Windows::kPool;
   const auto attribute = [&](size_t of_pool, size_t of_filters) {
     return Max<int64_t>(layer.attribute((pool ? of_pool : of_filters) + a), 1);
   };
@@ -196,35 +241,23 @@ void FindReads(const Graph& graph, const Layer& layer, const Needed& made,
     NeedsOfLayer(graph, layer, &reads->tile);
     for (int a = 0; a < kAxes; ++a) reads->extent[a] = out.extent[a];
   }
-  reads->priced = 0;
+  reads->priced = PricedBytes(graph, layer, reads->tile, reads->extent);
   for (uint32_t i = 0; i < reads->tile.count; ++i) {
-    const Tensor& tensor = graph.tensors[reads->tile.need[i].tensor];
     Needed* input = &reads->input[i];
-    *input = AllOf(tensor);
-    double priced = tensor.element_bytes;
-    if (followed) input->most = 1;
+    *input = AllOf(graph.tensors[reads->tile.need[i].tensor]);
+    if (!followed) continue;
+    input->most = 1;
     for (int a = 0; a < kAxes; ++a) {
-      const bool image = a == 1 || a == 2;
-      int64_t places = tensor.extent[a], read = places;
-      if (followed) {
-        const bool placed = image && (i == 0 || HasTwoAlike(layer));
-        input->at[a] = placed ? Along(graph, layer, a, made.at[a], hull.need[i])
-                              : Row(hull.need[i], a);
-        places = input->at[a].count;
-        if (!image || !Has(layer, kVaries)) read = places;
-        if (placed && HasWindows(layer)) {
-          const Slide s = SlideOf(graph, layer, a);
-          const int64_t count = made.at[a].count, taps = count * s.filter;
-          // Windows that lie apart read no more than their taps.
-          places = Min(places, taps);
-          const int64_t under = (count - 1) * s.stride + (s.filter - 1) * s.apart + 1;
-          read = Min(int64_t{tensor.extent[a]}, Min(under, taps));
-        }
-        input->most *= places;
+      const bool placed = (a == 1 || a == 2) && (i == 0 || HasTwoAlike(layer));
+      input->at[a] = placed ? Along(graph, layer, a, made.at[a], hull.need[i])
+                            : Row(hull.need[i], a);
+      int64_t places = input->at[a].count;
+      if (placed && HasWindows(layer)) {
+        // Windows that lie apart read no more than their taps.
+        places = Min(places, made.at[a].count * SlideOf(graph, layer, a).filter);
       }
-      priced *= static_cast<double>(read);
+      input->most *= places;
     }
-    reads->priced += priced;
   }
 }
 

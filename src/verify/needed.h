@@ -48,10 +48,11 @@ struct Reads {
   TileNeeds tile;         // of the part's elements in one piece
   Needed input[5];        // by need of the tile
   int64_t extent[kAxes];  // of the tile
-  // Bytes that tiles' prices may count: also pads under windows, and all rows and columns where
-  // boxes of one size read images of several sizes.
-  double priced;
+  double priced;          // bytes, as below
 };
+// Bytes of its inputs that the price of a tile counts, by the extents of its output.
+double PricedBytes(const Graph& graph, const Layer& layer, const TileNeeds& tile,
+                   const int64_t* extent);
 void FindReads(const Graph& graph, const Layer& layer, const Needed& made,
                Reads* reads);
 
