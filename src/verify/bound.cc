@@ -137,17 +137,12 @@ LeastOfLayer OnCores(const Hardware& h, const Shape& s) {
   return costs;
 }
 
-// Tiles that make as many elements of a layer's output as one box.
-struct Tiles {
-  const int64_t* extent;
-  const TileNeeds& needs;
-  double read, written;  // bytes
-  double priced;         // bytes read that count for their cycles
-};
-
-LeastOfLayer OfTiles(const Judge& judge, const Layer& layer, const Tiles& tiles) {
+// Tiles that make as many elements of a layer's output as one box and read so many bytes.
+LeastOfLayer OfTiles(const Judge& judge, const Layer& layer, const int64_t* extent,
+                     const TileNeeds& needs, double read) {
   const Hardware& h = judge.hardware;
-  const auto& [extent, needs, read, written, priced] = tiles;
+  double written = judge.graph.tensors[layer.outputs[0]].element_bytes;
+  for (int a = 0; a < kAxes; ++a) written *= static_cast<double>(extent[a]);
   const double work = static_cast<double>(needs.work);
   LeastOfLayer costs;
   costs.cycles = Up(work, static_cast<double>(needs.macs ? h.macs_per_cycle
@@ -156,9 +151,9 @@ LeastOfLayer OfTiles(const Judge& judge, const Layer& layer, const Tiles& tiles)
   costs.macs = needs.macs ? work : 0;
   const Rational rate = h.scratchpad().bandwidth;
   if (rate.numerator != 0) {
-    costs.cycles =
-        Max(costs.cycles, Up((priced + written) * static_cast<double>(rate.denominator),
-                             static_cast<double>(rate.numerator)));
+    const double moved = PricedBytes(judge.graph, layer, needs, extent) + written;
+    costs.cycles = Max(costs.cycles, Up(moved * static_cast<double>(rate.denominator),
+                                        static_cast<double>(rate.numerator)));
   }
   const Deed deed = DeedOf(layer);
   if (h.cores.rows > 0) {
@@ -215,9 +210,7 @@ LeastOfLayer OfLayer(const Judge& judge, const NeededOfAll& of_all,
     const Tensor& tensor = graph.tensors[reads.tile.need[i].tensor];
     read += static_cast<double>(reads.input[i].elements()) * tensor.element_bytes;
   }
-  double written = graph.tensors[out].element_bytes;
-  for (const int64_t along : reads.extent) written *= static_cast<double>(along);
-  return OfTiles(judge, layer, {reads.extent, reads.tile, read, written, reads.priced});
+  return OfTiles(judge, layer, reads.extent, reads.tile, read);
 }
 
 // Who uses a tensor, and the first layer that reads all of it.
@@ -242,19 +235,11 @@ void FindUses(const Judge& judge, const Users& users) {
       const bool named =
           !host && (work == Work::kGather || work == Work::kAppend) && i == 0;
       if (!named) users.first[t] = static_cast<uint32_t>(l);
-      if (host) {
-        // A PAD that the engines lack may still be part of a convolution, which then
-        // loads the PAD's input. If the host runs it, its output is loaded, which is no
-        // smaller.
-        if (DeedOf(layer) == Deed::kPad) uses[t] |= uses[layer.outputs[0]] & kLoaded;
-        continue;
-      }
       if (work == Work::kView) {
         const uint32_t out = layer.outputs[0];
         uses[t] |= uses[out] & kGoesOut;
         if (graph.tensors[out].kind == TensorKind::kOutput) uses[t] |= kGoesOut;
       }
-      if (!named) uses[t] |= kLoaded;
       if (i == 0 && Has(layer, kTakesPads)) uses[t] |= kTaken;
     }
   }
@@ -300,7 +285,7 @@ void FindMoved(const Judge& judge, const Users& users, const NeededOfAll& of_all
         layers[tensor.producer].stored +=
             goes_out ? bytes : BytesOf(tensor, of_all.host[t]);
       }
-    } else if ((uses[t] & kLoaded) != 0) {
+    } else if (of_all.on_chip[t].most != 0) {
       LeastOfLayer* reader = &layers[first[t]];
       double loaded = BytesOf(tensor, of_all.on_chip[t]);
       if (tensor.kind == TensorKind::kState) {
@@ -396,14 +381,8 @@ double NodesOf(const Hardware& h) {
 double CyclesOfBox(const Judge& judge, const Layer& layer, const int32_t* extent) {
   TileNeeds needs;
   NeedsOfBox(judge.graph, layer, extent, false, &needs);
-  double written = judge.graph.tensors[layer.outputs[0]].element_bytes;
-  int64_t along[kAxes];
-  for (int a = 0; a < kAxes; ++a) {
-    along[a] = extent[a];
-    written *= extent[a];
-  }
-  const double read = PricedBytes(judge.graph, layer, needs, along);
-  return OfTiles(judge, layer, {along, needs, read, written, read}).cycles;
+  const int64_t tile[kAxes] = {extent[0], extent[1], extent[2], extent[3]};
+  return OfTiles(judge, layer, tile, needs, 0).cycles;
 }
 
 LeastTimes TimesOf(const Judge& judge, const LeastOfLayer& all, double hold) {

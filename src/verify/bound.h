@@ -37,7 +37,6 @@ struct LeastOfLayer {
 void Add(const LeastOfLayer& layer, LeastOfLayer* all);
 
 enum : uint8_t {  // who uses a tensor
-  kLoaded = 1,    // something on a chip reads it
   kHostMakes = 4,
   kGoesOut = 8,  // a copy of it is an output of the graph
   kTaken = 16,   // a convolution that reads it may take over a PAD in front of it

@@ -48,34 +48,14 @@ void Add(const Needed& more, Needed* to) {
   to->most = Min(to->most + elements, int64_t{1} << 60);
 }
 
-// Of a reshape: elements in a row of the axes that both sides have for them.
+// Of a reshape: axes that both sides have, and as many elements. Others are taken whole.
 void Reshaped(const int32_t* from, const int32_t* to, const Needed& part,
               Needed* need) {
   need->most = part.elements();
-  for (int f = kAxes, t = kAxes; f > 0 || t > 0;) {
-    const int f_end = f, t_end = t;
-    int64_t left = 1, right = 1, first = 0, last = 0;
-    do {
-      const bool more = f > 0 && (left <= right || t == 0);
-      if (more) {
-        const Places& at = part.at[--f];
-        first += left * at.first;
-        last += left * (at.first + at.length() - 1);
-        left *= from[f];
-      }
-      if (!more) right *= to[--t];
-    } while (left != right || (f == 0) != (t == 0));
-    if (f_end - f == 1 && t_end - t == 1) {
-      need->at[t] = part.at[f];
-      continue;
-    }
-    for (int a = t; a < t_end; ++a) {
-      right /= to[a];
-      const int64_t low = first / right, high = last / right;
-      need->at[a] = Within(low, 1, 0, high + 1);
-      // Rows of the inner axes are whole, unless all elements lie in one.
-      first = low == high ? first % right : 0;
-      last = low == high ? last % right : right - 1;
+  for (AxisGroup g; g.Next(from, to);) {
+    const bool alone = g.from_end - g.from == 1 && g.to_end - g.to == 1;
+    for (int a = g.to; a < g.to_end; ++a) {
+      need->at[a] = alone ? part.at[g.from] : Places{0, 1, to[a]};
     }
   }
 }
@@ -123,58 +103,23 @@ bool HasTwoAlike(const Layer& layer) {
 
 bool HasWindows(const Layer& layer) { return RuleOf(layer).reach == Reach::kWindows; }
 
-// Places of an image's rows or columns that windows over `out` read.
-Places Under(const Slide& s, const Places& out, int64_t begin, int64_t end) {
-  const int64_t steps = out.count > 1 ? out.step * s.stride : 0;
-  const int64_t step = Max<int64_t>(Gcd(steps, s.filter > 1 ? s.apart : 0), 1);
-  Places at = Within(out.first * s.stride - s.before, step, begin, end);
-  at.first += static_cast<int32_t>(begin);
-  return at;
-}
-
-// Of input 0 the rows or columns that are read to make those of a part.
+// The rows or columns that are read to make those of a part.
 Places Along(const Graph& graph, const Layer& layer, int axis, const Places& made,
              const Need& need) {
   const int64_t begin = need.origin[axis], end = begin + need.extent[axis];
-  Slide s = {1, 1, 1, 0, 0, 0};
+  int64_t first = begin, step = made.step;
   if (HasWindows(layer)) {
-    s = SlideOf(graph, layer, axis);
-  } else if (DeedOf(layer) == Deed::kPad) {
-    s.before = layer.attribute(static_cast<size_t>(axis));
+    const Slide s = SlideOf(graph, layer, axis);
+    first = made.first * s.stride - s.before;
+    step =
+        Gcd<int64_t>(made.count > 1 ? step * s.stride : 0, s.filter > 1 ? s.apart : 0);
   } else if (!StaysInPlace(layer) || begin != made.first ||
              end != made.first + made.length()) {
-    return Row(need, axis);
+    step = 1;
   }
-  return Under(s, made, begin, end);
-}
-
-// Rows (axis 1) or columns (2) of input `i` that the price of a tile counts for so many of its
-// output, wherever the tile lies: pads under a window count as read.
-int64_t PricedAlong(const Graph& graph, const Layer& layer, const Need& need,
-                    uint32_t i, int axis, int64_t out) {
-  const Deed deed = DeedOf(layer);
-  const int64_t in = graph.tensors[need.tensor].extent[axis];
-  const auto under = [](const Slide& s, int64_t windows) {
-    return Min((windows - 1) * s.stride + (s.filter - 1) * s.apart + 1,
-               windows * s.filter);
-  };
-  if (deed == Deed::kPoolGradient) {
-    const Slide s = SlideOf(graph, layer, axis);
-    const int64_t errors = Min<int64_t>((out + s.filter - 2) / s.stride + 1,
-                                        graph.tensors[layer.inputs[0]].extent[axis]);
-    return i == 0 ? errors : Min(under(s, errors), in);
-  }
-  if (i != 0) return need.extent[axis];
-  if (HasWindows(layer)) return Min(under(SlideOf(graph, layer, axis), out), in);
-  if (deed == Deed::kScatter) {
-    const Slide s = SlideOf(graph, layer, axis);
-    return Min((out + s.filter - 2) / s.stride + 1, in);
-  }
-  if (deed == Deed::kResize) {
-    const int64_t whole = graph.tensors[layer.outputs[0]].extent[axis];
-    return Min(CeilDivide(out * in, whole) + 1, Min(in, 2 * out));
-  }
-  return deed == Deed::kPad ? Min(out, in) : need.extent[axis];
+  Places at = Within(first, Max<int64_t>(step, 1), begin, end);
+  at.first += static_cast<int32_t>(begin);
+  return at;
 }
 
 }  // namespace
@@ -184,15 +129,37 @@ double PricedBytes(const Graph& graph, const Layer& layer, const TileNeeds& tile
   double all = 0;
   for (uint32_t i = 0; i < tile.count; ++i) {
     const Need& need = tile.need[i];
-    double bytes = graph.tensors[need.tensor].element_bytes;
+    const Tensor& in = graph.tensors[need.tensor];
+    double bytes = in.element_bytes;
     for (int a = 0; a < kAxes; ++a) {
-      const bool image = a == 1 || a == 2;
-      bytes *= static_cast<double>(
-          image ? PricedAlong(graph, layer, need, i, a, extent[a]) : need.extent[a]);
+      int64_t along = need.extent[a];
+      if (a == 1 || a == 2) {
+        if (Has(layer, kVaries)) along = in.extent[a];
+        if (i == 0 && HasWindows(layer)) {
+          const Slide s = SlideOf(graph, layer, a);
+          const int64_t reach =
+              (extent[a] - 1) * s.stride + (s.filter - 1) * s.apart + 1;
+          along = Min<int64_t>(Min(reach, extent[a] * s.filter), in.extent[a]);
+        }
+      }
+      bytes *= static_cast<double>(along);
     }
     all += bytes;
   }
   return all;
+}
+
+bool AxisGroup::Next(const int32_t* extents, const int32_t* others) {
+  from_end = from;
+  to_end = to;
+  if (from == 0 && to == 0) return false;
+  int64_t left = 1, right = 1;
+  do {
+    const bool more = from > 0 && (left <= right || to == 0);
+    if (more) left *= extents[--from];
+    if (!more) right *= others[--to];
+  } while (left != right || (from == 0) != (to == 0));
+  return true;
 }
 
 int64_t Needed::elements() const { return Min(Count(*this), most); }
@@ -236,12 +203,11 @@ void FindReads(const Graph& graph, const Layer& layer, const Needed& made,
   NeedsOfPart(graph, layer, origin, length, &hull);
   NeedsOfPart(graph, layer, origin, reads->extent, &reads->tile);
   const bool followed = hull.wrong == nullptr && reads->tile.wrong == nullptr;
+  // Else each input counts whole, as does the layer.
   if (!followed) {
-    // Each input counts whole, as does the layer.
-    NeedsOfLayer(graph, layer, &reads->tile);
     for (int a = 0; a < kAxes; ++a) reads->extent[a] = out.extent[a];
+    NeedsOfLayer(graph, layer, &reads->tile);
   }
-  reads->priced = PricedBytes(graph, layer, reads->tile, reads->extent);
   for (uint32_t i = 0; i < reads->tile.count; ++i) {
     Needed* input = &reads->input[i];
     *input = AllOf(graph.tensors[reads->tile.need[i].tensor]);
@@ -286,7 +252,8 @@ Status FindNeeded(const Judge& judge, Span<const uint8_t> uses, NeededOfAll* of_
       for (const uint32_t t : layer.inputs) {
         if (t != kNone) Add(AllOf(graph.tensors[t]), &host[t]);
       }
-      // A PAD that the engines lack may be part of a convolution.
+      // A PAD that the engines lack may be part of a convolution, which then loads the PAD's
+      // input. If the host runs it, its output is loaded, which is no smaller.
       if (DeedOf(layer) != Deed::kPad) continue;
     }
     const uint32_t out = layer.outputs[0];

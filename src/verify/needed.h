@@ -20,6 +20,14 @@
 namespace sluice {
 namespace judge {
 
+// Axes of both sides of a reshape that have as many elements, from the innermost on.
+struct AxisGroup {
+  int from = kAxes, to = kAxes;
+  int from_end = 0, to_end = 0;
+
+  bool Next(const int32_t* extents, const int32_t* others);
+};
+
 // Windows along an axis over `in` positions.
 struct Slide {
   int64_t filter, stride, apart, before;
@@ -48,9 +56,9 @@ struct Reads {
   TileNeeds tile;         // of the part's elements in one piece
   Needed input[5];        // by need of the tile
   int64_t extent[kAxes];  // of the tile
-  double priced;          // bytes, as below
 };
-// Bytes of its inputs that the price of a tile counts, by the extents of its output.
+// Bytes of its inputs that the price of a tile counts at most, by the extents of its output: pads
+// under a window count as read.
 double PricedBytes(const Graph& graph, const Layer& layer, const TileNeeds& tile,
                    const int64_t* extent);
 void FindReads(const Graph& graph, const Layer& layer, const Needed& made,

@@ -30,28 +30,20 @@ bool IsWhole(const Part& part, const Tensor& t) {
   return whole;
 }
 
-// What a part of one side of a reshape is on its other side: axes are taken together, from
-// the innermost on, until both sides have as many elements. Of axes that are not whole, a
+// What a part of one side of a reshape is on its other side. Of axes that are not whole, a
 // row of elements stays one if the other side has one axis for it.
 Part Regroup(const int32_t* from, const int32_t* to, const Part& part) {
   Part other = kOne;
-  for (int f = kAxes, t = kAxes; f > 0 || t > 0;) {
-    const int f_end = f, t_end = t;
-    int64_t left = 1, right = 1;
-    do {
-      const bool more = f > 0 && (left <= right || t == 0);
-      if (more) left *= from[--f];
-      if (!more) right *= to[--t];
-    } while (left != right || (f == 0) != (t == 0));
+  for (AxisGroup g; g.Next(from, to);) {
     int64_t row = 1;
     bool whole = true;
-    for (int a = f_end; a-- > f;) {
+    for (int a = g.from_end; a-- > g.from;) {
       if (whole) row *= part.of[a];
       whole = whole && part.of[a] == from[a];
     }
-    for (int a = t; a < t_end; ++a) {
+    for (int a = g.to; a < g.to_end; ++a) {
       if (whole) other.of[a] = to[a];
-      if (!whole && t_end - t == 1) other.of[a] = static_cast<int32_t>(row);
+      if (!whole && g.to_end - g.to == 1) other.of[a] = static_cast<int32_t>(row);
     }
   }
   return other;
@@ -283,7 +275,7 @@ double Room::MovedBehind(uint32_t of) {
     const bool given =
         tensor.kind == TensorKind::kInput || tensor.kind == TensorKind::kConstant;
     const bool only = (marks_[t] & (kUsedByWaiting | kUsedByOthers)) == kUsedByWaiting;
-    if (given && only && (of_.needed.uses[t] & kLoaded) != 0) {
+    if (given && only) {
       bytes += of_.needed.on_chip[t].elements() * tensor.element_bytes;
     }
   }

@@ -94,7 +94,7 @@ TEST_CASE(
   const uint32_t part = line.Add(SLUICE_OP_SLICE, flat, {1, 1, 1, 5}, {0, 0, 0, 6});
   line.Pool(part, {1, 1, 1, 5}, 1, 1, 0, 2);
   // Elements 6 to 10 are the ends of two rows; what makes them is not followed further.
-  CHECK(line.Elements() == std::vector<int64_t>{16, 5, 5, 5, 0});
+  CHECK(line.Elements() == std::vector<int64_t>{48, 5, 5, 5, 0});
 }
 
 TEST_CASE("needed: of random graphs what the planner counts, or more") {
@@ -120,9 +120,9 @@ TEST_CASE("needed: of random graphs what the planner counts, or more") {
   MESSAGE(same << " tensors the same, " << part << " of these in part, " << above
                << " above");
   // The counts of the day of writing: a change that moves them changes one of the two.
-  CHECK(same >= 9851);
-  CHECK(part >= 3881);
-  CHECK(above <= 152);
+  CHECK(same >= 9848);
+  CHECK(part >= 3878);
+  CHECK(above <= 155);
 }
 
 }  // namespace

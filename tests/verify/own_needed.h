@@ -15,14 +15,6 @@ namespace sluice_test {
 struct OwnNeeded {
   explicit OwnNeeded(const sluice::judge::Judge& judge)
       : uses(judge.graph.tensors.size()) {
-    for (const sluice::Layer& layer : judge.graph.layers) {
-      const bool rows =
-          layer.op == SLUICE_OP_GATHER || layer.op == SLUICE_OP_STATE_APPEND;
-      for (size_t i = rows ? 1 : 0; i < layer.inputs.size(); ++i) {
-        const uint32_t t = layer.inputs[i];
-        if (t != sluice::kNone) uses[t] = sluice::judge::kLoaded;
-      }
-    }
     REQUIRE(FindNeeded(judge, {uses.data(), uses.size()}, &of_all) ==
             sluice::Status::kOk);
   }
