@@ -20,47 +20,15 @@ uint32_t LimitOf(const LayerCounts& c) {
   return c.cycles >= c.port_cycles ? SLUICE_LIMIT_TILES : SLUICE_LIMIT_DRAM;
 }
 
-bool Reads(const Layer& layer, uint32_t tensor) {
-  for (const uint32_t t : layer.inputs) {
-    if (t == tensor) return true;
-  }
-  return false;
-}
-
-// A layer that takes nothing, such as a view, moves no bytes: those of an output that it
-// makes are stored by the layers whose outputs it reads, those of an input that it is the
-// first to need are loaded for the first layer that reads what it makes.
-void HandOn(const Graph& graph, Span<sluice_layer_cost_t> rows) {
-  const auto give = [&](size_t from, size_t to, uint32_t tensor) {
-    const uint64_t share = Min(rows[from].bound_dram_bytes,
-                               static_cast<uint64_t>(graph.tensors[tensor].bytes));
-    rows[from].bound_dram_bytes -= share;
-    rows[to].bound_dram_bytes += share;
-  };
-  for (size_t l = rows.size(); l-- > 0;) {
-    if (rows[l].limit != SLUICE_LIMIT_NOTHING) continue;
-    for (const uint32_t t : graph.layers[l].inputs) {
-      if (t == kNone || graph.tensors[t].producer == kNone) continue;
-      give(l, graph.tensors[t].producer, t);
-    }
-  }
-  for (size_t l = 0; l < rows.size(); ++l) {
-    if (rows[l].limit != SLUICE_LIMIT_NOTHING) continue;
-    const uint32_t made = graph.layers[l].outputs[0];
-    for (size_t r = l + 1; rows[l].bound_dram_bytes != 0 && r < rows.size(); ++r) {
-      if (!Reads(graph.layers[r], made)) continue;
-      give(l, r, made);
-      break;
-    }
-  }
-}
-
-// A tensor that several layers read may be moved for another one than the first. So the bytes that
-// a row must have beyond those that it moves go to rows that move more than they must.
-void MoveOn(Span<sluice_layer_cost_t> rows) {
+// What a row must move beyond what it does move goes to rows that move more than they must: to later
+// ones first, since a tensor that several layers read may be loaded for another one than the first,
+// and views of inputs are moved for their readers; then to earlier ones, since views of outputs are
+// moved for what makes them.
+void HandOn(Span<sluice_layer_cost_t> rows) {
   uint64_t rest = 0;
-  for (size_t i = 0; i < 2 * rows.size(); ++i) {
-    sluice_layer_cost_t* row = &rows[i % rows.size()];
+  const size_t count = rows.size();
+  for (size_t i = 0; i < 2 * count; ++i) {
+    sluice_layer_cost_t* row = &rows[i < count ? i : 2 * count - 1 - i];
     rest += row->bound_dram_bytes;
     row->bound_dram_bytes = Min(rest, row->dram_read_bytes + row->dram_write_bytes);
     rest -= row->bound_dram_bytes;
@@ -153,8 +121,7 @@ Status CostLayers(const PlanOfLayers& call, Arena* scratch,
     const Traffic least = TrafficOfLayer(fitted, needs, fitted.layers[l], taken);
     rows[l].bound_dram_bytes = static_cast<uint64_t>(least.read + least.written);
   }
-  HandOn(fitted, rows);
-  MoveOn(rows);
+  HandOn(rows);
   AddTiles(call, counts, rows);
   return Status::kOk;
 }

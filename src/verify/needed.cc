@@ -33,9 +33,8 @@ Places Within(int64_t first, int64_t step, int64_t begin, int64_t end) {
 Places Both(const Places& a, const Places& b) {
   const int32_t first = Min(a.first, b.first);
   const int32_t end = Max(a.first + a.length(), b.first + b.length());
-  const int32_t apart = a.first < b.first ? b.first - a.first : a.first - b.first;
-  const int32_t steps = Gcd(a.count > 1 ? a.step : 0, b.count > 1 ? b.step : 0);
-  return Within(first, Max(Gcd(steps, apart), 1), 0, end);
+  const bool fit = a.step == b.step && (a.first - b.first) % a.step == 0;
+  return Within(first, fit ? a.step : 1, 0, end);
 }
 
 void Add(const Needed& more, Needed* to) {
@@ -212,18 +211,12 @@ void FindReads(const Graph& graph, const Layer& layer, const Needed& made,
     Needed* input = &reads->input[i];
     *input = AllOf(graph.tensors[reads->tile.need[i].tensor]);
     if (!followed) continue;
-    input->most = 1;
     for (int a = 0; a < kAxes; ++a) {
       const bool placed = (a == 1 || a == 2) && (i == 0 || HasTwoAlike(layer));
       input->at[a] = placed ? Along(graph, layer, a, made.at[a], hull.need[i])
                             : Row(hull.need[i], a);
-      int64_t places = input->at[a].count;
-      if (placed && HasWindows(layer)) {
-        // Windows that lie apart read no more than their taps.
-        places = Min(places, made.at[a].count * SlideOf(graph, layer, a).filter);
-      }
-      input->most *= places;
     }
+    input->most = Count(*input);
   }
 }
 
