@@ -20,10 +20,10 @@ uint32_t LimitOf(const LayerCounts& c) {
   return c.cycles >= c.port_cycles ? SLUICE_LIMIT_TILES : SLUICE_LIMIT_DRAM;
 }
 
-// What a row must move beyond what it does move goes to rows that move more than they must: to later
-// ones first, since a tensor that several layers read may be loaded for another one than the first,
-// and views of inputs are moved for their readers; then to earlier ones, since views of outputs are
-// moved for what makes them.
+// What a row must move beyond what it does move goes to rows that move more than they must: to
+// later ones first, since a tensor that several layers read may be loaded for another one than the
+// first, and views of inputs are moved for their readers; then to earlier ones, since views of
+// outputs are moved for what makes them.
 void HandOn(Span<sluice_layer_cost_t> rows) {
   uint64_t rest = 0;
   const size_t count = rows.size();
