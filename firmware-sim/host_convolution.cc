@@ -14,6 +14,30 @@ namespace {
 constexpr int kByte = SLUICE_DTYPE_INT8, kShort = SLUICE_DTYPE_INT16,
               kInt = SLUICE_DTYPE_INT32, kLong = SLUICE_DTYPE_INT64;
 
+struct Sum {
+  int64_t products, bias;
+  int32_t multiplier, shift;
+};
+
+int64_t ScaleSum(const Sum& s, int32_t bias_bits, bool once) {
+  const int64_t biased = static_cast<int64_t>(static_cast<uint64_t>(s.products) +
+                                              static_cast<uint64_t>(s.bias));
+  if (once) {
+    return std::llround(
+        std::clamp(std::ldexp(static_cast<double>(biased) * s.multiplier, s.shift - 31),
+                   -1e9, 1e9));
+  }
+  if (bias_bits == 32) return Scale(Wrap32(biased), s.multiplier, s.shift);
+  const int64_t narrow =
+      s.multiplier < 0x7fff0000 ? (s.multiplier + (1 << 15)) >> 16 : 0x7fff;
+  const int right = 15 - s.shift;
+  // 64-bit arithmetic wraps for biases beyond 2^47.
+  const uint64_t product =
+      static_cast<uint64_t>(biased) * static_cast<uint64_t>(narrow);
+  const uint64_t rounded = product + (uint64_t{1} << (right - 1));
+  return static_cast<int32_t>(static_cast<int64_t>(rounded) >> right);
+}
+
 struct Product {
   const int16_t* ifmap;
   const int8_t* weight;
@@ -34,25 +58,8 @@ struct Product {
   bool rounds_once = false;
 
   void Store(int64_t n, int64_t p, int64_t q, int64_t k, int64_t sum) const {
-    const int64_t biased = static_cast<int64_t>(static_cast<uint64_t>(sum) +
-                                                static_cast<uint64_t>(bias[k]));
-    const int32_t multiplier = scales[2 * k], shift = scales[2 * k + 1];
-    int64_t scaled;
-    if (rounds_once) {
-      scaled = std::llround(std::clamp(
-          std::ldexp(static_cast<double>(biased) * multiplier, shift - 31), -1e9, 1e9));
-    } else if (options[kBiasBits] == 32) {
-      scaled = Scale(Wrap32(biased), multiplier, shift);
-    } else {
-      const int64_t narrow =
-          multiplier < 0x7fff0000 ? (multiplier + (1 << 15)) >> 16 : 0x7fff;
-      const int right = 15 - shift;
-      // 64-bit arithmetic wraps for biases beyond 2^47.
-      const uint64_t product =
-          static_cast<uint64_t>(biased) * static_cast<uint64_t>(narrow);
-      const uint64_t rounded = product + (uint64_t{1} << (right - 1));
-      scaled = static_cast<int32_t>(static_cast<int64_t>(rounded) >> right);
-    }
+    const int64_t scaled = ScaleSum({sum, bias[k], scales[2 * k], scales[2 * k + 1]},
+                                    options[kBiasBits], rounds_once);
     const int64_t low = options[kActMin], high = options[kActMax];
     ofmap[((n * out[1] + p) * out[2] + q) * out[3] + k] =
         static_cast<int16_t>(std::clamp(scaled, low, high));
@@ -198,6 +205,46 @@ std::string FullyConnectedInt16(const HostOperands& in, const HostOperands& out)
     }
     return sum;
   });
+  return "";
+}
+
+std::string SplitInt16(const HostOperands& in, const HostOperands& out) {
+  if (!HasTypes(in, {kShort}) || !HasTypes(out, {kByte, SLUICE_DTYPE_UINT8}) ||
+      CountOf(out[0]) != CountOf(in[0]) || CountOf(out[1]) != CountOf(in[0])) {
+    return "operands of 16-bit numbers as bytes";
+  }
+  for (int64_t i = 0; i < CountOf(in[0]); ++i) {
+    const int16_t number = ElementsOf<int16_t>(in[0])[i];
+    ResultOf<int8_t>(out[0])[i] = static_cast<int8_t>(number >> 8);
+    ResultOf<uint8_t>(out[1])[i] = static_cast<uint8_t>(number & 255);
+  }
+  return "";
+}
+
+std::string ScaleSumsInt16(const HostOperands& in, const HostOperands& out) {
+  if (!HasTypes(in, {kInt, kInt, kLong, kInt, kInt}) || !HasTypes(out, {kShort}) ||
+      !HasOptions(in, kSumOptions)) {
+    return "operands of 16-bit sums";
+  }
+  const int64_t all = CountOf(out[0]), channels = CountOf(in[2]);
+  const int32_t *scales = ElementsOf<int32_t>(in[3]),
+                *options = ElementsOf<int32_t>(in[4]);
+  bool fits = CountOf(in[0]) == all && CountOf(in[1]) == all && channels > 0 &&
+              all % channels == 0 && CountOf(in[3]) == 2 * channels &&
+              options[kSumMin] <= options[kSumMax];
+  for (int64_t k = 0; fits && k < channels; ++k)
+    fits = scales[2 * k + 1] >= -31 && scales[2 * k + 1] <= 7;
+  if (!fits) return "extents of 16-bit sums";
+  for (int64_t i = 0; i < all; ++i) {
+    const int64_t k = i % channels;
+    const int64_t sum =
+        int64_t{ElementsOf<int32_t>(in[0])[i]} * 256 + ElementsOf<int32_t>(in[1])[i];
+    const int64_t scaled =
+        ScaleSum({sum, ElementsOf<int64_t>(in[2])[k], scales[2 * k], scales[2 * k + 1]},
+                 options[kSumBiasBits], options[kSumOnce] != 0);
+    ResultOf<int16_t>(out[0])[i] = static_cast<int16_t>(
+        std::clamp<int64_t>(scaled, options[kSumMin], options[kSumMax]));
+  }
   return "";
 }
 

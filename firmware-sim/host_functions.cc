@@ -19,6 +19,8 @@ const std::vector<Row>& Rows() {
       {"depthwise_conv_int16", DepthwiseConvInt16},
       {"transposed_conv_int16", TransposedConvInt16},
       {"fully_connected_int16", FullyConnectedInt16},
+      {"split_int16", SplitInt16},
+      {"scale_sums_int16", ScaleSumsInt16},
       {"softmax_int16", SoftmaxInt16},
       {"svdf", Svdf},
       {"lstm_int8", LstmInt8},

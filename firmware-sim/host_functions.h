@@ -44,6 +44,11 @@ enum ConvOption {
   kConvOptions
 };
 
+// "split_int16": int16. Outputs: the high bytes, int8, and the low ones, uint8.
+// "scale_sums_int16": sums of the high and of the low bytes, int32 [..,K]; bias int64 [K]; scales
+// int32 [K,2]: what a product of the above makes of them, int16; ONCE: rounded once.
+enum SumOption { kSumMin, kSumMax, kSumBiasBits, kSumOnce, kSumOptions };
+
 // "softmax_int16": ifmap 8-bit, ofmap int16, by the fixed point of SOFTMAX in ops.h.
 enum SoftmaxOption { kMultiplier, kShift, kDiffMin, kSoftmaxOptions };
 
@@ -102,6 +107,8 @@ std::string ConvInt16(const HostOperands& in, const HostOperands& out);
 std::string DepthwiseConvInt16(const HostOperands& in, const HostOperands& out);
 std::string TransposedConvInt16(const HostOperands& in, const HostOperands& out);
 std::string FullyConnectedInt16(const HostOperands& in, const HostOperands& out);
+std::string SplitInt16(const HostOperands& in, const HostOperands& out);
+std::string ScaleSumsInt16(const HostOperands& in, const HostOperands& out);
 std::string SoftmaxInt16(const HostOperands& in, const HostOperands& out);
 std::string Svdf(const HostOperands& in, const HostOperands& out);
 std::string LstmInt8(const HostOperands& in, const HostOperands& out);

@@ -36,8 +36,15 @@
 //       see ConvOptionsOfOnnx
 //   onnx.SplitSteps    x; {scale, zero point, whether stored with sign, shape, order of axes}.
 //       Outputs: high byte, low byte (uint8) of the 16-bit numbers, axes in that order
-//   onnx.ScaleSums    int32 sums [outer, inner, channels], one or several; scales; biases; {outer,
-//       channels, inner, factor, weight of each operand}: [outer, channels, inner], floats
+//   onnx.SplitFloats    x; {batch, rows, inner, the first part of each output but the last,
+//       shape, order of axes}. The inner floats of a row, axes in that order, are a scale times
+//       the sum of three int8 numbers, times 1, 2^-8 and 2^-16. Outputs: some of the three parts,
+//       [batch, parts, rows, inner], once or more; scales [batch, rows]
+//   onnx.ScaleSums    int32 sums [batch, parts, rows, columns], one or several; scales of rows;
+//       scales of columns; a bias for each column, or one; {batch, rows, columns, whether columns
+//       come before rows, whether batches are added up, kind of the rows' scales and of the
+//       columns' (bit 0: for each batch, bit 1: for each row or column), factor, weight of each
+//       operand}: floats; the sums of part p count 2^-8p
 //   onnx.LessZeroPoint    int32 sums [N,P,Q,K], one or several; zero point; sums of the weight
 //       [K,R,S]; the options of onnx.Conv: less the zero point times what lies inside, [N,K,P,Q]
 //   onnx.LessZeroPoints    int32 sums [batch,m,n]; a [batch,m,k]; b [batch,k,n]; zero points
@@ -54,6 +61,15 @@
 //       point of the output}, by onnxruntime's table of exponentials
 //   onnx.LSTM, onnx.GRU, onnx.RNN    x [T,B,I]; w; r; b; initial state; (LSTM) initial cell;
 //       {T, B, I, H, directions, first direction backwards, linear before reset}
+//   onnx.LSTMStep    numbers of the gates from the input [T,B,4H] and from the state [B,4H];
+//       cell [B,H]; peepholes [3H], or one number for none; {T, B, H, step, functions f, g, h (0
+//       sigmoid, 1 tanh, 2 relu, 3 hard sigmoid, 4 softsign), clip or 0}. Outputs: state; cell
+//   onnx.GRUStep    numbers of the gates [T,B,3H] and [B,3H]; state; {T, B, H, step, f, g,
+//       clip}
+//   onnx.GRUReset    numbers [T,B,3H] and [B,2H]; state; the same. Outputs: update gate; reset
+//       state
+//   onnx.GRUOutput    numbers [T,B,3H] and [B,H]; update gate; state; the same
+//   onnx.RNNStep    numbers [T,B,H] and [B,H]; state; {T, B, H, step, f, clip}
 #ifndef SLUICE_FIRMWARE_SIM_HOST_ONNX_H_
 #define SLUICE_FIRMWARE_SIM_HOST_ONNX_H_
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LSTM, GRU and RNN with ONNX's default functions.
+#include <algorithm>
 #include <cmath>
 
 #include "cancel.h"
@@ -154,12 +155,164 @@ HostFunction Recurrent(int64_t gates, size_t states, Step step) {
   };
 }
 
+// ---- one step, whose products a unit has computed
+
+enum Function { kSigmoid, kTanh, kRelu, kHardSigmoid, kSoftsign, kFunctions };
+
+float Apply(int64_t function, float x) {
+  switch (function) {
+    case kSigmoid:
+      return Logistic(static_cast<double>(x));
+    case kTanh:
+      return std::tanh(x);
+    case kRelu:
+      return x > 0 ? x : 0;
+    case kHardSigmoid:
+      return std::min(std::max(0.2f * x + 0.5f, 0.0f), 1.0f);
+    default:
+      return x / (1 + std::abs(x));
+  }
+}
+
+// The gates' numbers: what comes from the input, of all steps, and from the state.
+struct OneStep {
+  int64_t t, b, h, at, gates;
+  std::vector<int64_t> functions;
+  float clip;
+  const float *x, *state;
+
+  int64_t Elements() const { return b * h; }
+  float Bound(float v) const { return clip > 0 ? std::clamp(v, -clip, clip) : v; }
+  float FromX(int64_t gate, int64_t i) const {
+    return x[((at * b + i / h) * gates + gate) * h + i % h];
+  }
+  // of: so many gates lie in `state`.
+  float FromState(int64_t gate, int64_t i, int64_t of) const {
+    return state[(i / h * of + gate) * h + i % h];
+  }
+  float Sum(int64_t gate, int64_t i) const {
+    return FromX(gate, i) + FromState(gate, i, gates);
+  }
+  float Gate(size_t function, float v) const {
+    return Apply(functions[function], Bound(v));
+  }
+};
+
+// How many gates there are, of how many the state has numbers, how many functions there are,
+// and states behind the gates' numbers.
+struct StepForm {
+  int64_t gates, of_state;
+  size_t functions, states, results;
+};
+
+bool ReadStep(const HostOperands& in, const HostOperands& out, const StepForm& form,
+              OneStep* s) {
+  const auto [gates, of_state, functions, states, results] = form;
+  OnnxOptions options(in);
+  *s = {options.Int(1, 1 << 20),
+        options.Int(1, 1 << 20),
+        options.Int(1, 1 << 20),
+        options.Int(0, 1 << 20),
+        gates,
+        {},
+        0,
+        nullptr,
+        nullptr};
+  for (size_t i = 0; i < functions; ++i)
+    s->functions.push_back(options.Int(0, kFunctions - 1));
+  s->clip = options.Float();
+  if (!options.Ended() || s->at >= s->t || in.size() < 3 + states ||
+      out.size() != results || !IsFloats(in, 0, s->t * s->b * gates * s->h) ||
+      !IsFloats(in, 1, s->b * of_state * s->h)) {
+    return false;
+  }
+  for (size_t i = 0; i < states; ++i) {
+    if (!IsFloats(in, 2 + i, s->Elements())) return false;
+  }
+  for (size_t i = 0; i < results; ++i) {
+    if (!IsFloats(out, i, s->Elements())) return false;
+  }
+  s->x = ElementsOf<float>(in[0]);
+  s->state = ElementsOf<float>(in[1]);
+  return true;
+}
+
+std::string LstmStep(const HostOperands& in, const HostOperands& out) {
+  OneStep s;
+  if (!ReadStep(in, out, {4, 4, 3, 1, 2}, &s) || in.size() != 5) return kOnnxOperands;
+  const bool peeps = CountOf(in[3]) != 1;
+  if (!IsFloats(in, 3, peeps ? 3 * s.h : 1)) return kOnnxOperands;
+  const float* const peepholes = ElementsOf<float>(in[3]);
+  const auto peep = [&](int64_t gate, int64_t i, float c) {
+    return peeps ? peepholes[gate * s.h + i % s.h] * c : 0.0f;
+  };
+  for (int64_t i = 0; i < s.Elements(); ++i) {
+    const float before = ElementsOf<float>(in[2])[i];
+    const float take = s.Gate(0, s.Sum(0, i) + peep(0, i, before)),
+                keep = s.Gate(0, s.Sum(2, i) + peep(2, i, before)),
+                fresh = s.Gate(1, s.Sum(3, i));
+    const float c = keep * before + take * fresh;
+    const float show = s.Gate(0, s.Sum(1, i) + peep(1, i, c));
+    ResultOf<float>(out[0])[i] = show * Apply(s.functions[2], c);
+    ResultOf<float>(out[1])[i] = c;
+  }
+  return "";
+}
+
+std::string GruStep(const HostOperands& in, const HostOperands& out) {
+  OneStep s;
+  if (!ReadStep(in, out, {3, 3, 2, 1, 1}, &s) || in.size() != 4) return kOnnxOperands;
+  for (int64_t i = 0; i < s.Elements(); ++i) {
+    const float update = s.Gate(0, s.Sum(0, i)), reset = s.Gate(0, s.Sum(1, i));
+    const float hidden = s.Gate(1, s.FromX(2, i) + reset * s.FromState(2, i, 3));
+    ResultOf<float>(out[0])[i] =
+        (1 - update) * hidden + update * ElementsOf<float>(in[2])[i];
+  }
+  return "";
+}
+
+std::string GruReset(const HostOperands& in, const HostOperands& out) {
+  OneStep s;
+  if (!ReadStep(in, out, {3, 2, 2, 1, 2}, &s) || in.size() != 4) return kOnnxOperands;
+  for (int64_t i = 0; i < s.Elements(); ++i) {
+    const float reset = s.Gate(0, s.FromX(1, i) + s.FromState(1, i, 2));
+    ResultOf<float>(out[0])[i] = s.Gate(0, s.FromX(0, i) + s.FromState(0, i, 2));
+    ResultOf<float>(out[1])[i] = reset * ElementsOf<float>(in[2])[i];
+  }
+  return "";
+}
+
+std::string GruOutput(const HostOperands& in, const HostOperands& out) {
+  OneStep s;
+  if (!ReadStep(in, out, {3, 1, 2, 2, 1}, &s) || in.size() != 5) return kOnnxOperands;
+  for (int64_t i = 0; i < s.Elements(); ++i) {
+    const float hidden = s.Gate(1, s.FromX(2, i) + s.FromState(0, i, 1)),
+                update = ElementsOf<float>(in[2])[i];
+    ResultOf<float>(out[0])[i] =
+        (1 - update) * hidden + update * ElementsOf<float>(in[3])[i];
+  }
+  return "";
+}
+
+std::string RnnStep(const HostOperands& in, const HostOperands& out) {
+  OneStep s;
+  if (!ReadStep(in, out, {1, 1, 1, 1, 1}, &s) || in.size() != 4) return kOnnxOperands;
+  for (int64_t i = 0; i < s.Elements(); ++i)
+    ResultOf<float>(out[0])[i] = s.Gate(0, s.Sum(0, i));
+  return "";
+}
+
 }  // namespace
 
 void AddOnnxRecurrent(OnnxRows* rows) {
   (*rows)["onnx.LSTM"] = Recurrent(4, 2, StepLstm);
   (*rows)["onnx.GRU"] = Recurrent(3, 1, StepGru);
   (*rows)["onnx.RNN"] = Recurrent(1, 1, StepRnn);
+  (*rows)["onnx.LSTMStep"] = LstmStep;
+  (*rows)["onnx.GRUStep"] = GruStep;
+  (*rows)["onnx.GRUReset"] = GruReset;
+  (*rows)["onnx.GRUOutput"] = GruOutput;
+  (*rows)["onnx.RNNStep"] = RnnStep;
 }
 
 }  // namespace sluice_sim

@@ -2,6 +2,7 @@
 // What the host does in front of and behind products of which a unit computes 32-bit sums.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "cancel.h"
 #include "host_onnx.h"
@@ -68,36 +69,193 @@ std::string SplitSteps(const HostOperands& in, const HostOperands& out) {
   return "";
 }
 
-std::string ScaleSums(const HostOperands& in, const HostOperands& out) {
-  OnnxOptions options(in);
-  const int64_t outer = options.Int(1), channels = options.Int(1),
-                inner = options.Int(1);
-  const double factor = static_cast<double>(options.Float());
-  const size_t parts = in.size() < 4 ? 0 : in.size() - 3;
-  std::vector<double> weights;
-  for (size_t i = 0; i < parts; ++i)
-    weights.push_back(static_cast<double>(options.Float()));
-  const int64_t all = Elements({outer, channels, inner});
-  bool fits = options.Ended() && parts != 0 && out.size() == 1 && IsFloats(out, 0, all);
-  for (size_t i = 0; fits && i < parts; ++i) fits = IsFloats(in, i, all);
-  int64_t each[2] = {0, 0};  // 0: one for all channels
-  for (size_t i = 0; fits && i < 2; ++i) {
-    const HostOperand& numbers = in[parts + i];
-    each[i] = CountOf(numbers) == 1 ? 0 : 1;
-    fits = IsFloats(in, parts + i, each[i] == 0 ? 1 : channels);
+// ---- floats as sums of bytes
+
+constexpr int kFloatParts = 3;
+
+// In units of the 65536th part of the slice's scale: at most 2^22, so that the first of three
+// signed bytes is at most 65.
+struct Steps {
+  double per_unit;
+  float scale;
+};
+
+Steps StepsOf(const std::vector<float>& slice) {
+  float most = 0;
+  for (const float x : slice) {
+    if (!std::isfinite(x)) return {0, std::numeric_limits<float>::quiet_NaN()};
+    most = std::max(most, std::abs(x));
   }
-  if (!fits) return kOnnxOperands;
-  const float *scales = ElementsOf<float>(in[parts]),
-              *biases = ElementsOf<float>(in[parts + 1]);
-  for (int64_t i = 0; i < all; ++i) {
-    const int64_t n = i / (channels * inner), k = i / inner % channels, p = i % inner;
-    const int64_t at = (n * inner + p) * channels + k;
-    double sum = 0;
-    for (size_t part = 0; part < parts; ++part)
-      sum += weights[part] * ElementsOf<int32_t>(in[part])[at];
-    const double real = sum * factor * static_cast<double>(scales[k * each[0]]) +
-                        static_cast<double>(biases[k * each[1]]);
-    ResultOf<float>(out[0])[i] = static_cast<float>(real);
+  int exponent = 0;
+  std::frexp(most, &exponent);
+  if (most == 0) return {0, 0};
+  return {std::ldexp(1.0, 22 - exponent), std::ldexp(1.0f, exponent - 6)};
+}
+
+// Part 0, 1 or 2 of a number of steps.
+int8_t DigitOf(int64_t steps, int part) {
+  int64_t digit = 0;
+  for (int i = kFloatParts; i-- > part;) {
+    digit = ((steps + 128) & 255) - 128;
+    steps = (steps - digit) / 256;
+  }
+  return static_cast<int8_t>(digit);
+}
+
+struct Stack {
+  int first, parts;
+};
+
+// Outputs but the last: parts one behind the other, [batch, parts, rows, inner].
+bool StacksOf(OnnxOptions* options, const HostOperands& out, int64_t batch, int64_t all,
+              std::vector<Stack>* stacks) {
+  for (size_t i = 0; i + 1 < out.size(); ++i) {
+    const int64_t first = options->Int(0, kFloatParts - 1),
+                  parts = CountOf(out[i]) / all;
+    if (!IsByte(out[i], parts * all) || parts < 1 || first + parts > kFloatParts ||
+        out[i].dtype != SLUICE_DTYPE_INT8) {
+      return false;
+    }
+    stacks->push_back({static_cast<int>(first), static_cast<int>(parts)});
+  }
+  return batch >= 1 && !stacks->empty();
+}
+
+std::string SplitFloats(const HostOperands& in, const HostOperands& out) {
+  OnnxOptions options(in);
+  const int64_t batch = options.Int(1), rows = options.Int(1), inner = options.Int(1);
+  const int64_t all = Elements({batch, rows, inner});
+  std::vector<Stack> stacks;
+  if (options.bad() || all > INT32_MAX || !StacksOf(&options, out, batch, all, &stacks))
+    return kOnnxOperands;
+  const Shape shape = options.Shape();
+  Shape order;
+  for (size_t i = 0; i < shape.size(); ++i) order.push_back(options.Int(0, 7));
+  if (!options.Ended() || in.size() != 2 || !IsOrder(order, shape.size()) ||
+      Elements(shape) != all || !IsFloats(in, 0, all) ||
+      !IsFloats(out, out.size() - 1, batch * rows)) {
+    return kOnnxOperands;
+  }
+  const std::vector<int64_t> from = Moved(shape, order);
+  std::vector<float> slice(static_cast<size_t>(inner));
+  for (int64_t i = 0; i < batch * rows; ++i) {
+    Poll(in[0].cancel);
+    for (int64_t k = 0; k < inner; ++k) {
+      slice[static_cast<size_t>(k)] =
+          ElementsOf<float>(in[0])[from[static_cast<size_t>(i * inner + k)]];
+    }
+    const Steps steps = StepsOf(slice);
+    ResultOf<float>(out.back())[i] = steps.scale;
+    for (int64_t k = 0; k < inner; ++k) {
+      const double real = static_cast<double>(slice[static_cast<size_t>(k)]);
+      const int64_t whole =
+          steps.per_unit > 0
+              ? static_cast<int64_t>(std::nearbyint(real * steps.per_unit))
+              : 0;
+      for (size_t o = 0; o < stacks.size(); ++o) {
+        for (int p = 0; p < stacks[o].parts; ++p) {
+          const int64_t row = (i / rows * stacks[o].parts + p) * rows + i % rows;
+          ResultOf<int8_t>(out[o])[row * inner + k] =
+              DigitOf(whole, stacks[o].first + p);
+        }
+      }
+    }
+  }
+  return "";
+}
+
+// ---- sums become floats
+
+struct Sums {
+  int64_t batch, rows, columns;
+  bool channels_first, added;
+  int64_t row_kind, column_kind;
+  double factor;
+  std::vector<double> weights;
+  std::vector<int64_t> parts;  // of each operand
+
+  int64_t All() const { return Elements({batch, rows, columns}); }
+};
+
+// Sums of all operands at a place of the result, times what belongs to their parts.
+double SumAt(const Sums& s, const HostOperands& in, int64_t b, int64_t r, int64_t c) {
+  double sum = 0;
+  for (size_t i = 0; i < s.parts.size(); ++i) {
+    double weight = s.weights[i];
+    for (int64_t p = 0; p < s.parts[i]; ++p, weight /= 256) {
+      const int64_t at = ((b * s.parts[i] + p) * s.rows + r) * s.columns + c;
+      sum += weight * static_cast<double>(ElementsOf<int32_t>(in[i])[at]);
+    }
+  }
+  return sum;
+}
+
+// Numbers that differ from batch to batch, from row to row (or column to column), both, or
+// not at all.
+struct Scales {
+  const float* numbers;
+  int64_t per_batch, per_each;  // strides
+
+  double At(int64_t b, int64_t i) const {
+    return static_cast<double>(numbers[b * per_batch + i * per_each]);
+  }
+};
+
+enum ScaleKind { kByBatch = 1, kByEach = 2 };
+
+// False: operand i has another extent.
+bool ReadScales(const HostOperands& in, size_t i, int64_t kind, int64_t batch,
+                int64_t each, Scales* scales) {
+  const int64_t in_batch = (kind & kByEach) != 0 ? each : 1;
+  *scales = {ElementsOf<float>(in[i]), (kind & kByBatch) != 0 ? in_batch : 0,
+             (kind & kByEach) != 0 ? 1 : 0};
+  return IsFloats(in, i, ((kind & kByBatch) != 0 ? batch : 1) * in_batch);
+}
+
+std::string ReadSums(const HostOperands& in, Sums* s) {
+  OnnxOptions options(in);
+  s->batch = options.Int(1);
+  s->rows = options.Int(1);
+  s->columns = options.Int(1);
+  s->channels_first = options.Int(0, 1) != 0;
+  s->added = options.Int(0, 1) != 0;
+  s->row_kind = options.Int(0, 3);
+  s->column_kind = options.Int(0, 3);
+  s->factor = static_cast<double>(options.Float());
+  const size_t operands = in.size() < 5 ? 0 : in.size() - 4;
+  for (size_t i = 0; i < operands; ++i)
+    s->weights.push_back(static_cast<double>(options.Float()));
+  bool fits = options.Ended() && operands != 0 && s->All() <= INT32_MAX;
+  for (size_t i = 0; fits && i < operands; ++i) {
+    s->parts.push_back(CountOf(in[i]) / s->All());
+    fits = s->parts[i] >= 1 && s->parts[i] <= kFloatParts &&
+           IsFloats(in, i, s->parts[i] * s->All());
+  }
+  return fits ? "" : kOnnxOperands;
+}
+
+std::string ScaleSums(const HostOperands& in, const HostOperands& out) {
+  Sums s = {};
+  const std::string wrong = ReadSums(in, &s);
+  if (!wrong.empty()) return wrong;
+  const size_t n = s.parts.size();
+  Scales rows, columns, biases;
+  const int64_t results = s.added ? 1 : s.batch, terms = s.added ? s.batch : 1;
+  const int64_t bias_kind = CountOf(in[n + 2]) == 1 ? 0 : kByEach;
+  if (!ReadScales(in, n, s.row_kind, s.batch, s.rows, &rows) ||
+      !ReadScales(in, n + 1, s.column_kind, s.batch, s.columns, &columns) ||
+      !ReadScales(in, n + 2, bias_kind, 1, s.columns, &biases) || out.size() != 1 ||
+      !IsFloats(out, 0, results * s.rows * s.columns)) {
+    return kOnnxOperands;
+  }
+  for (int64_t i = 0; i < results * s.rows * s.columns; ++i) {
+    const int64_t b = i / (s.rows * s.columns), in_batch = i % (s.rows * s.columns);
+    const int64_t r = s.channels_first ? in_batch % s.rows : in_batch / s.columns,
+                  c = s.channels_first ? in_batch / s.rows : in_batch % s.columns;
+    double real = 0;
+    for (int64_t t = b * terms; t < (b + 1) * terms; ++t)
+      real += SumAt(s, in, t, r, c) * rows.At(t, r) * columns.At(t, c);
+    ResultOf<float>(out[0])[i] = static_cast<float>(real * s.factor + biases.At(0, c));
   }
   return "";
 }
@@ -184,6 +342,7 @@ std::string LessZeroPoints(const HostOperands& in, const HostOperands& out) {
 void AddOnnxSums(OnnxRows* rows) {
   OnnxRows& r = *rows;
   r["onnx.SplitSteps"] = SplitSteps;
+  r["onnx.SplitFloats"] = SplitFloats;
   r["onnx.ScaleSums"] = ScaleSums;
   r["onnx.LessZeroPoint"] = LessZeroPoint;
   r["onnx.LessZeroPoints"] = LessZeroPoints;

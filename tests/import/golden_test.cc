@@ -199,22 +199,12 @@ TEST_CASE("goldens: every model of one operator has answers to be compared with"
 TEST_CASE("goldens: models of one operator each, at any budget") {
   const Json goldens = Goldens("tiny");
   REQUIRE(goldens["models"].size() == 57);
-  int hosted = 0;
   for (const auto& [name, runs] : goldens["models"].items()) {
     CAPTURE(name);
     const Bytes graph = Imported(name, TinyModel(name));
     sluice_test::Library library;
     uint64_t smallest = 0;
     const uint64_t without = RunWithin(&library, graph, 1, 1, &smallest);
-    if (library.status == SLUICE_OK) {  // the host needs no scratchpad
-      ++hosted;
-      for (const auto& run : runs) {
-        const std::string text = run["output_fnv1a"];
-        CHECK(RunWithin(&library, graph, 1, run["seed"], &smallest) ==
-              std::stoull(text, nullptr, 16));
-      }
-      continue;
-    }
     CHECK(without == 0);
     REQUIRE(library.status == SLUICE_INFEASIBLE);
     const uint64_t least = smallest;
@@ -228,7 +218,6 @@ TEST_CASE("goldens: models of one operator each, at any budget") {
       }
     }
   }
-  CHECK(hosted == 2);
 }
 
 }  // namespace

@@ -89,5 +89,45 @@ TEST_CASE("host products: operands that do not fit are a sentence") {
   CHECK(e.Run("conv_int16") == "a shift outside of -31 to 7");
 }
 
+TEST_CASE(
+    "host products: 16-bit numbers are 256 times their high byte and the low one") {
+  HostCase c;
+  c.Shorts({1, 1, 1, 4}, {-1, 258, INT16_MIN, INT16_MAX});
+  c.Wanted(SLUICE_DTYPE_INT8, {1, 1, 1, 4}, 4);
+  c.Wanted(SLUICE_DTYPE_UINT8, {1, 1, 1, 4}, 4);
+  CHECK(c.Run("split_int16") == "");
+  CHECK(c.Result<int8_t>(0) == std::vector<int8_t>{-1, 1, -128, 127});
+  CHECK(c.Result<uint8_t>(1) == std::vector<uint8_t>{255, 2, 0, 255});
+  c.out[1].extent[3] = 3;
+  CHECK(c.Run("split_int16") != "");
+}
+
+TEST_CASE("host products: sums of both bytes are scaled as the whole product's") {
+  for (const int32_t bits : {64, 32}) {
+    HostCase whole, parts;
+    const std::vector<int64_t> bias = {5, -70000};
+    const std::vector<int32_t> scales = {1518500250, -3, 1073741824, -5};
+    const Shorts x = {-1234, 777};
+    whole.Shorts({1, 1, 1, 2}, x);
+    whole.Bytes({2, 1, 1, 2}, {100, -3, 50, 127});
+    parts.Ints({1, 1, 1, 2}, {-5 * 100 + 3 * -3, -5 * 50 + 3 * 127});
+    parts.Ints({1, 1, 1, 2}, {46 * 100 + 9 * -3, 46 * 50 + 9 * 127});
+    for (HostCase* c : {&whole, &parts}) {
+      c->Given(SLUICE_DTYPE_INT64, {1, 1, 1, 2}, bias);
+      c->Ints({1, 1, 2, 2}, scales);
+      c->Wanted(SLUICE_DTYPE_INT16, {1, 1, 1, 2}, 4);
+    }
+    whole.Options({1, 1, 1, 1, 0, 0, 1, 0, -32768, 32767, bits});
+    parts.Options({-32768, 32767, bits, 0});
+    CHECK(whole.Run("conv_int16") == "");
+    CHECK(parts.Run("scale_sums_int16") == "");
+    CHECK(parts.Result<int16_t>() == whole.Result<int16_t>());
+    CHECK(parts.Result<int16_t>()[0] != 0);
+    HostCase less = parts;
+    less.in.erase(less.in.begin());
+    CHECK(less.Run("scale_sums_int16") != "");
+  }
+}
+
 }  // namespace
 }  // namespace sluice_sim

@@ -196,8 +196,9 @@ Numbers FloatNumbers() {
 // ---- on a unit
 
 // The attributes of BATCH_MATMUL for sums that are stored as they are.
-std::vector<int32_t> WholeProduct(const Part& a, const Part& b) {
-  return {0, a.zero, b.zero, 0, 1 << 30, 1, INT32_MIN, INT32_MAX};
+std::vector<int32_t> WholeProduct(const Part& a, const Part& b,
+                                  bool transposed = false) {
+  return {transposed ? 1 : 0, a.zero, b.zero, 0, 1 << 30, 1, INT32_MIN, INT32_MAX};
 }
 
 // The bias of a Gemm, or kNoTensor.
@@ -214,18 +215,37 @@ uint32_t BiasOf(OnnxLowering* to, const OnnxNode& node, int32_t columns) {
 // Operands and result of a product on a unit.
 struct Product {
   Terms a, b;
-  bool weight;  // b is a constant [columns, inner]
+  bool weight;              // b is a constant [columns, inner]
+  bool transposed = false;  // b lies [batch, columns, inner]
   uint32_t bias = kNoTensor;
   std::vector<int32_t> steps;  // the bias of a QGemm
   Numbers target;
 };
 
+uint64_t Times(int32_t a, int32_t b, int32_t c) {
+  return static_cast<uint64_t>(a) * static_cast<uint64_t>(b) * static_cast<uint64_t>(c);
+}
+
+// Floats, which are split.
+Terms SecondFloats(OnnxLowering* to, const Contraction& c, bool weight) {
+  const FloatRows slices = {c.batch, c.n, c.k};
+  const Dims dims = weight ? Dims{c.n, c.k} : Dims{1, c.batch, c.n, c.k};
+  return IsFloatConstant(*to, c.second)
+             ? SplitConstant(to, c.second, c.columns_b, slices, dims)
+             : SplitSecond(to, ViewOf(to, c.second, c.columns_b), slices, dims);
+}
+
 Terms SecondTerms(OnnxLowering* to, const OnnxNode& node, const Contraction& c,
-                  bool* weight) {
+                  Product* p) {
   const OnnxConstant constant =
       IsQLinear(node) ? QuantisedBy(*to, node, 3, 4, 5) : ConstantOf(*to, c.second);
-  *weight = constant.stored != nullptr && c.batch == 1;
-  if (*weight) {
+  const bool reals =
+      !IsQLinear(node) && (IsFloatConstant(*to, c.second) || IsSplit(to, c.second));
+  p->weight = ValueOf(*to, c.second).constant && c.batch == 1 &&
+              (reals || constant.stored != nullptr);
+  p->transposed = reals;
+  if (reals) return SecondFloats(to, c, p->weight);
+  if (p->weight) {
     const size_t scales = constant.scales.size(), last = c.columns_b.size() - 1;
     Require(scales == 1 || (static_cast<int32_t>(scales) == c.n &&
                             constant.axis != c.columns_b[last]),
@@ -234,25 +254,47 @@ Terms SecondTerms(OnnxLowering* to, const OnnxNode& node, const Contraction& c,
   }
   if (!IsQLinear(node)) return TermsOf(to, c.second, c.order_b, c.B());
   const Numbers numbers = ScaleAndZero(*to, node, 4, 5);
-  return {{{TensorAs(to, c.second, c.order_b, c.B()), numbers.affine.zero, 1}},
-          {numbers.affine.scale}};
+  Terms terms;
+  terms.parts.push_back(
+      {TensorAs(to, c.second, c.order_b, c.B()), numbers.affine.zero, 1});
+  terms.scales = {numbers.affine.scale};
+  return terms;
+}
+
+Terms FirstTerms(OnnxLowering* to, const Contraction& c, const Product& p) {
+  const Dims rows = {1, 1, c.m, c.k};
+  if (!IsSplit(to, c.first))
+    return TermsOf(to, c.first, c.order_a, p.weight ? rows : c.A());
+  return SplitFirst(to, ViewOf(to, c.first, c.order_a), {c.batch, c.m, c.k},
+                    p.weight ? rows : c.A(), 2, p.b.floats);
+}
+
+// The host splits floats and adds up their sums.
+void RequireSense(OnnxLowering* to, const Contraction& c) {
+  const bool first = IsSplit(to, c.first), second = IsSplit(to, c.second);
+  if (!first && !second) return;
+  RequireManyProducts(Times(c.batch, c.m, c.n) * static_cast<uint64_t>(c.k),
+                      (first ? Times(c.batch, c.m, c.k) : 0) +
+                          (second ? Times(c.batch, c.n, c.k) : 0) +
+                          Times(c.batch, c.m, c.n));
 }
 
 Product ProductFor(OnnxLowering* to, const OnnxNode& node, const Contraction& c) {
   Product p = {};
-  p.b = SecondTerms(to, node, c, &p.weight);
-  const Dims rows = {1, 1, c.m, c.k};
+  if (!IsQLinear(node)) RequireSense(to, c);
+  p.b = SecondTerms(to, node, c, &p);
   if (!IsQLinear(node)) {
-    p.a = TermsOf(to, c.first, c.order_a, p.weight ? rows : c.A());
+    p.a = FirstTerms(to, c, p);
     p.bias = BiasOf(to, node, c.n);
     p.target = TargetOf(*to, node.outputs[0]);
     return p;
   }
   const bool gemm = node.op != "QLinearMatMul";
   const Numbers numbers = ScaleAndZero(*to, node, 1, 2);
-  p.a = {{{TensorAs(to, c.first, c.order_a, p.weight ? rows : c.A()),
-           numbers.affine.zero, 1}},
-         {numbers.affine.scale}};
+  p.a.parts.push_back(
+      {TensorAs(to, c.first, c.order_a, p.weight ? Dims{1, 1, c.m, c.k} : c.A()),
+       numbers.affine.zero, 1});
+  p.a.scales = {numbers.affine.scale};
   Require(!gemm || HasInput(node, 7), "an output that is not quantised");
   p.target = gemm ? ScaleAndZero(*to, node, 7, 8) : ScaleAndZero(*to, node, 6, 7);
   if (!gemm || !HasInput(node, 6)) return p;
@@ -301,11 +343,11 @@ void RealOnUnit(OnnxLowering* to, const OnnxNode& node, const Contraction& c,
   if (p.weight) parameters = WholeSums(to, node.name, c.n);
   std::vector<int32_t> whole(SLUICE_CONV_ATTRIBUTES);
   const Dims dims = p.weight ? Dims{1, 1, c.m, c.n} : c.Out();
-  const std::vector<Part> sums =
-      SumsOf(to, node, p.a, p.b, dims, [&](const Part& a, const Part& b, uint32_t out) {
+  const std::vector<Part> sums = SumsOf(
+      to, node, {p.a, p.b}, dims, 2, [&](const Part& a, const Part& b, uint32_t out) {
         if (!p.weight) {
           AddLayer(to, node.name, SLUICE_OP_BATCH_MATMUL, {a.tensor, b.tensor}, out,
-                   WholeProduct(a, b));
+                   WholeProduct(a, b, p.transposed));
           return;
         }
         whole[SLUICE_CONV_INPUT_ZERO] = a.zero;
@@ -316,11 +358,15 @@ void RealOnUnit(OnnxLowering* to, const OnnxNode& node, const Contraction& c,
         AddLayer(to, node.name, SLUICE_OP_FULLY_CONNECTED,
                  {a.tensor, b.tensor, parameters}, out, whole);
       });
-  const Scaling scaling = {c.batch * c.m, c.n,   1, p.a.scales[0] * c.factor,
-                           p.b.scales,    p.bias};
+  Scaling scaling;
+  scaling.batch = c.batch;
+  scaling.rows = c.m;
+  scaling.columns = c.n;
+  scaling.factor = c.factor;
+  scaling.bias = p.bias;
   const uint32_t floats =
       NewTensor(to, OutputOf(*to, node).name, c.Out(), FloatNumbers());
-  ScaleSums(to, node, sums, scaling, floats);
+  ScaleSums(to, node, sums, {p.a, p.b}, scaling, floats);
   SetOutput(to, node, c, floats, FloatNumbers());
 }
 
@@ -328,7 +374,7 @@ void OnUnit(OnnxLowering* to, const OnnxNode& node, const Contraction& c) {
   const Product p = ProductFor(to, node, c);
   RequireBytes(*to, p.a);
   RequireBytes(*to, p.b);
-  const bool bytes = p.a.parts.size() == 1 && p.b.parts.size() == 1;
+  const bool bytes = p.a.parts.size() == 1 && p.b.parts.size() == 1 && !p.a.floats;
   if (!p.target.known || !bytes || p.bias != kNoTensor) {
     Require(!IsQLinear(node), "per-axis zero points other than 0");
     return RealOnUnit(to, node, c, p);
@@ -366,10 +412,12 @@ void IntegersOnUnit(OnnxLowering* to, const OnnxNode& node, const Contraction& c
             ? PlainTensor(to, node.inputs[i])
             : IntegerConstant(to, node.name + "/zero" + std::to_string(i), {0}));
   }
-  const Terms terms[2] = {{{{a, 0, 1}}, {1}}, {{{b, 0, 1}}, {1}}};
+  Terms terms[2];
+  terms[0].parts.push_back({a, 0, 1});
+  terms[1].parts.push_back({b, 0, 1});
   RequireFewTerms(c.k);
   const std::vector<Part> sums = SumsOf(
-      to, node, terms[0], terms[1], c.Out(),
+      to, node, {terms[0], terms[1]}, c.Out(), 2,
       [&](const Part& first, const Part& second, uint32_t tensor) {
         AddLayer(to, node.name, SLUICE_OP_BATCH_MATMUL, {first.tensor, second.tensor},
                  tensor, WholeProduct(first, second));

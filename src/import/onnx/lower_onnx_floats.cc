@@ -507,89 +507,6 @@ void Cast(OnnxLowering* to, const OnnxNode& node) {
           0);
 }
 
-// ---- recurrent networks
-
-struct Sequence {
-  int32_t t, b, i, h, directions;
-  bool backwards;
-};
-
-Sequence SequenceOf(OnnxLowering* to, const OnnxNode& node) {
-  const Shape& x = ShapeOf(InputOf(*to, node, 0));
-  const std::string direction = node.Text("direction", "forward");
-  Require(node.Int("layout", 0) == 0 && x.size() == 3, "batches in front of steps");
-  Require(!node.Has("clip") && !node.Has("activations") &&
-              !node.Has("activation_alpha") && node.Int("input_forget", 0) == 0 &&
-              !HasInput(node, 7),
-          "other functions, clips or peepholes than the default");
-  if (HasInput(node, 4)) {
-    const OnnxValue& lengths = InputOf(*to, node, 4);
-    Require(lengths.has_integers &&
-                std::all_of(lengths.integers.begin(), lengths.integers.end(),
-                            [&](int64_t length) { return length == x[0]; }),
-            "sequences of several lengths");
-  }
-  const Shape& r = ShapeOf(InputOf(*to, node, 2));
-  Require(r.size() == 3, "weights that do not have three axes");
-  return {ProductOfAxes(x, 0, 1),
-          ProductOfAxes(x, 1, 2),
-          ProductOfAxes(x, 2, 3),
-          ProductOfAxes(r, 2, 3),
-          direction == "bidirectional" ? 2 : 1,
-          direction == "reverse"};
-}
-
-uint32_t StateOr0(OnnxLowering* to, const OnnxNode& node, size_t i, int32_t count) {
-  if (HasInput(node, i)) return FloatsOf(to, node.inputs[i]);
-  return Filled(to, node.name + "/input" + std::to_string(i), count);
-}
-
-void Recurrent(OnnxLowering* to, const OnnxNode& node) {
-  const Sequence s = SequenceOf(to, node);
-  const bool lstm = node.op == "LSTM";
-  const int32_t gates = lstm               ? 4
-                        : node.op == "GRU" ? 3
-                                           : 1,
-                state = s.directions * s.b * s.h;
-  const int64_t rows = int64_t{s.directions} * gates * s.h;
-  Agree(HasElements(to, node, 1, rows * s.i) && HasElements(to, node, 2, rows * s.h) &&
-            HasElements(to, node, 3, rows * 2) && HasElements(to, node, 5, state) &&
-            HasElements(to, node, 6, state),
-        node);
-  for (size_t i = 0; i < node.outputs.size(); ++i) {
-    if (node.outputs[i] < 0) continue;
-    const int64_t count = i == 0 ? int64_t{s.t} * state : state;
-    Agree(ElementsOf(ShapeOf(OutputOf(*to, node, i))) == count, node);
-  }
-  std::vector<uint32_t> inputs, outputs;
-  for (size_t i = 0; i < 3; ++i) {
-    inputs.push_back(FloatsOf(to, InputIndex(node, i)));
-  }
-  inputs.push_back(StateOr0(to, node, 3, s.directions * 2 * gates * s.h));
-  inputs.push_back(StateOr0(to, node, 5, state));
-  if (lstm) inputs.push_back(StateOr0(to, node, 6, state));
-  Numbers numbers;
-  numbers.floats = true;
-  numbers.dtype = SLUICE_DTYPE_INT32;
-  for (size_t i = 0; i < (lstm ? 3 : 2); ++i) {
-    if (i < node.outputs.size() && node.outputs[i] >= 0) {
-      outputs.push_back(NewFloats(to, node, i));
-    } else {
-      const int32_t count = i == 0 ? s.t * state : state;
-      outputs.push_back(
-          NewTensor(to, node.name + "/output" + std::to_string(i), {count}, numbers));
-    }
-  }
-  Say(to, node, node.op);
-  AddHost(to, node.name, node.op,
-          {inputs,
-           {s.t, s.b, s.i, s.h, s.directions, s.backwards ? 1 : 0,
-            static_cast<int32_t>(node.Int("linear_before_reset", 0) != 0)},
-           outputs},
-          static_cast<uint64_t>(s.t) * static_cast<uint64_t>(state) *
-              static_cast<uint64_t>(gates) * static_cast<uint64_t>(s.i + s.h));
-}
-
 using Maker = void (*)(OnnxLowering*, const OnnxNode&);
 
 // False: `make` cannot lower the node, and nothing has changed.
@@ -619,6 +536,9 @@ void AnyProduct(OnnxLowering* to, const OnnxNode& node) {
 }
 void AnyConvolution(OnnxLowering* to, const OnnxNode& node) {
   if (!Lowers(to, node, LowerOnnxSums)) Convolution(to, node);
+}
+void AnyTransposed(OnnxLowering* to, const OnnxNode& node) {
+  if (!Lowers(to, node, LowerOnnxSums)) TransposedConvolution(to, node);
 }
 void AnyIntegerProduct(OnnxLowering* to, const OnnxNode& node) {
   if (Lowers(to, node, LowerOnnxSums)) return;
@@ -656,11 +576,11 @@ std::vector<Entry> HostEntries() {
        {"MatMul", "Gemm", "Einsum", "com.microsoft.FusedMatMul", "QLinearMatMul",
         "com.microsoft.QGemm"}},
       {AnyConvolution, {"Conv"}},
-      {TransposedConvolution, {"ConvTranspose"}},
+      {AnyTransposed, {"ConvTranspose"}},
       {Pool, {"AveragePool", "MaxPool", "com.microsoft.QLinearAveragePool"}},
       {AnyIntegerProduct, {"MatMulInteger", "ConvInteger"}},
       {DynamicQuantise, {"DynamicQuantizeLinear"}},
-      {Recurrent, {"LSTM", "GRU", "RNN"}},
+      {LowerOnnxRecurrent, {"LSTM", "GRU", "RNN", "com.microsoft.DynamicQuantizeLSTM"}},
       {LowerOnnxGridSample, {"GridSample"}},
       {AnyCast, {"Cast"}},
       {AnyGather, {"Gather"}},

@@ -18,9 +18,20 @@ struct Geometry {
   AxisOrder order, weight_order;
   Dims in, out, weight;
   std::vector<int32_t> attributes;
-  int64_t terms;  // of a sum
-  int axis;       // of the weight's channels
+  int64_t terms;     // of a sum
+  int axis;          // of the weight's channels
+  FloatRows slices;  // of `in`, as floats
+  uint64_t products;
   Scaling scaling;
+
+  // Parts of floats lie along the first axis: images one behind the other, or all rows.
+  Dims StackedIn() const { return IsRows() ? Dims{slices.rows, slices.inner} : in; }
+  Dims StackedOut() const {
+    return IsRows() ? Dims{scaling.rows, scaling.columns} : out;
+  }
+
+ private:
+  bool IsRows() const { return op == SLUICE_OP_FULLY_CONNECTED; }
 };
 
 void SetWhole(std::vector<int32_t>* attributes, int32_t zero_a, int32_t zero_b) {
@@ -30,6 +41,14 @@ void SetWhole(std::vector<int32_t>* attributes, int32_t zero_a, int32_t zero_b) 
   a[SLUICE_CONV_OUTPUT_ZERO] = 0;
   a[SLUICE_CONV_ACT_MIN] = INT32_MIN;
   a[SLUICE_CONV_ACT_MAX] = INT32_MAX;
+}
+
+void SetImages(const Shape& in, const Shape& out, int32_t channels, Geometry* g) {
+  g->slices = {g->in[0], 1, ProductOfAxes(in, 1, in.size())};
+  g->scaling.batch = g->out[0];
+  g->scaling.rows = ProductOfAxes(out, 2, out.size());
+  g->scaling.columns = channels;
+  g->scaling.columns_first = true;
 }
 
 Geometry ConvGeometry(const OnnxNode& node, const Shape& in, const Shape& w,
@@ -57,9 +76,43 @@ Geometry ConvGeometry(const OnnxNode& node, const Shape& in, const Shape& w,
   g.attributes = ConvAttributes(frame, depthwise ? 0 : static_cast<int32_t>(groups),
                                 Numbers(), 0, Numbers());
   g.terms = w[1] * frame.h.window * frame.w.window;
-  g.scaling.outer = g.out[0];
-  g.scaling.channels = k;
-  g.scaling.inner = ProductOfAxes(out, 2, out.size());
+  SetImages(in, out, k, &g);
+  g.products = static_cast<uint64_t>(ElementsOf(out)) * static_cast<uint64_t>(g.terms);
+  return g;
+}
+
+// Each pixel of the input is added to a window of the output.
+Geometry TransposedGeometry(const OnnxNode& node, const Shape& in, const Shape& w,
+                            const Shape& out) {
+  Require(w.size() == in.size() && out.size() == in.size() && in.size() >= 3,
+          "a weight of another rank");
+  const int64_t groups = node.Int("group", 1);
+  const bool depthwise = groups == in[1] && groups > 1;
+  Require((groups == 1 || depthwise) && w[0] == in[1] && w[1] * groups == out[1] &&
+              (!depthwise || w[1] == 1) && in[0] == out[0],
+          "groups, or a weight that does not fit the channels");
+  const std::string pads = node.Text("auto_pad", "NOTSET");
+  Require(!node.Has("output_shape") && (pads == "NOTSET" || pads == "VALID"),
+          "pads that the runtime computes");
+  // The pads are those of the forward convolution from the output to the input.
+  const Frame frame = FrameOf(node, out, in, Shape(w.begin() + 2, w.end()));
+  Require(frame.h.dilation == 1 && frame.w.dilation == 1, "dilated windows");
+  Geometry g = {};
+  g.op = SLUICE_OP_TRANSPOSED_CONV;
+  g.axis = depthwise ? 0 : 1;
+  g.order = ChannelsLast(in.size());
+  for (size_t i = 1; i < w.size(); ++i) g.weight_order.push_back(static_cast<int>(i));
+  g.weight_order.push_back(0);
+  g.weight = {ProductOfAxes(w, 1, 2), frame.h.window, frame.w.window,
+              ProductOfAxes(w, 0, 1)};
+  g.in = ImageDims(in);
+  g.out = ImageDims(out);
+  g.attributes = ConvAttributes(frame, 0, Numbers(), 0, Numbers());
+  if (depthwise) g.attributes.push_back(SLUICE_WEIGHT_LAYOUT_DEPTHWISE);
+  g.terms = w[0] / groups * frame.h.window * frame.w.window;
+  SetImages(in, out, static_cast<int32_t>(out[1]), &g);
+  g.products = static_cast<uint64_t>(ElementsOf(in)) *
+               static_cast<uint64_t>(ElementsOf(w) / w[0]);
   return g;
 }
 
@@ -86,17 +139,20 @@ Geometry RowsGeometry(const OnnxNode& node, const Shape& in, const Shape& w,
   g.attributes.assign(SLUICE_CONV_ATTRIBUTES, 0);
   g.attributes[SLUICE_CONV_ROUNDING] = 1;
   g.terms = w[depth];
-  g.scaling.outer = ProductOfAxes(out, 0, out.size() - 1);
-  g.scaling.channels = g.weight[0];
-  g.scaling.inner = 1;
+  const int32_t rows = ProductOfAxes(out, 0, out.size() - 1);
+  g.slices = {1, rows, g.weight[1]};
+  g.scaling.batch = 1;
+  g.scaling.rows = rows;
+  g.scaling.columns = g.weight[0];
+  g.products = static_cast<uint64_t>(ElementsOf(out)) * static_cast<uint64_t>(w[depth]);
   return g;
 }
 
 std::vector<Part> SumsBy(OnnxLowering* to, const OnnxNode& node, const Geometry& g,
                          const Terms& a, const Terms& b) {
   RequireFewTerms(g.terms);
-  const uint32_t parameters = WholeSums(to, node.name, g.scaling.channels);
-  return SumsOf(to, node, a, b, g.out,
+  const uint32_t parameters = WholeSums(to, node.name, g.scaling.columns);
+  return SumsOf(to, node, {a, b}, a.split != kNoTensor ? g.StackedOut() : g.out, 0,
                 [&](const Part& first, const Part& second, uint32_t sums) {
                   std::vector<int32_t> attributes = g.attributes;
                   SetWhole(&attributes, first.zero, second.zero);
@@ -105,27 +161,49 @@ std::vector<Part> SumsBy(OnnxLowering* to, const OnnxNode& node, const Geometry&
                 });
 }
 
-// Sums that become floats.
-void RealProduct(OnnxLowering* to, const OnnxNode& node, Geometry g) {
-  const OnnxConstant constant = ConstantOf(*to, InputIndex(node, 1));
+Terms FirstTerms(OnnxLowering* to, const OnnxNode& node, const Geometry& g,
+                 bool fewer) {
+  const int input = InputIndex(node, 0);
+  if (!IsSplit(to, input)) return TermsOf(to, input, g.order, g.in);
+  const auto count = [&](const OnnxValue& value) {
+    return static_cast<uint64_t>(ElementsOf(ShapeOf(value)));
+  };
+  RequireManyProducts(g.products,
+                      count(ValueOf(*to, input)) + count(OutputOf(*to, node)));
+  return SplitFirst(to, ViewOf(to, input, g.order), g.slices, g.StackedIn(), 0, fewer);
+}
+
+Terms WeightTerms(OnnxLowering* to, const OnnxNode& node, const Geometry& g) {
+  const int weight = InputIndex(node, 1);
+  if (IsFloatConstant(*to, weight)) {
+    const bool depthwise = g.weight[0] != g.scaling.columns;
+    const int32_t channels = g.weight[0],
+                  all = ProductOfAxes(ShapeOf(ValueOf(*to, weight)), 0,
+                                      g.weight_order.size());
+    return SplitConstant(
+        to, weight, g.weight_order,
+        {1, depthwise ? 1 : channels, depthwise ? all : all / channels}, g.weight);
+  }
+  const OnnxConstant constant = ConstantOf(*to, weight);
   Require(constant.scales.size() <= 1 || constant.axis == g.axis,
           "a weight quantised along another axis than output channels");
-  const Terms a = TermsOf(to, InputIndex(node, 0), g.order, g.in);
-  const Terms b =
-      TermsOf(to, InputOf(*to, node, 1).name, constant, g.weight_order, g.weight);
-  g.scaling.scale = a.scales[0];
-  g.scaling.scales = b.scales;
-  g.scaling.bias = kNoTensor;
+  return TermsOf(to, ValueOf(*to, weight).name, constant, g.weight_order, g.weight);
+}
+
+// Sums that become floats.
+void RealProduct(OnnxLowering* to, const OnnxNode& node, Geometry g) {
+  const Terms a = FirstTerms(to, node, g, IsFloatConstant(*to, InputIndex(node, 1)));
+  const Terms b = WeightTerms(to, node, g);
   if (HasInput(node, 2)) {
     const Shape& bias = ShapeOf(InputOf(*to, node, 2));
     const int64_t count = ElementsOf(bias);
-    Require(count == 1 ||
-                (count == g.scaling.channels && bias.back() == g.scaling.channels),
-            "a bias that is not one number for each channel");
+    Require(
+        count == 1 || (count == g.scaling.columns && bias.back() == g.scaling.columns),
+        "a bias that is not one number for each channel");
     g.scaling.bias = FloatsOf(to, node.inputs[2]);
   }
   const std::vector<Part> sums = SumsBy(to, node, g, a, b);
-  ScaleSums(to, node, sums, g.scaling, NewFloats(to, node));
+  ScaleSums(to, node, sums, {a, b}, g.scaling, NewFloats(to, node));
 }
 
 // For each channel and place of the window the sum of the weight, less its zero point, over
@@ -151,14 +229,14 @@ std::vector<int32_t> WindowSums(const OnnxConstant& weight, bool conv) {
 std::vector<int32_t> WindowOptions(const Geometry& g) {
   if (g.op == SLUICE_OP_FULLY_CONNECTED) {
     return {
-        g.scaling.outer, 1, 1, 1, g.scaling.channels, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0};
+        g.scaling.rows, 1, 1, 1, g.scaling.columns, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0};
   }
   const auto at = [&](int i) { return g.attributes[static_cast<size_t>(i)]; };
   return {g.in[0],
           1,
           g.in[1],
           g.in[2],
-          g.scaling.channels,
+          g.scaling.columns,
           g.out[1],
           g.out[2],
           g.weight[1],
@@ -184,11 +262,13 @@ void IntegerProduct(OnnxLowering* to, const OnnxNode& node, const Geometry& g) {
   constant.zeros = {0};
   if (HasInput(node, 3)) constant.zeros = StoredIntegers(InputOf(*to, node, 3));
   Require(constant.zeros.size() == 1 ||
-              static_cast<int32_t>(constant.zeros.size()) == g.scaling.channels,
+              static_cast<int32_t>(constant.zeros.size()) == g.scaling.columns,
           "zero points of another extent");
   Require(!HasInput(node, 2) || ElementsOf(ShapeOf(InputOf(*to, node, 2))) == 1,
           "zero points of another extent");
-  const Terms a = {{{TensorAs(to, node.inputs[0], g.order, g.in), 0, 1}}, {1}};
+  Terms a;
+  a.scales = {1};
+  a.parts.push_back({TensorAs(to, node.inputs[0], g.order, g.in), 0, 1});
   const Terms b = TermsOf(to, weight.name, constant, g.weight_order, g.weight);
   const std::vector<Part> sums = SumsBy(to, node, g, a, b);
   const std::vector<int32_t> inside =
@@ -210,7 +290,9 @@ void IntegerProduct(OnnxLowering* to, const OnnxNode& node, const Geometry& g) {
 void LowerOnnxSums(OnnxLowering* to, const OnnxNode& node) {
   Require(InputOf(*to, node, 1).constant, "a weight that is computed at run time");
   const bool conv = node.op == "Conv" || node.op == "ConvInteger";
-  const auto geometry = conv ? ConvGeometry : RowsGeometry;
+  const auto geometry = conv                         ? ConvGeometry
+                        : node.op == "ConvTranspose" ? TransposedGeometry
+                                                     : RowsGeometry;
   const Geometry g =
       geometry(node, ShapeOf(InputOf(*to, node, 0)), ShapeOf(InputOf(*to, node, 1)),
                ShapeOf(OutputOf(*to, node)));

@@ -3,6 +3,7 @@
 // numbers of each head.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "import/onnx/onnx_rewriter.h"
@@ -45,13 +46,29 @@ struct Operands {
   std::string q, k, v;  // [B, H, S, D]
   float scale;
   std::vector<std::string> masks;  // added one by one
+  float cap = 0;  // not 0: scores are bent into -cap to cap in front of masks
 };
 
 std::string Weighted(Rewriter* r, const Operands& o) {
   std::string scores = r->Op("MatMul", {o.q, r->Transposed(o.k, {0, 1, 3, 2})});
   scores = r->Op("Mul", {scores, r->Real({o.scale})});
+  if (o.cap != 0) {
+    scores = r->Op("Tanh", {r->Op("Mul", {scores, r->Real({1 / o.cap})})});
+    scores = r->Op("Mul", {scores, r->Real({o.cap})});
+  }
   for (const std::string& mask : o.masks) scores = r->Op("Add", {scores, mask});
   return r->Op("MatMul", {r->Op("Softmax", {scores}, {{"axis", {-1}}}), o.v});
+}
+
+// Several heads of the query for one of keys and values, which are also given as they are.
+void FinishShared(Rewriter* r, Operands o, int64_t shared, int64_t times, bool merged) {
+  const std::string key = o.k, value = o.v;
+  o.k = Shared(r, o.k, shared, times);
+  o.v = Shared(r, o.v, shared, times);
+  const std::string y = Weighted(r, o);
+  r->Finish(0, merged ? Merged(r, y) : y);
+  if (r->Gives(1)) r->Finish(1, r->Op("Identity", {key}));
+  if (r->Gives(2)) r->Finish(2, r->Op("Identity", {value}));
 }
 
 float ScaleOf(const Rewriter& r, int64_t depth) {
@@ -59,14 +76,93 @@ float ScaleOf(const Rewriter& r, int64_t depth) {
   return given != 0 ? given : 1 / std::sqrt(static_cast<float>(depth));
 }
 
-// Not 0 for what is seen, 0 for what is not -> what is added to the scores.
-std::string Unseen(Rewriter* r, const std::string& mask, int64_t positions,
-                   float fill) {
-  const std::string any = r->Op("Cast", {mask}, {{"to", {onnx::TensorProto::BOOL}}});
+// A constant of int32. False: it is none.
+bool Int32sOf(const Rewriter& r, const std::string& name,
+              std::vector<int32_t>* numbers) {
+  const onnx::TensorProto* tensor = r.Constant(name);
+  if (tensor == nullptr || tensor->data_type() != onnx::TensorProto::INT32 ||
+      tensor->data_location() == onnx::TensorProto::EXTERNAL) {
+    return false;
+  }
+  numbers->assign(tensor->int32_data().begin(), tensor->int32_data().end());
+  if (tensor->has_raw_data()) {
+    numbers->resize(tensor->raw_data().size() / 4);
+    if (!numbers->empty())
+      std::memcpy(numbers->data(), tensor->raw_data().data(), numbers->size() * 4);
+  }
+  return !numbers->empty();
+}
+
+bool IsAlways(const Rewriter& r, const std::string& name, int64_t number) {
+  std::vector<int32_t> numbers;
+  return Int32sOf(r, name, &numbers) &&
+         std::all_of(numbers.begin(), numbers.end(),
+                     [&](int32_t n) { return n == number; });
+}
+
+// A mask of keys -> what is added to the scores. It is not 0 for what is seen, [B, positions],
+// or says how many are seen, [B]. Empty: other extents.
+std::string Unseen(Rewriter* r, const std::string& mask, int64_t batch,
+                   int64_t positions) {
+  const float fill = r->Float("mask_filter_value", -10000.0f);
+  const Shape shape = r->Shape(mask);
+  std::string any;
+  std::vector<int32_t> known;
+  if (Int32sOf(*r, mask, &known) &&
+      (shape == Shape{batch, positions} || shape == Shape{batch})) {
+    std::vector<float> added;
+    for (int64_t i = 0; i < batch * positions; ++i) {
+      const size_t at = static_cast<size_t>(i / (shape.size() == 2 ? 1 : positions));
+      const bool seen =
+          at < known.size() &&
+          (shape.size() == 2 ? known[at] != 0 : i % positions < known[at]);
+      added.push_back(seen ? 0 : fill);
+    }
+    return r->Real(added, {batch, 1, 1, positions});
+  }
+  if (shape == Shape{batch, positions}) {
+    any = r->Op("Cast", {mask}, {{"to", {onnx::TensorProto::BOOL}}});
+  } else if (shape == Shape{batch} && positions <= kMostPositions) {
+    onnx::TensorProto* each = r->NewConstant();
+    each->set_data_type(onnx::TensorProto::INT32);
+    each->add_dims(1);
+    each->add_dims(positions);
+    for (int32_t i = 0; i < positions; ++i) each->add_int32_data(i);
+    any = r->Op("Less", {each->name(), r->Reshape(mask, {batch, 1})});
+  } else {
+    return "";
+  }
   const std::string seen = r->Op("Cast", {any}, {{"to", {onnx::TensorProto::FLOAT}}});
   const std::string added =
       r->Op("Mul", {r->Op("Sub", {r->Real({1}), seen}), r->Real({fill})});
-  return r->Reshape(added, {0, 1, 1, positions});
+  return r->Reshape(added, {batch, 1, 1, positions});
+}
+
+// Heads in front of positions, of which the first 2 * half numbers are turned.
+struct Turn {
+  int64_t batch, heads, positions, depth, half;
+  bool pairs;  // neighbours are, not halves
+};
+
+std::string Turned(Rewriter* r, const std::string& all, std::string cos,
+                   std::string sin, const Turn& t) {
+  const Shape wide = {-1, 1, t.positions, t.half};
+  cos = r->Reshape(cos, wide);
+  sin = r->Reshape(sin, wide);
+  const int64_t both = 2 * t.half;
+  const std::string a = t.pairs ? r->Part(all, 0, both, 2) : r->Part(all, 0, t.half),
+                    b = t.pairs ? r->Part(all, 1, both, 2) : r->Part(all, t.half, both);
+  std::string first = r->Op("Sub", {r->Op("Mul", {cos, a}), r->Op("Mul", {sin, b})}),
+              second = r->Op("Add", {r->Op("Mul", {sin, a}), r->Op("Mul", {cos, b})});
+  const Shape each = {t.batch, t.heads, t.positions, t.half, 1};
+  if (t.pairs) {
+    first = r->Reshape(first, each);
+    second = r->Reshape(second, each);
+  }
+  std::string turned = r->Op("Concat", {first, second}, {{"axis", {-1}}});
+  if (t.pairs) turned = r->Reshape(turned, {t.batch, t.heads, t.positions, both});
+  if (both == t.depth) return turned;
+  return r->Op("Concat", {turned, r->Part(all, both, t.depth)}, {{"axis", {-1}}});
 }
 
 }  // namespace
@@ -74,8 +170,8 @@ std::string Unseen(Rewriter* r, const std::string& mask, int64_t positions,
 bool RewriteAttention(Rewriter* r) {
   Shape q = r->Shape(r->In(0)), k = r->Shape(r->In(1)), v = r->Shape(r->In(2));
   if (q.size() != k.size() || k.size() != v.size() ||
-      (q.size() != 3 && q.size() != 4) || r->Float("softcap", 0) != 0 || r->Gives(3) ||
-      r->Has(6)) {
+      (q.size() != 3 && q.size() != 4) || r->Gives(3) || r->Has(6) ||
+      (r->Float("softcap", 0) != 0 && (r->Has(3) || r->Int("is_causal", 0) != 0))) {
     return false;
   }
   const bool flat = q.size() == 3;
@@ -85,7 +181,8 @@ bool RewriteAttention(Rewriter* r) {
   const int64_t depth = flat ? q[2] / heads : q[3];
   const int64_t rows = q[flat ? 1 : 2];
   int64_t columns = k[flat ? 1 : 2], before = 0;
-  Operands o = {r->In(0), r->In(1), r->In(2), ScaleOf(*r, depth), {}};
+  Operands o = {r->In(0),           r->In(1), r->In(2),
+                ScaleOf(*r, depth), {},       r->Float("softcap", 0)};
   if (flat) {
     o.q = Heads(r, o.q, heads);
     o.k = Heads(r, o.k, shared);
@@ -100,7 +197,6 @@ bool RewriteAttention(Rewriter* r) {
     o.k = r->Op("Concat", {r->In(4), o.k}, {{"axis", {2}}});
     o.v = r->Op("Concat", {r->In(5), o.v}, {{"axis", {2}}});
   }
-  const std::string key = o.k, value = o.v;
   if (r->Has(3)) {
     if (r->Shape(r->In(3)).size() < 2) return false;
     o.masks.push_back(r->In(3));
@@ -109,12 +205,7 @@ bool RewriteAttention(Rewriter* r) {
     if (rows > kMostPositions || columns > kMostPositions) return false;
     o.masks.push_back(Causal(r, rows, columns, before));
   }
-  o.k = Shared(r, o.k, shared, heads / shared);
-  o.v = Shared(r, o.v, shared, heads / shared);
-  const std::string y = Weighted(r, o);
-  r->Finish(0, flat ? Merged(r, y) : y);
-  if (r->Gives(1)) r->Finish(1, r->Op("Identity", {key}));
-  if (r->Gives(2)) r->Finish(2, r->Op("Identity", {value}));
+  FinishShared(r, o, shared, heads / shared, flat);
   return true;
 }
 
@@ -146,9 +237,8 @@ bool RewriteOldAttention(Rewriter* r) {
     *parts[i] = Heads(r, r->Part(all, i * width, (i + 1) * width), heads);
   }
   if (r->Has(mask)) {
-    if (r->Shape(r->In(mask)) != Shape{x[0], x[1]}) return false;
-    o.masks.push_back(
-        Unseen(r, r->In(mask), x[1], r->Float("mask_filter_value", -10000.0f)));
+    o.masks.push_back(Unseen(r, r->In(mask), x[0], x[1]));
+    if (o.masks.back().empty()) return false;
   }
   if (r->Int("unidirectional", 0) != 0) {
     if (x[1] > kMostPositions) return false;
@@ -161,8 +251,8 @@ bool RewriteOldAttention(Rewriter* r) {
 bool RewriteManyHeads(Rewriter* r) {
   const Shape q = r->Shape(r->In(0)), k = r->Shape(r->In(1)), v = r->Shape(r->In(2));
   const int64_t heads = r->Int("num_heads", 0);
-  if (q.size() != 3 || k.size() != 3 || v.size() != 3 || heads < 1 || r->Has(4) ||
-      r->Has(6) || r->Has(7) || r->Gives(1) || q[2] % heads != 0) {
+  if (q.size() != 3 || k.size() != 3 || v.size() != 3 || heads < 1 || r->Has(6) ||
+      r->Has(7) || r->Gives(1) || q[2] % heads != 0) {
     return false;
   }
   Operands o = {r->In(0), r->In(1), r->In(2), ScaleOf(*r, q[2] / heads), {}};
@@ -176,6 +266,8 @@ bool RewriteManyHeads(Rewriter* r) {
     begin += width;
     *parts[i] = Heads(r, *parts[i], heads);
   }
+  if (r->Has(4)) o.masks.push_back(Unseen(r, r->In(4), k[0], k[1]));
+  if (r->Has(4) && o.masks.back().empty()) return false;
   if (r->Has(5)) o.masks.push_back(r->In(5));
   if (r->Int("unidirectional", 0) != 0) {
     if (q[1] > kMostPositions || k[1] > kMostPositions) return false;
@@ -207,27 +299,88 @@ bool RewriteRotation(Rewriter* r) {
     cos = r->Op("Gather", {cos, positions}, {{"axis", {0}}});
     sin = r->Op("Gather", {sin, positions}, {{"axis", {0}}});
   }
-  const Shape wide = {-1, 1, positions_of_x, half};
-  cos = r->Reshape(cos, wide);
-  sin = r->Reshape(sin, wide);
   const std::string all = x.size() == 4 ? r->In(0) : Heads(r, r->In(0), heads);
-  const bool pairs = r->Int("interleaved", 0) != 0;
-  const std::string a = pairs ? r->Part(all, 0, 2 * half, 2) : r->Part(all, 0, half),
-                    b = pairs ? r->Part(all, 1, 2 * half, 2)
-                              : r->Part(all, half, 2 * half);
-  std::string first = r->Op("Sub", {r->Op("Mul", {cos, a}), r->Op("Mul", {sin, b})}),
-              second = r->Op("Add", {r->Op("Mul", {sin, a}), r->Op("Mul", {cos, b})});
-  const Shape each = {x[0], heads, positions_of_x, half, 1};
-  if (pairs) {
-    first = r->Reshape(first, each);
-    second = r->Reshape(second, each);
-  }
-  std::string turned = r->Op("Concat", {first, second}, {{"axis", {-1}}});
-  if (pairs) turned = r->Reshape(turned, {x[0], heads, positions_of_x, 2 * half});
-  if (2 * half < depth) {
-    turned = r->Op("Concat", {turned, r->Part(all, 2 * half, depth)}, {{"axis", {-1}}});
-  }
+  const std::string turned =
+      Turned(r, all, cos, sin,
+             {x[0], heads, positions_of_x, depth, half, r->Int("interleaved", 0) != 0});
   r->Finish(0, x.size() == 4 ? r->Op("Identity", {turned}) : Merged(r, turned));
+  return true;
+}
+
+namespace {
+
+// Shapes of the query, and of the caches where there are any.
+struct Groups {
+  int64_t batch, rows, heads, shared, depth, before;
+
+  int64_t Width() const { return (heads + 2 * shared) * depth; }
+};
+
+bool ReadGroups(Rewriter* r, bool packed, Groups* g) {
+  const Shape q = r->Shape(r->In(0)), past = r->Shape(r->In(3));
+  g->heads = r->Int("num_heads", 0);
+  g->shared = r->Int("kv_num_heads", 0);
+  if (q.size() != 3 || g->heads < 1 || g->shared < 1 || g->heads > (1 << 16) ||
+      g->shared > (1 << 16) || g->heads % g->shared != 0 || r->Has(3) != r->Has(4) ||
+      (r->Has(3) && past.size() != 4)) {
+    return false;
+  }
+  const int64_t heads = packed ? g->heads + 2 * g->shared : g->heads;
+  g->batch = q[0];
+  g->rows = q[1];
+  g->depth = q[2] / heads;
+  g->before = r->Has(3) ? past[2] : 0;
+  for (int i = 7; i < 12; ++i) {
+    if (i > 8 && r->Has(i)) return false;  // positions, a bias of the scores, sinks
+  }
+  return q[2] % heads == 0 && g->depth >= 1 && g->rows + g->before <= kMostPositions &&
+         r->Int("local_window_size", -1) < 0 && r->Int("smooth_softmax", 0) == 0 &&
+         IsAlways(*r, r->In(5), g->before + g->rows - 1);
+}
+
+// Rows of a table of cosines or sines for the positions behind the cache.
+std::string RowsBehind(Rewriter* r, const std::string& table, const Groups& g) {
+  return r->Op("Slice", {table, r->Whole({g.before}), r->Whole({g.before + g.rows}),
+                         r->Whole({0})});
+}
+
+}  // namespace
+
+bool RewriteGroups(Rewriter* r) {
+  const bool packed = !r->Has(1);
+  Groups g = {};
+  if (!ReadGroups(r, packed, &g)) return false;
+  Operands o = {
+      r->In(0), r->In(1), r->In(2), ScaleOf(*r, g.depth), {}, r->Float("softcap", 0)};
+  if (packed) {
+    const int64_t q = g.heads * g.depth, k = q + g.shared * g.depth;
+    o.k = r->Part(o.q, q, k);
+    o.v = r->Part(o.q, k, g.Width());
+    o.q = r->Part(o.q, 0, q);
+  }
+  o.q = Heads(r, o.q, g.heads);
+  o.k = Heads(r, o.k, g.shared);
+  o.v = Heads(r, o.v, g.shared);
+  if (r->Int("do_rotary", 0) != 0) {
+    const Shape table = r->Shape(r->In(7));
+    if (table.size() != 2 || table[0] < g.before + g.rows || 2 * table[1] > g.depth ||
+        !r->Has(8)) {
+      return false;
+    }
+    const std::string cos = RowsBehind(r, r->In(7), g),
+                      sin = RowsBehind(r, r->In(8), g);
+    const bool pairs = r->Int("rotary_interleaved", 0) != 0;
+    o.q =
+        Turned(r, o.q, cos, sin, {g.batch, g.heads, g.rows, g.depth, table[1], pairs});
+    o.k =
+        Turned(r, o.k, cos, sin, {g.batch, g.shared, g.rows, g.depth, table[1], pairs});
+  }
+  if (r->Has(3)) {
+    o.k = r->Op("Concat", {r->In(3), o.k}, {{"axis", {2}}});
+    o.v = r->Op("Concat", {r->In(4), o.v}, {{"axis", {2}}});
+  }
+  o.masks.push_back(Causal(r, g.rows, g.before + g.rows, g.before));
+  FinishShared(r, o, g.shared, g.heads / g.shared, true);
   return true;
 }
 

@@ -28,26 +28,51 @@ bool KeepsBytes(const std::string& op) {
          op == "Flatten" || op == "Dropout";
 }
 
-// A part of a list.
+// Integers of an input of Slice; `otherwise` where it is left out. False: they are not known.
+bool Known(const OnnxValue* value, const std::vector<int64_t>& otherwise,
+           std::vector<int64_t>* out) {
+  *out = value == nullptr ? otherwise : value->integers;
+  return (value == nullptr || value->has_integers) && out->size() == otherwise.size();
+}
+
+// A part of each axis, forwards.
 bool SliceOf(const OnnxModel& model, const OnnxNode& node, const OnnxValue& from,
              Floats* result) {
-  const OnnxValue *begin = model.In(node, 1), *end = model.In(node, 2),
-                  *step = model.In(node, 4);
-  for (const OnnxValue* number : {begin, end, step}) {
-    if (number == nullptr) continue;
-    if (!number->has_integers || number->integers.size() != 1) return false;
-  }
-  if (from.dims.size() != 1 || begin == nullptr || end == nullptr ||
-      (step != nullptr && step->integers[0] != 1)) {
+  const OnnxValue* first = model.In(node, 1);
+  if (first == nullptr || !first->has_integers || model.In(node, 2) == nullptr)
+    return false;
+  const size_t count = first->integers.size(), rank = from.dims.size();
+  std::vector<int64_t> all;
+  for (size_t i = 0; i < count; ++i) all.push_back(static_cast<int64_t>(i));
+  std::vector<int64_t> ends, axes, steps;
+  if (!Known(model.In(node, 2), all, &ends) || !Known(model.In(node, 3), all, &axes) ||
+      !Known(model.In(node, 4), std::vector<int64_t>(count, 1), &steps)) {
     return false;
   }
+  std::vector<int64_t> begin(rank, 0), end = from.dims, step(rank, 1);
+  for (size_t i = 0; i < count; ++i) {
+    const int64_t axis = axes[i] < 0 ? axes[i] + static_cast<int64_t>(rank) : axes[i];
+    if (axis < 0 || axis >= static_cast<int64_t>(rank) || steps[i] < 1) return false;
+    const size_t a = static_cast<size_t>(axis);
+    const auto at = [&](int64_t n) {
+      return std::clamp<int64_t>(n < 0 ? n + from.dims[a] : n, 0, from.dims[a]);
+    };
+    begin[a] = at(first->integers[i]);
+    end[a] = at(ends[i]);
+    step[a] = steps[i];
+  }
+  std::vector<int64_t> places = {0};
+  for (size_t a = 0; a < rank; ++a) {
+    std::vector<int64_t> next;
+    for (const int64_t place : places) {
+      for (int64_t i = begin[a]; i < end[a]; i += step[a])
+        next.push_back(place * from.dims[a] + i);
+    }
+    places = std::move(next);
+  }
   const Floats floats = FloatsIn(from);
-  const int64_t size = static_cast<int64_t>(floats.size());
-  const auto at = [&](int64_t i) {
-    return std::clamp<int64_t>(i < 0 ? i + size : i, 0, size);
-  };
-  const int64_t first = at(begin->integers[0]), last = at(end->integers[0]);
-  if (first < last) result->assign(floats.begin() + first, floats.begin() + last);
+  for (const int64_t place : places)
+    result->push_back(floats[static_cast<size_t>(place)]);
   return true;
 }
 

@@ -43,7 +43,8 @@ size_t SliceOf(const OnnxConstant& constant, size_t i) {
   return i / inner % constant.scales.size();
 }
 
-// A constant's floats, axes in ONNX's order.
+}  // namespace
+
 std::vector<float> RealsOf(const OnnxLowering& to, int index) {
   const OnnxValue& value = ValueOf(to, index);
   const OnnxConstant constant = ConstantOf(to, index);
@@ -63,8 +64,6 @@ std::vector<float> RealsOf(const OnnxLowering& to, int index) {
   std::memcpy(reals.data(), value.data.data(), reals.size() * 4);
   return reals;
 }
-
-}  // namespace
 
 WideNumbers WideNumbersOf(const OnnxLowering& to, const OnnxNode& node) {
   WideNumbers wide = {0, 0, true};

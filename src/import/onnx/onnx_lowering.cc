@@ -191,7 +191,9 @@ OnnxLowering::OnnxLowering(const OnnxModel& the_model, GraphWriter* the_graph,
       places(the_model.values.size()) {
   for (const OnnxNode& node : model.nodes) {
     computes_floats |= node.op == "QuantizeLinear" || node.op == "ConvInteger" ||
-                       node.op == "MatMulInteger" || node.Has("block_size") ||
+                       node.op == "MatMulInteger" || node.op == "DequantizeLinear" ||
+                       node.op == "com.microsoft.QGemm" ||
+                       node.op == "com.microsoft.DynamicQuantizeLSTM" ||
                        node.op.find("QLinear") != std::string::npos ||
                        node.op == "DynamicQuantizeLinear";
   }

@@ -180,6 +180,8 @@ uint32_t PermutedTensor(OnnxLowering* self, const std::string& name, uint32_t te
 // dequantised by the host, constants are at import.
 uint32_t FloatsOf(OnnxLowering* self, int value, const AxisOrder& order);
 uint32_t FloatsOf(OnnxLowering* self, int value);  // in ONNX's order
+// A constant's floats, axes in ONNX's order.
+std::vector<float> RealsOf(const OnnxLowering& self, int value);
 uint32_t FloatConstant(OnnxLowering* self, const std::string& name, const Dims& dims,
                        const std::vector<float>& floats);
 uint32_t IntegerConstant(OnnxLowering* self, const std::string& name,
@@ -319,6 +321,8 @@ void LowerOnnxContraction(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxKinds(OnnxLowering* to, const OnnxNode& node);
 // Operators that are several host functions.
 void LowerOnnxComposed(OnnxLowering* to, const OnnxNode& node);
+// LSTM, GRU and RNN, step by step: products on units, functions of gates on the host.
+void LowerOnnxRecurrent(OnnxLowering* to, const OnnxNode& node);
 // Operators on floats, computed by host functions.
 void LowerOnnxFloats(OnnxLowering* to, const OnnxNode& node);
 bool HasOnnxFloats(const std::string& op);

@@ -431,6 +431,7 @@ void TakeNode(Reading* reading, int n) {
     to.s = a.s();
     to.ints.assign(a.ints().begin(), a.ints().end());
     to.floats.assign(a.floats().begin(), a.floats().end());
+    to.texts.assign(a.strings().begin(), a.strings().end());
     OnnxValue& out = ValueAt(reading, node.outputs[0]);
     if (node.op == "Constant" && a.name() == "value")
       TakeConstant(a.t(), kNoRawBytes, reading->source, &out);
@@ -612,6 +613,11 @@ float OnnxNode::Float(const std::string& attribute, float otherwise) const {
   const auto found = attributes.find(attribute);
   return found == attributes.end() ? otherwise : found->second.f;
 }
+std::vector<std::string> OnnxNode::Texts(const std::string& attribute) const {
+  const auto found = attributes.find(attribute);
+  return found == attributes.end() ? std::vector<std::string>() : found->second.texts;
+}
+
 std::string OnnxNode::Text(const std::string& attribute,
                            const std::string& otherwise) const {
   const auto found = attributes.find(attribute);

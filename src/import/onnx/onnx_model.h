@@ -68,6 +68,7 @@ struct OnnxAttribute {
   std::string s;
   std::vector<int64_t> ints;
   std::vector<float> floats;
+  std::vector<std::string> texts;
 };
 
 struct OnnxNode {
@@ -85,6 +86,7 @@ struct OnnxNode {
   std::string Text(const std::string& attribute, const std::string& otherwise) const;
   std::vector<int64_t> Ints(const std::string& attribute,
                             std::vector<int64_t> otherwise) const;
+  std::vector<std::string> Texts(const std::string& attribute) const;
 };
 
 struct OnnxModel {

@@ -141,6 +141,16 @@ std::string Rewriter::Whole(const std::vector<int64_t>& numbers) {
   return tensor->name();
 }
 
+std::string Rewriter::Product(const char* equation,
+                              const std::vector<std::string>& operands) {
+  const std::string name = Op("Einsum", operands);
+  onnx::AttributeProto* attribute = nodes.back().add_attribute();
+  attribute->set_name("equation");
+  attribute->set_type(onnx::AttributeProto::STRING);
+  attribute->set_s(equation);
+  return name;
+}
+
 std::string Rewriter::Part(const std::string& x, int64_t begin, int64_t end,
                            int64_t step) {
   return Op("Slice", {x, Whole({begin}), Whole({end}), Whole({-1}), Whole({step})});
@@ -148,7 +158,9 @@ std::string Rewriter::Part(const std::string& x, int64_t begin, int64_t end,
 
 std::string Rewriter::Reduced(const char* op, const std::string& x,
                               const std::vector<int64_t>& axes) {
-  if (version >= 18) return Op(op, {x, Whole(axes)}, {{"keepdims", {1}}});
+  const bool sum = std::strcmp(op, "ReduceSum") == 0;
+  if (version >= 18 || (sum && version >= 13))
+    return Op(op, {x, Whole(axes)}, {{"keepdims", {1}}});
   return Op(op, {x}, {{"axes", axes, true}, {"keepdims", {1}}});
 }
 

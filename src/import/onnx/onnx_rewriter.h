@@ -56,6 +56,7 @@ class Rewriter {
   std::string Transposed(const std::string& x, const std::vector<int64_t>& perm) {
     return Op("Transpose", {x}, {{"perm", perm, true}});
   }
+  std::string Product(const char* equation, const std::vector<std::string>& operands);
   // Elements of the last axis.
   std::string Part(const std::string& x, int64_t begin, int64_t end, int64_t step = 1);
   std::string Reduced(const char* op, const std::string& x,
@@ -81,6 +82,12 @@ bool RewriteAttention(Rewriter* r);  // onnx_attention.cc
 bool RewriteRotation(Rewriter* r);
 bool RewriteOldAttention(Rewriter* r);  // com.microsoft.Attention and QAttention
 bool RewriteManyHeads(Rewriter* r);     // com.microsoft.MultiHeadAttention
+bool RewriteGroups(Rewriter* r);        // com.microsoft.GroupQueryAttention
+bool RewriteBits(Rewriter* r);          // com.microsoft.MatMulNBits (onnx_bits.cc)
+
+bool RewriteVolume(Rewriter* r);  // onnx_volumes.cc: convolutions over three axes
+bool RewriteVolumePool(Rewriter* r);
+bool RewriteVolumeTransposed(Rewriter* r);
 
 bool RewriteIf(Rewriter* r);  // onnx_subgraphs.cc
 bool RewriteLoop(Rewriter* r);

@@ -44,62 +44,6 @@ bool DynamicQuantizeMatMul(Rewriter* r) {
   return Scaled(r, {q, r->In(1), zero, r->In(3)}, scale, r->In(2), r->In(4));
 }
 
-// Two 4-bit numbers in each byte, rows one behind the other: ONNX's own type.
-bool AsFourBits(onnx::TensorProto* tensor, const Shape& dims) {
-  int64_t elements = 1;
-  for (const int64_t dim : dims) elements *= dim;
-  int64_t bytes = 1;
-  for (const int64_t dim : tensor->dims()) bytes *= dim;
-  if (tensor->data_type() != onnx::TensorProto::UINT8 || 2 * bytes != elements ||
-      (!tensor->has_raw_data() &&
-       tensor->data_location() != onnx::TensorProto::EXTERNAL)) {
-    return false;
-  }
-  tensor->set_data_type(22 - 1);  // UINT4, which older libraries do not name
-  tensor->clear_dims();
-  for (const int64_t dim : dims) tensor->add_dims(dim);
-  return true;
-}
-
-// x [..., K] by 4-bit weights [N, K], with a scale for each block of a row.
-bool MatMulNBits(Rewriter* r) {
-  const int64_t k = r->Int("K", 0), n = r->Int("N", 0), block = r->Int("block_size", 0);
-  onnx::TensorProto *weight = r->Constant(r->In(1)), *scale = r->Constant(r->In(2));
-  if (r->Int("bits", 4) != 4 || k < 1 || n < 1 || block < 2 || k % block != 0 ||
-      weight == nullptr || scale == nullptr || r->Has(4) ||
-      scale->data_type() != onnx::TensorProto::FLOAT || k > (1 << 20) ||
-      n > (1 << 20)) {
-    return false;
-  }
-  const int64_t blocks = k / block;
-  std::string zeros = r->In(3);
-  onnx::TensorProto* zero = zeros.empty() ? nullptr : r->Constant(zeros);
-  if (!zeros.empty() && (zero == nullptr || blocks % 2 != 0)) return false;
-  if (zeros.empty()) {
-    zero = r->NewConstant();
-    zeros = zero->name();
-    weight = r->Constant(r->In(1));
-    scale = r->Constant(r->In(2));
-    zero = r->Constant(zeros);
-    zero->set_data_type(onnx::TensorProto::UINT8);
-    zero->add_dims(n);
-    zero->add_dims(blocks);
-    zero->set_raw_data(std::string(static_cast<size_t>(n * blocks), 8));
-  } else if (!AsFourBits(zero, {n, blocks})) {
-    return false;
-  }
-  if (!AsFourBits(weight, {n, k})) return false;
-  scale->clear_dims();
-  scale->add_dims(n);
-  scale->add_dims(blocks);
-  const std::string real = r->Op("DequantizeLinear", {r->In(1), r->In(2), zeros},
-                                 {{"axis", {1}}, {"block_size", {block}}});
-  std::string y = r->Op("MatMul", {r->In(0), r->Transposed(real, {1, 0})});
-  if (r->Has(5)) y = r->Op("Add", {y, r->In(5)});
-  r->Finish(0, y);
-  return true;
-}
-
 // Transposed operands of FusedMatMul, of which the inference does not know.
 bool FusedMatMul(Rewriter* r) {
   if (r->Int("transBatchA", 0) != 0 || r->Int("transBatchB", 0) != 0) return false;
@@ -231,6 +175,16 @@ struct Row {
   Rewrite rewrite;
 };
 
+int AxesOfWindow(const onnx::NodeProto& node) {
+  for (const auto& attribute : node.attribute()) {
+    if (attribute.name() == "kernel_shape") return attribute.ints_size();
+  }
+  return 0;
+}
+bool IsConvolution(const std::string& op) {
+  return op == "Conv" || op == "QLinearConv" || op == "ConvInteger";
+}
+
 // nullptr: an operator that stays.
 Rewrite RowOf(const onnx::NodeProto& node) {
   static const Row kOnnx[] = {{"Attention", RewriteAttention},
@@ -242,10 +196,11 @@ Rewrite RowOf(const onnx::NodeProto& node) {
                               {"Loop", RewriteLoop}};
   static const Row kRuntime[] = {{"MatMulIntegerToFloat", MatMulIntegerToFloat},
                                  {"DynamicQuantizeMatMul", DynamicQuantizeMatMul},
-                                 {"MatMulNBits", MatMulNBits},
+                                 {"MatMulNBits", RewriteBits},
                                  {"Attention", RewriteOldAttention},
                                  {"QAttention", RewriteOldAttention},
                                  {"MultiHeadAttention", RewriteManyHeads},
+                                 {"GroupQueryAttention", RewriteGroups},
                                  {"RotaryEmbedding", RewriteRotation},
                                  {"FusedMatMul", FusedMatMul},
                                  {"FastGelu", BiasedGelu}};
@@ -258,6 +213,11 @@ Rewrite RowOf(const onnx::NodeProto& node) {
   for (const Row& row : kOnnx) {
     if (node.op_type() == row.op) return row.rewrite;
   }
+  const int windows = AxesOfWindow(node);
+  if (windows == 3 && IsConvolution(node.op_type())) return RewriteVolume;
+  if (windows == 3 && node.op_type() == "ConvTranspose") return RewriteVolumeTransposed;
+  if (windows == 3 && (node.op_type() == "MaxPool" || node.op_type() == "AveragePool"))
+    return RewriteVolumePool;
   const bool axes =
       std::any_of(node.attribute().begin(), node.attribute().end(),
                   [](const auto& attribute) { return attribute.name() == "axes"; });

@@ -91,7 +91,10 @@ Terms TermsOf(OnnxLowering* to, int value, const AxisOrder& order, const Dims& d
       numbers.known && !numbers.floats &&
           (numbers.dtype == SLUICE_DTYPE_INT8 || numbers.dtype == SLUICE_DTYPE_UINT8),
       "an operand that is not quantised");
-  return {{{tensor, numbers.affine.zero, 1}}, {numbers.affine.scale}};
+  Terms terms;
+  terms.parts.push_back({tensor, numbers.affine.zero, 1});
+  terms.scales = {numbers.affine.scale};
+  return terms;
 }
 
 Terms TermsOf(OnnxLowering* to, const std::string& name, const OnnxConstant& constant,
@@ -130,17 +133,23 @@ Terms TermsOf(OnnxLowering* to, const std::string& name, const OnnxConstant& con
   return terms;
 }
 
-std::vector<Part> SumsOf(OnnxLowering* to, const OnnxNode& node, const Terms& a,
-                         const Terms& b, const Dims& dims, const MakeSums& make) {
+std::vector<Part> SumsOf(OnnxLowering* to, const OnnxNode& node, const Factors& factors,
+                         const Dims& dims, size_t stacked, const MakeSums& make) {
+  const auto& [a, b] = factors;
   RequireBytes(*to, a);
   RequireBytes(*to, b);
   std::vector<Part> sums;
-  for (const Part& first : a.parts) {
-    for (const Part& second : b.parts) {
+  for (size_t i = 0; i < a.parts.size(); ++i) {
+    for (size_t j = 0; j < b.parts.size(); ++j) {
+      // Of floats by floats: a part of the second operand has parts of its own in the first.
+      if (a.floats && b.floats && i != j) continue;
+      const Part &first = a.parts[i], &second = b.parts[j];
+      Dims extents = dims;
+      extents[stacked] *= first.stack;
       const std::string name = node.name + "/sums" + std::to_string(sums.size());
-      const uint32_t tensor = NewTensor(to, name, dims, SumNumbers());
+      const uint32_t tensor = NewTensor(to, name, extents, SumNumbers());
       make(first, second, tensor);
-      sums.push_back({tensor, 0, first.weight * second.weight});
+      sums.push_back({tensor, 0, first.weight * second.weight, first.stack});
     }
   }
   return sums;
@@ -163,20 +172,40 @@ uint32_t WholeSums(OnnxLowering* to, const std::string& name, int32_t channels) 
 }
 
 void ScaleSums(OnnxLowering* to, const OnnxNode& node, const std::vector<Part>& sums,
-               const Scaling& scaling, uint32_t floats) {
+               const Factors& factors, const Scaling& scaling, uint32_t floats) {
+  const auto& [a, b] = factors;
+  enum ScaleKind { kOne = 0, kByBatch = 1, kByEach = 2 };
   const std::string& name = OutputOf(*to, node).name;
-  const auto count = [](const std::vector<float>& list) {
-    return Dims{static_cast<int32_t>(list.size())};
-  };
-  std::vector<int32_t> options = {scaling.outer, scaling.channels, scaling.inner,
-                                  FloatBits(scaling.scale)};
+  const bool rows = a.split != kNoTensor;
+  const size_t scales = b.scales.size();
+  const int32_t columns = b.split != kNoTensor ? kByBatch + kByEach
+                          : scales == 1        ? kOne
+                          : scales == static_cast<size_t>(scaling.columns)
+                              ? kByEach
+                              : kByBatch + kByEach;
+  const bool images = scaling.columns_first;  // a scale for each, not for its pixels
+  const double factor = static_cast<double>(scaling.factor) *
+                        (rows ? 1 : static_cast<double>(a.scales[0]));
+  std::vector<int32_t> options = {scaling.batch,
+                                  scaling.rows,
+                                  scaling.columns,
+                                  scaling.columns_first ? 1 : 0,
+                                  scaling.added ? 1 : 0,
+                                  !rows    ? kOne
+                                  : images ? kByBatch
+                                           : kByBatch + kByEach,
+                                  columns,
+                                  FloatBits(static_cast<float>(factor))};
   std::vector<uint32_t> inputs;
   for (const Part& part : sums) {
     inputs.push_back(part.tensor);
     options.push_back(FloatBits(part.weight));
   }
-  inputs.push_back(
-      FloatConstant(to, name + "/scales", count(scaling.scales), scaling.scales));
+  inputs.push_back(rows ? a.split : FloatConstant(to, name + "/one", {1}, {1.0f}));
+  inputs.push_back(b.split != kNoTensor
+                       ? b.split
+                       : FloatConstant(to, name + "/scales",
+                                       {static_cast<int32_t>(scales)}, b.scales));
   inputs.push_back(scaling.bias != kNoTensor
                        ? scaling.bias
                        : FloatConstant(to, name + "/bias", {1}, {0.0f}));

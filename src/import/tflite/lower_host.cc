@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that no compute unit has: 16-bit products and softmax, SVDF. The host
-// executes them by the functions of firmware-sim/host_functions.h.
+// Operators that no compute unit has whole: 16-bit products and softmax, SVDF. The host
+// executes them, or what a unit leaves of them, by the functions of
+// firmware-sim/host_functions.h.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -65,6 +66,8 @@ struct Product {
   int activation;
   uint64_t macs_per_output;
   bool rounds_once = false;
+  uint16_t unit = SLUICE_OP_CONV;  // whose sums are those of a high and a low byte
+  Pads vertical = {0, 0}, horizontal = {0, 0};
 };
 
 void CheckProduct(const TfliteTensor& input, const TfliteTensor& weight,
@@ -79,8 +82,14 @@ void CheckProduct(const TfliteTensor& input, const TfliteTensor& weight,
           "a weight quantised along another axis than output channels");
 }
 
-// Adds a product with its constants: (multiplier, shift) per channel, bias, options.
-void AddProduct(Lowering* to, const TfliteOperator& op, const Product& p) {
+// Constants of a product: (multiplier, shift) of each channel and biases.
+struct Numbers16 {
+  uint32_t bias, scales;
+  int32_t weight_zero, bias_bits;
+  Range range;
+};
+
+Numbers16 NumbersOf(Lowering* to, const TfliteOperator& op, const Product& p) {
   const TfliteTensor& input = InputOf(*to, op, p.input);
   const TfliteTensor& weight = InputOf(*to, op, p.weight);
   const TfliteTensor& out = OutputOf(*to, op);
@@ -100,25 +109,92 @@ void AddProduct(Lowering* to, const TfliteOperator& op, const Product& p) {
     scales.insert(scales.end(), {factor.multiplier, factor.shift});
   }
   std::vector<int64_t> bias(count);
-  const int32_t bits = BiasOf(*to, op, p.bias, &bias);
-  const Range range = Clamped(out, p.activation);
-  std::vector<int32_t> options = p.window;
-  const int32_t zero =
+  Numbers16 numbers = {};
+  numbers.bias_bits = BiasOf(*to, op, p.bias, &bias);
+  numbers.range = Clamped(out, p.activation);
+  numbers.weight_zero =
       weight.scales.size() == 1 ? static_cast<int32_t>(weight.zero_points[0]) : 0;
-  options.insert(options.end(), {zero, range.min, range.max, bits});
-  const uint32_t ifmap = Reshaped(to, InputTensor(to, op, p.input), input, p.in);
-  const uint32_t filter =
-      Reshaped(to, InputTensor(to, op, p.weight), weight, p.weight_dims);
+  numbers.bias = AddNumbers(to, out.name + "/bias", SLUICE_DTYPE_INT64, {channels},
+                            bias.data(), count * 8);
+  numbers.scales = AddNumbers(to, out.name + "/scales", SLUICE_DTYPE_INT32,
+                              {channels, 2}, scales.data(), count * 8);
+  return numbers;
+}
+
+// The attributes of a layer that stores sums as they are.
+std::vector<int32_t> WholeSums(const Product& p, int32_t weight_zero) {
+  std::vector<int32_t> a(SLUICE_CONV_ATTRIBUTES);
+  // Strides, dilations and the pads in front come first, in the order of the attributes.
+  if (p.unit != SLUICE_OP_FULLY_CONNECTED) {
+    std::copy_n(p.window.begin(), SLUICE_CONV_PAD_BOTTOM, a.begin());
+    a[SLUICE_CONV_PAD_BOTTOM] = p.vertical.after;
+    a[SLUICE_CONV_PAD_RIGHT] = p.horizontal.after;
+    if (p.unit == SLUICE_OP_CONV) a[SLUICE_CONV_GROUPS] = p.window.back();
+  }
+  a[SLUICE_CONV_WEIGHT_ZERO] = weight_zero;
+  a[SLUICE_CONV_ACT_MIN] = INT32_MIN;
+  a[SLUICE_CONV_ACT_MAX] = INT32_MAX;
+  a[SLUICE_CONV_ROUNDING] = 1;
+  return a;
+}
+
+uint32_t NewPart(Lowering* to, const TfliteOperator& op, const std::string& suffix,
+                 uint8_t dtype, const Dims& dims) {
+  return to->graph.AddTensor(OutputOf(*to, op).name + suffix, dtype,
+                             Kind::kIntermediate, dims, 0, 0);
+}
+
+struct Ends {
+  uint32_t ifmap, filter, ofmap;
+};
+
+// The host takes the activation apart into a high and a low byte, a unit multiplies each, and
+// the host adds up and scales the sums as the kernel does.
+void AddSums(Lowering* to, const TfliteOperator& op, const Product& p,
+             const Numbers16& numbers, const Ends& ends) {
+  const int32_t channels = p.weight_dims[static_cast<size_t>(p.axis)];
+  const uint32_t bytes[] = {NewPart(to, op, "/high", SLUICE_DTYPE_INT8, p.in),
+                            NewPart(to, op, "/low", SLUICE_DTYPE_UINT8, p.in)};
+  AddHost(to, op, "split_int16", {ends.ifmap}, {bytes[0], bytes[1]}, 0);
+  std::vector<int32_t> rows;
+  for (int32_t k = 0; k < channels; ++k) rows.insert(rows.end(), {0, 1 << 30, 1});
+  const uint32_t parameters =
+      AddNumbers(to, OutputOf(*to, op).name + "/whole", SLUICE_DTYPE_INT32,
+                 {channels, 3}, rows.data(), rows.size() * 4);
+  std::vector<uint32_t> inputs;
+  for (const uint32_t part : bytes) {
+    inputs.push_back(NewPart(to, op, "/sums" + std::to_string(inputs.size()),
+                             SLUICE_DTYPE_INT32, p.out));
+    AddLayer(to, op, p.unit, {part, ends.filter, parameters}, inputs.back(),
+             WholeSums(p, numbers.weight_zero));
+  }
+  inputs.insert(inputs.end(), {numbers.bias, numbers.scales,
+                               AddOptions(to, op,
+                                          {numbers.range.min, numbers.range.max,
+                                           numbers.bias_bits, p.rounds_once ? 1 : 0})});
+  AddHost(to, op, "scale_sums_int16", inputs, {ends.ofmap}, 0);
+}
+
+constexpr uint64_t kMostTerms = 32768;  // of a sum that 32 bits hold
+
+void AddProduct(Lowering* to, const TfliteOperator& op, const Product& p) {
+  const Numbers16 numbers = NumbersOf(to, op, p);
+  const uint32_t ifmap =
+      Reshaped(to, InputTensor(to, op, p.input), InputOf(*to, op, p.input), p.in);
+  const uint32_t filter = Reshaped(to, InputTensor(to, op, p.weight),
+                                   InputOf(*to, op, p.weight), p.weight_dims);
   const uint32_t ofmap = OpenOutput(to, op, p.out);
+  if (p.macs_per_output <= kMostTerms) {
+    AddSums(to, op, p, numbers, {ifmap, filter, ofmap});
+    return CloseOutput(to, op, ofmap);
+  }
+  std::vector<int32_t> options = p.window;
+  options.insert(options.end(), {numbers.weight_zero, numbers.range.min,
+                                 numbers.range.max, numbers.bias_bits});
   uint64_t outputs = 1;
   for (const int32_t extent : p.out) outputs *= static_cast<uint64_t>(extent);
   AddHost(to, op, p.function,
-          {ifmap, filter,
-           AddNumbers(to, out.name + "/bias", SLUICE_DTYPE_INT64, {channels},
-                      bias.data(), count * 8),
-           AddNumbers(to, out.name + "/scales", SLUICE_DTYPE_INT32, {channels, 2},
-                      scales.data(), count * 8),
-           AddOptions(to, op, options)},
+          {ifmap, filter, numbers.bias, numbers.scales, AddOptions(to, op, options)},
           {ofmap}, outputs * p.macs_per_output);
   CloseOutput(to, op, ofmap);
 }
@@ -128,13 +204,14 @@ uint64_t Taps(const Extents& w, int32_t channels) {
 }
 
 template <typename Options>
-std::vector<int32_t> WindowOf(const Options& o, const Extents& in, const Extents& w,
-                              const Extents& out, int32_t groups) {
+void SetWindow(const Options& o, const Extents& in, const Extents& w,
+               const Extents& out, int32_t groups, Product* p) {
   const bool same = o.padding() == tflite::Padding::SAME;
-  const Pads h = PadsOf(same, in[1], out[1], w[1], o.stride_h(), o.dilation_h());
-  const Pads v = PadsOf(same, in[2], out[2], w[2], o.stride_w(), o.dilation_w());
-  return {o.stride_h(), o.stride_w(), o.dilation_h(), o.dilation_w(),
-          h.before,     v.before,     groups};
+  p->vertical = PadsOf(same, in[1], out[1], w[1], o.stride_h(), o.dilation_h());
+  p->horizontal = PadsOf(same, in[2], out[2], w[2], o.stride_w(), o.dilation_w());
+  p->window = {o.stride_h(),       o.stride_w(),         o.dilation_h(), o.dilation_w(),
+               p->vertical.before, p->horizontal.before, groups};
+  p->activation = static_cast<int>(o.activation());
 }
 
 void RequireRank4(const TfliteTensor& a, const TfliteTensor& b, const TfliteTensor& c) {
@@ -166,16 +243,15 @@ void LowerConvolution16(Lowering* to, const TfliteOperator& op) {
             "a weight that does not fit the channels");
     p.axis = 3;
     p.function = "depthwise_conv_int16";
-    p.window = WindowOf(*depthwise, in, w, o, 1);
-    p.activation = static_cast<int>(depthwise->activation());
+    p.unit = SLUICE_OP_DEPTHWISE_CONV;
+    SetWindow(*depthwise, in, w, o, 1, &p);
     p.macs_per_output = Taps(w, 1);
   } else {
     const auto* plain = op.wire->builtin_options_as_Conv2DOptions();
     Require(plain != nullptr, "missing options");
     Require(w[0] == o[3] && in[3] % w[3] == 0 && o[3] % (in[3] / w[3]) == 0,
             "a weight that does not fit the channels");
-    p.window = WindowOf(*plain, in, w, o, in[3] / w[3]);
-    p.activation = static_cast<int>(plain->activation());
+    SetWindow(*plain, in, w, o, in[3] / w[3], &p);
     p.macs_per_output = Taps(w, w[3]);
   }
   AddProduct(to, op, p);
@@ -205,7 +281,11 @@ void LowerTransposedConvolution16(Lowering* to, const TfliteOperator& op) {
               DimsOf(out),
               {options->stride_h(), options->stride_w(), 1, 1, h.before, v.before, 1},
               static_cast<int>(options->activation()),
-              Taps(w, w[3])});
+              Taps(w, w[3]),
+              false,
+              SLUICE_OP_TRANSPOSED_CONV,
+              h,
+              v});
 }
 
 void LowerFullyConnected16(Lowering* to, const TfliteOperator& op) {
@@ -234,7 +314,10 @@ void LowerFullyConnected16(Lowering* to, const TfliteOperator& op) {
               {1, 1, 1, 1, 0, 0, 1},
               static_cast<int>(options->activation()),
               static_cast<uint64_t>(dims[1]),
-              true});
+              true,
+              SLUICE_OP_FULLY_CONNECTED,
+              {0, 0},
+              {0, 0}});
 }
 
 void LowerSoftmax16(Lowering* to, const TfliteOperator& op,

@@ -81,6 +81,91 @@ TEST_CASE("onnx attention: the operands of many heads have a bias") {
   CheckNear(RealsFor(model, {1, 2, 3, 4}), {102, 102, 203, 203});
 }
 
+// Positions 1 and 2 behind two of a cache; two heads of a query share a key and a value.
+TinyOnnx Grouped(bool rotary, int32_t last) {
+  TinyOnnx model;
+  model.Input("x", {1, 2, 4});
+  model.Quantised("x", "q", 1, 0);
+  model.Reals("zero", {}, {0});
+  model.Integers("b", {0});
+  model.Integers("e", {2});
+  model.Integers("axis", {2});
+  model.Node("Slice", {"q", "b", "e", "axis"}, {"v"});
+  model.Node("Mul", {"v", "zero"}, {"k"});
+  model.Reals("pk", {1, 1, 2, 2}, {0, 0, 0, 0});
+  model.Reals("pv", {1, 1, 2, 2}, {10, 20, 30, 40});
+  onnx::TensorProto* length = model.graph->add_initializer();
+  length->set_name("length");
+  length->set_data_type(onnx::TensorProto::INT32);
+  length->add_dims(1);
+  length->add_int32_data(last);
+  std::vector<std::string> inputs = {"q", "k", "v", "pk", "pv", "length", "length"};
+  if (rotary) {
+    model.Reals("cos", {4, 1}, {9, 9, 0, 1});
+    model.Reals("sin", {4, 1}, {9, 9, 1, 0});
+    inputs.insert(inputs.end(), {"cos", "sin"});
+  }
+  onnx::NodeProto* node = Contrib(&model, "GroupQueryAttention", inputs, "y");
+  TinyOnnx::Int(node, "num_heads", 2);
+  TinyOnnx::Int(node, "kv_num_heads", 1);
+  TinyOnnx::Int(node, "do_rotary", rotary ? 1 : 0);
+  model.Output("y");
+  return model;
+}
+
+TEST_CASE("onnx attention: groups of heads see a cache and what comes before") {
+  // Keys of 0: means of the values that are seen.
+  const float a = (10 + 30 + 1) / 3.0f, b = (20 + 40 + 2) / 3.0f;
+  const Reals want = {a, b, a, b, 11.5f, 17, 11.5f, 17};
+  const Bytes x = {1, 2, 3, 4, 5, 6, 7, 8};
+  CheckNear(RealsFor(Grouped(false, 3), x), want);
+  // Keys of 0 stay so when they are turned.
+  CheckNear(RealsFor(Grouped(true, 3), x), want);
+  CHECK(Says(Complaint(Grouped(false, 2).Finish()), "GroupQueryAttention"));
+}
+
+TEST_CASE("onnx attention: a mask says how many keys are seen, or which") {
+  for (const bool which : {false, true}) {
+    TinyOnnx model;
+    model.Input("x", {1, 2, 1});
+    model.Input("m", which ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{1},
+                onnx::TensorProto::INT32);
+    model.Quantised("x", "xq", 1, 0);
+    TinyOnnx::Int(
+        Contrib(&model, "MultiHeadAttention", {"xq", "xq", "xq", "", "m"}, "y"),
+        "num_heads", 1);
+    model.Output("y");
+    const ImportAndGraph import = Import(model.Finish());
+    const std::vector<int32_t> seen = {1, 0};
+    Bytes mask(which ? 8 : 4);
+    std::memcpy(mask.data(), seen.data(), mask.size());
+    const std::vector<Bytes> inputs = {{3, 9}, mask};
+    sluice_sim::SimulateOptions options;
+    options.graph = import.graph.data();
+    options.graph_size = import.graph.size();
+    options.inputs = &inputs;
+    const sluice_sim::SimulateResult result = sluice_sim::RunReference(options);
+    REQUIRE_MESSAGE(result.ok, result.error);
+    CheckNear(RealsOf(result.outputs.at(0)), {3, 3});
+  }
+}
+
+TEST_CASE("onnx attention: a cap bends the scores") {
+  TinyOnnx model(13);
+  model.proto.mutable_opset_import(0)->set_version(23);
+  model.Input("x", {1, 1, 2, 1});
+  model.Quantised("x", "q", 1, 0);
+  onnx::AttributeProto* cap =
+      model.Node("Attention", {"q", "q", "q"}, {"y"})->add_attribute();
+  cap->set_name("softcap");
+  cap->set_type(onnx::AttributeProto::FLOAT);
+  cap->set_f(2);
+  model.Output("y");
+  // Scores 0 and 9 of the second position become 0 and 2 tanh(4.5).
+  const float a = std::exp(2 * std::tanh(4.5f));
+  CheckNear(RealsFor(model, {0, 3}), {1.5f, 3 * a / (a + 1)});
+}
+
 TEST_CASE("onnx attention: a rotary embedding turns halves, or pairs") {
   for (const bool pairs : {false, true}) {
     TinyOnnx model(13);

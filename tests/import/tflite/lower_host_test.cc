@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that the host executes: 16-bit activations and SVDF.
+#include <algorithm>
+
 #include "tests/import/tflite/imported.h"
 
 namespace sluice::import {
@@ -20,7 +22,9 @@ Bytes BytesOf(const std::vector<int16_t>& numbers) {
   return bytes;
 }
 
-TEST_CASE("tflite host: 16-bit products are the host's, and reported") {
+TEST_CASE(
+    "tflite host: 16-bit products are a unit's between two of the host's, and "
+    "reported") {
   TinyModel model;
   const int x = model.AddTensor("x", {1, 2}, TensorType::INT16, 0.5f, 0);
   const int w =
@@ -31,7 +35,8 @@ TEST_CASE("tflite host: 16-bit products are the host's, and reported") {
   model.AddOperator(BuiltinOperator::FULLY_CONNECTED, {x, w, -1}, {y},
                     BuiltinOptions::FullyConnectedOptions, options.Union());
   const ImportAndGraph import = Import(model.Finish({x}, {y}));
-  CHECK(OpsOf(import) == std::vector<int>{SLUICE_OP_OPAQUE});
+  CHECK(OpsOf(import) == std::vector<int>{SLUICE_OP_OPAQUE, SLUICE_OP_FULLY_CONNECTED,
+                                          SLUICE_OP_FULLY_CONNECTED, SLUICE_OP_OPAQUE});
   REQUIRE(import.opaque.size() == 1);
   CHECK(import.opaque[0].name == "FULLY_CONNECTED");
   CHECK(import.opaque[0].reason == "by a host function");
@@ -75,6 +80,43 @@ TEST_CASE("tflite host: a 16-bit weight or zero point is refused") {
   CHECK(MessageOf(model.Finish({x}, {y}))
             .find("1 x FULLY_CONNECTED (16-bit numbers with a zero point)") !=
         std::string::npos);
+}
+
+// Rows of this many 16-bit numbers by one column.
+ImportAndGraph Wide(int32_t depth) {
+  TinyModel model;
+  const int x = model.AddTensor("x", {1, depth}, TensorType::INT16, 0.5f, 0);
+  const int w = model.AddTensor("w", {1, depth}, TensorType::INT8, 1.0f, 0,
+                                Bytes(static_cast<size_t>(depth), 1));
+  const int y = model.AddTensor("y", {1, 1}, TensorType::INT16, 0.5f, 0);
+  const auto options = tflite::CreateFullyConnectedOptions(model.builder());
+  model.AddOperator(BuiltinOperator::FULLY_CONNECTED, {x, w, -1}, {y},
+                    BuiltinOptions::FullyConnectedOptions, options.Union());
+  return Import(model.Finish({x}, {y}));
+}
+
+TEST_CASE("tflite host: both bytes of 16-bit numbers are multiplied by a unit") {
+  const ImportAndGraph import = Wide(2);
+  const wire::Graph& graph = *wire::GetGraph(import.graph.data());
+  CHECK(std::count(graph.layer_op()->begin(), graph.layer_op()->end(),
+                   SLUICE_OP_FULLY_CONNECTED) == 2);
+  const std::vector<Bytes> inputs = {{0xff, 0xff, 0x03, 0x01}};  // -1 and 259
+  sluice_sim::SimulateOptions options;
+  options.graph = import.graph.data();
+  options.graph_size = import.graph.size();
+  options.inputs = &inputs;
+  const sluice_sim::SimulateResult result = sluice_sim::RunReference(options);
+  REQUIRE_MESSAGE(result.ok, result.error);
+  CHECK(result.outputs.at(0) == Bytes{0x02, 0x01});
+}
+
+TEST_CASE("tflite host: sums that 32 bits may not hold are the host's") {
+  for (const int32_t depth : {32768, 32769}) {
+    const ImportAndGraph import = Wide(depth);
+    const wire::Graph& graph = *wire::GetGraph(import.graph.data());
+    CHECK(std::count(graph.layer_op()->begin(), graph.layer_op()->end(),
+                     SLUICE_OP_FULLY_CONNECTED) == (depth == 32768 ? 2 : 0));
+  }
 }
 
 // x -> Wobble -> y, z: an unknown operator that is left to the host.
