@@ -44,6 +44,16 @@ bool DynamicQuantizeMatMul(Rewriter* r) {
   return Scaled(r, {q, r->In(1), zero, r->In(3)}, scale, r->In(2), r->In(4));
 }
 
+// Which of two quantised operands, by real numbers.
+bool QLinearWhere(Rewriter* r) {
+  if (!r->Has(8)) return false;
+  const std::string a = r->Op("DequantizeLinear", {r->In(1), r->In(2), r->In(3)}),
+                    b = r->Op("DequantizeLinear", {r->In(4), r->In(5), r->In(6)});
+  const std::string real = r->Op("Where", {r->In(0), a, b});
+  r->Finish(0, r->Op("QuantizeLinear", {real, r->In(7), r->In(8)}));
+  return true;
+}
+
 // Transposed operands of FusedMatMul, of which the inference does not know.
 bool FusedMatMul(Rewriter* r) {
   if (r->Int("transBatchA", 0) != 0 || r->Int("transBatchB", 0) != 0) return false;
@@ -196,6 +206,7 @@ Rewrite RowOf(const onnx::NodeProto& node) {
                               {"Loop", RewriteLoop}};
   static const Row kRuntime[] = {{"MatMulIntegerToFloat", MatMulIntegerToFloat},
                                  {"DynamicQuantizeMatMul", DynamicQuantizeMatMul},
+                                 {"QLinearWhere", QLinearWhere},
                                  {"MatMulNBits", RewriteBits},
                                  {"Attention", RewriteOldAttention},
                                  {"QAttention", RewriteOldAttention},

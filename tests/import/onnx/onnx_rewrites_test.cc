@@ -65,6 +65,25 @@ TEST_CASE("onnx rewrites: 4-bit blocks of a weight are its floats") {
   }
 }
 
+TEST_CASE("onnx rewrites: one of two quantised operands is chosen by real numbers") {
+  TinyOnnx model;
+  model.Input("x", {1, 4});
+  model.Reals("s", {}, {1});
+  model.Int8s("z", {}, {0});
+  model.Node("QuantizeLinear", {"x", "s", "z"}, {"q"});
+  model.Node("DequantizeLinear", {"q", "s", "z"}, {"real"});
+  model.Reals("least", {}, {2.5f});
+  model.Node("Greater", {"real", "least"}, {"c"});
+  model.Reals("half", {}, {0.5f});
+  model.Int8s("other", {1}, {100});
+  Contrib(&model, "QLinearWhere",
+          {"c", "q", "s", "z", "other", "half", "z", "half", "z"}, "chosen");
+  model.Node("DequantizeLinear", {"chosen", "half", "z"}, {"y"});
+  model.Output("y");
+  // 100 steps of a half where x is not above 2.5, else x itself, in steps of a half.
+  CHECK(OutputFor(Import(model.Finish()), {2, 3, 5, 0}) == Bytes{100, 6, 10, 100});
+}
+
 TEST_CASE("onnx rewrites: pads and sizes of some axes are those of all") {
   TinyOnnx pad(18);
   pad.Input("x", {1, 2});
