@@ -256,19 +256,28 @@ std::vector<Call> OtherForms(const Call& call) {
 }
 
 // Which calls are refused that differ in one option, in one operand's type or by one
-// operand: a hash of yes and no. Options are the last input.
+// operand: a hash of yes and no. Options are the last input. Of other numbers that are
+// given (indices, pads, blocks) each change's answer counts too.
 std::string RefusalsOf(const Call& call) {
   std::vector<uint8_t> refused;
   const auto ask = [&](const Call& changed) {
     refused.push_back(!Ask(changed).wrong.empty());
   };
-  for (size_t i = 0; i < call.in.back().given.size(); ++i) {
-    const int32_t is = call.in.back().given[i];
-    for (const int32_t other : {is - 1, is + 1, 0, -1, 9}) {
-      if (is > 1 << 20 || is < -(1 << 20)) continue;  // a real number
-      Call changed = call;
-      changed.in.back().given[i] = other;
-      ask(changed);
+  for (size_t o = 0; o < call.in.size(); ++o) {
+    for (size_t i = 0; i < call.in[o].given.size(); ++i) {
+      const int32_t is = call.in[o].given[i];
+      for (const int32_t other : {is - 1, is + 1, 0, -1, 9}) {
+        if (is > 1 << 20 || is < -(1 << 20)) continue;  // a real number
+        Call changed = call;
+        changed.in[o].given[i] = other;
+        ask(changed);
+        if (o + 1 == call.in.size() || refused.back() != 0) continue;
+        const std::vector<std::string> answers = Ask(changed).answers;
+        for (size_t a = 0; a < answers.size(); ++a) {
+          if (call.out[a].kind == 'f') continue;
+          refused.insert(refused.end(), answers[a].begin(), answers[a].end());
+        }
+      }
     }
   }
   for (size_t i = 0; i < call.in.size(); ++i) {
