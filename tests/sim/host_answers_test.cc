@@ -281,18 +281,18 @@ std::string RefusalsOf(const Call& call) {
     }
   }
   // No operands, options of another type, one less and one more.
-  Call other = call;
-  other.in.clear();
-  ask(other);
-  other = call;
-  other.in.back().dtype = SLUICE_DTYPE_INT64;
-  ask(other);
+  Call bare = call;
+  bare.in.clear();
+  ask(bare);
+  bare = call;
+  bare.in.back().dtype = SLUICE_DTYPE_INT64;
+  ask(bare);
   for (const int more : {-1, 1}) {
-    other = call;
-    Operand& options = other.in.back();
+    bare = call;
+    Operand& options = bare.in.back();
     options.given.resize(options.given.size() + static_cast<size_t>(more));
     options.extent = {1, 1, 1, static_cast<int64_t>(options.given.size())};
-    ask(other);
+    ask(bare);
   }
   for (size_t i = 0; i < call.in.size(); ++i) {
     Call changed = call;
