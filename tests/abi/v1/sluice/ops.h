@@ -7,7 +7,7 @@
  *
  * Tensors are row-major, NHWC, with at most four axes. A tensor of lower rank is read as
  * if ones stood in front of its extents: [M, C] is [1, 1, M, C]. Axes 0 1 2 3 are N H W C.
- * "8-bit" means int8 or uint8.
+ * "8-bit" means int8 or uint8. A tensor of which no dtype is said may have any.
  *
  *   scale(x, m, s)       x * m * 2^s / 2^31, rounded twice, as TFLite does:
  *                          l = max(s, 0)
@@ -225,7 +225,8 @@ enum {
 
 /* ADD, SUB, MUL, MINIMUM, MAXIMUM, RELU_GRADIENT: two inputs, in0 and in1.
  *
- * An axis of extent 1 broadcasts (not in RELU_GRADIENT).
+ * An axis of extent 1 broadcasts, and in0 and in1 have one dtype (neither holds for
+ * RELU_GRADIENT). The output may have another dtype; of a raw value it holds the low bits.
  *   ADD, SUB          x0 = scale((in0 - zero0) << left_shift, multiplier0, shift0)
  *                     x1 = scale((in1 - zero1) << left_shift, multiplier1, shift1)
  *                     out = clamp(scale(x0 + x1, out_multiplier, out_shift) + output_zero)
@@ -316,7 +317,8 @@ enum {
   SLUICE_PRELU_ATTRIBUTES
 };
 
-/* LOOKUP: inputs ifmap (8-bit) and table (256 bytes); the output is 8-bit. No attribute.
+/* LOOKUP: inputs ifmap (8-bit) and table (256 elements of 8 bits); the output is 8-bit. No
+ * attribute.
  *   out = table[bits of in, read as uint8] */
 
 /* SOFTMAX over axis 3.
@@ -400,8 +402,8 @@ enum { /* KIND of REDUCE */
  * dtype and one quantisation. */
 enum { SLUICE_CONCAT_AXIS = 0, SLUICE_CONCAT_ATTRIBUTES };
 
-/* SLICE: out[i] = in[begin + i] on each axis; the output's extents say how many. A split is
- * several SLICEs. */
+/* SLICE: out[i] = in[begin + i] on each axis; the output's extents say how many, its dtype is
+ * the input's. A split is several SLICEs. */
 enum {
   SLUICE_SLICE_BEGIN_N = 0,
   SLUICE_SLICE_BEGIN_H,
@@ -411,7 +413,8 @@ enum {
 };
 
 /* PAD: BEFORE elements of VALUE (raw) in front of the input on each axis; as many behind it
- * as the output's extents leave. At most 65535 on each side. */
+ * as the output's extents leave. At most 65535 on each side. The output has the input's
+ * dtype. */
 enum {
   SLUICE_PAD_BEFORE_N = 0,
   SLUICE_PAD_BEFORE_H,
@@ -421,9 +424,9 @@ enum {
   SLUICE_PAD_ATTRIBUTES
 };
 
-/* RESHAPE: the same bytes with other extents. No attribute. */
+/* RESHAPE: the same bytes with other extents and the same dtype. No attribute. */
 
-/* TRANSPOSE: output axis i is input axis PERMi, of the four axes N H W C. */
+/* TRANSPOSE: output axis i is input axis PERMi, of the four axes N H W C. One dtype. */
 enum {
   SLUICE_TRANSPOSE_PERM0 = 0,
   SLUICE_TRANSPOSE_PERM1,

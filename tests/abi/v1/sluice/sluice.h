@@ -23,12 +23,12 @@
  *              exceeds max_bytes. Nothing is printed. The library has no globals, no
  *              threads, no exceptions, and does not abort.
  *   Lifetime   Input bytes and structs are read during the call and may go after it. Every
- *              object owns what it needs: a plan outlives its graph, its hardware and the
+ *              object owns what it needs: a plan outlives its graph, its machine and the
  *              plan it was made from. Destroy functions take NULL and then do nothing.
  *              Pointers that a function lends ("borrowed") hold until their object is
  *              destroyed.
  *   Threads    A context serves one thread at a time, also when its objects are destroyed; a
- *              call while another works gets SLUICE_BAD_ARGUMENT. Graphs, hardware and plans
+ *              call while another works gets SLUICE_BAD_ARGUMENT. Graphs, machines and plans
  *              do not change: many threads may read the same one at the same time, also in
  *              calls on other contexts.
  *   Results    The same version, inputs, options, seed and iteration bound give the same
@@ -61,7 +61,7 @@ enum { /* sluice_status_t */
   SLUICE_STOPPED = 2,           /* a limit was reached before any legal plan existed */
   SLUICE_REJECTED = 3,          /* a judge found the plan wrong; rule in diagnostic */
   SLUICE_BAD_ARGUMENT = -1,     /* a null pointer, a value out of range, a bad struct_size */
-  SLUICE_BAD_INPUT = -2,        /* bytes are no valid graph, hardware or plan */
+  SLUICE_BAD_INPUT = -2,        /* bytes are no valid graph, machine or plan */
   SLUICE_UNSUPPORTED = -3,      /* valid, but this library cannot do it; named */
   SLUICE_OUT_OF_MEMORY = -4,    /* allocator refused or max_bytes would be exceeded */
   SLUICE_BUFFER_TOO_SMALL = -5, /* the required size is in *size (or *count) */
@@ -88,10 +88,10 @@ typedef struct sluice_diagnostic {
   uint32_t tensor;          /* index in the graph, or SLUICE_NO_INDEX */
   uint32_t instruction;     /* of a rejected stream, or SLUICE_NO_INDEX */
   uint32_t model;           /* index among several (experimental.h); else 0 */
-  uint64_t required_bytes;  /* what would do; 0: the failure is not about memory */
+  uint64_t required_bytes;  /* that would be enough; 0: the failure is not about memory */
   uint64_t available_bytes; /* what there is; 0: the failure is not about memory */
-  uint64_t smallest_scratchpad_bytes; /* with SLUICE_INFEASIBLE: so much has a plan; 0: not
-                                         known */
+  uint64_t smallest_scratchpad_bytes; /* with SLUICE_INFEASIBLE: there is a plan for so many;
+                                         0: not known */
   char stage[16];           /* "graph", "hardware", "options", "lowering", "verify", ... */
   char rule[32];            /* of a rejected stream: "order", "bounds", ... */
   char message[256];        /* one English sentence, NUL-terminated, cut where too long */
@@ -116,7 +116,7 @@ typedef struct sluice_context_options {
   const sluice_allocator_t* allocator; /* may be NULL */
   void* block;          /* all memory lies in here, the context too; may be NULL. It must
                            live until the context and all objects are destroyed */
-  uint64_t block_bytes; /* of block */
+  uint64_t block_bytes; /* how many the block has */
   uint64_t max_bytes;   /* cap on live bytes; 0: none but the block's size */
   /* The clock of deadlines and of progress: nanoseconds since any moment, rising. NULL: the
    * system's monotonic clock. Only a call with deadline_ns or a progress callback reads it,
@@ -189,12 +189,12 @@ SLUICE_API sluice_status_t sluice_graph_create(sluice_context_t* context,
                                                sluice_diagnostic_t* diagnostic);
 /* Gives the graph's memory back to its context. NULL: nothing. */
 SLUICE_API void sluice_graph_destroy(sluice_graph_t* graph);
-/* The same for a machine, from hardware.fbs bytes. */
+/* Makes a machine of the bytes of a hardware.fbs; errors and ownership as of a graph. */
 SLUICE_API sluice_status_t sluice_hardware_create(sluice_context_t* context,
                                                   const void* bytes, size_t size,
                                                   sluice_hardware_t** out_hardware,
                                                   sluice_diagnostic_t* diagnostic);
-/* Gives the hardware's memory back to its context. NULL: nothing. */
+/* Gives the machine's memory back to its context. NULL: nothing. */
 SLUICE_API void sluice_hardware_destroy(sluice_hardware_t* hardware);
 
 enum { /* sluice_tensor_info_t.kind */
@@ -328,7 +328,7 @@ typedef struct sluice_runner {
 typedef struct sluice_schedule_options {
   uint32_t struct_size;
   uint32_t solver;            /* SLUICE_SOLVER_ */
-  uint64_t scratchpad_bytes;  /* the most to use per node; 0, or more than the hardware
+  uint64_t scratchpad_bytes;  /* the most to use per node; 0, or more than the machine
                                  has: its capacity */
   uint64_t deadline_ns;       /* from the start of the call; 0: none */
   uint64_t max_iterations;    /* of improvement; 0: no bound by count */
@@ -356,7 +356,7 @@ typedef struct sluice_schedule_options {
    * (longer single instructions excepted). Between two blocks another stream may have the
    * machine. 0: no limit. */
   uint64_t max_block_cycles;
-  /* A plan of the same graph and hardware to go on from; it is verified first. The result
+  /* A plan of the same graph and machine to go on from; it is verified first. The result
    * is never worse by the objective. A plan that needs more than scratchpad_bytes is a
    * start of the search and no more. May be NULL. */
   const sluice_plan_t* resume;
@@ -364,6 +364,13 @@ typedef struct sluice_schedule_options {
    * max_iterations of its own. tile_cost is then called from the runner's threads, one
    * call at a time per start. NULL: one start, on the thread of the call. */
   const sluice_runner_t* runner;
+  /* With tile_rows or tile_cost: asked for each layer at most once, with tile_cost_user and
+   * the box of all outputs that are needed. *out is the least that the layer's tiles take
+   * together, however it is cut and whoever prices them: cycles (at most 2^50) and energy_pj.
+   * It raises the report's bounds, which without it have work / peak and no energy of tiles.
+   * SLUICE_BAD_ARGUMENT without either, where it returns less than 0, or a plan takes less.
+   * May be NULL. */
+  sluice_tile_cost_fn tile_bound;
 } sluice_schedule_options_t;
 
 enum { /* sluice_schedule_options_t.granularity */
@@ -433,7 +440,7 @@ typedef struct sluice_reschedule_options {
                               SLUICE_BAD_ARGUMENT; may be NULL */
 } sluice_reschedule_options_t;
 
-/* Plans again after the graph, the hardware or the scratchpad has changed; `graph` and
+/* Plans again after the graph, the machine or the scratchpad has changed; `graph` and
  * `hardware` are the new ones. `options.previous` is the plan before; it may have been read
  * from bytes. What is still valid of its schedule is kept, the rest is reworked, in a fraction
  * of the time of sluice_schedule; with a deadline or max_iterations the remaining time improves
@@ -469,7 +476,7 @@ SLUICE_API sluice_status_t sluice_plan_patch(const sluice_plan_t* before,
  *
  * Of the graph's bytes without its inline constants, on which no plan depends. */
 SLUICE_API uint64_t sluice_graph_hash(const sluice_graph_t* graph);
-/* Of the hardware's bytes. */
+/* Of the machine's descriptor. */
 SLUICE_API uint64_t sluice_hardware_hash(const sluice_hardware_t* hardware);
 /* A plan, and what it was made for. */
 typedef struct sluice_plan_hashes {
@@ -486,9 +493,10 @@ SLUICE_API sluice_status_t sluice_plan_hash(const sluice_plan_t* plan,
 /* The most memory that sluice_schedule with these options (may be NULL) takes beyond what is
  * live in the context when it is called; includes the plan's own memory. With that much room
  * the search has its full size. With less memory the search shrinks. Below what the plain
- * plan needs, the call fails with SLUICE_OUT_OF_MEMORY and required_bytes holds a cap of the
- * context that is enough. This function tiles the layers as the plain plan does: it takes
- * time, and memory of the context while it runs. */
+ * plan needs, the call fails with SLUICE_OUT_OF_MEMORY and required_bytes holds a larger cap
+ * of the context. Mostly it is enough; the next refusal names a larger one where the plan's
+ * steps did not fit, or its judge takes more of them than most. This function tiles the layers
+ * as the plain plan does: it takes time, and memory of the context while it runs. */
 SLUICE_API sluice_status_t sluice_schedule_memory_bound(
     sluice_context_t* context, const sluice_graph_t* graph,
     const sluice_hardware_t* hardware, const sluice_schedule_options_t* options,
@@ -500,7 +508,8 @@ SLUICE_API sluice_status_t sluice_plan_create(sluice_context_t* context,
                                               const void* bytes, size_t size,
                                               sluice_plan_t** out_plan,
                                               sluice_diagnostic_t* diagnostic);
-/* Gives the plan's memory back to its context, and with it all it has lent. NULL: nothing. */
+/* Gives the plan's memory back to its context: pointers that the plan returned become
+ * invalid. NULL: nothing. */
 SLUICE_API void sluice_plan_destroy(sluice_plan_t* plan);
 
 /* The plan.fbs bytes, borrowed; 8-byte aligned. */
@@ -528,7 +537,7 @@ SLUICE_API sluice_status_t sluice_plan_tensor(const sluice_plan_t* plan, uint32_
 
 /* Parts of sluice_schedule, by which the report tells its own memory. */
 enum {
-  SLUICE_PHASE_READ = 0,     /* graph and hardware, when they were created */
+  SLUICE_PHASE_READ = 0,     /* graph and machine, when they were created */
   SLUICE_PHASE_LOWER = 1,    /* views, places in DRAM */
   SLUICE_PHASE_SCHEDULE = 2, /* tiles, order, waits: the search */
   SLUICE_PHASE_PLACE = 3,    /* scratchpad addresses, where they are searched apart */
@@ -584,8 +593,8 @@ SLUICE_API sluice_status_t sluice_plan_report(const sluice_plan_t* plan,
                                               sluice_report_t* out_report);
 
 /* The least that any plan of the graph on the machine takes of a layer, with the tile costs
- * of the call. Bytes off chip belong to the first layer that reads, or to the one that makes
- * the tensor, also where that is a view. */
+ * of the call. Loaded bytes are charged to the first layer that reads the tensor, stored ones
+ * to the layer that makes it, even if that layer is a view. */
 typedef struct sluice_layer_least {
   uint64_t cycles;         /* of its tiles together, or of its HOST call with its time at
                               DRAM's port */
@@ -597,31 +606,37 @@ typedef struct sluice_layer_least {
 
 /* What the bounds of a report are made of. sluice_verify counts every field again, in code of
  * its own, and refuses a plan whose certificate claims too much, does not add up, or does not
- * give the report's bounds.
+ * give the report's bounds, and one that has bounds and no certificate. What it cannot count are
+ * caller_cycles and caller_pj: where they are not 0, the bounds rest on them.
  *
  * bound_latency_cycles is the largest of host_cycles, compute_cycles, port_cycles and
  * room_cycles. bound_energy_pj is the energy of all tiles and HOST calls, of the bytes at the
- * memories that they come from or the cheapest one, again_pj, and leakage for
+ * memories that they come from or the cheapest one, again_pj, caller_pj, and leakage for
  * bound_latency_cycles; a part in 1e9 is taken off for rounding. */
 typedef struct sluice_certificate {
   uint32_t struct_size;
-  uint32_t count; /* layers of the graph; 0: the plan, made by an earlier version, has none */
+  uint32_t count; /* layers of the graph; 0: the plan has none, and no bounds */
   const sluice_layer_least_t* layers; /* by graph layer; lent by the plan */
   sluice_layer_least_t all;           /* their sums */
   uint64_t host_cycles;    /* of HOST calls, part of all.cycles */
   uint64_t compute_cycles; /* of tiles on all nodes, a load before and a store behind them */
   uint64_t port_cycles;    /* of transfers, and of HOST calls that hold DRAM's port */
-  uint64_t room_cycles;    /* what scratchpads have no room for is moved later: given where it
-                              exceeds the three above, else 0 */
+  uint64_t room_cycles;    /* where it exceeds the three, else 0: what has no room is moved
+                              later or again; loads wait for latencies one by one */
   double again_pj; /* of loads that the scratchpad's size makes necessary again */
+  uint64_t caller_cycles; /* of tiles, beyond all.cycles: the word of tile_bound. Assumed, not
+                             checked: sluice_verify knows no better than that this plan takes
+                             as long */
+  double caller_pj;       /* the same of their energy, beyond all.energy_pj */
 } sluice_certificate_t;
 /* What the bounds of a plan's report are made of. */
 SLUICE_API sluice_status_t sluice_plan_certificate(const sluice_plan_t* plan,
                                                    sluice_certificate_t* out_certificate);
 
-/* Judges a plan for a graph and a machine; shares no code with the scheduler. SLUICE_OK: for
- * every timing that respects the waits, each read sees the bytes the graph means, every
- * output is final at the end, nothing deadlocks, and the report says what the stream costs.
+/* Judges a plan for a graph and a machine; shares only the structs of these three and basic
+ * helpers (memory, checked arithmetic, texts) with the scheduler. SLUICE_OK: for every timing
+ * that respects the waits, each read sees the bytes the graph means, every output is final at
+ * the end, nothing deadlocks, and the report says what the stream costs.
  * The stream does not say why a tile costs what it does: its cycles are taken as declared, if
  * they are at least work / peak, and its energy is not recomputed. iterations and groups of
  * the report are not checked. SLUICE_REJECTED: the diagnostic has the rule, the instruction

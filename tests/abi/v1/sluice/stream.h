@@ -80,11 +80,11 @@
 #define SLUICE_NO_QUEUE 0xffffu  /* queue of an engine that is none of the descriptor's */
 
 enum { /* what an engine does: the opcodes that its list may have */
-  SLUICE_DOES_LOAD = 1,
-  SLUICE_DOES_STORE = 2,
-  SLUICE_DOES_FORWARD = 4,
-  SLUICE_DOES_COMPUTE = 8,
-  SLUICE_DOES_HOST = 16
+  SLUICE_DOES_LOAD = 1,    /* from DRAM into scratchpads */
+  SLUICE_DOES_STORE = 2,   /* from a scratchpad to DRAM */
+  SLUICE_DOES_FORWARD = 4, /* from one node's scratchpad to others */
+  SLUICE_DOES_COMPUTE = 8, /* tiles */
+  SLUICE_DOES_HOST = 16    /* calls of functions of the host */
 };
 
 enum { /* roles: what the moved tensor is for the layer of a transfer's kernel */
@@ -134,7 +134,7 @@ typedef struct {
   uint32_t magic;            /* SLUICE_STREAM_MAGIC */
   uint32_t version;          /* SLUICE_STREAM_VERSION */
   uint32_t size_bytes;       /* of the whole image, multiple of 16 */
-  uint32_t flags;            /* 0 */
+  uint32_t flags;            /* no bit has a meaning yet: 0 */
   uint32_t hash_lo, hash_hi; /* of all words after the header */
   uint32_t node_cols, node_rows; /* the mesh of nodes, each >= 1 */
   uint32_t block_count, block_offset;         /* the directory: sluice_block_t[] */
@@ -174,7 +174,7 @@ typedef struct {
   uint32_t kernel_count;            /* kernels per instance */
   uint32_t list_offset; /* uint32[engine_count + 1]: engine e runs instructions list[e] up
                            to, not including, list[e + 1] */
-  uint32_t flags;       /* 0 */
+  uint32_t flags;       /* no bit has a meaning yet: 0 */
   uint32_t instruction_count, instruction_offset; /* sluice_instruction_t[] */
   uint32_t wait_count, wait_offset;               /* sluice_wait_t[] */
   uint32_t tile_count, tile_offset;               /* sluice_tile_t[] */
@@ -259,7 +259,7 @@ enum { /* flags of COMPUTE */
  *     `count` have not completed. */
 typedef struct {
   uint16_t engine;  /* index in the table of engines */
-  uint16_t before;  /* 0 or 1 */
+  uint16_t before;  /* which visits are counted: 0 this one, 1 those in front of it */
   uint32_t count;   /* of instructions */
 } sluice_wait_t;
 
@@ -281,7 +281,7 @@ typedef struct {
 
 /* A LOAD, STORE or FORWARD: copies src to dst, element by element; same dtype and extents.
  * It moves product of extents * bytes of an element, once, whatever the rectangle; off chip,
- * moved_bytes where that is not 0. 32 bytes.
+ * moved_bytes where that is not 0. A LOAD takes of one input or constant alone. 32 bytes.
  *   index (LOAD only): an int32 operand in GBUF of dst_node. Row i of axis 2 of dst is row
  *   index[i] of axis 2 of src, whose extent bounds the index. */
 typedef struct {
@@ -350,7 +350,8 @@ typedef struct {
 } sluice_tile_t;
 
 /* One layer, on whole tensors: operands [first_operand, + inputs) are read, the next `outputs`
- * written. Its inputs that are absent have no operand. 32 bytes. */
+ * written. Of a GATHER's table the rows that its output has are read. Its inputs that are absent
+ * have no operand. 32 bytes. */
 typedef struct {
   uint32_t kernel;        /* relative to the instance's first_kernel */
   uint32_t first_operand; /* index of an operand */
