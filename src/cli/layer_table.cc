@@ -10,7 +10,8 @@
 namespace sluice::cli {
 namespace {
 
-constexpr double kNear = 1.02;  // of the bound: nothing is said on what causes the gap
+constexpr double kMostly = 0.9;  // of the time: what works so long limits the plan
+constexpr double kNear = 1.02;   // of the bound: nothing is said on what causes the gap
 
 const char* LimitText(uint32_t limit) {
   switch (limit) {
@@ -25,8 +26,11 @@ const char* LimitText(uint32_t limit) {
   }
 }
 
-uint64_t Longest(const sluice_layer_cost_t& row) {
-  return std::max({row.cycles, row.port_cycles, row.host_cycles});
+// Cycles of the resource that takes longest: the tiles of all nodes run beside each other.
+double Longest(const LayerTable& table, const sluice_layer_cost_t& row) {
+  return std::max({static_cast<double>(row.cycles) / table.nodes,
+                   static_cast<double>(row.port_cycles),
+                   static_cast<double>(row.host_cycles)});
 }
 
 uint64_t DramBytes(const sluice_layer_cost_t& row) {
@@ -36,13 +40,13 @@ uint64_t DramBytes(const sluice_layer_cost_t& row) {
 // A lower bound on the layer's cycles: the least time of the resource (tiles, DRAM or
 // host) that takes longest. The least bytes pass the port as fast as those of the plan, which
 // may lie in several memories. A HOST call has a fixed time.
-double LeastCycles(const sluice_layer_cost_t& row) {
+double LeastCycles(const LayerTable& table, const sluice_layer_cost_t& row) {
   const double moved = static_cast<double>(DramBytes(row));
   const double dram = moved == 0
                           ? 0
                           : static_cast<double>(row.port_cycles) *
                                 static_cast<double>(row.bound_dram_bytes) / moved;
-  return std::max({static_cast<double>(row.bound_cycles), dram,
+  return std::max({static_cast<double>(row.bound_cycles) / table.nodes, dram,
                    static_cast<double>(row.host_cycles)});
 }
 
@@ -71,9 +75,9 @@ std::vector<std::pair<const char*, Json>> Fields(const LayerTable& table,
           ? ""
           : std::to_string(row.extent[0]) + "x" + std::to_string(row.extent[1]) + "x" +
                 std::to_string(row.extent[2]) + "x" + std::to_string(row.extent[3]);
-  const double least = LeastCycles(row);
+  const double least = LeastCycles(table, row);
   Json gap = nullptr;
-  if (least > 0) gap = static_cast<double>(Longest(row)) / least;
+  if (least > 0) gap = Longest(table, row) / least;
   return {{"layer", row.layer},
           {"name", LayerName(table.graph, row.layer)},
           {"segment", SegmentOf(table, row.layer)},
@@ -125,7 +129,7 @@ Sums SumUp(const LayerTable& table) {
     sums.port += static_cast<double>(row.port_cycles);
     sums.least_bytes += static_cast<double>(row.bound_dram_bytes);
     sums.host += static_cast<double>(row.host_cycles);
-    const double beyond = static_cast<double>(Longest(row)) - LeastCycles(row);
+    const double beyond = Longest(table, row) - LeastCycles(table, row);
     if (beyond > sums.worst_cycles) {
       sums.worst = &row;
       sums.worst_cycles = beyond;
@@ -165,6 +169,9 @@ std::string LatencySentence(const LayerTable& table) {
     text += " (x" + Fixed(sums.bytes / sums.least_bytes, 2) + " the least bytes)";
   }
   if (sums.host > 0) text += ", the host works " + Percent(sums.host / cycles);
+  if (std::max({tiles, port, sums.host / cycles}) < kMostly) {
+    text += ", else they wait for each other and for latencies";
+  }
   if (sums.worst != nullptr && sums.worst_cycles > 0.02 * cycles) {
     text += "; furthest above its own bound: " +
             Shortened(LayerName(table.graph, sums.worst->layer)) + ", " +

@@ -14,10 +14,13 @@ double Moved(const MemoryLevel& level, uint64_t read, uint64_t written) {
          static_cast<double>(written) * 8 * level.write_pj_per_bit;
 }
 
-uint32_t LimitOf(const LayerCounts& c) {
+// On a mesh the tiles of all nodes run beside each other.
+uint32_t LimitOf(const LayerCounts& c, const Hardware& h) {
   if (c.cycles + c.port_cycles + c.host_cycles == 0) return SLUICE_LIMIT_NOTHING;
-  if (c.host_cycles > Max(c.cycles, c.port_cycles)) return SLUICE_LIMIT_HOST;
-  return c.cycles >= c.port_cycles ? SLUICE_LIMIT_TILES : SLUICE_LIMIT_DRAM;
+  const uint64_t nodes = uint64_t{Max(h.node_cols, 1u)} * Max(h.node_rows, 1u);
+  const uint64_t cycles = c.cycles / nodes;
+  if (c.host_cycles > Max(cycles, c.port_cycles)) return SLUICE_LIMIT_HOST;
+  return cycles >= c.port_cycles ? SLUICE_LIMIT_TILES : SLUICE_LIMIT_DRAM;
 }
 
 // What a row must move beyond what it does move goes to rows that move more than they must: to
@@ -40,7 +43,7 @@ sluice_layer_cost_t RowOf(uint32_t index, const LayerCounts& c, const Hardware& 
   row.struct_size = sizeof row;
   row.layer = index;
   row.block = c.first_instance;
-  row.limit = LimitOf(c);
+  row.limit = LimitOf(c, h);
   row.tiles = c.tiles;
   for (int a = 0; a < kAxes; ++a) row.extent[a] = c.extent[a];
   row.cycles = c.cycles;

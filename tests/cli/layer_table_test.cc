@@ -96,6 +96,32 @@ TEST_CASE("layer table: the gap in words") {
       text.find("tiles work 37% of the time (x1.00 their least), DRAM moves 73% (x2.00 "
                 "the least bytes)") == 0);
   CHECK(text.find("100 cycles of DRAM") != std::string::npos);
+  CHECK(text.find("else they wait for each other and for latencies") !=
+        std::string::npos);
+  example.report.latency_cycles = 230;  // DRAM moves 96% of them
+  CHECK(GapSentence(example.Of({Row(0, 100, 80), Row(1, 10, 800)})).find("else they") ==
+        std::string::npos);
+}
+
+TEST_CASE("layer table: on a mesh the tiles of all nodes run beside each other") {
+  Example example;
+  LayerTable table = example.Of({Row(0, 400, 800)});
+  table.rows[0].bound_cycles = 200;
+  CHECK(LayersAsJson(table)[0]["gap"] == 2.0);
+  table.nodes = 4;  // 100 cycles of tiles, 200 of DRAM, of which 100 are needed
+  CHECK(LayersAsJson(table)[0]["gap"] == 2.0);
+  table.rows[0].bound_dram_bytes = 800;
+  CHECK(LayersAsJson(table)[0]["gap"] == 1.0);
+}
+
+TEST_CASE("layer table: DRAM's least cycles follow from those of the port") {
+  Example example;
+  sluice_layer_cost_t row = Row(0, 10, 800);
+  row.port_cycles = 50;  // of a memory that is faster than the last level
+  row.bound_dram_bytes = 800;
+  CHECK(LayersAsJson(example.Of({row}))[0]["gap"] == 1.0);
+  row.bound_dram_bytes = 0;
+  CHECK(LayersAsJson(example.Of({row}))[0]["gap"] == 5.0);
 }
 
 TEST_CASE("layer table: the gap is that of what the objective counts") {
