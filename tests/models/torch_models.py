@@ -24,6 +24,7 @@ from torch import nn
 from torch.nn import functional as F
 
 import onnx_models
+import torch_heads
 from selection import Selection
 
 
@@ -253,6 +254,7 @@ NETWORKS = {
     "regnet_y_400mf": vision("regnet_y_400mf", num_classes=10),
     "convnext_tiny": vision("convnext_tiny", num_classes=10),
     "lraspp": segmentation("lraspp_mobilenet_v3_large"),
+    **torch_heads.NETWORKS,
 }
 
 
