@@ -16,8 +16,8 @@ constexpr uint32_t kHurried = 8;  // layouts when the time is over: nearly free
 constexpr uint32_t kAhead = 12;   // steps for whose largest new tensor room is kept
 // Steps that are run with few layouts at first, and again with more where that costs more
 // than the decisions do.
-constexpr uint32_t kTogether = 32;
-constexpr uint32_t kWiden = 8;   // times as many
+constexpr uint32_t kTogether = 16;
+constexpr uint32_t kWiden = 4;   // times as many
 constexpr size_t kSeen = 4096;   // hashes of layouts
 constexpr int64_t kMisfit = 64;  // steps; neighbours that end further apart are alike
 constexpr uint64_t kLooksPerPoll = 1 << 15;  // blocks looked at between two polls
@@ -250,6 +250,14 @@ bool IsKnown(Beam* self, const Layout& layout) {
   return known;
 }
 
+// Layouts of fewer bytes are worth going on with: the steps that follow will cost about
+// what they cost as planned.
+int64_t Worth(const Beam& self) {
+  if (self.options.give_up == INT64_MAX) return INT64_MAX;
+  return self.options.give_up -
+         (self.planned[self.planned.size() - 1] - self.planned[self.step]);
+}
+
 // Notes the score of a layout. From `width` layouts on, worse ones are not made.
 Status Rank(Beam* self, int64_t score) {
   Vector<int64_t>& heap = self->best;
@@ -267,7 +275,7 @@ Status Rank(Beam* self, int64_t score) {
     }
   }
   heap[at] = score;
-  if (heap.size() == self->width) self->limit = Min(self->options.give_up, heap[0]);
+  if (heap.size() == self->width) self->limit = Min(Worth(*self), heap[0]);
   return Status::kOk;
 }
 
@@ -530,7 +538,7 @@ Status Step(Beam* self) {
   for (const Moves moves : {Moves::kIdle, Moves::kMost, Moves::kAll}) {
     self->moves = moves;
     self->best.Truncate(0);
-    self->limit = self->options.give_up;
+    self->limit = Worth(*self);
     for (const Layout& layout : self->now.layouts) {
       if (layout.bytes < self->limit) SLUICE_TRY(Expand(self, layout));
       const bool over = self->options.given.empty() && self->budget->Tick();

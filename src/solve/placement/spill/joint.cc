@@ -69,6 +69,7 @@ struct Joint {
   int seed_count = 0;
   SpillDecisions decisions = {}, trial = {};
   SpillDecisions least = {};     // the cheapest by sums, for BoundSpills
+  uint32_t layouts = 0;          // most that were tried for `least`
   int64_t bound = 0;             // no plan has fewer bytes
   int64_t best = INT64_MAX;      // bytes of the plan; none yet
   int64_t unplaced = INT64_MAX;  // bytes of a plan that fits in sums only
@@ -266,11 +267,22 @@ Status TryTarget(Joint* self, int reserve, bool windows, bool* placed) {
 void Remember(Joint* self) {
   if (self->least.found && self->least.bytes <= self->decisions.bytes) return;
   self->least.found = true;
+  self->layouts = 0;
   self->least.bytes = self->decisions.bytes;
   std::copy(self->decisions.order.begin(), self->decisions.order.end(),
             self->least.order.begin());
   std::copy(self->decisions.fetch.begin(), self->decisions.fetch.end(),
             self->least.fetch.begin());
+}
+
+// Layouts for the cheapest decisions, unless as many were tried before. Many layouts cost
+// more than a search for addresses without departures, which comes before them.
+Status AdoptLeast(Joint* self, uint32_t layouts) {
+  bool placed = false;
+  if (layouts <= self->layouts) return Status::kOk;
+  self->layouts = layouts;
+  const uint64_t nodes = layouts == kMoreLayouts ? kSharedNodes : 0;
+  return Adopt(self, self->least, nodes, layouts, &placed);
 }
 
 // One beam for an order within a target, and addresses for the cheapest. *whole: there
@@ -291,13 +303,13 @@ Status ShareAt(Joint* self, uint32_t width, const Attempt& attempt, bool* whole)
   bool placed = false;
   if (attempt.again && self->least.found &&
       self->best - self->least.bytes > self->least.bytes / 8)
-    SLUICE_TRY(Adopt(self, self->least, 0, layouts, &placed));
+    SLUICE_TRY(AdoptLeast(self, layouts));
   SLUICE_TRY(ChooseOrder(self->graph, order, WorkOf(*self), &self->trial));
   self->plan->states += self->trial.states;
   if (!self->trial.found) {
     *whole = reserve != 0 || !self->least.found || self->best <= self->least.bytes;
     if (*whole) return Status::kOk;
-    return Adopt(self, self->least, 0, layouts, &placed);
+    return AdoptLeast(self, layouts);
   }
   std::swap(self->decisions, self->trial);
   const int64_t bytes = self->decisions.bytes;
@@ -306,6 +318,7 @@ Status ShareAt(Joint* self, uint32_t width, const Attempt& attempt, bool* whole)
     self->bound = Max(self->bound, self->decisions.lower_bound);
     self->unplaced = Min(self->unplaced, bytes);
   }
+  if (self->least.bytes == bytes) self->layouts = layouts;
   const uint64_t nodes = width == kOrderWidth ? 0 : kSharedNodes;
   SLUICE_TRY(AdoptDecisions(self, nodes, layouts, &placed));
   *whole = self->best <= bytes;
@@ -332,7 +345,7 @@ Status WidenLayouts(Joint* self) {
     SLUICE_TRY(Adopt(self, self->least, kSharedNodes, 0, &placed));
   for (uint32_t width = 8 * kLayouts; width <= kMostLayouts; width *= 4) {
     if (!self->least.found || self->budget->Exhausted()) break;
-    SLUICE_TRY(Adopt(self, self->least, 0, width, &placed));
+    SLUICE_TRY(AdoptLeast(self, width));
   }
   return Status::kOk;
 }

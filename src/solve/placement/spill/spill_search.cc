@@ -233,6 +233,7 @@ template <int W>
 [[gnu::cold]] Status SearchLayers(SpillStates<W>* self, SpillDecisions* out) {
   const SpillWindow& window = self->options.window;
   SLUICE_TRY(self->arena->Allocate(self->model.bytes.size(), &self->others));
+  SLUICE_TRY(self->arena->Allocate(self->model.bytes.size(), &self->residents));
   SLUICE_TRY(
       self->arena->Allocate(self->options.shares == 0 ? 1 : kKinds, &self->taken));
   for (uint32_t o = 0; o < self->model.operators; ++o) {

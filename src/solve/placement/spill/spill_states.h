@@ -68,6 +68,8 @@ struct SpillStates {
   GroupTable<W> table = {};
   Vector<uint32_t> groups{arena};  // used slots
   Vector<RankedState> ranked{arena};
+  Span<Leaver> residents = {};     // of state `sorted_of`, large ones first
+  uint32_t resident_count = 0, sorted_of = kNoState;
   Span<Leaver> others = {};
   uint32_t other_count = 0;
   uint32_t leaves = 0;             // sets of tensors tried in this step
@@ -114,6 +116,7 @@ bool Dominates(const SpillStates<W>& self, const SpillState<W>& a,
   if (a.bytes + a.held - b.held > b.bytes) return false;
   int64_t slack = b.bytes - a.bytes;
   for (int k = 0; k < W; ++k) {
+    if (a.resident.w[k] == 0) continue;  // most are
     uint64_t rest =
         a.resident.w[k] & ~(b.resident.w[k] & (a.copied.w[k] | ~b.copied.w[k]));
     if (rest == 0) continue;

@@ -67,6 +67,32 @@ Freedom IsFree(const SpillStates<W>& self, const SpillState<W>& s, uint32_t o) {
   return {proved || self.options.width != 0, proved};
 }
 
+// The tensors that could leave for operator o, of those that the state holds, which are
+// sorted once for all operators. Returns the sum of their bytes.
+template <int W>
+int64_t FindOthers(SpillStates<W>* self, uint32_t from, uint32_t o) {
+  const SpillState<W>& s = self->states[from];
+  if (self->sorted_of != from) {
+    self->sorted_of = from;
+    self->resident_count = 0;
+    s.resident.ForEach([&](uint32_t a) {
+      const int64_t write = s.copied.Has(a) ? 0 : WritePrice(*self, a);
+      self->residents[self->resident_count++] =
+          Leaver{self->model.bytes[a], self->model.bytes[a] + write, a};
+    });
+    Sort(self->residents.begin(), self->residents.begin() + self->resident_count);
+  }
+  int64_t sum = 0;
+  self->other_count = 0;
+  for (uint32_t i = 0; i < self->resident_count; ++i) {
+    const Leaver& leaver = self->residents[i];
+    if (self->model.inputs[o].Has(leaver.tensor)) continue;
+    self->others[self->other_count++] = leaver;
+    sum += leaver.bytes;
+  }
+  return sum;
+}
+
 // Tries all ways to run operator o next. Only as many tensors leave as must (lazily).
 template <int W>
 Status TakeStep(SpillStates<W>* self, uint32_t from, uint32_t o) {
@@ -81,24 +107,15 @@ Status TakeStep(SpillStates<W>* self, uint32_t from, uint32_t o) {
   (self->model.wakes[o] & self->allowed).ForEach([&](uint32_t p) {
     if (self->model.waits[p].Within(self->next.executed)) self->next.ready.Add(p);
   });
-  self->other_count = 0;
   const int64_t need = self->model.NeedAfter(o, s.executed);
   if (need > self->options.capacity) return Status::kOk;
   const int64_t room =
       self->options.target == 0 ? self->options.capacity : self->options.target;
-  int64_t excess = need - Max(need, room);
-  (s.resident - self->model.inputs[o]).ForEach([&](uint32_t a) {
-    const int64_t write = s.copied.Has(a) ? 0 : WritePrice(*self, a);
-    self->others[self->other_count++] =
-        Leaver{self->model.bytes[a], self->model.bytes[a] + write, a};
-    excess += self->model.bytes[a];
-  });
+  const int64_t rest = FindOthers(self, from, o);
+  const int64_t excess = need - Max(need, room) + rest;
   self->leaves = self->looks = 0;
   self->missing = excess;
   if (excess <= 0) return FinishStep(self, Bits<W>{}, 0, bytes);
-  Sort(self->others.begin(), self->others.begin() + self->other_count);
-  int64_t rest = 0;
-  for (uint32_t i = 0; i < self->other_count; ++i) rest += self->others[i].bytes;
   if (self->options.max_evictions != 0) SLUICE_TRY(Greedy(self, excess, bytes));
   return Evict(self, 0, excess, rest, Bits<W>{}, bytes);
 }
