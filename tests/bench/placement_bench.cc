@@ -93,19 +93,62 @@ Json JointRow(const std::string& name, const sluice_test::Net& net, int64_t capa
   return row;
 }
 
+// One of 10,000 buffers of a kind.
+struct Kind {
+  const char* name;
+  LiveRange (*make)(Rng* rng, int64_t i);
+};
+
+template <uint32_t kLongest>
+LiveRange UpTo(Rng* rng, int64_t i) {
+  const int64_t begin = i + rng->Below(16), end = begin + 1 + rng->Below(kLongest);
+  return {begin, end, 64 * (1 + rng->Below(256))};
+}
+
+const Kind kManyKinds[] = {
+    {"up to 24 steps", UpTo<24>},
+    {"up to 60 steps", UpTo<60>},
+    {"up to 100 steps", UpTo<100>},
+    {"layers",  // read by the next one; one in eight by a later one too
+     [](Rng* rng, int64_t i) -> LiveRange {
+       const int64_t later = rng->Below(8) == 0 ? rng->Below(60) : 0;
+       return {i, i + 2 + later, 64 * (1 + rng->Below(256))};
+     }},
+    {"sizes by a power law",
+     [](Rng* rng, int64_t i) -> LiveRange {
+       const int64_t begin = i + rng->Below(16), rank = 1 + rng->Below(1000);
+       return {begin, begin + 1 + rng->Below(60), 64 * (1 + 100000 / (3 * rank))};
+     }},
+    {"a few huge",
+     [](Rng* rng, int64_t i) -> LiveRange {
+       const int64_t begin = i + rng->Below(16);
+       const bool huge = rng->Below(200) == 0;
+       const int64_t end = begin + 1 + rng->Below(huge ? 200 : 60);
+       return {begin, end, 64 * (huge ? 4000 + rng->Below(4000) : 1 + rng->Below(256))};
+     }},
+    {"lives by a power law",
+     [](Rng* rng, int64_t) -> LiveRange {
+       const int64_t begin = rng->Below(20000), rank = 1 + rng->Below(200);
+       return {begin, begin + 1 + 4000 / (rank * rank / 4 + 1),
+               64 * (1 + rng->Below(256))};
+     }},
+    {"powers of two", [](Rng* rng, int64_t i) -> LiveRange {
+       const int64_t begin = i + rng->Below(16);
+       return {begin, begin + 1 + rng->Below(60), int64_t{64} << rng->Below(9)};
+     }}};
+
 // Thousands of buffers, as small as `sluice_place` gets them without an exact search.
-Json ManyRow(uint64_t seed, uint32_t longest) {
+Json ManyRow(uint64_t seed, const Kind& kind) {
   Rng rng(seed);
   sluice_test::Buffers buffers;
   std::vector<sluice_buffer_t> given;
-  for (int i = 0; i < 10000; ++i) {
-    const int64_t begin = i + rng.Below(16), end = begin + 1 + rng.Below(longest);
-    const int64_t bytes = 64 * (1 + rng.Below(256));
-    buffers.Add(begin, end, bytes).alignment = 64;
+  for (int64_t i = 0; i < 10000; ++i) {
+    const LiveRange range = kind.make(&rng, i);
+    buffers.Add(range.begin, range.end, range.bytes).alignment = 64;
     sluice_buffer_t b = {};
-    b.begin = begin;
-    b.end = end;
-    b.bytes = bytes;
+    b.begin = range.begin;
+    b.end = range.end;
+    b.bytes = range.bytes;
     b.alignment = 64;
     given.push_back(b);
   }
@@ -122,7 +165,7 @@ Json ManyRow(uint64_t seed, uint32_t longest) {
   const Status status = PlaceBuffers({problem, options, offsets.data(), nullptr},
                                      &ground.arena, &out, &ground.diagnostic);
   const double seconds = CpuSeconds() - start;
-  return {{"name", "10000 buffers, up to " + std::to_string(longest) + " steps"},
+  return {{"name", std::string("10000, ") + kind.name},
           {"buffers", given.size()},
           {"capacity", out.lower_bound_bytes},
           {"status", static_cast<int>(status)},
@@ -161,7 +204,9 @@ void AddOffsets(const std::string& shared, Json* rows) {
         64;
   }
   rows->push_back(OffsetRow("4000 buffers, fast", many, 2 << 20, false));
-  for (const uint32_t longest : {24u, 60u, 100u}) rows->push_back(ManyRow(7, longest));
+  for (const Kind& kind : kManyKinds) {
+    for (const uint64_t seed : {7, 8}) rows->push_back(ManyRow(seed, kind));
+  }
 }
 
 void AddJoint(const std::string& shared, Json* rows) {

@@ -20,6 +20,8 @@ constexpr uint32_t kTogether = 16;
 constexpr uint32_t kWiden = 4;   // times as many
 constexpr size_t kSeen = 4096;   // hashes of layouts
 constexpr int64_t kMisfit = 64;  // steps; neighbours that end further apart are alike
+// Of tensors, in all ways to run a step after one layout; then each has one place.
+constexpr uint32_t kTurns = 1 << 10;
 constexpr uint64_t kLooksPerPoll = 1 << 15;  // blocks looked at between two polls
 
 // A tensor in the scratchpad.
@@ -114,6 +116,7 @@ struct Beam {
   Moves moves = Moves::kIdle;
   uint64_t looks = 0;    // at blocks, since the last poll
   bool hurried = false;  // one place for each tensor
+  uint32_t turns = 0;    // of tensors, after the layout at hand
 };
 
 Span<const Use> UsesAt(const Beam& self, uint32_t t) {
@@ -456,8 +459,10 @@ Status PlaceNext(Beam* self, size_t from, int64_t bytes, size_t turn) {
   for (const Block& b : blocks) Offer(&above, end, b.offset + b.bytes, &places);
   for (const Block& b : blocks) Offer(&below, end, b.offset - size, &places);
   Offer(&below, end, self->options.capacity - size, &places);
+  ++self->turns;
   for (uint32_t i = 0; i < places.count; ++i) {
-    if (bytes + places.best[i].cost >= self->limit || (i != 0 && self->hurried)) break;
+    const bool one = self->hurried || self->turns > kTurns;
+    if (bytes + places.best[i].cost >= self->limit || (i != 0 && one)) break;
     SLUICE_TRY(PlaceAt(self, layout, bytes, turn, places.best[i].offset));
   }
   return Status::kOk;
@@ -468,6 +473,7 @@ Status Expand(Beam* self, const Layout& layout) {
   const OperatorGraph& g = self->graph;
   int64_t bytes = layout.bytes;
   self->parent = layout.trace;
+  self->turns = 0;
   self->stack.Truncate(0);
   self->wanted.Truncate(0);
   for (const Use& use : UsesAt(*self, self->step)) {

@@ -92,3 +92,34 @@ TEST_CASE("buffer beam: ten thousand buffers within 5 % of what lives together")
     }
   }
 }
+
+TEST_CASE(
+    "buffer beam: a few huge buffers among thousands do not make it try all ways to "
+    "place what begins at once") {
+  Rng rng(7);
+  Buffers b;
+  for (int64_t i = 0; i < 10000; ++i) {
+    const int64_t begin = i + rng.Below(16);
+    const bool huge = rng.Below(200) == 0;
+    const int64_t end = begin + 1 + rng.Below(huge ? 200 : 60);
+    b.Add(begin, end, huge ? 4000 + rng.Below(4000) : 1 + rng.Below(256));
+  }
+  // Time counts the looks at the budget, of which there is one for some ten thousand
+  // blocks that the beam passes.
+  struct Looks {
+    static uint64_t Now(void* user) { return ++*static_cast<uint64_t*>(user); }
+  };
+  uint64_t looks = 0;
+  for (const int percent : {100, 101, 102}) {
+    Ground ground;
+    Budget budget(Clock{Looks::Now, &looks}, 1000000, 0, nullptr);
+    std::vector<int64_t> offsets(b.ranges.size(), -1);
+    bool placed = false;
+    REQUIRE(PlaceByTime(b.Set(), LoadOf(b) / 100 * percent, 4,
+                        Workspace{&budget, &ground.arena, &ground.diagnostic},
+                        Span<int64_t>(offsets.data(), offsets.size()),
+                        &placed) == Status::kOk);
+  }
+  MESSAGE(looks << " looks at the budget");
+  CHECK(looks < 100000);
+}
