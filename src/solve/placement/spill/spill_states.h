@@ -68,7 +68,7 @@ struct SpillStates {
   GroupTable<W> table = {};
   Vector<uint32_t> groups{arena};  // used slots
   Vector<RankedState> ranked{arena};
-  Span<Leaver> residents = {};     // of state `sorted_of`, large ones first
+  Span<Leaver> residents = {};  // of state `sorted_of`, large ones first
   uint32_t resident_count = 0, sorted_of = kNoState;
   Span<Leaver> others = {};
   uint32_t other_count = 0;
