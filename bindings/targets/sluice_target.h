@@ -82,6 +82,18 @@ static inline uint64_t target_macs(const sluice_kernel_t* kernel,
   }
 }
 
+/* MACs of a HOST call. */
+static inline uint64_t target_call_macs(const sluice_walker_t* w,
+                                        const sluice_walk_visit_t* v,
+                                        const sluice_host_call_t* call,
+                                        const sluice_kernel_t* kernel) {
+  sluice_walk_operand_t o[3];
+  target_operand(w, v, call->first_operand, &o[0]);
+  target_operand(w, v, call->inputs > 1 ? call->first_operand + 1 : SLUICE_NONE, &o[1]);
+  target_operand(w, v, call->first_operand + call->inputs, &o[2]);
+  return target_macs(kernel, &o[0], &o[1], &o[2]);
+}
+
 /* Executes instructions whose waits hold, each engine in turn, until `execute` answers other
  * than 0 or none is left. 0 with *stuck: waits never hold. */
 static inline int target_walk(const sluice_walker_t* w, sluice_walk_cursor_t* cursors,

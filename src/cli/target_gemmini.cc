@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cinttypes>
-#include <cmath>
 #include <cstdio>
 #include <set>
 
@@ -69,22 +68,10 @@ int OnStep(void* user, const sluice_gemmini_step* step) {
   return 0;
 }
 
-// What the host does of the whole, in percent.
-double Percent(uint64_t host, uint64_t rest) {
-  const uint64_t all = host + rest;
-  return all == 0 ? 0
-                  : std::round(1000.0 * static_cast<double>(host) /
-                               static_cast<double>(all)) /
-                        10;
-}
-
-Json HostShare(const sluice_gemmini_counts& c, uint64_t host_layers, uint64_t layers) {
-  const uint64_t moved = c.input_bytes + c.weight_bytes + c.output_bytes + c.sum_bytes +
-                         c.scaled_bytes + c.bias_bytes + c.fetched_bytes +
-                         c.spilled_bytes;
-  return {{"host_macs_percent", Percent(c.host_macs, c.array_macs)},
-          {"host_bytes_percent", Percent(c.copied_bytes, moved)},
-          {"host_layers_percent", Percent(host_layers, layers - host_layers)}};
+// What mvins and mvouts move.
+uint64_t Moved(const sluice_gemmini_counts& c) {
+  return c.input_bytes + c.weight_bytes + c.output_bytes + c.sum_bytes +
+         c.scaled_bytes + c.bias_bytes + c.fetched_bytes + c.spilled_bytes;
 }
 
 Json AsJson(const sluice_gemmini_counts& c) {
@@ -136,11 +123,10 @@ Json LowerToGemmini(const LoweredPlan& plan, const CommandSink& sink) {
     if (counts.layer != SLUICE_NONE) text += ", layer " + std::to_string(counts.layer);
     throw Failure(kRejected, text);
   }
-  sluice_graph_counts_t graph = {};
-  graph.struct_size = sizeof graph;
-  (void)sluice_graph_count(plan.graph, &graph);
   Json json = AsJson(counts);
-  json.update(HostShare(counts, own.host_layers.size(), graph.layers));
+  json.update(HostShare({counts.host_macs, counts.array_macs, counts.copied_bytes,
+                         Moved(counts), own.host_layers.size()},
+                        plan.graph));
   return json;
 }
 

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <numeric>
+#include <set>
 
 #include "bindings/targets/vta/sluice_vta.h"
 #include "cli/targets.h"
@@ -19,6 +21,7 @@ struct Listing {
   const CommandSink& sink;
   uint32_t staging;            // address
   std::vector<uint8_t> bytes;  // there, as the lowering wrote them
+  std::set<uint32_t> host_layers;
 };
 
 Listing* Self(void* user) { return static_cast<Listing*>(user); }
@@ -121,6 +124,7 @@ int OnHost(void* user, const sluice_walker_t* walker, const sluice_walk_visit_t*
            const sluice_host_call_t* call) {
   sluice_kernel_t kernel;
   sluice_walk_kernel(walker, visit->instance, call->kernel, &kernel);
+  Self(user)->host_layers.insert(kernel.layer);
   Self(user)->sink(
       {"host layer " + std::to_string(kernel.layer), {kHost, kernel.layer, 0}});
   return 0;
@@ -165,6 +169,8 @@ Json AsJson(const sluice_vta_counts& c) {
           {"alu_cycles", c.alu_cycles},
           {"tiles", c.tiles},
           {"host_calls", c.host_calls},
+          {"array_macs", c.array_macs},
+          {"host_macs", c.host_macs},
           {"planned_weight_bytes", c.planned[0]},
           {"planned_input_bytes", c.planned[1]},
           {"packed_bytes", c.packed_bytes},
@@ -195,7 +201,7 @@ Json LowerToVta(const LoweredPlan& plan, const CommandSink& sink) {
   input.home = home.data();
   input.home_count = static_cast<uint32_t>(home.size());
   input.state = state.get();
-  Listing listing = {sink, input.staging, std::vector<uint8_t>(SLUICE_VTA_STAGING)};
+  Listing listing = {sink, input.staging, std::vector<uint8_t>(SLUICE_VTA_STAGING), {}};
   const sluice_vta_port port = {&listing, OnInstruction, OnRun,
                                 OnRead,   OnWrite,       OnHost};
   sluice_vta_counts counts;
@@ -204,7 +210,15 @@ Json LowerToVta(const LoweredPlan& plan, const CommandSink& sink) {
     if (state->layer != SLUICE_NONE) text += ", layer " + std::to_string(state->layer);
     throw Failure(kRejected, text);
   }
-  return AsJson(counts);
+  Json json = AsJson(counts);
+  // Bytes that the host makes: vectors of 16, outputs of sums, copies.
+  const uint64_t made = counts.packed_bytes + counts.requantised + counts.copied_bytes;
+  const uint64_t moved = std::accumulate(std::begin(counts.moved),
+                                         std::end(counts.moved), uint64_t{0});
+  json.update(HostShare(
+      {counts.host_macs, counts.array_macs, made, moved, listing.host_layers.size()},
+      plan.graph));
+  return json;
 }
 
 }  // namespace sluice::cli

@@ -37,6 +37,14 @@ struct Target {
   Json (*lower)(const LoweredPlan& plan, const CommandSink& sink);
 };
 
+// What the host does beside the machine; layers: those with tiles or calls of its own.
+struct HostWork {
+  uint64_t host_macs, array_macs, host_bytes, machine_bytes;
+  size_t layers;
+};
+// Its shares in percent: of MACs, of bytes moved, of the graph's layers.
+Json HostShare(const HostWork& work, const sluice_graph_t* graph);
+
 // nullptr: no such target.
 const Target* FindTarget(const std::string& name);
 std::vector<std::string> TargetNames();

@@ -93,6 +93,13 @@ TEST_CASE("lower: VTA's listing has the instructions and micro-ops that are coun
     CHECK(words["run"] == words["finish"]);
     CHECK(words["uop"] == counts["micro_ops"]);
     CHECK(words["host"] == counts["host_calls"]);
+    // MACs are the array's; ADD, pool, softmax and their like the host's.
+    CHECK(counts["host_macs"] == 0);
+    CHECK(counts["array_macs"] > 0);
+    CHECK(counts["host_macs_percent"] == 0.0);
+    CHECK(counts["host_layers_percent"] == (network == kOwn ? 30.8 : 3.4));
+    CHECK(counts["host_bytes_percent"] > 0.0);
+    CHECK(counts["host_bytes_percent"] < 100.0);
     CHECK(counts["dram"]["uop_bytes"] == 4 * counts["micro_ops"].get<uint64_t>());
   }
 }

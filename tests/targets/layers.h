@@ -3,6 +3,7 @@
 #ifndef SLUICE_TESTS_TARGETS_LAYERS_H_
 #define SLUICE_TESTS_TARGETS_LAYERS_H_
 
+#include <utility>
 #include <vector>
 
 #include "sluice/ops.h"
@@ -59,6 +60,35 @@ inline sluice_test::Bytes Chain(const std::vector<Conv>& layers) {
 }
 
 inline sluice_test::Bytes Graph(const Conv& c) { return Chain({c}); }
+
+// Matrices of activations: [b, g, m, c] by [b, g, c, k] or, transposed, [b, g, k, c].
+struct Matmul {
+  int32_t b, g, m, c, k;
+  bool transposed;
+  int32_t a_zero, b_zero;
+  uint8_t dtype = SLUICE_DTYPE_INT8;
+};
+
+inline sluice_test::Bytes Graph(const Matmul& m) {
+  sluice_test::GraphSpec spec;
+  std::vector<int32_t> second = {m.b, m.g, m.c, m.k};
+  if (m.transposed) std::swap(second[2], second[3]);
+  spec.tensors.push_back({{m.b, m.g, m.m, m.c}, m.dtype, 1});
+  spec.tensors.push_back({second, m.dtype, 1});
+  spec.tensors.push_back({{m.b, m.g, m.m, m.k}, m.dtype, 2});
+  const bool is_signed = m.dtype == SLUICE_DTYPE_INT8;
+  std::vector<int32_t> a(SLUICE_MATMUL_ATTRIBUTES);
+  a[SLUICE_MATMUL_TRANSPOSE_B] = m.transposed;
+  a[SLUICE_MATMUL_A_ZERO] = m.a_zero;
+  a[SLUICE_MATMUL_B_ZERO] = m.b_zero;
+  a[SLUICE_MATMUL_OUTPUT_ZERO] = is_signed ? -3 : 121;
+  a[SLUICE_MATMUL_MULTIPLIER] = (1 << 30) + 54321;
+  a[SLUICE_MATMUL_SHIFT] = -9;
+  a[SLUICE_MATMUL_ACT_MIN] = is_signed ? -128 : 0;
+  a[SLUICE_MATMUL_ACT_MAX] = is_signed ? 127 : 255;
+  spec.layers.push_back({SLUICE_OP_BATCH_MATMUL, {0, 1}, {2}, a});
+  return sluice_test::GraphBytes(spec);
+}
 
 }  // namespace target_test
 

@@ -381,14 +381,9 @@ static void run_call(lowering_t* l, struct sluice_gemmini_step* step) {
   const sluice_walker_t* w = l->in->walker;
   sluice_host_call_t call;
   sluice_kernel_t kernel;
-  sluice_walk_operand_t o[3];
   sluice_walk_host_call(w, step->visit->instance, step->instruction.descriptor, &call);
   sluice_walk_kernel(w, step->visit->instance, call.kernel, &kernel);
-  operand(l, step->visit, call.first_operand, &o[0]);
-  operand(l, step->visit, call.inputs > 1 ? call.first_operand + 1 : SLUICE_NONE,
-          &o[1]);
-  operand(l, step->visit, call.first_operand + call.inputs, &o[2]);
-  l->counts->host_macs += target_macs(&kernel, &o[0], &o[1], &o[2]);
+  l->counts->host_macs += target_call_macs(w, step->visit, &call, &kernel);
   step->layer = l->counts->layer = kernel.layer;
   step->kind = SLUICE_GEMMINI_CALL;
   gemmini_host(l, step);

@@ -87,22 +87,59 @@ static void read_filter(state_t* s, job_t* j) {
   j->dilation_h = at_least_1(attribute(s, j, SLUICE_CONV_DILATION_H));
   j->dilation_w = at_least_1(attribute(s, j, SLUICE_CONV_DILATION_W));
   j->input_zero = attribute(s, j, SLUICE_CONV_INPUT_ZERO);
-  if (j->in.dtype == SLUICE_DTYPE_UINT8) j->input_zero -= 128;
   j->weight_zero = attribute(s, j, SLUICE_CONV_WEIGHT_ZERO);
-  j->passes = j->weight_zero != 0 || w->dtype == SLUICE_DTYPE_UINT8 ? 2 : 1;
+  j->output_zero = attribute(s, j, SLUICE_CONV_OUTPUT_ZERO);
+  j->low = attribute(s, j, SLUICE_CONV_ACT_MIN);
+  j->high = attribute(s, j, SLUICE_CONV_ACT_MAX);
+  j->once = attribute(s, j, SLUICE_CONV_ROUNDING) != 0;
+}
+
+/* A BATCH_MATMUL's second input is a filter of one position, wherever its axes lie. */
+static void read_matmul(state_t* s, job_t* j) {
+  const int transposed = attribute(s, j, SLUICE_MATMUL_TRANSPOSE_B) != 0;
+  j->rows = j->cols = j->taps = 1;
+  j->stride_h = j->stride_w = j->dilation_h = j->dilation_w = 1;
+  j->filter[0] = j->weight.stride[transposed ? 2 : 3];
+  j->filter[3] = j->weight.stride[transposed ? 3 : 2];
+  j->input_zero = attribute(s, j, SLUICE_MATMUL_A_ZERO);
+  j->weight_zero = attribute(s, j, SLUICE_MATMUL_B_ZERO);
+  j->output_zero = attribute(s, j, SLUICE_MATMUL_OUTPUT_ZERO);
+  j->low = attribute(s, j, SLUICE_MATMUL_ACT_MIN);
+  j->high = attribute(s, j, SLUICE_MATMUL_ACT_MAX);
+  j->multiplier = attribute(s, j, SLUICE_MATMUL_MULTIPLIER);
+  j->shift = attribute(s, j, SLUICE_MATMUL_SHIFT);
+}
+
+/* One product for each matrix. */
+static void run_matrices(state_t* s, const job_t* all) {
+  const uint32_t* e = all->out.extent;
+  uint32_t n, h;
+  for (n = 0; n < e[0]; ++n)
+    for (h = 0; h < e[1]; ++h) {
+      job_t j = *all;
+      j.in.offset += (uint64_t)n * j.in.stride[0] + (uint64_t)h * j.in.stride[1];
+      j.weight.offset +=
+          (uint64_t)n * j.weight.stride[0] + (uint64_t)h * j.weight.stride[1];
+      j.out.offset += (uint64_t)n * j.out.stride[0] + (uint64_t)h * j.out.stride[1];
+      j.sum.offset += (uint64_t)n * j.sum.stride[0] + (uint64_t)h * j.sum.stride[1];
+      j.in.extent[0] = j.in.extent[1] = j.out.extent[0] = j.out.extent[1] = 1;
+      vta_run_tile(s, &j);
+    }
 }
 
 static void compute_tile(state_t* s, const sluice_walk_visit_t* v,
                          const sluice_instruction_t* n) {
   job_t j;
+  int matmul;
   memset(&j, 0, sizeof j);
   sluice_walk_tile(s->walker, v, n->descriptor, &j.tile);
   sluice_walk_kernel(s->walker, v->instance, j.tile.kernel, &j.kernel);
   s->layer = j.kernel.layer;
   j.first = (n->flags & SLUICE_FLAG_FIRST) != 0;
   j.last = (n->flags & SLUICE_FLAG_LAST) != 0;
+  matmul = j.kernel.op == SLUICE_OP_BATCH_MATMUL;
   if (j.kernel.op != SLUICE_OP_CONV && j.kernel.op != SLUICE_OP_DEPTHWISE_CONV &&
-      j.kernel.op != SLUICE_OP_FULLY_CONNECTED) {
+      j.kernel.op != SLUICE_OP_FULLY_CONNECTED && !matmul) {
     fail(s, SLUICE_VTA_UNSUPPORTED,
          "an operator that VTA does not do: plan it for the host");
   }
@@ -111,7 +148,7 @@ static void compute_tile(state_t* s, const sluice_walk_visit_t* v,
   }
   operand(s, v, j.tile.accumulator, &j.sum);
   operand(s, v, j.tile.input0, &j.in);
-  operand(s, v, j.tile.weight, &j.weight);
+  operand(s, v, matmul ? j.tile.input1 : j.tile.weight, &j.weight);
   operand(s, v, j.tile.parameters, &j.parameters);
   /* Without an output the extents alone count. */
   operand(s, v, j.tile.output != SLUICE_NONE ? j.tile.output : j.tile.accumulator,
@@ -121,16 +158,28 @@ static void compute_tile(state_t* s, const sluice_walk_visit_t* v,
   j.c = j.in.extent[3];
   j.kb = blocks(j.k);
   j.cb = blocks(j.c);
-  read_filter(s, &j);
-  read_groups(s, &j);
+  if (matmul) {
+    read_matmul(s, &j);
+  } else {
+    read_filter(s, &j);
+    read_groups(s, &j);
+  }
+  if (j.in.dtype == SLUICE_DTYPE_UINT8) j.input_zero -= 128;
+  j.passes = j.weight_zero != 0 || j.weight.dtype == SLUICE_DTYPE_UINT8 ? 2 : 1;
   if (s->code) return;
   ++s->counts->tiles;
-  vta_run_tile(s, &j);
+  s->counts->array_macs += target_macs(&j.kernel, &j.in, &j.weight, &j.out);
+  if (matmul) {
+    run_matrices(s, &j);
+  } else {
+    vta_run_tile(s, &j);
+  }
 }
 
 static void host_call(state_t* s, const sluice_walk_visit_t* v,
                       const sluice_instruction_t* n) {
   sluice_host_call_t call;
+  sluice_kernel_t kernel;
   uint32_t i;
   vta_flush(s);
   sluice_walk_host_call(s->walker, v->instance, n->descriptor, &call);
@@ -139,6 +188,8 @@ static void host_call(state_t* s, const sluice_walk_visit_t* v,
     sluice_walk_operand(s->walker, v, call.first_operand + call.inputs + i, &o);
     vta_change(s, &o);
   }
+  sluice_walk_kernel(s->walker, v->instance, call.kernel, &kernel);
+  s->counts->host_macs += target_call_macs(s->walker, v, &call, &kernel);
   ++s->counts->host_calls;
   if (!s->code && s->port->host(s->port->user, s->walker, v, &call) != 0)
     fail(s, SLUICE_VTA_PORT, "the host failed");

@@ -98,6 +98,7 @@ struct sluice_vta_counts {
   uint64_t moved[SLUICE_VTA_MEMORIES];       /* bytes between DRAM and each, by VTA */
   uint64_t gemm_cycles, alu_cycles;          /* one micro-op each */
   uint64_t tiles, host_calls;
+  uint64_t array_macs, host_macs; /* that tiles, and calls of the host, ask for */
   uint64_t planned[2]; /* LOADs of the stream: of weights and parameters, of the rest */
   uint64_t packed_bytes; /* inputs and weights that the host lays out for VTA */
   uint64_t requantised;  /* output elements that the host makes of sums */
@@ -141,6 +142,7 @@ struct sluice_vta_state {
   uint64_t last[3];    /* last instruction of each module + 1 */
   uint32_t pushes;     /* tokens of this run */
   uint32_t staged;     /* bytes of staging in use */
+  int spare;           /* ACC's entries that nobody reads are defined */
   struct sluice_vta_buffer
       buffer[SLUICE_VTA_OF_OUT]; /* by memory; ACC: rows of biases */
   struct sluice_vta_sums sums[SLUICE_VTA_SUMS];

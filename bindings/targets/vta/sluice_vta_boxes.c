@@ -306,7 +306,7 @@ static void bias_row(state_t* s, const job_t* j, uint32_t kb, uint32_t to) {
     uint32_t sum = 0, bias = 0;
     for (tap = 0; tap < j->taps && j->input_zero != 0; ++tap)
       for (c = 0; c < count; ++c) sum += (uint32_t)weight(s, j, k, tap, c);
-    if (j->last) {
+    if (j->last && j->parameters.span != 0) {
       vta_get(s, j->parameters.offset + (uint64_t)k * j->parameters.stride[2], 4,
               &bias);
     }
@@ -322,7 +322,7 @@ box_t* vta_need_bias(state_t* s, const job_t* j, uint32_t k0, uint32_t kn) {
   int is_box = place_filters(s, j, &all, extent, key);
   box_t* box;
   bias[2] = extent[0];
-  if (j->last) {
+  if (j->last && j->parameters.span != 0) {
     is_box = place(s, j->parameters.offset + (uint64_t)k0 * 16 * strides[2], bias,
                    strides, home) &&
              is_box;
@@ -334,7 +334,7 @@ box_t* vta_need_bias(state_t* s, const job_t* j, uint32_t k0, uint32_t kn) {
   if (box != NULL) return box;
   box = vta_take(&s->buffer[SLUICE_VTA_OF_ACC], key, kn);
   if (is_box) depend(box, 0, key, extent);
-  if (is_box && j->last) depend(box, 1, home, bias);
+  if (is_box && home[0] != 0) depend(box, 1, home, bias);
   at = vta_stage(s, kn * 64);
   for (i = 0; i < kn; ++i) bias_row(s, j, k0 + i, at + i * 64);
   vta_move(s, SLUICE_VTA_OF_ACC, box->first, at, 1, kn, kn, box);

@@ -8,7 +8,14 @@
 
 enum { LOAD = 0, COMPUTE = 1, STORE = 2 }; /* modules */
 enum { ALU_ADD = 2, ALU_SHR = 3 };
-enum { BIAS_ROWS = 64, BIAS_FIRST = SLUICE_VTA_ACC - BIAS_ROWS }; /* entries of ACC */
+/* Entries of ACC at its end: rows of biases, then sums that nobody reads. A sum that is added
+ * to again before HAZARD micro-ops have passed loses what was added in between. */
+enum {
+  HAZARD = 4,
+  SPARE_FIRST = SLUICE_VTA_ACC - (HAZARD - 1),
+  BIAS_ROWS = 60,
+  BIAS_FIRST = SPARE_FIRST - BIAS_ROWS
+};
 enum { ZERO_ROWS = 4096, PLANES = 4, MOST_UOPS = 2048 };
 
 typedef struct sluice_vta_state state_t;
@@ -28,8 +35,10 @@ typedef struct {
   uint32_t per, width; /* output channels of a group, input channels of it; per 0: one
                           group */
   uint32_t group;      /* of the box's first channel */
-  int32_t input_zero, weight_zero;
-  uint32_t passes; /* 2: weights minus their zero point have nine bits */
+  int32_t input_zero, weight_zero, output_zero, low, high;
+  int32_t multiplier, shift; /* of all channels, where there are no parameters */
+  int once;                  /* rounds once */
+  uint32_t passes;           /* 2: weights minus their zero point have nine bits */
 } job_t;
 
 /* A part of a tile: output rows, columns and blocks of channels; blocks of input channels,

@@ -46,34 +46,46 @@ static uint32_t axes_of(const job_t* j, const part_t* a, axis_t* x) {
   return n;
 }
 
-/* Which two axes are loops of the instruction: the fewest micro-ops, unless a sum would be
- * added to again at once. */
-static void choose_loops(const axis_t* x, uint32_t n, uint32_t* outer,
-                         uint32_t* inner) {
-  uint32_t o, i, k, best = UINT32_MAX;
+/* Which two axes are loops of the instruction: the fewest micro-ops, but so that HAZARD sums
+ * or all stand between one and the same sum again. Answers how many sums there are. */
+static uint32_t choose_loops(const axis_t* x, uint32_t n, uint32_t* outer,
+                             uint32_t* inner) {
+  uint32_t o, i, k, best = UINT32_MAX, all = 1;
+  for (k = 0; k < n; ++k) all *= x[k].sums ? 1 : x[k].extent;
   for (o = 0; o < n + 2; ++o)
     for (i = 0; i < n + 2; ++i) {
-      uint32_t ops = 1, sums = 1, all = 1, near = 1;
+      uint32_t ops = 1, sums = 1, near = 1;
       if (o == i || x[o].irregular || x[i].irregular) continue;
       for (k = 0; k < n; ++k) {
-        if (!x[k].sums) all *= x[k].extent;
         if (k == o || k == i) continue;
         ops *= x[k].extent;
         if (x[k].sums) near = 0;
         if (!x[k].sums) sums *= x[k].extent;
       }
-      if (near && !x[i].sums) sums *= x[i].extent; /* the inner loop is no reduction */
-      if (sums < least(all, 4)) ops += MOST_UOPS;
-      if (ops >= best) continue;
+      if (near && all >= HAZARD && !x[i].sums) sums *= x[i].extent; /* the inner loop */
+      if (sums < least(all, HAZARD) || ops >= best) continue;
       best = ops;
       *outer = o;
       *inner = i;
     }
+  return all;
+}
+
+/* Sums from `acc` on begin with 0. */
+static void clear(state_t* s, uint32_t acc, uint32_t count) {
+  loops_t l = {1, 0, 0, 1, 0, 0, 0, 0};
+  l.inner = count;
+  vta_gemm(s, &acc, 1, &l, NULL, NULL);
+}
+
+static void clear_part(state_t* s, const part_t* a) {
+  vta_reserve(s);
+  clear(s, a->acc, a->pn * a->qn * a->kn);
 }
 
 /* All products of a part: one instruction, twice with weights of nine bits. */
 static void multiply(state_t* s, const job_t* j, const part_t* a) {
-  uint32_t list[MOST_UOPS], n, o = 0, i = 0, k, u, count = 1, pass;
+  uint32_t list[MOST_UOPS], n, o = 0, i = 0, k, u, all, count = 1, pass, filled, spare;
   axis_t x[8];
   loops_t l;
   box_t *in, *w;
@@ -81,12 +93,15 @@ static void multiply(state_t* s, const job_t* j, const part_t* a) {
   w = vta_need_weight(s, j, a);
   in = vta_need_input(s, j, a);
   n = axes_of(j, a, x);
-  choose_loops(x, n, &o, &i);
+  all = choose_loops(x, n, &o, &i);
+  spare = all < HAZARD ? HAZARD - all : 0; /* sums that keep one and the same apart */
   for (k = 0; k < n; ++k) count *= k == o || k == i ? 1 : x[k].extent;
-  if (count > MOST_UOPS) {
+  if (count / all * (all + spare) > MOST_UOPS) {
     fail(s, SLUICE_VTA_TOO_LARGE, "too many micro-ops");
     return;
   }
+  if (spare > 0 && !s->spare) clear(s, SPARE_FIRST, HAZARD - 1);
+  s->spare |= spare > 0;
   l.outer = x[o].extent;
   l.inner = x[i].extent;
   l.dst_outer = x[o].dst;
@@ -96,7 +111,7 @@ static void multiply(state_t* s, const job_t* j, const part_t* a) {
   l.wgt_outer = x[o].wgt;
   l.wgt_inner = x[i].wgt;
   for (pass = 0; pass < j->passes; ++pass) {
-    for (u = 0; u < count; ++u) {
+    for (u = filled = 0; u < count; ++u) {
       uint32_t rest = u, dst = a->acc, src = in->first;
       uint32_t wgt = w->first + pass * a->kn * j->taps * a->cw, base = 0;
       for (k = n; k-- > 0;) {
@@ -113,20 +128,17 @@ static void multiply(state_t* s, const job_t* j, const part_t* a) {
         }
       }
       src += vta_first_block(j, a, a->k0 + base) - a->c0;
-      list[u] = dst | src << 11 | wgt << 22;
+      list[filled++] = dst | src << 11 | wgt << 22;
+      for (k = 0; (u + 1) % all == 0 && k < spare; ++k) {
+        list[filled++] = (SPARE_FIRST + k) | src << 11 | wgt << 22;
+      }
     }
-    vta_gemm(s, list, count, &l, in, w);
+    vta_gemm(s, list, filled, &l, in, w);
   }
 }
 
 /* ---- sums to bytes ---------------------------------------------------------------------- */
 
-static void clear(state_t* s, const part_t* a) {
-  loops_t l = {1, 0, 0, 1, 0, 0, 0, 0};
-  vta_reserve(s);
-  l.inner = a->pn * a->qn * a->kn;
-  vta_gemm(s, &a->acc, 1, &l, NULL, NULL);
-}
 
 /* Adds what the sums of a part lack. */
 static void add_biases(state_t* s, const job_t* j, const part_t* a) {
@@ -172,15 +184,14 @@ static int32_t scale(int32_t x, int32_t m, int32_t shift, int once) {
 /* The host makes bytes of the output of one part's sums, which lie in four planes. */
 static void requantise(state_t* s, const job_t* j, const part_t* a, uint32_t planes,
                        uint32_t entries) {
-  const int once = attribute(s, j, SLUICE_CONV_ROUNDING) != 0;
-  const int32_t low = attribute(s, j, SLUICE_CONV_ACT_MIN);
-  const int32_t high = attribute(s, j, SLUICE_CONV_ACT_MAX);
-  const int32_t zero = attribute(s, j, SLUICE_CONV_OUTPUT_ZERO);
   uint32_t entry, k, b, i;
   for (k = 0; k < a->kn; ++k) {
     const uint32_t from = (a->k0 + k) * 16, count = least(16, j->k - from);
     int32_t row[16][3];
     for (i = 0; i < count; ++i) {
+      row[i][1] = j->multiplier;
+      row[i][2] = j->shift;
+      if (j->parameters.span == 0) continue;
       vta_get(s, j->parameters.offset + (uint64_t)(from + i) * j->parameters.stride[2],
               12, row[i]);
     }
@@ -194,9 +205,9 @@ static void requantise(state_t* s, const job_t* j, const part_t* a, uint32_t pla
       for (i = 0; i < count; ++i) {
         const uint32_t sum = plane[0][i] | (uint32_t)plane[1][i] << 8 |
                              (uint32_t)plane[2][i] << 16 | (uint32_t)plane[3][i] << 24;
-        int32_t v = scale((int32_t)sum, row[i][1], row[i][2], once) + zero;
-        if (v < low) v = low;
-        if (v > high) v = high;
+        int32_t v = scale((int32_t)sum, row[i][1], row[i][2], j->once) + j->output_zero;
+        if (v < j->low) v = j->low;
+        if (v > j->high) v = j->high;
         made[i] = (unsigned char)v;
       }
       vta_put(s,
@@ -386,7 +397,7 @@ void vta_run_tile(state_t* s, const job_t* j) {
     all.qn = q;
     all.kn = j->kb;
     all.acc = sums != NULL ? sums->first + n * p * q * j->kb : first;
-    if (sums != NULL && j->first) clear(s, &all);
+    if (sums != NULL && j->first) clear_part(s, &all);
     for (t = 0; t < windows * parts; ++t) {
       const uint32_t window = c.k_inside ? t / parts : t % windows;
       part_t a = all;
@@ -401,7 +412,7 @@ void vta_run_tile(state_t* s, const job_t* j) {
       if (sums != NULL) {
         a.acc += a.p0 * a.row + a.q0 * a.pixel + a.k0;
       } else {
-        clear(s, &a);
+        clear_part(s, &a);
       }
       run_part(s, j, &c, &a);
       if (sums == NULL) finish(s, j, &a);

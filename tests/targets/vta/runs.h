@@ -50,9 +50,9 @@ inline void CheckGolden(const MakeModel& make) {
   const sluice_test::Bytes graph = target_test::OwnModel();
   const sluice_test::Bytes plan =
       sluice_test::ReadFile(SLUICE_TESTS "/models/residual_cnn_int8_vta.slp");
-  const uint64_t commands[] = {1970782148508246844u,  7159019350964917792u,
-                               14790329674865819450u, 16684298420254330533u,
-                               4341960530924971521u,  13164774497938571314u};
+  const uint64_t commands[] = {17409406533855754249u, 14636821151484572509u,
+                               15025773840595244503u, 1270106030252206020u,
+                               9742526725498678160u,  16767283113095929543u};
   const uint64_t outputs[] = {17063446231621239524u, 16650014430210211545u,
                               2647092772763778067u,  17965646522919006937u,
                               3424488880865619364u,  3248721331652239270u};

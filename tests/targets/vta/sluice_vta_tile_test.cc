@@ -149,6 +149,61 @@ TEST_CASE("vta: groups, depthwise filters, strides, dilations, zero points") {
   }
 }
 
+// What is multiplied by is computed too: the host lays it out as weights.
+TEST_CASE("vta: matrices of activations are the array's") {
+  const std::vector<target_test::Matmul> all = {
+      {1, 1, 1, 16, 16, false, 0, 0},     {1, 3, 37, 64, 50, false, 0, 0},
+      {2, 3, 37, 64, 50, true, 5, 0},     {1, 2, 65, 33, 7, true, -4, 9},
+      {1, 1, 2, 300, 20, false, -128, 3}, {1, 2, 9, 40, 24, true, 120, 131, SLUICE_DTYPE_UINT8}};
+  for (size_t i = 0; i < all.size(); ++i) {
+    for (const uint64_t budget : {0, 16384}) {
+      CAPTURE(i);
+      CAPTURE(budget);
+      const target_test::Matmul& m = all[i];
+      const sluice_vta_counts counts = Check(Graph(m), budget);
+      CHECK(counts.host_macs == 0);
+      CHECK(counts.array_macs == uint64_t(m.b) * m.g * m.m * m.c * m.k);
+    }
+  }
+}
+
+// One to five sums to which a long list is added: where there are fewer than four, sums that
+// nobody reads keep one and the same apart.
+TEST_CASE("vta: a few sums are not added to too early") {
+  for (int32_t rows = 1; rows <= 5; ++rows) {
+    for (const int32_t k : {1, 16, 17, 48}) {
+      for (const int32_t c : {16, 40, 512}) {
+        CAPTURE(rows);
+        CAPTURE(k);
+        CAPTURE(c);
+        (void)Check(Graph({SLUICE_OP_FULLY_CONNECTED,
+                           {1, 1, rows, c},
+                           {k, c},
+                           {1, 1, rows, k},
+                           0,
+                           0,
+                           0,
+                           0,
+                           rows}),
+                    0);
+      }
+    }
+    for (const int32_t dilation : {1, 2}) {
+      const int32_t in = 2 * dilation + rows;
+      (void)Check(Graph({SLUICE_OP_CONV,
+                         {1, 2 * dilation + 1, in, 48},
+                         {16, 3, 3, 48},
+                         {1, 1, rows, 16},
+                         1,
+                         dilation,
+                         0,
+                         1,
+                         3}),
+                  0);
+    }
+  }
+}
+
 // Tiles of a plan for 1 MiB, which INP, WGT and ACC do not hold: parts of all axes, in
 // numbers that do not divide them.
 TEST_CASE("vta: tiles that are larger than the buffers") {

@@ -9,6 +9,10 @@ namespace vta_test {
 namespace {
 
 constexpr int kLoad = 0, kCompute = 1, kStore = 2;
+// Operations of one instruction until what one wrote to ACC is read: the HLS source tells
+// the compiler that there is no dependence, the Chisel one has a multiplier, an adder and a
+// write behind its read.
+constexpr uint64_t kHazard = 4;
 constexpr uint64_t kInp = 2048, kWgt = 1024, kAcc = 2048, kUops = 8192, kDepth = 255;
 enum Opcode { kOpLoad = 0, kOpStore = 1, kOpGemm = 2, kOpFinish = 3, kOpAlu = 4 };
 enum Kind { kUop = 0, kWeight = 1, kInput = 2, kSums = 3, kOutput = 4 };
@@ -38,7 +42,8 @@ Model::Model(std::vector<uint8_t>* dram, uint64_t seed, size_t depth)
       wgt_at_(kWgt),
       acc_at_(kAcc),
       out_at_(kAcc),
-      uop_at_(kUops) {}
+      uop_at_(kUops),
+      written_(kAcc) {}
 
 bool Model::Fail(const std::string& why) {
   if (trap_.empty()) trap_ = why;
@@ -256,6 +261,7 @@ void Model::Compute(const Instruction& i, bool alu) {
   if (begin >= end || end > kUops || outer == 0 || inner == 0) {
     return (void)Fail("a loop over nothing");
   }
+  operation_ += kHazard;  // an instruction starts when the one before has left the pipeline
   for (uint64_t o = 0; o < outer; ++o) {
     for (uint64_t n = 0; n < inner; ++n) {
       for (uint64_t u = begin; u < end; ++u) {
@@ -265,6 +271,7 @@ void Model::Compute(const Instruction& i, bool alu) {
         const uint64_t src =
             (uop >> 11 & 2047) + o * Field(i, 86, 11) + n * Field(i, 97, 11);
         ++(alu ? alus : gemms);
+        ++operation_;
         if (alu) {
           Alu(i, static_cast<uint32_t>(dst), static_cast<uint32_t>(src));
         } else {
@@ -279,8 +286,20 @@ void Model::Compute(const Instruction& i, bool alu) {
   }
 }
 
+// The pipeline reads an entry of ACC some cycles before it writes one, and nothing in it
+// compares the two: within one instruction what was written fewer than kHazard operations
+// before would be read as it was.
+bool Model::ReadSum(uint32_t i) {
+  if (!Read(kCompute, &acc_at_, i, "ACC")) return false;
+  if (operation_ - written_[i] < kHazard) {
+    return Fail("a sum is read that the pipeline has not written yet");
+  }
+  return true;
+}
+
 // Each result goes to OUT too, its low eight bits.
 void Model::Result(uint32_t dst) {
+  written_[dst] = operation_;
   if (!Write(kCompute, &out_at_, dst, "OUT")) return;
   for (uint32_t c = 0; c < 16; ++c) {
     out_[dst * 16 + c] = static_cast<int8_t>(static_cast<uint8_t>(acc_[dst * 16 + c]));
@@ -294,7 +313,7 @@ void Model::Gemm(bool reset, uint32_t dst, uint32_t src, uint32_t wgt) {
     return Result(dst);
   }
   if (!Read(kCompute, &inp_at_, src, "INP") || !Read(kCompute, &wgt_at_, wgt, "WGT") ||
-      !Read(kCompute, &acc_at_, dst, "ACC") || !Write(kCompute, &acc_at_, dst, "ACC")) {
+      !ReadSum(dst) || !Write(kCompute, &acc_at_, dst, "ACC")) {
     return;
   }
   const int8_t* a = &inp_[size_t{src} * 16];
@@ -313,9 +332,8 @@ void Model::Alu(const Instruction& i, uint32_t dst, uint32_t src) {
   const bool immediate = Field(i, 111, 1) != 0;
   const auto imm = static_cast<int16_t>(Field(i, 112, 16));
   if (op > 3) return (void)Fail("no such ALU operation");
-  if (!immediate && !Read(kCompute, &acc_at_, src, "ACC")) return;
-  if (!Read(kCompute, &acc_at_, dst, "ACC") || !Write(kCompute, &acc_at_, dst, "ACC"))
-    return;
+  if (!immediate && !ReadSum(src)) return;
+  if (!ReadSum(dst) || !Write(kCompute, &acc_at_, dst, "ACC")) return;
   for (uint32_t c = 0; c < 16; ++c) {
     int32_t& to = acc_[size_t{dst} * 16 + c];
     const int32_t by = immediate ? imm : acc_[size_t{src} * 16 + c];

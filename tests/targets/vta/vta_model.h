@@ -6,11 +6,13 @@
 // Output   DRAM's bytes
 // Errors   Trap, a sentence: what hardware would do silently wrong ends the run. Entries
 //          that nothing wrote, indices, sizes and addresses outside, tokens that lack or
-//          remain, accesses that no token orders (by vector clocks, so in every run)
+//          remain, accesses that no token orders (by vector clocks, so in every run), a sum
+//          that is read before the operation that writes it has left the pipeline
 // Cost     the instructions' work
 // Source   TVM's VTA hardware guide; arXiv 1807.04188; facts of the public headers
 //          hw_spec.h (widths and order of an instruction's fields, opcodes, memories) and
-//          vta_config.json (sizes of the buffers), both of apache/tvm-vta
+//          vta_config.json (sizes of the buffers), both of apache/tvm-vta; that sums of
+//          one instruction are not interlocked: the dependence pragma of its HLS source
 #ifndef SLUICE_TESTS_TARGETS_VTA_VTA_MODEL_H_
 #define SLUICE_TESTS_TARGETS_VTA_VTA_MODEL_H_
 
@@ -68,6 +70,7 @@ class Model {
   void Compute(const Instruction& i, bool alu);
   void Gemm(bool reset, uint32_t dst, uint32_t src, uint32_t wgt);
   void Alu(const Instruction& i, uint32_t dst, uint32_t src);
+  bool ReadSum(uint32_t i);
   void Result(uint32_t dst);
 
   std::vector<uint8_t>& dram_;
@@ -85,6 +88,8 @@ class Model {
   std::vector<int32_t> acc_;
   std::vector<uint32_t> uop_;
   std::vector<Touch> inp_at_, wgt_at_, acc_at_, out_at_, uop_at_;
+  uint64_t operation_ = 0;         // of GEMM and ALU
+  std::vector<uint64_t> written_;  // by which of them, entries of ACC
 };
 
 // Bits [low, low + width) of an instruction.

@@ -136,6 +136,34 @@ TEST_CASE("what nothing wrote is not read") {
   }
 }
 
+TEST_CASE("a sum that is added to again too early ends the run") {
+  // A loop over as many products, each to a sum of its own, then all of them again.
+  for (uint64_t sums = 1; sums <= 6; ++sums) {
+    const auto loop = [&](uint64_t reset) {
+      Instruction i = Make({{0, 3, 2},
+                            {7, 1, reset},
+                            {21, 14, 1},
+                            {35, 14, 2},
+                            {49, 14, sums},
+                            {64, 11, 0},
+                            {75, 11, 1}});
+      i[0] = static_cast<uint8_t>(i[0] | (reset != 0 ? 0 : 8 | 64));
+      return i;
+    };
+    std::vector<Instruction> list = Product();
+    list[3] = loop(1);
+    list[4] = loop(0);
+    std::vector<uint8_t> dram = Memory();
+    const std::string error = RunAll(list, &dram, 1);
+    CHECK((error == "") == (sums >= 4));
+    // One product, then the same in an instruction of its own: that one waits.
+    list = Product();
+    list.insert(list.begin() + 4, Loop(kPopPrev, 2, 0, 1));
+    list[5] = Loop(kPushNext, 2, 0, 1);
+    CHECK(RunAll(list, &dram, 1) == "");
+  }
+}
+
 TEST_CASE("indices, sizes and addresses outside end the run") {
   const std::pair<size_t, Instruction> wrong[] = {
       {0, Move(0, 2, 2048, 0, 1)}, {0, Move(0, 2, 0, 256, 1)},
