@@ -33,14 +33,14 @@ constexpr const char* kFuncts[SLUICE_GEMMINI_FUNCTS] = {"config",
                                                         "",
                                                         "",
                                                         "mvout_spad"};
-constexpr const char* kSteps[SLUICE_GEMMINI_STEPS] = {"copy", "finish", "tile",
-                                                      "call", "spread", "bias"};
+constexpr const char* kSteps[SLUICE_GEMMINI_STEPS] = {"copy", "finish", "call", "spread",
+                                                      "bias"};
 // First words of what is no command in a binary.
 constexpr uint64_t kFenceWord = 256, kHostWord = 257;
 
 struct Listing {
   const CommandSink& sink;
-  std::set<uint32_t> host_layers;  // with tiles or calls of the host
+  std::set<uint32_t> host_layers;  // with calls of the host
 };
 
 Listing* Self(void* user) { return static_cast<Listing*>(user); }
@@ -59,9 +59,7 @@ int OnFence(void* user) {
 }
 
 int OnStep(void* user, const sluice_gemmini_step* step) {
-  if (step->kind == SLUICE_GEMMINI_TILE || step->kind == SLUICE_GEMMINI_CALL) {
-    Self(user)->host_layers.insert(step->layer);
-  }
+  if (step->kind == SLUICE_GEMMINI_CALL) Self(user)->host_layers.insert(step->layer);
   std::string line = std::string("host ") + kSteps[step->kind];
   if (step->layer != SLUICE_NONE) line += " layer " + std::to_string(step->layer);
   Self(user)->sink({line, {kHostWord, step->kind, step->layer}});
@@ -86,7 +84,6 @@ Json AsJson(const sluice_gemmini_counts& c) {
           {"array_cycles", c.array_cycles},
           {"array_macs", c.array_macs},
           {"host_macs", c.host_macs},
-          {"host_tiles", c.host_tiles},
           {"input_bytes", c.input_bytes},
           {"weight_bytes", c.weight_bytes},
           {"output_bytes", c.output_bytes},
@@ -115,6 +112,11 @@ Json LowerToGemmini(const LoweredPlan& plan, const CommandSink& sink) {
   input.scratch = at;
   std::vector<unsigned char> lines(SLUICE_GEMMINI_ROWS);
   input.lines = lines.data();
+  std::vector<uint32_t> multipliers;
+  for (const LayerChannels& c : ChannelsOf(plan.graph)) {
+    multipliers.push_back(c.input == 0 ? 1 : c.output / c.input);
+  }
+  input.multipliers = multipliers.data();
   Listing own = {sink, {}};
   const sluice_gemmini_port port = {&own, OnCommand, OnFence, OnStep, nullptr, 0};
   sluice_gemmini_counts counts;

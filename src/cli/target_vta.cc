@@ -130,30 +130,6 @@ int OnHost(void* user, const sluice_walker_t* walker, const sluice_walk_visit_t*
   return 0;
 }
 
-std::vector<sluice_vta_layer> Channels(const sluice_graph_t* graph) {
-  sluice_graph_counts_t counts = {};
-  counts.struct_size = sizeof counts;
-  (void)sluice_graph_count(graph, &counts);
-  std::vector<sluice_vta_layer> layers(counts.layers);
-  const auto channels = [&](const uint32_t* tensors, uint32_t count) -> uint32_t {
-    sluice_tensor_info_t tensor = {};
-    tensor.struct_size = sizeof tensor;
-    if (count == 0 || tensors[0] == SLUICE_NO_INDEX ||
-        sluice_graph_tensor(graph, tensors[0], &tensor) != SLUICE_OK) {
-      return 0;
-    }
-    return static_cast<uint32_t>(tensor.extent[3]);
-  };
-  for (uint32_t l = 0; l < counts.layers; ++l) {
-    sluice_layer_info_t layer = {};
-    layer.struct_size = sizeof layer;
-    (void)sluice_graph_layer(graph, l, &layer);
-    layers[l] = {channels(layer.inputs, layer.input_count),
-                 channels(layer.outputs, layer.output_count)};
-  }
-  return layers;
-}
-
 Json AsJson(const sluice_vta_counts& c) {
   const char* const opcodes[] = {"load", "store", "gemm", "finish", "alu"};
   const char* const memories[] = {"uop_bytes", "weight_bytes", "input_bytes",
@@ -181,7 +157,10 @@ Json AsJson(const sluice_vta_counts& c) {
 }  // namespace
 
 Json LowerToVta(const LoweredPlan& plan, const CommandSink& sink) {
-  const std::vector<sluice_vta_layer> layers = Channels(plan.graph);
+  std::vector<sluice_vta_layer> layers;
+  for (const LayerChannels& c : ChannelsOf(plan.graph)) {
+    layers.push_back({c.input, c.output});
+  }
   const auto state = std::make_unique<sluice_vta_state>();
   sluice_vta_input input = {};
   uint64_t at = 0;

@@ -21,6 +21,30 @@ double Percent(uint64_t host, uint64_t rest) {
 
 }  // namespace
 
+std::vector<LayerChannels> ChannelsOf(const sluice_graph_t* graph) {
+  sluice_graph_counts_t counts = {};
+  counts.struct_size = sizeof counts;
+  (void)sluice_graph_count(graph, &counts);
+  std::vector<LayerChannels> layers(counts.layers);
+  const auto channels = [&](const uint32_t* tensors, uint32_t count) -> uint32_t {
+    sluice_tensor_info_t tensor = {};
+    tensor.struct_size = sizeof tensor;
+    if (count == 0 || tensors[0] == SLUICE_NO_INDEX ||
+        sluice_graph_tensor(graph, tensors[0], &tensor) != SLUICE_OK) {
+      return 0;
+    }
+    return static_cast<uint32_t>(tensor.extent[3]);
+  };
+  for (uint32_t l = 0; l < counts.layers; ++l) {
+    sluice_layer_info_t layer = {};
+    layer.struct_size = sizeof layer;
+    (void)sluice_graph_layer(graph, l, &layer);
+    layers[l] = {channels(layer.inputs, layer.input_count),
+                 channels(layer.outputs, layer.output_count)};
+  }
+  return layers;
+}
+
 Json HostShare(const HostWork& w, const sluice_graph_t* graph) {
   sluice_graph_counts_t counts = {};
   counts.struct_size = sizeof counts;

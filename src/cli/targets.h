@@ -37,7 +37,13 @@ struct Target {
   Json (*lower)(const LoweredPlan& plan, const CommandSink& sink);
 };
 
-// What the host does beside the machine; layers: those with tiles or calls of its own.
+// Channels of each layer's first input and output, which tiles do not tell; 0: it has none.
+struct LayerChannels {
+  uint32_t input, output;
+};
+std::vector<LayerChannels> ChannelsOf(const sluice_graph_t* graph);
+
+// What the host does beside the machine; layers: those with calls.
 struct HostWork {
   uint64_t host_macs, array_macs, host_bytes, machine_bytes;
   size_t layers;

@@ -112,8 +112,9 @@ static void fill_window(lowering_t* l, const sluice_kernel_t* kernel,
   p->b_s = p->second.stride[2];
 }
 
-/* Depthwise: 16 channels at a time; the host spreads their filters into diagonals. */
-static void run_depthwise(lowering_t* l, product_t* p) {
+/* Depthwise: 16 output channels at a time, `each` per input channel; the host spreads their
+ * filters into matrices. `begin`: the tile's first channel of the layer's output. */
+static void run_depthwise(lowering_t* l, product_t* p, uint32_t begin, uint32_t each) {
   const uint32_t all = p->k;
   const uint64_t a = p->a;
   p->b = l->in->scratch + SLUICE_GEMMINI_SUM_BYTES;
@@ -124,9 +125,11 @@ static void run_depthwise(lowering_t* l, product_t* p) {
   p->transposed = 0;
   p->spread = 1;
   for (p->k0 = 0; p->k0 < all; p->k0 += DIM) {
+    const uint32_t first = (begin + p->k0) / each;
     struct sluice_gemmini_step step = p->step;
-    p->k = p->c = least(DIM, all - p->k0);
-    p->a = a + p->k0;
+    p->k = least(DIM, all - p->k0);
+    p->c = (begin + p->k0 + p->k - 1) / each - first + 1;
+    p->a = a + first - begin / each;
     step.kind = SLUICE_GEMMINI_SPREAD;
     step.address = p->b;
     step.k = p->k0;
@@ -175,32 +178,24 @@ static int takes(const lowering_t* l, const sluice_kernel_t* kernel,
                  const sluice_walk_operand_t* first,
                  const sluice_walk_operand_t* second) {
   const int matmul = kernel->op == SLUICE_OP_BATCH_MATMUL;
-  if (first->dtype != SLUICE_DTYPE_INT8 || second->dtype != SLUICE_DTYPE_INT8 ||
-      (first->extent[3] > 1 && first->stride[3] != 1) ||
-      (second->extent[3] > 1 && second->stride[3] != 1)) {
-    return 0;
-  }
-  if (kernel->op == SLUICE_OP_DEPTHWISE_CONV) {
-    /* An output channel per input channel, or one input. */
-    if (first->extent[3] != 1 &&
-        (first->extent[3] != second->extent[3] ||
-         second->extent[1] * second->extent[2] > SLUICE_GEMMINI_SPREAD_BYTES / 256)) {
-      return 0;
-    }
-  } else if (kernel->op != SLUICE_OP_CONV && !matmul &&
-             kernel->op != SLUICE_OP_FULLY_CONNECTED) {
-    return 0;
-  }
-  return attribute(l, kernel,
+  const int depthwise = kernel->op == SLUICE_OP_DEPTHWISE_CONV;
+  return (matmul || depthwise || kernel->op == SLUICE_OP_CONV ||
+          kernel->op == SLUICE_OP_FULLY_CONNECTED) &&
+         first->dtype == SLUICE_DTYPE_INT8 && second->dtype == SLUICE_DTYPE_INT8 &&
+         (first->extent[3] == 1 || first->stride[3] == 1) &&
+         (second->extent[3] == 1 || second->stride[3] == 1) &&
+         (!depthwise ||
+          second->extent[1] * second->extent[2] <= SLUICE_GEMMINI_SPREAD_BYTES / 256) &&
+         attribute(l, kernel,
                    matmul ? SLUICE_MATMUL_B_ZERO : SLUICE_CONV_WEIGHT_ZERO) == 0;
 }
 
 /* Where the array reads its operands: the input's pixels where they begin lines, weights
  * that were loaded in blocks. All else is moved from the image for each part. */
-static void place_operands(lowering_t* l, product_t* p, int grouped) {
+static void place_operands(lowering_t* l, product_t* p, int grouped, int may_stay) {
   const sluice_walk_operand_t* a = &p->first;
   int axis;
-  p->a_stays = a->offset % DIM == 0 && !(grouped && p->c % DIM != 0) &&
+  p->a_stays = may_stay && a->offset % DIM == 0 && !(grouped && p->c % DIM != 0) &&
                a->offset + a->span <= (uint64_t)LINES * DIM;
   for (axis = 0; axis < 3; ++axis) {
     if (a->extent[axis] > 1 && a->stride[axis] % DIM != 0) p->a_stays = 0;
@@ -216,8 +211,12 @@ static void run_sums(lowering_t* l, const sluice_kernel_t* kernel,
                      const sluice_tile_t* tile, product_t* p) {
   const sluice_walk_operand_t *first = &p->first, *second = &p->second;
   const uint32_t* box = p->output.extent;
+  const uint32_t* const multipliers = l->in->multipliers;
+  const int depthwise = kernel->op == SLUICE_OP_DEPTHWISE_CONV;
   const int grouped =
       kernel->op == SLUICE_OP_CONV && attribute(l, kernel, SLUICE_CONV_GROUPS) > 1;
+  const uint32_t each =
+      depthwise && multipliers != NULL ? multipliers[kernel->layer] : 1;
   uint32_t i;
   p->a = first->offset;
   p->b = second->offset;
@@ -234,16 +233,16 @@ static void run_sums(lowering_t* l, const sluice_kernel_t* kernel,
   p->r = p->s = p->stride[0] = p->stride[1] = p->dilation[0] = p->dilation[1] = 1;
   p->pack = 1;
   p->transposed = 1;
-  place_operands(l, p, grouped);
+  place_operands(l, p, grouped, each == 1);
   if (kernel->op == SLUICE_OP_BATCH_MATMUL) {
     run_matrices(l, p, attribute(l, kernel, SLUICE_MATMUL_TRANSPOSE_B) != 0);
     return;
   }
-  p->may_keep = !grouped && p->n == 1 && kernel->op != SLUICE_OP_DEPTHWISE_CONV;
+  p->may_keep = !grouped && p->n == 1 && !depthwise;
   if (kernel->op != SLUICE_OP_FULLY_CONNECTED) fill_window(l, kernel, tile, p);
-  if (kernel->op == SLUICE_OP_DEPTHWISE_CONV) {
+  if (depthwise) {
     if (first->extent[3] != 1) {
-      run_depthwise(l, p);
+      run_depthwise(l, p, (uint32_t)tile->origin[3], each);
       return;
     }
     p->c = 1; /* a convolution whose weights have a row per input channel */
@@ -256,21 +255,16 @@ static void run_sums(lowering_t* l, const sluice_kernel_t* kernel,
   run_groups(l, p, grouped ? first->extent[3] / p->c : 1);
 }
 
-/* What the host reads of a tile is in the image, what it writes is then there alone. */
+/* What the host reads and writes of a tile is in the image alone then. */
 static void open_image(lowering_t* l, const sluice_walk_visit_t* visit,
-                       const sluice_tile_t* tile, const sluice_kernel_t* all) {
-  const uint32_t reads[] = {tile->parameters, tile->accumulator, tile->input0,
-                            tile->input1, tile->weight};
+                       const sluice_tile_t* tile) {
+  const uint32_t reads[] = {tile->parameters, tile->accumulator};
   const uint32_t writes[] = {tile->accumulator, tile->output};
   sluice_walk_operand_t o;
   int i;
-  for (i = 0; i < (all != NULL ? 5 : 2); ++i) {
+  for (i = 0; i < 2; ++i) {
     operand(l, visit, reads[i], &o);
-    if (all != NULL && gemmini_in_blocks(l, &o)) {
-      gemmini_unblock(l, all->op == SLUICE_OP_FULLY_CONNECTED, &o);
-    } else {
-      gemmini_hold(l, &o, IN_IMAGE);
-    }
+    gemmini_hold(l, &o, IN_IMAGE);
   }
   for (i = 0; i < 2; ++i) {
     operand(l, visit, writes[i], &o);
@@ -284,7 +278,6 @@ static void run_tile(lowering_t* l, struct sluice_gemmini_step* step) {
   sluice_kernel_t kernel;
   sluice_walk_operand_t sums;
   product_t p;
-  uint64_t macs;
   memset(&p, 0, sizeof p);
   sluice_walk_tile(w, step->visit, step->instruction.descriptor, &tile);
   sluice_walk_kernel(w, step->visit->instance, tile.kernel, &kernel);
@@ -295,25 +288,19 @@ static void run_tile(lowering_t* l, struct sluice_gemmini_step* step) {
   operand(l, step->visit,
           step->instruction.flags & SLUICE_FLAG_LAST ? tile.output : tile.accumulator,
           &p.output);
-  macs = target_macs(&kernel, &p.first, &p.second, &p.output);
-  if (takes(l, &kernel, &p.first, &p.second)) {
-    l->counts->array_macs += macs;
-    p.step = *step;
-    p.step.c = tile.c_begin;
-    p.c_end = tile.c_end;
-    operand(l, step->visit, tile.accumulator, &sums);
-    p.sums = sums.offset;
-    p.sums_span = sums.span;
-    open_image(l, step->visit, &tile, NULL);
-    run_sums(l, &kernel, &tile, &p);
+  if (!takes(l, &kernel, &p.first, &p.second)) {
+    gemmini_fail(l, "an operator that Gemmini does not do: plan it for the host");
     return;
   }
-  l->counts->host_macs += macs;
-  ++l->counts->host_tiles;
-  step->kind = SLUICE_GEMMINI_TILE;
-  gemmini_release(l, 0, UINT64_MAX);
-  open_image(l, step->visit, &tile, &kernel);
-  gemmini_host(l, step);
+  l->counts->array_macs += target_macs(&kernel, &p.first, &p.second, &p.output);
+  p.step = *step;
+  p.step.c = tile.c_begin;
+  p.c_end = tile.c_end;
+  operand(l, step->visit, tile.accumulator, &sums);
+  p.sums = sums.offset;
+  p.sums_span = sums.span;
+  open_image(l, step->visit, &tile);
+  run_sums(l, &kernel, &tile, &p);
 }
 
 /* 1 if the array multiplies by these weights in blocks. */

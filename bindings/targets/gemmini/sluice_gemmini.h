@@ -64,15 +64,15 @@ enum {                          /* what the host does */
        SLUICE_GEMMINI_FINISH =
            1, /* sums of an output box: subtracts what the zero points add,
                                 then adds to the accumulator or requantises (FIRST, LAST) */
-       SLUICE_GEMMINI_TILE = 2, /* a whole tile */
-       SLUICE_GEMMINI_CALL = 3, /* a HOST instruction */
+       SLUICE_GEMMINI_CALL = 2, /* a HOST instruction */
        SLUICE_GEMMINI_SPREAD =
-           4, /* writes the filters of up to 16 depthwise channels as
-                                diagonals: one 16 x 16 block per filter position */
+           3, /* writes the filters of up to 16 depthwise output channels as matrices: per
+                 filter position 16 rows of 16 bytes. Row i is the i-th input channel that
+                 these read; it has a weight where an output channel reads it, else 0 */
        SLUICE_GEMMINI_BIAS =
-           5, /* only where the machine scales: writes int32 biases of the box's channels,
+           4, /* only where the machine scales: writes int32 biases of the box's channels,
                  or refuses, see `scale` of the port */
-       SLUICE_GEMMINI_STEPS = 6
+       SLUICE_GEMMINI_STEPS = 5
 };
 
 /* A step of the host. It starts when all commands before it have ended (a fence stands in
@@ -118,6 +118,9 @@ struct sluice_gemmini_input {
                                     loads zeros); GBUF: of the scratchpad's image */
   uint64_t scratch;              /* SLUICE_GEMMINI_SCRATCH_BYTES, 16-byte aligned */
   unsigned char* lines;          /* SLUICE_GEMMINI_ROWS of them, written here */
+  /* By layer of the graph: output channels of a depthwise convolution for each of its input
+   * channels, which a tile does not tell. NULL: 1. */
+  const uint32_t* multipliers;
 };
 
 struct sluice_gemmini_counts {
@@ -126,8 +129,7 @@ struct sluice_gemmini_counts {
   uint64_t steps[SLUICE_GEMMINI_STEPS];
   uint64_t array_cycles; /* 16 per compute */
   uint64_t array_macs;   /* that tiles on the array ask for */
-  uint64_t host_macs;    /* that tiles and calls on the host ask for */
-  uint64_t host_tiles;   /* tiles that the host does, of any operator */
+  uint64_t host_macs;    /* that calls on the host ask for */
   /* That mvin and mvout move: LOADs of inputs and of weights, STOREs, sums for the host,
    * bytes that the machine has scaled, what the array adds to (biases, zeros); between the
    * image of the scratchpad and its rows. */

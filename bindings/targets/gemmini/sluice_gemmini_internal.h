@@ -104,8 +104,6 @@ void gemmini_transfer(lowering_t* l, uint32_t funct, const sluice_walk_operand_t
  * position and 16 input channels, of a row per output channel: as the array wants them. */
 void gemmini_load_weights(lowering_t* l, int matrix, const sluice_walk_operand_t* from,
                           const sluice_walk_operand_t* to);
-/* Weights in blocks lie in the image then, as the stream says. */
-void gemmini_unblock(lowering_t* l, int matrix, const sluice_walk_operand_t* o);
 /* Rows for a moment, apart from the product's operands that stay. 0: there are none. */
 int gemmini_room(lowering_t* l, const product_t* p, uint32_t rows, uint32_t* first);
 

@@ -117,51 +117,31 @@ void gemmini_transfer(lowering_t* l, uint32_t funct, const sluice_walk_operand_t
   if (funct == SLUICE_GEMMINI_MVIN) gemmini_mark(l, box, IN_ROWS);
 }
 
-/* Weights between DRAM and their blocks. */
-static void move_blocks(lowering_t* l, int matrix, uint32_t funct,
-                        const sluice_walk_operand_t* dram,
-                        const sluice_walk_operand_t* box) {
+void gemmini_load_weights(lowering_t* l, int matrix, const sluice_walk_operand_t* from,
+                          const sluice_walk_operand_t* to) {
   const int axis = matrix ? 2 : 0; /* of output channels */
-  const uint32_t wide = matrix ? 1 : box->extent[2], all = box->extent[axis];
-  const uint32_t taps = matrix ? 1 : box->extent[1] * wide, c_all = box->extent[3];
-  const uint32_t most = funct == SLUICE_GEMMINI_MVOUT ? DIM : SLUICE_GEMMINI_COLUMNS;
-  const uint64_t pitch = dram->stride[axis];
-  uint32_t k, t, c, row = (uint32_t)(box->offset / DIM);
+  const uint32_t wide = matrix ? 1 : to->extent[2], all = to->extent[axis];
+  const uint32_t taps = matrix ? 1 : to->extent[1] * wide;
+  const uint64_t pitch = from->stride[axis];
+  uint32_t k, t, c, row = (uint32_t)(to->offset / DIM);
+  gemmini_mark(l, to, IN_ROWS | IN_BLOCKS);
+  gemmini_reads(l, from->region);
+  l->counts->weight_bytes += to->bytes;
   for (k = 0; k < all; k += DIM) {
     const uint32_t rows = least(DIM, all - k);
     l->in->lines[row] |= (unsigned char)(IN_FRONT | (rows - 1) << 4);
-    if (most == DIM) {
-      gemmini_config_store(l, ONE, 0, pitch);
-    } else {
-      gemmini_config_load(l, 1, rows, pitch);
-    }
+    gemmini_config_load(l, 1, rows, pitch);
     for (t = 0; t < taps; ++t) {
-      const uint64_t at = l->in->base[dram->region] + dram->offset + k * pitch +
-                          (uint64_t)(t / wide) * dram->stride[1] +
-                          (uint64_t)(t % wide) * dram->stride[2];
-      for (c = 0; c < c_all; c += most) {
-        const uint32_t columns = least(most, c_all - c);
-        gemmini_command(l, funct, at + c, local(row, columns, rows));
+      const uint64_t at = l->in->base[from->region] + from->offset + k * pitch +
+                          (uint64_t)(t / wide) * from->stride[1] +
+                          (uint64_t)(t % wide) * from->stride[2];
+      for (c = 0; c < to->extent[3]; c += SLUICE_GEMMINI_COLUMNS) {
+        const uint32_t columns = least(SLUICE_GEMMINI_COLUMNS, to->extent[3] - c);
+        gemmini_command(l, SLUICE_GEMMINI_MVIN2, at + c, local(row, columns, rows));
         row += columns / DIM * rows;
       }
     }
   }
-}
-
-void gemmini_load_weights(lowering_t* l, int matrix, const sluice_walk_operand_t* from,
-                          const sluice_walk_operand_t* to) {
-  gemmini_mark(l, to, IN_ROWS | IN_BLOCKS);
-  gemmini_reads(l, from->region);
-  l->counts->weight_bytes += to->bytes;
-  move_blocks(l, matrix, SLUICE_GEMMINI_MVIN2, from, to);
-}
-
-void gemmini_unblock(lowering_t* l, int matrix, const sluice_walk_operand_t* o) {
-  gemmini_hold(l, o, IN_ROWS);
-  gemmini_writes(l, SLUICE_REGION_GBUF);
-  move_blocks(l, matrix, SLUICE_GEMMINI_MVOUT, o, o);
-  l->counts->spilled_bytes += o->bytes;
-  gemmini_mark(l, o, IN_IMAGE);
 }
 
 static int meets(const sluice_walk_operand_t* o, uint64_t begin, uint64_t end) {

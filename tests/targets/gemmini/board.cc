@@ -39,7 +39,6 @@ class Board {
   Tile TileOf(const sluice_gemmini_step& step);
   void Copy(const sluice_gemmini_step& step);
   void Call(const sluice_gemmini_step& step);
-  void Whole(const sluice_gemmini_step& step);
   void Spread(const sluice_gemmini_step& step);
   void Finish(const sluice_gemmini_step& step);
   void Judge(const Tile& t, uint32_t layer, const Extent& at, const Extent& extent);
@@ -202,21 +201,18 @@ void Board::Call(const sluice_gemmini_step& step) {
   }
 }
 
-void Board::Whole(const sluice_gemmini_step& step) {
-  const Tile t = TileOf(step);
-  sluice_sim::RunTile(t);
-  Judge(t, step.layer, {}, t.output.extent);
-}
-
 void Board::Spread(const sluice_gemmini_step& step) {
   const Tile t = TileOf(step);
   const Box& f = t.weight;
+  const int64_t each = t.layer.output[3] / t.layer.input[3];  // per input channel
+  const int64_t first = t.origin[3] + step.k;
   uint8_t* block = machine_->dram().data() + step.address;
   for (int64_t r = 0; r < f.extent[1]; ++r) {
     for (int64_t s = 0; s < f.extent[2]; ++s, block += kDim * kDim) {
       std::memset(block, 0, kDim * kDim);
       for (uint32_t k = 0; k < step.channels; ++k) {
-        block[k * (kDim + 1)] = *f.at(0, r, s, step.k + k);
+        const int64_t row = (first + k) / each - first / each;
+        block[row * kDim + k] = *f.at(0, r, s, step.k + k);
       }
     }
   }
@@ -410,9 +406,6 @@ int Board::OnStep(void* user, const sluice_gemmini_step* step) {
     case SLUICE_GEMMINI_FINISH:
       board.Finish(*step);
       break;
-    case SLUICE_GEMMINI_TILE:
-      board.Whole(*step);
-      break;
     case SLUICE_GEMMINI_CALL:
       board.Call(*step);
       break;
@@ -437,6 +430,16 @@ BoardResult Board::Run(uint64_t seed, const MakeMachine& make, Scaling scaling) 
   input_.cursors = cursors.data();
   Bytes lines(SLUICE_GEMMINI_ROWS);
   input_.lines = lines.data();
+  std::vector<uint32_t> multipliers;
+  for (const sluice_sim::Layer& layer : graph_.layers) {
+    const auto channels = [&](const std::vector<uint32_t>& tensors) {
+      return tensors.empty() ? 0u
+                             : static_cast<uint32_t>(graph_.tensors[tensors[0]].extent[3]);
+    };
+    const uint32_t in = channels(layer.inputs), out = channels(layer.outputs);
+    multipliers.push_back(in > 0 ? out / in : 1);
+  }
+  input_.multipliers = multipliers.data();
   values_.resize(graph_.tensors.size());
   result_.layers.resize(graph_.layers.size());
   result_.commands_fnv1a = SLUICE_OUTPUT_HASH_START;
