@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
 #include <iostream>
 
 #include "cli/commands.h"
@@ -40,12 +41,7 @@ void Print(const Json& counts, const std::string& prefix, Report* report) {
 }  // namespace
 
 void Run(const LowerCommand& command) {
-  const Target* const target = FindTarget(command.target);
-  if (target == nullptr) {
-    std::string names;
-    for (const std::string& name : TargetNames()) names += " " + name;
-    throw Failure(kUsage, "no target " + command.target + "; there are:" + names);
-  }
+  const Target& target = TargetNamed(command.target);
   Session session(0);
   const PlanFiles files = ReadPlanAndGraph(command.plan, command.graph);
   DemandMadeFor(files);
@@ -63,8 +59,12 @@ void Run(const LowerCommand& command) {
   Bytes out;
   const bool binary = FileExtension(command.output) == ".bin";
   const bool keep = !command.output.empty();
-  const LoweredPlan plan = {walker, session.graph()};
-  const Json counts = target->lower(plan, [&](const TargetCommand& c) {
+  const std::string& beside = command.graph.empty() ? command.plan : command.graph;
+  const std::string folder = std::filesystem::path(beside).parent_path().string();
+  const LoweredPlan plan = {walker,          session.graph(), files.graph,
+                            folder.empty() ? "." : folder,    command.scale,
+                            command.to_rows, command.seed};
+  const Json counts = target.lower(plan, [&](const TargetCommand& c) {
     if (keep) Append(c, binary, &out);
   });
   if (keep) WriteFile(command.output, out.data(), out.size());
@@ -72,7 +72,7 @@ void Run(const LowerCommand& command) {
     std::cout << JsonText(counts, 1) << "\n";
     return;
   }
-  Report report(command.plan + " on " + target->name);
+  Report report(command.plan + " on " + target.name);
   Print(counts, "", &report);
   std::cout << report.Text();
 }

@@ -17,6 +17,7 @@
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/solvers.h"
+#include "cli/targets.h"
 
 namespace sluice::cli {
 namespace {
@@ -28,6 +29,8 @@ struct Exponents {
 Exponents ExponentsOf(const std::string& objective) {
   if (objective == "latency") return {0, 1};
   if (objective == "energy") return {1, 0};
+  if (objective == "ed2p") return {1, 2};
+  if (objective == "ed3p") return {1, 3};
   return {1, 1};
 }
 
@@ -49,7 +52,9 @@ const char* StopText(uint32_t reason) {
 }
 
 double Cost(const Exponents& exponents, double energy, double delay) {
-  return (exponents.energy != 0 ? energy : 1) * (exponents.delay != 0 ? delay : 1);
+  double cost = exponents.energy != 0 ? energy : 1;
+  for (uint32_t i = 0; i < exponents.delay; ++i) cost *= delay;
+  return cost;
 }
 
 struct Measured {
@@ -322,6 +327,10 @@ void Run(const ScheduleCommand& command) {
 
   const Exponents exponents = ExponentsOf(command.objective);
   sluice_schedule_options_t options = OptionsOf(command, exponents);
+  if (!command.costs.empty()) {
+    options.tile_cost = TargetNamed(command.costs).tile_cost;
+    options.tile_cost_user = const_cast<sluice_graph_t*>(session.graph());
+  }
   if (!command.resume.empty()) {
     session.LoadPlan(ReadFile(command.resume));
     options.resume = session.plan();

@@ -52,6 +52,7 @@ struct ScheduleCommand {
   std::string objective = "edp";
   std::string solver = "default";
   std::string granularity = "tile";
+  std::string costs;  // the target whose lowering's costs tiles have
   bool plan_only = false;
   bool explain = false;
   bool progress = false;
@@ -104,6 +105,9 @@ void Run(const VerifyCommand& command);
 
 struct LowerCommand {
   std::string plan, graph, target, output;
+  uint64_t seed = 0;
+  bool scale = false;    // the machine scales sums where it can
+  bool to_rows = false;  // and leaves the bytes in its scratchpad
   bool json = false;
 };
 void Run(const LowerCommand& command);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cinttypes>
 #include <cstdio>
+#include <memory>
 #include <set>
 
 #include "bindings/targets/gemmini/sluice_gemmini.h"
+#include "cli/gemmini_scaling.h"
 #include "cli/targets.h"
 
 namespace sluice::cli {
@@ -40,6 +42,7 @@ constexpr uint64_t kFenceWord = 256, kHostWord = 257;
 
 struct Listing {
   const CommandSink& sink;
+  GemminiScaling* scaling;  // nullptr: the host finishes all sums
   std::set<uint32_t> host_layers;  // with calls of the host
 };
 
@@ -64,6 +67,11 @@ int OnStep(void* user, const sluice_gemmini_step* step) {
   if (step->layer != SLUICE_NONE) line += " layer " + std::to_string(step->layer);
   Self(user)->sink({line, {kHostWord, step->kind, step->layer}});
   return 0;
+}
+
+int OnScale(void* user, const sluice_gemmini_step* step, float* scale, int* relu) {
+  OnStep(user, step);
+  return Self(user)->scaling->Ask(*step, scale, relu) ? 1 : 0;
 }
 
 // What mvins and mvouts move.
@@ -117,8 +125,15 @@ Json LowerToGemmini(const LoweredPlan& plan, const CommandSink& sink) {
     multipliers.push_back(c.input == 0 ? 1 : c.output / c.input);
   }
   input.multipliers = multipliers.data();
-  Listing own = {sink, {}};
-  const sluice_gemmini_port port = {&own, OnCommand, OnFence, OnStep, nullptr, 0};
+  std::unique_ptr<GemminiScaling> scaling;
+  if (plan.scale) scaling = std::make_unique<GemminiScaling>(plan);
+  Listing own = {sink, scaling.get(), {}};
+  const sluice_gemmini_port port = {&own,
+                                    OnCommand,
+                                    OnFence,
+                                    OnStep,
+                                    plan.scale ? OnScale : nullptr,
+                                    plan.to_rows ? 1 : 0};
   sluice_gemmini_counts counts;
   if (sluice_gemmini_lower(&input, &port, &counts) != SLUICE_GEMMINI_OK) {
     std::string text = std::string("gemmini: ") + counts.reason;
@@ -129,6 +144,7 @@ Json LowerToGemmini(const LoweredPlan& plan, const CommandSink& sink) {
   json.update(HostShare({counts.host_macs, counts.array_macs, counts.copied_bytes,
                          Moved(counts), own.host_layers.size()},
                         plan.graph));
+  if (plan.scale) json["scaled_by_the_machine"] = scaling->Difference();
   return json;
 }
 

@@ -157,6 +157,7 @@ Json AsJson(const sluice_vta_counts& c) {
 }  // namespace
 
 Json LowerToVta(const LoweredPlan& plan, const CommandSink& sink) {
+  if (plan.scale) throw Failure(kUsage, "vta has no scaling of its own but shifts");
   std::vector<sluice_vta_layer> layers;
   for (const LayerChannels& c : ChannelsOf(plan.graph)) {
     layers.push_back({c.input, c.output});

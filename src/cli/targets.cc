@@ -3,12 +3,15 @@
 
 #include <cmath>
 
+#include "bindings/targets/gemmini/sluice_gemmini_cost.h"
+#include "bindings/targets/vta/sluice_vta_cost.h"
+
 namespace sluice::cli {
 namespace {
 
 constexpr Target kTargets[] = {
-    {"gemmini", LowerToGemmini},
-    {"vta", LowerToVta},
+    {"gemmini", LowerToGemmini, sluice_gemmini_tile_cost},
+    {"vta", LowerToVta, sluice_vta_tile_cost},
 };
 
 double Percent(uint64_t host, uint64_t rest) {
@@ -59,6 +62,14 @@ const Target* FindTarget(const std::string& name) {
     if (name == target.name) return &target;
   }
   return nullptr;
+}
+
+const Target& TargetNamed(const std::string& name) {
+  const Target* const target = FindTarget(name);
+  if (target != nullptr) return *target;
+  std::string names;
+  for (const std::string& known : TargetNames()) names += " " + known;
+  throw Failure(kUsage, "no target " + name + "; there are:" + names);
 }
 
 std::vector<std::string> TargetNames() {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/failure.h"
+#include "cli/files.h"
 #include "firmware-sim/walker.h"
 #include "sluice/sluice.h"
 
@@ -28,6 +29,10 @@ using CommandSink = std::function<void(const TargetCommand&)>;
 struct LoweredPlan {
   const sluice_walker_t& walker;
   const sluice_graph_t* graph;
+  const Bytes& graph_bytes;
+  std::string data_dir;  // of external constants
+  bool scale, to_rows;   // what the target itself can make bytes of, it does, if inexactly
+  uint64_t seed;         // of inputs, for the difference that makes
 };
 
 struct Target {
@@ -35,6 +40,8 @@ struct Target {
   // Lowers the stream; answers its counts. Addresses: the regions in their order, each
   // from the next multiple of 64 (VTA: 256) on, then the target's own range.
   Json (*lower)(const LoweredPlan& plan, const CommandSink& sink);
+  // What tiles take there, for sluice_schedule; its tile_cost_user is the graph.
+  sluice_tile_cost_fn tile_cost;
 };
 
 // Channels of each layer's first input and output, which tiles do not tell; 0: it has none.
@@ -53,6 +60,8 @@ Json HostShare(const HostWork& work, const sluice_graph_t* graph);
 
 // nullptr: no such target.
 const Target* FindTarget(const std::string& name);
+// The same, or Failure(kUsage) that names those that there are.
+const Target& TargetNamed(const std::string& name);
 std::vector<std::string> TargetNames();
 
 Json LowerToGemmini(const LoweredPlan& plan, const CommandSink& sink);

@@ -1,52 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sluice_gemmini_cost.h"
 
-#include <string.h>
-
-#include "sluice/ops.h"
+#include "bindings/targets/sluice_target_cost.h"
 #include "sluice_gemmini.h"
 
-enum { DIM = SLUICE_GEMMINI_DIM, BUS = 16 /* bytes per cycle */ };
-
-static int64_t pieces(int64_t n, int64_t by) { return (n + by - 1) / by; }
+enum {
+  DIM = SLUICE_GEMMINI_DIM,
+  BUS = 16,         /* bytes per cycle */
+  LATENCY = 40,     /* of a mvout, as in the preset */
+  FILL = DIM,       /* the first weights of a part go in */
+  DRAIN = 2 * DIM,  /* its last rows: across the array, and down */
+  CONFLICT = DIM / 4 /* weights in the bank of the input wait for 16 rows; four banks */
+};
 
 int32_t sluice_gemmini_tile_cost(void* graph, uint32_t layer, const int32_t extent[4],
                                  int32_t channels, sluice_tile_cost_t* out) {
   const int64_t pixels = (int64_t)extent[0] * extent[1] * extent[2], k = extent[3];
-  sluice_layer_info_t info;
-  sluice_tensor_info_t input, weight;
-  int64_t taps = 1, passes, all;
-  memset(&info, 0, sizeof info);
-  memset(&input, 0, sizeof input);
-  memset(&weight, 0, sizeof weight);
-  info.struct_size = sizeof info;
-  input.struct_size = sizeof input;
-  weight.struct_size = sizeof weight;
-  if (sluice_graph_layer(graph, layer, &info) != SLUICE_OK || info.input_count < 2 ||
-      sluice_graph_tensor(graph, info.inputs[0], &input) != SLUICE_OK ||
-      sluice_graph_tensor(graph, info.inputs[1], &weight) != SLUICE_OK ||
-      input.dtype != SLUICE_DTYPE_INT8) {
+  const int64_t sums = pixels * target_pieces(k, DIM);
+  const int64_t parts = target_pieces(sums, SLUICE_GEMMINI_SUM_ROWS);
+  int64_t blocks, way = pixels * k * 4 / BUS;
+  target_product_t p;
+  if (!target_product(graph, layer, &p) || p.dtype != SLUICE_DTYPE_INT8 ||
+      p.nine_bits) {
     return 0;
   }
-  if (info.op == SLUICE_OP_CONV || info.op == SLUICE_OP_DEPTHWISE_CONV) {
-    taps = (int64_t)weight.extent[1] * weight.extent[2];
-  } else if (info.op != SLUICE_OP_FULLY_CONNECTED &&
-             info.op != SLUICE_OP_BATCH_MATMUL) {
-    return 0;
-  }
-  all = info.op == SLUICE_OP_CONV ? weight.extent[3] : input.extent[3];
-  passes = pieces(pixels, DIM) * pieces(k, DIM) * taps;
-  if (info.op != SLUICE_OP_DEPTHWISE_CONV) passes *= pieces(channels, DIM);
-  if (info.op == SLUICE_OP_CONV && 2 * channels <= DIM) {
+  blocks = target_pieces(k, DIM) * p.taps;
+  if (p.op != SLUICE_OP_DEPTHWISE_CONV) blocks *= target_pieces(channels, DIM);
+  if (p.op == SLUICE_OP_CONV && 2 * channels <= DIM) {
     /* Filter positions of a row whose few channels are one block. */
-    passes = passes / weight.extent[2] *
-             pieces(weight.extent[2], DIM / (channels > 0 ? channels : 1));
+    blocks = blocks / p.columns *
+             target_pieces(p.columns, DIM / (channels > 0 ? channels : 1));
   }
-  out->cycles = passes * DIM;
+  if (p.op == SLUICE_OP_DEPTHWISE_CONV || channels >= p.channels) {
+    way += parts * LATENCY;
+  } else if (sums > SLUICE_GEMMINI_SUM_ROWS) {
+    way = 2 * way + parts * LATENCY; /* out, and again by the host that adds */
+  } else {
+    way = (way + LATENCY) * channels / p.channels; /* they leave with the last slice */
+  }
+  out->cycles = blocks * (target_pieces(pixels, DIM) * DIM + CONFLICT) +
+                parts * (FILL + DRAIN) + way;
   out->energy_pj = out->scratchpad_pj = 0;
-  if (info.op != SLUICE_OP_DEPTHWISE_CONV && channels < all &&
-      pixels * pieces(k, DIM) > SLUICE_GEMMINI_SUM_ROWS) {
-    out->cycles += pixels * k * 4 * 2 / BUS; /* out, and again by the host that adds */
-  }
   return 1;
 }

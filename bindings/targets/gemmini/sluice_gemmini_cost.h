@@ -3,9 +3,9 @@
  * and its lowering take.
  *
  * Input    the graph; a tile's output box, channels summed over
- * Output   cycles: 16 per pass of the array, and the way out of sums that are not finished
- *          and that 1,024 rows of accumulators do not hold; picojoules of these and of the
- *          scratchpad
+ * Output   cycles: 16 per pass of the array, its filling and draining, waits for a bank, and
+ *          the way of sums out of the accumulators: once where 1,024 rows hold them, else out
+ *          and in again for each slice of channels
  * Cost     O(1) */
 #ifndef SLUICE_GEMMINI_COST_H_
 #define SLUICE_GEMMINI_COST_H_

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/gemmini/board.h"
 
-#include <cmath>
 #include <cstring>
 
 #include "sluice/lowering.h"
+#include "sluice_gemmini_scale.h"
 
 namespace gemmini_model {
 namespace {
@@ -318,41 +318,36 @@ void Board::Judge(const Tile& t, uint32_t layer, const Extent& at,
   if (!same) Fails("layer " + std::to_string(layer) + ": bytes that differ");
 }
 
-// Biases for a tile whose channels have one scale, whose bounds Gemmini has, and whose
-// padding adds nothing; what a zero point adds to the output is divided by the scale.
+// What sluice_gemmini_scaling allows, with what the input's zero point adds.
 bool Board::Scale(const sluice_gemmini_step& step, float* scale, int* relu) {
   const Tile t = TileOf(step);
-  const bool matmul = t.op == SLUICE_OP_BATCH_MATMUL;
-  const auto of = [&](int conv, int other) {
-    return t.A(static_cast<size_t>(matmul ? other : conv));
-  };
-  const int32_t zero = of(SLUICE_CONV_OUTPUT_ZERO, SLUICE_MATMUL_OUTPUT_ZERO);
-  const int32_t low = of(SLUICE_CONV_ACT_MIN, SLUICE_MATMUL_ACT_MIN);
-  const bool padded = (t.pad[0] | t.pad[1] | t.pad[2] | t.pad[3]) != 0;
-  if (of(SLUICE_CONV_ACT_MAX, SLUICE_MATMUL_ACT_MAX) != 127 ||
-      (low != -128 && (low != zero || zero != 0)) ||
-      (of(SLUICE_CONV_INPUT_ZERO, SLUICE_MATMUL_A_ZERO) != 0 && (padded || matmul))) {
+  std::vector<int32_t> rows(3 * step.channels), biases(step.channels);
+  for (uint32_t k = 0; t.parameters.present() && k < step.channels; ++k) {
+    std::memcpy(&rows[3 * k], t.parameters.at(0, 0, step.k + k, 0), 12);
+  }
+  const auto* const parameters = reinterpret_cast<const int32_t(*)[3]>(rows.data());
+  if (sluice_gemmini_scaling(&walker_, &step,
+                             t.parameters.present() ? parameters : nullptr, scale, relu,
+                             biases.data()) == 0) {
     return false;
   }
-  *relu = low != -128;
-  int32_t multiplier = of(0, SLUICE_MATMUL_MULTIPLIER),
-          shift = of(0, SLUICE_MATMUL_SHIFT);
+  const int64_t images = t.op == SLUICE_OP_BATCH_MATMUL ? 1 : t.output.extent[0];
+  result_.scaled.push_back({step.layer,
+                            {t.origin[0] + step.n, t.origin[1] + step.h,
+                             t.origin[2] + step.w, t.origin[3] + step.k},
+                            {images, step.rows, step.columns, step.channels},
+                            *scale,
+                            *relu != 0,
+                            biases});
   for (uint32_t k = 0; k < step.channels; ++k) {
-    int32_t row[3] = {0, multiplier, shift};
-    if (!matmul) std::memcpy(row, t.parameters.at(0, 0, step.k + k, 0), sizeof row);
-    if (k == 0) {
-      multiplier = row[1];
-      shift = row[2];
-    }
-    if (row[1] != multiplier || row[2] != shift || multiplier <= 0) return false;
-    *scale = static_cast<float>(std::ldexp(multiplier, shift - 31));
     const int64_t at[4] = {0, 0, 0, step.k + k};
-    const double moved = std::nearbyint(zero / static_cast<double>(*scale));
-    const int32_t bias = static_cast<int32_t>(static_cast<uint32_t>(row[0]) +
-                                              static_cast<uint32_t>(moved));
-    const int32_t all = matmul ? bias : bias + Correction(t, step.layer, at);
-    std::memcpy(machine_->dram().data() + step.address + 4 * k, &all, 4);
+    if (t.op != SLUICE_OP_BATCH_MATMUL) {
+      biases[k] =
+          static_cast<int32_t>(static_cast<uint32_t>(biases[k]) +
+                               static_cast<uint32_t>(Correction(t, step.layer, at)));
+    }
   }
+  std::memcpy(machine_->dram().data() + step.address, biases.data(), 4 * biases.size());
   return true;
 }
 

@@ -15,6 +15,7 @@
 
 #include "firmware-sim/kernels.h"
 #include "firmware-sim/reference.h"
+#include "firmware-sim/scaled.h"
 #include "firmware-sim/walker.h"
 #include "firmware-sim/wire.h"
 #include "sluice_gemmini.h"
@@ -48,6 +49,7 @@ struct BoardResult {
   uint64_t commands_fnv1a = 0;  // words of commands, fences and steps as they left
   std::vector<LayerCounts> layers;
   Bytes outputs;  // one after the other
+  std::vector<sluice_sim::ScaledBox> scaled;  // by the machine
   sluice_gemmini_counts counts{};
 };
 

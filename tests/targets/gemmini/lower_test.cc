@@ -59,6 +59,18 @@ void CheckScaling(const Case& c) {
     differ += apart != 0;
     most = std::max(most, apart);
   }
+  // What the tool foretells of it.
+  sluice_sim::SimulateOptions options;
+  options.graph = c.graph.data();
+  options.graph_size = c.graph.size();
+  options.seed = 1;
+  sluice_sim::ScaledRun foretold(options);
+  for (const sluice_sim::ScaledBox& box : own.scaled) foretold.Add(box);
+  const sluice_sim::ScaledDifference difference = foretold.Compare();
+  CHECK(foretold.error() == "");
+  CHECK(difference.compared_bytes == int64_t(own.outputs.size()));
+  CHECK(difference.mismatches == int64_t(differ));
+  CHECK(difference.most == most);
   const BoardResult rows =
       RunBoard(c.graph, c.plans[0], 1, Late::kLoads, {}, Scaling::kOnChip);
   REQUIRE_MESSAGE(rows.error.empty(), rows.error);
