@@ -55,7 +55,8 @@ static inline int target_product(const void* graph, uint32_t layer,
     out->columns = weight.extent[2];
     out->channels = info.op == SLUICE_OP_CONV ? weight.extent[3] : 1;
     out->groups = input.extent[3] / out->channels;
-  } else if (info.op != SLUICE_OP_FULLY_CONNECTED && info.op != SLUICE_OP_BATCH_MATMUL) {
+  } else if (info.op != SLUICE_OP_FULLY_CONNECTED &&
+             info.op != SLUICE_OP_BATCH_MATMUL) {
     return 0;
   }
   zero = info.op == SLUICE_OP_BATCH_MATMUL ? (uint32_t)SLUICE_MATMUL_B_ZERO

@@ -174,9 +174,10 @@ void AddSchedule(CLI::App* app, ScheduleCommand* command) {
                 "show the search on stderr, also where that is no terminal");
   sub->add_option("--max-block", command->max_block_cycles,
                   "cycles of a block at most: between blocks another stream may run");
-  sub->add_option("--objective", command->objective, 
-                  "what to minimise; ed2p, ed3p: energy times the second or third power "
-                  "of latency")
+  sub->add_option(
+         "--objective", command->objective,
+         "what to minimise; ed2p, ed3p: energy times the second or third power "
+         "of latency")
       ->check(CLI::IsMember({"edp", "latency", "energy", "ed2p", "ed3p"}))
       ->capture_default_str();
   sub->add_option(
@@ -192,9 +193,10 @@ void AddSchedule(CLI::App* app, ScheduleCommand* command) {
          "same, and a layer may run again instead")
       ->check(CLI::IsMember({"tile", "operator", "recompute"}))
       ->capture_default_str();
-  sub->add_option("--costs", command->costs,
-                  "tiles cost what the lowering for this machine takes, filling, draining "
-                  "and the way of sums out included: gemmini or vta");
+  sub->add_option(
+      "--costs", command->costs,
+      "tiles cost what the lowering for this machine takes, filling, draining "
+      "and the way of sums out included: gemmini or vta");
   AddQuantity(sub, "--memory", &command->memory_bytes, ParseBytes,
               "cap on the scheduler's own memory", "BYTES");
   AddJson(sub, &command->json);
@@ -266,9 +268,10 @@ void AddLower(CLI::App* app, LowerCommand* command) {
   sub->add_flag("--scale", command->scale,
                 "the machine makes bytes of sums where it can, which rounds otherwise: "
                 "says how many bytes of the outputs differ from an untiled run");
-  sub->add_flag("--to-rows", command->to_rows,
-                "with --scale: the bytes stay in the scratchpad where rows of it hold them "
-                "(hardware can, older models cannot)")
+  sub->add_flag(
+         "--to-rows", command->to_rows,
+         "with --scale: the bytes stay in the scratchpad where rows of it hold them "
+         "(hardware can, older models cannot)")
       ->needs("--scale");
   sub->add_option("--seed", command->seed,
                   "with --scale: number that the seeded inputs are made from");

@@ -61,9 +61,9 @@ void Run(const LowerCommand& command) {
   const bool keep = !command.output.empty();
   const std::string& beside = command.graph.empty() ? command.plan : command.graph;
   const std::string folder = std::filesystem::path(beside).parent_path().string();
-  const LoweredPlan plan = {walker,          session.graph(), files.graph,
-                            folder.empty() ? "." : folder,    command.scale,
-                            command.to_rows, command.seed};
+  const LoweredPlan plan = {
+      walker,        session.graph(), files.graph, folder.empty() ? "." : folder,
+      command.scale, command.to_rows, command.seed};
   const Json counts = target.lower(plan, [&](const TargetCommand& c) {
     if (keep) Append(c, binary, &out);
   });

@@ -25,11 +25,7 @@ GemminiScaling::GemminiScaling(const LoweredPlan& plan)
 
 bool GemminiScaling::Ask(const sluice_gemmini_step& step, float* scale, int* relu) {
   sluice_tile_t tile;
-  sluice_kernel_t kernel;
-  sluice_walk_operand_t out;
   sluice_walk_tile(&walker_, step.visit, step.instruction.descriptor, &tile);
-  sluice_walk_kernel(&walker_, step.visit->instance, tile.kernel, &kernel);
-  sluice_walk_operand(&walker_, step.visit, tile.output, &out);
   sluice_sim::ScaledBox box;
   box.layer = step.layer;
   box.biases.resize(step.channels);
@@ -38,12 +34,9 @@ bool GemminiScaling::Ask(const sluice_gemmini_step& step, float* scale, int* rel
                              scale, relu, box.biases.data()) == 0) {
     return false;
   }
-  // The images of a tile are one product, the matrices of a BATCH_MATMUL one each.
-  const bool matrix = kernel.op == SLUICE_OP_BATCH_MATMUL;
-  box.begin = {tile.origin[0] + step.n, tile.origin[1] + step.h, tile.origin[2] + step.w,
-               tile.origin[3] + step.k};
-  box.extent = {matrix ? 1 : int64_t{out.extent[0]}, step.rows, step.columns,
-                step.channels};
+  box.begin = {tile.origin[0] + step.n, tile.origin[1] + step.h,
+               tile.origin[2] + step.w, tile.origin[3] + step.k};
+  box.extent = {step.images, step.rows, step.columns, step.channels};
   box.scale = *scale;
   box.relu = *relu != 0;
   run_.Add(box);

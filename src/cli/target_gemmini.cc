@@ -35,14 +35,14 @@ constexpr const char* kFuncts[SLUICE_GEMMINI_FUNCTS] = {"config",
                                                         "",
                                                         "",
                                                         "mvout_spad"};
-constexpr const char* kSteps[SLUICE_GEMMINI_STEPS] = {"copy", "finish", "call", "spread",
-                                                      "bias"};
+constexpr const char* kSteps[SLUICE_GEMMINI_STEPS] = {"copy", "finish", "call",
+                                                      "spread", "bias"};
 // First words of what is no command in a binary.
 constexpr uint64_t kFenceWord = 256, kHostWord = 257;
 
 struct Listing {
   const CommandSink& sink;
-  GemminiScaling* scaling;  // nullptr: the host finishes all sums
+  GemminiScaling* scaling;         // nullptr: the host finishes all sums
   std::set<uint32_t> host_layers;  // with calls of the host
 };
 

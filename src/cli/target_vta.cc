@@ -193,8 +193,8 @@ Json LowerToVta(const LoweredPlan& plan, const CommandSink& sink) {
   Json json = AsJson(counts);
   // Bytes that the host makes: vectors of 16, outputs of sums, copies.
   const uint64_t made = counts.packed_bytes + counts.requantised + counts.copied_bytes;
-  const uint64_t moved = std::accumulate(std::begin(counts.moved),
-                                         std::end(counts.moved), uint64_t{0});
+  const uint64_t moved =
+      std::accumulate(std::begin(counts.moved), std::end(counts.moved), uint64_t{0});
   json.update(HostShare(
       {counts.host_macs, counts.array_macs, made, moved, listing.host_layers.size()},
       plan.graph));

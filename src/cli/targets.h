@@ -31,8 +31,9 @@ struct LoweredPlan {
   const sluice_graph_t* graph;
   const Bytes& graph_bytes;
   std::string data_dir;  // of external constants
-  bool scale, to_rows;   // what the target itself can make bytes of, it does, if inexactly
-  uint64_t seed;         // of inputs, for the difference that makes
+  bool scale,
+      to_rows;    // what the target itself can make bytes of, it does, if inexactly
+  uint64_t seed;  // of inputs, for the difference that makes
 };
 
 struct Target {

@@ -73,6 +73,7 @@ void gemmini_ask_scale(lowering_t* l, product_t* p) {
   step.kind = SLUICE_GEMMINI_BIAS;
   step.address = l->in->scratch;
   step.k = p->k0;
+  step.images = p->n;
   step.rows = p->h;
   step.columns = p->w;
   step.channels = p->k;

@@ -86,6 +86,7 @@ struct sluice_gemmini_step {
   uint64_t address;    /* of int32 sums [h][w][k], dense; of what is to be written */
   uint32_t n, h, w, k; /* where the box begins in the tile's output */
   uint32_t rows, columns, channels; /* how large it is */
+  uint32_t images;                  /* BIAS: so many of them along N, each such a box */
   uint32_t
       c; /* first channel summed over; that of an earlier tile if its sums stayed in
                  the accumulators (then FIRST of the instruction is that tile's) */

@@ -6,10 +6,10 @@
 
 enum {
   DIM = SLUICE_GEMMINI_DIM,
-  BUS = 16,         /* bytes per cycle */
-  LATENCY = 40,     /* of a mvout, as in the preset */
-  FILL = DIM,       /* the first weights of a part go in */
-  DRAIN = 2 * DIM,  /* its last rows: across the array, and down */
+  BUS = 16,          /* bytes per cycle */
+  LATENCY = 40,      /* of a mvout, as in the preset */
+  FILL = DIM,        /* the first weights of a part go in */
+  DRAIN = 2 * DIM,   /* its last rows: across the array, and down */
   CONFLICT = DIM / 4 /* weights in the bank of the input wait for 16 rows; four banks */
 };
 

@@ -49,9 +49,10 @@ int sluice_gemmini_scaling(const sluice_walker_t* walker,
   moved += moved < 0 ? -0.5 : 0.5;
   if (moved < -2147483648.0 || moved > 2147483647.0) return 0;
   for (k = 0; k < step->channels; ++k) {
-    if (!matmul && (parameters[k][1] != multiplier || parameters[k][2] != shift)) return 0;
-    biases[k] = (int32_t)((uint32_t)(int32_t)moved +
-                          (matmul ? 0 : (uint32_t)parameters[k][0]));
+    if (!matmul && (parameters[k][1] != multiplier || parameters[k][2] != shift))
+      return 0;
+    biases[k] =
+        (int32_t)((uint32_t)(int32_t)moved + (matmul ? 0 : (uint32_t)parameters[k][0]));
   }
   return 1;
 }

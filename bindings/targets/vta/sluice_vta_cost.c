@@ -17,7 +17,8 @@ enum {
 static int64_t reach(const target_product_t* p, int64_t channels) {
   const int64_t per = p->k / p->groups; /* output channels of a group */
   if (p->groups == 1) return target_pieces(channels, BLOCK);
-  return target_pieces((per < BLOCK ? target_pieces(BLOCK, per) : 1) * p->channels, BLOCK);
+  return target_pieces((per < BLOCK ? target_pieces(BLOCK, per) : 1) * p->channels,
+                       BLOCK);
 }
 
 int32_t sluice_vta_tile_cost(void* graph, uint32_t layer, const int32_t extent[4],

@@ -139,7 +139,6 @@ static void multiply(state_t* s, const job_t* j, const part_t* a) {
 
 /* ---- sums to bytes ---------------------------------------------------------------------- */
 
-
 /* Adds what the sums of a part lack. */
 static void add_biases(state_t* s, const job_t* j, const part_t* a) {
   uint32_t k, count;

@@ -331,11 +331,10 @@ bool Board::Scale(const sluice_gemmini_step& step, float* scale, int* relu) {
                              biases.data()) == 0) {
     return false;
   }
-  const int64_t images = t.op == SLUICE_OP_BATCH_MATMUL ? 1 : t.output.extent[0];
   result_.scaled.push_back({step.layer,
                             {t.origin[0] + step.n, t.origin[1] + step.h,
                              t.origin[2] + step.w, t.origin[3] + step.k},
-                            {images, step.rows, step.columns, step.channels},
+                            {step.images, step.rows, step.columns, step.channels},
                             *scale,
                             *relu != 0,
                             biases});
@@ -428,8 +427,9 @@ BoardResult Board::Run(uint64_t seed, const MakeMachine& make, Scaling scaling) 
   std::vector<uint32_t> multipliers;
   for (const sluice_sim::Layer& layer : graph_.layers) {
     const auto channels = [&](const std::vector<uint32_t>& tensors) {
-      return tensors.empty() ? 0u
-                             : static_cast<uint32_t>(graph_.tensors[tensors[0]].extent[3]);
+      return tensors.empty()
+                 ? 0u
+                 : static_cast<uint32_t>(graph_.tensors[tensors[0]].extent[3]);
     };
     const uint32_t in = channels(layer.inputs), out = channels(layer.outputs);
     multipliers.push_back(in > 0 ? out / in : 1);

@@ -48,7 +48,7 @@ struct BoardResult {
   uint64_t output_fnv1a = 0;
   uint64_t commands_fnv1a = 0;  // words of commands, fences and steps as they left
   std::vector<LayerCounts> layers;
-  Bytes outputs;  // one after the other
+  Bytes outputs;                              // one after the other
   std::vector<sluice_sim::ScaledBox> scaled;  // by the machine
   sluice_gemmini_counts counts{};
 };

@@ -36,14 +36,35 @@ const Conv kDown = {SLUICE_OP_FULLY_CONNECTED,
 
 }  // namespace
 
-TEST_CASE("targets: Gemmini's tiles cost passes, and the way of sums that must leave") {
-  // 13 x 5 sums of 16 x 16 stay; 13 x 6 leave after each slice, eight bytes each.
-  CHECK(Cycles(kDown, {1, 1, 197, 80}, 1024) == 13 * 5 * 64 * 16);
-  CHECK(Cycles(kDown, {1, 1, 197, 96}, 1024) == 13 * 6 * 64 * 16 + 197 * 96 * 8 / 16);
-  CHECK(Cycles(kDown, {1, 1, 197, 96}, 3072) == 13 * 6 * 192 * 16);
+TEST_CASE("targets: Gemmini's tiles cost passes, and the way of sums out") {
+  // Each block of weights waits four cycles for its bank, each part 48 for what the array is
+  // filled with and drained of; sums leave at 16 bytes a cycle, 40 after the first.
+  const auto passes = [](int64_t pixels, int64_t blocks) {
+    return blocks * (pixels * 16 + 4);
+  };
+  // 13 x 5 sums of 16 x 16 stay until the last slice; 13 x 6 leave after each, and the host
+  // adds: eight bytes each, in two parts.
+  CHECK(Cycles(kDown, {1, 1, 197, 80}, 1024) ==
+        passes(13, 5 * 64) + 48 + (197 * 80 * 4 / 16 + 40) / 3);
+  CHECK(Cycles(kDown, {1, 1, 197, 96}, 1024) ==
+        passes(13, 6 * 64) + 2 * 48 + 197 * 96 * 8 / 16 + 2 * 40);
+  CHECK(Cycles(kDown, {1, 1, 197, 96}, 3072) ==
+        passes(13, 6 * 192) + 2 * 48 + 197 * 96 * 4 / 16 + 2 * 40);
   const Conv first = {
       SLUICE_OP_CONV, {1, 28, 28, 3}, {32, 7, 7, 3}, {1, 14, 14, 32}, 2, 1, 3, 1, 4};
-  CHECK(Cycles(first, {1, 14, 14, 32}, 3) == 13 * 2 * 7 * 2 * 16);  // 5 positions a row
+  CHECK(Cycles(first, {1, 14, 14, 32}, 3) ==
+        passes(13, 2 * 7 * 2) + 48 + 196 * 32 * 4 / 16 + 40);  // 5 positions a row
+  const Conv deep = {SLUICE_OP_DEPTHWISE_CONV,
+                     {1, 14, 14, 32},
+                     {1, 3, 3, 32},
+                     {1, 14, 14, 32},
+                     1,
+                     1,
+                     1,
+                     0,
+                     4};
+  CHECK(Cycles(deep, {1, 14, 14, 32}, 32) ==
+        passes(13, 2 * 9) + 48 + 196 * 32 * 4 / 16 + 40);
   Conv other = first;
   other.dtype = SLUICE_DTYPE_UINT8;
   CHECK(Cycles(other, {1, 14, 14, 32}, 3) == 0);

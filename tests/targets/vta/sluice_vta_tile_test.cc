@@ -152,9 +152,12 @@ TEST_CASE("vta: groups, depthwise filters, strides, dilations, zero points") {
 // What is multiplied by is computed too: the host lays it out as weights.
 TEST_CASE("vta: matrices of activations are the array's") {
   const std::vector<target_test::Matmul> all = {
-      {1, 1, 1, 16, 16, false, 0, 0},     {1, 3, 37, 64, 50, false, 0, 0},
-      {2, 3, 37, 64, 50, true, 5, 0},     {1, 2, 65, 33, 7, true, -4, 9},
-      {1, 1, 2, 300, 20, false, -128, 3}, {1, 2, 9, 40, 24, true, 120, 131, SLUICE_DTYPE_UINT8}};
+      {1, 1, 1, 16, 16, false, 0, 0},
+      {1, 3, 37, 64, 50, false, 0, 0},
+      {2, 3, 37, 64, 50, true, 5, 0},
+      {1, 2, 65, 33, 7, true, -4, 9},
+      {1, 1, 2, 300, 20, false, -128, 3},
+      {1, 2, 9, 40, 24, true, 120, 131, SLUICE_DTYPE_UINT8}};
   for (size_t i = 0; i < all.size(); ++i) {
     for (const uint64_t budget : {0, 16384}) {
       CAPTURE(i);

@@ -261,7 +261,8 @@ void Model::Compute(const Instruction& i, bool alu) {
   if (begin >= end || end > kUops || outer == 0 || inner == 0) {
     return (void)Fail("a loop over nothing");
   }
-  operation_ += kHazard;  // an instruction starts when the one before has left the pipeline
+  operation_ +=
+      kHazard;  // an instruction starts when the one before has left the pipeline
   for (uint64_t o = 0; o < outer; ++o) {
     for (uint64_t n = 0; n < inner; ++n) {
       for (uint64_t u = begin; u < end; ++u) {
