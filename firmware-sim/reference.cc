@@ -233,8 +233,7 @@ class Run {
   }
 
   std::string Compute(const Layer& layer) {
-    Tile t = WholeTile(graph_, layer, &values_);
-    Crop(&t);
+    const Tile t = CroppedTile(graph_, layer, &values_);
     const std::string error = CheckTile(t);
     if (!error.empty()) return error;
     RunTile(t);
@@ -380,6 +379,12 @@ Tile WholeTile(const Graph& graph, const Layer& layer, Values* values) {
                                              : t.input0.extent[3] / t.groups();
   }
   return t;
+}
+
+Tile CroppedTile(const Graph& graph, const Layer& layer, Values* values) {
+  Tile tile = WholeTile(graph, layer, values);
+  Crop(&tile);
+  return tile;
 }
 
 std::string RunLayer(const Graph& graph, const Layer& layer, Values* values) {

@@ -42,6 +42,8 @@ std::string RunLayer(const Graph& graph, const Layer& layer, Values* values);
 
 // The whole layer as one tile, its boxes without bytes where `values` is nullptr.
 Tile WholeTile(const Graph& graph, const Layer& layer, Values* values);
+// The same, inputs cropped to what windows reach, with its padding: as RunTile takes it.
+Tile CroppedTile(const Graph& graph, const Layer& layer, Values* values);
 
 }  // namespace sluice_sim
 

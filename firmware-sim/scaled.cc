@@ -33,7 +33,7 @@ struct ScaledRun::Parts {
 void ScaledRun::Parts::Scale(const Layer& layer,
                              const std::vector<const ScaledBox*>& scaled,
                              Values* values) const {
-  Tile tile = WholeTile(graph, layer, values);
+  Tile tile = CroppedTile(graph, layer, values);
   const Extent extent = tile.output.extent;
   Bytes sums(static_cast<size_t>(extent[0] * extent[1] * extent[2] * extent[3] * 4));
   const Box out = tile.output;

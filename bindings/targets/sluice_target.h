@@ -82,16 +82,22 @@ static inline uint64_t target_macs(const sluice_kernel_t* kernel,
   }
 }
 
-/* MACs of a HOST call. */
-static inline uint64_t target_call_macs(const sluice_walker_t* w,
-                                        const sluice_walk_visit_t* v,
-                                        const sluice_host_call_t* call,
-                                        const sluice_kernel_t* kernel) {
-  sluice_walk_operand_t o[3];
+/* What a HOST call asks for: its kernel; MACs and bytes of its operands are added. Of a
+ * GATHER's table only the rows that its output has are read. */
+static inline void target_call(const sluice_walker_t* w, const sluice_walk_visit_t* v,
+                               const sluice_host_call_t* call, sluice_kernel_t* kernel,
+                               uint64_t* macs, uint64_t* bytes) {
+  sluice_walk_operand_t o[3], any;
+  uint32_t i;
+  sluice_walk_kernel(w, v->instance, call->kernel, kernel);
   target_operand(w, v, call->first_operand, &o[0]);
   target_operand(w, v, call->inputs > 1 ? call->first_operand + 1 : SLUICE_NONE, &o[1]);
   target_operand(w, v, call->first_operand + call->inputs, &o[2]);
-  return target_macs(kernel, &o[0], &o[1], &o[2]);
+  *macs += target_macs(kernel, &o[0], &o[1], &o[2]);
+  for (i = 0; i < call->inputs + call->outputs; ++i) {
+    target_operand(w, v, call->first_operand + i, &any);
+    *bytes += i == 0 && kernel->op == SLUICE_OP_GATHER ? o[2].bytes : any.bytes;
+  }
 }
 
 /* Executes instructions whose waits hold, each engine in turn, until `execute` answers other

@@ -174,11 +174,10 @@ void AddSchedule(CLI::App* app, ScheduleCommand* command) {
                 "show the search on stderr, also where that is no terminal");
   sub->add_option("--max-block", command->max_block_cycles,
                   "cycles of a block at most: between blocks another stream may run");
-  sub->add_option(
-         "--objective", command->objective,
-         "what to minimise; ed2p, ed3p: energy times the second or third power "
-         "of latency")
-      ->check(CLI::IsMember({"edp", "latency", "energy", "ed2p", "ed3p"}))
+  sub->add_option("--objective", command->objective,
+                  "what to minimise; ed2p, ed3p, ed4p: energy times that power "
+                  "of latency")
+      ->check(CLI::IsMember({"edp", "latency", "energy", "ed2p", "ed3p", "ed4p"}))
       ->capture_default_str();
   sub->add_option(
          "--solver", command->solver,

@@ -31,6 +31,7 @@ Exponents ExponentsOf(const std::string& objective) {
   if (objective == "energy") return {1, 0};
   if (objective == "ed2p") return {1, 2};
   if (objective == "ed3p") return {1, 3};
+  if (objective == "ed4p") return {1, 4};
   return {1, 1};
 }
 

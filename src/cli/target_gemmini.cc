@@ -101,7 +101,8 @@ Json AsJson(const sluice_gemmini_counts& c) {
           {"fetched_bytes", c.fetched_bytes},
           {"spilled_bytes", c.spilled_bytes},
           {"kept_bytes", c.kept_bytes},
-          {"copied_bytes", c.copied_bytes}};
+          {"copied_bytes", c.copied_bytes},
+          {"called_bytes", c.called_bytes}};
 }
 
 }  // namespace
@@ -141,9 +142,10 @@ Json LowerToGemmini(const LoweredPlan& plan, const CommandSink& sink) {
     throw Failure(kRejected, text);
   }
   Json json = AsJson(counts);
-  json.update(HostShare({counts.host_macs, counts.array_macs, counts.copied_bytes,
-                         Moved(counts), own.host_layers.size()},
-                        plan.graph));
+  json.update(HostShare(
+      {counts.host_macs, counts.array_macs, counts.copied_bytes + counts.called_bytes,
+       Moved(counts), own.host_layers.size()},
+      plan.graph));
   if (plan.scale) json["scaled_by_the_machine"] = scaling->Difference();
   return json;
 }

@@ -151,7 +151,8 @@ Json AsJson(const sluice_vta_counts& c) {
           {"planned_input_bytes", c.planned[1]},
           {"packed_bytes", c.packed_bytes},
           {"requantised", c.requantised},
-          {"copied_bytes", c.copied_bytes}};
+          {"copied_bytes", c.copied_bytes},
+          {"called_bytes", c.called_bytes}};
 }
 
 }  // namespace
@@ -191,8 +192,9 @@ Json LowerToVta(const LoweredPlan& plan, const CommandSink& sink) {
     throw Failure(kRejected, text);
   }
   Json json = AsJson(counts);
-  // Bytes that the host makes: vectors of 16, outputs of sums, copies.
-  const uint64_t made = counts.packed_bytes + counts.requantised + counts.copied_bytes;
+  // Bytes that the host makes: vectors of 16, outputs of sums, copies, its layers'.
+  const uint64_t made = counts.packed_bytes + counts.requantised + counts.copied_bytes +
+                        counts.called_bytes;
   const uint64_t moved =
       std::accumulate(std::begin(counts.moved), std::end(counts.moved), uint64_t{0});
   json.update(HostShare(

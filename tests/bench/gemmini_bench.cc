@@ -109,7 +109,7 @@ Json StreamRow(const Bytes& graph, const Bytes& plan, gemmini_model::Scaling sca
           {"host_megabytes", static_cast<double>(c.copied_bytes) / 1e6}};
 }
 
-// The default plan of the preset; or one for energy times the third power of time, where
+// The default plan of the preset; or one for energy times the fourth power of time, where
 // tiles cost what the lowering's library says.
 Bytes PlanOf(const Bytes& graph, bool costs) {
   sluice_test::Library library;
@@ -121,7 +121,7 @@ Bytes PlanOf(const Bytes& graph, bool costs) {
     options.tile_cost = sluice_gemmini_tile_cost;
     options.tile_cost_user = handle.get();
     options.energy_exponent = 1;
-    options.delay_exponent = 3;
+    options.delay_exponent = 4;
   }
   sluice_plan_t* made = nullptr;
   if (sluice_schedule(library.context.get(), handle.get(), hardware.get(), &options,

@@ -160,6 +160,18 @@ TEST_CASE("lower: ResNet-50 on Gemmini moves at most 45 MB in at most 20 M cycle
         rows["scaled_bytes"].get<uint64_t>() + rows["kept_bytes"].get<uint64_t>());
 }
 
+// Neither has ADD, pools and the like: the same layers are the host's, whatever the plan.
+TEST_CASE("lower: layers of the host read and write the same bytes on both targets") {
+  std::vector<Json> counts;
+  for (const std::string& target : TargetNames()) {
+    Planned planned(kOwn, target == "vta" ? "vta-1x16x16" : "gemmini-16x16");
+    counts.push_back(planned.Files(target));
+  }
+  CHECK(counts[0]["called_bytes"] > 0);
+  CHECK(counts[0]["called_bytes"] == counts[1]["called_bytes"]);
+  CHECK(counts[0]["array_macs"] == counts[1]["array_macs"]);
+}
+
 TEST_CASE("lower: --to-rows is for --scale") {
   Planned planned(kOwn, "gemmini-16x16");
   std::string text;

@@ -370,8 +370,8 @@ static void run_call(lowering_t* l, struct sluice_gemmini_step* step) {
   sluice_host_call_t call;
   sluice_kernel_t kernel;
   sluice_walk_host_call(w, step->visit->instance, step->instruction.descriptor, &call);
-  sluice_walk_kernel(w, step->visit->instance, call.kernel, &kernel);
-  l->counts->host_macs += target_call_macs(w, step->visit, &call, &kernel);
+  target_call(w, step->visit, &call, &kernel, &l->counts->host_macs,
+              &l->counts->called_bytes);
   step->layer = l->counts->layer = kernel.layer;
   step->kind = SLUICE_GEMMINI_CALL;
   gemmini_host(l, step);

@@ -138,6 +138,7 @@ struct sluice_gemmini_counts {
   uint64_t fetched_bytes, spilled_bytes;
   uint64_t kept_bytes;   /* scaled into rows: no DRAM */
   uint64_t copied_bytes; /* of LOADs and STOREs that the host does */
+  uint64_t called_bytes; /* of inputs and outputs of calls on the host */
   uint32_t
       layer; /* of the instruction that is lowered, of an error; SLUICE_NONE behind the last */
   const char* reason; /* of an error, or NULL */

@@ -188,8 +188,8 @@ static void host_call(state_t* s, const sluice_walk_visit_t* v,
     sluice_walk_operand(s->walker, v, call.first_operand + call.inputs + i, &o);
     vta_change(s, &o);
   }
-  sluice_walk_kernel(s->walker, v->instance, call.kernel, &kernel);
-  s->counts->host_macs += target_call_macs(s->walker, v, &call, &kernel);
+  target_call(s->walker, v, &call, &kernel, &s->counts->host_macs,
+              &s->counts->called_bytes);
   ++s->counts->host_calls;
   if (!s->code && s->port->host(s->port->user, s->walker, v, &call) != 0)
     fail(s, SLUICE_VTA_PORT, "the host failed");

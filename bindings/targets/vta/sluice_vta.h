@@ -103,6 +103,7 @@ struct sluice_vta_counts {
   uint64_t packed_bytes; /* inputs and weights that the host lays out for VTA */
   uint64_t requantised;  /* output elements that the host makes of sums */
   uint64_t copied_bytes; /* STOREs: the host copies, results are made in DRAM */
+  uint64_t called_bytes; /* of inputs and outputs of calls of the host */
 };
 
 /* What entries of a buffer hold. */

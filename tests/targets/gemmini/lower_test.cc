@@ -6,6 +6,7 @@
 #include <random>
 
 #include "targets/gemmini/runs.h"
+#include "targets/layers.h"
 
 namespace gemmini_model {
 namespace {
@@ -87,6 +88,25 @@ void CheckScaling(const Case& c) {
 
 TEST_CASE("targets: a block of a transformer, scaled by Gemmini") {
   CheckScaling(BlockCase());
+}
+
+// Padding, strides, groups of channels and filters of one channel each.
+TEST_CASE("targets: convolutions scaled by Gemmini") {
+  std::vector<target_test::Conv> layers = {
+      {SLUICE_OP_CONV, {2, 13, 12, 32}, {48, 3, 3, 32}, {2, 7, 6, 48}, 2, 1, 1, 1, 0},
+      {SLUICE_OP_DEPTHWISE_CONV,
+       {2, 7, 6, 48},
+       {1, 3, 3, 48},
+       {2, 7, 6, 48},
+       1,
+       1,
+       1,
+       0,
+       0},
+      {SLUICE_OP_CONV, {2, 7, 6, 48}, {32, 1, 1, 48}, {2, 7, 6, 32}, 1, 1, 0, 1, 0}};
+  for (target_test::Conv& c : layers) c.one_scale = true;
+  CheckScaling(
+      target_test::PlansOf("convolutions", target_test::Chain(layers), kPreset, {}));
 }
 
 TEST_CASE("targets: what is wrong with sums scaled to rows, the model notices") {
