@@ -2,7 +2,7 @@
 // How far plans are above the bounds that their reports give.
 //
 // Input    the TFLite models beside the tree and every network of the zoo at batches 1 and
-//          8, each on soma-edge, mcu-256k and gemmini-16x16-vector. SLUICE_BENCH_ONLY: a part of
+//          8, each on soma-edge, mcu-256k and gemmini-vector. SLUICE_BENCH_ONLY: a part of
 //          the names; SLUICE_BENCH_HARDWARE: one machine; SLUICE_BENCH_BATCH: one batch.
 //          To find what a ratio comes from, SLUICE_BENCH_RELAX: "port", DRAM moves 64 times as
 //          much per cycle; "room", the scratchpad is 64 times as large; "latency", transfers
@@ -125,7 +125,7 @@ class Table {
   }
 
   void Measure(const std::string& network, int batch, const sluice_test::Bytes& graph) {
-    for (const char* machine : {"soma-edge", "mcu-256k", "gemmini-16x16-vector"}) {
+    for (const char* machine : {"soma-edge", "mcu-256k", "gemmini-vector"}) {
       if (!Chosen("SLUICE_BENCH_HARDWARE", machine, false)) continue;
       const sluice_test::Bytes descriptor = MachineOf(machine);
       NetworkPlan n(graph, descriptor);
@@ -142,7 +142,7 @@ class Table {
 
   void Close() const {
     Json all = Json::object();
-    for (const char* machine : {"soma-edge", "mcu-256k", "gemmini-16x16-vector", ""}) {
+    for (const char* machine : {"soma-edge", "mcu-256k", "gemmini-vector", ""}) {
       std::vector<double> latency, energy;
       for (const Row& row : rows_) {
         if (*machine != 0 && row.machine != machine) continue;

@@ -57,7 +57,7 @@ TEST_CASE("scaled: without boxes nothing differs") {
   CHECK(d.most == 0);
 }
 
-TEST_CASE("scaled: a box has sums times its scale, saturated; all else as before") {
+TEST_CASE("scaled: a box has sums times its scale, saturated, all else as before") {
   const sluice_test::Bytes graph = TwoProducts();
   const Bytes exact = Exact(graph, 1);
   for (const float scale : {1e-30F, 1e30F}) {
@@ -104,7 +104,7 @@ TEST_CASE("scaled: the next layers read what a box has become") {
 }
 
 TEST_CASE(
-    "scaled: parameters are those of the graph; a graph that is none is an error") {
+    "scaled: parameters are those of the graph, and a graph that is none is an error") {
   const sluice_test::Bytes graph = TwoProducts();
   const ScaledRun run(OptionsOf(graph));
   CHECK(run.Parameters(1, 3)[0][0] == 3 * 777 - 4000);
