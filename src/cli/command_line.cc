@@ -40,6 +40,13 @@ void AddJson(CLI::App* app, bool* json) {
   app->add_flag("--json", *json, "print one JSON object");
 }
 
+// The last options of most commands, and what calls them.
+template <typename Command>
+void AddJsonAndRun(CLI::App* sub, Command* command) {
+  AddJson(sub, &command->json);
+  sub->callback([command] { Run(*command); });
+}
+
 // "batch=4"
 void AddDim(const std::string& text, std::map<std::string, int64_t>* dims) {
   const size_t at = text.rfind('=');
@@ -105,8 +112,7 @@ void AddImport(CLI::App* app, ImportCommand* command) {
          "and axis (image:0=1); repeat for more")
       ->type_name("NAME=VALUE");
   AddStatesAndRanges(sub, command);
-  AddJson(sub, &command->json);
-  sub->callback([command] { Run(*command); });
+  AddJsonAndRun(sub, command);
 }
 
 void AddHardware(CLI::App* app, HardwareCommand* command) {
@@ -175,8 +181,7 @@ void AddSchedule(CLI::App* app, ScheduleCommand* command) {
   sub->add_option("--max-block", command->max_block_cycles,
                   "cycles of a block at most: between blocks another stream may run");
   sub->add_option("--objective", command->objective,
-                  "what to minimise; ed2p, ed3p, ed4p: energy times that power "
-                  "of latency")
+                  "what to minimise; ed2p: energy times latency squared, and so on")
       ->check(CLI::IsMember({"edp", "latency", "energy", "ed2p", "ed3p", "ed4p"}))
       ->capture_default_str();
   sub->add_option(
@@ -198,8 +203,7 @@ void AddSchedule(CLI::App* app, ScheduleCommand* command) {
       "and the way of sums out included: gemmini or vta");
   AddQuantity(sub, "--memory", &command->memory_bytes, ParseBytes,
               "cap on the scheduler's own memory", "BYTES");
-  AddJson(sub, &command->json);
-  sub->callback([command] { Run(*command); });
+  AddJsonAndRun(sub, command);
 }
 
 void AddReschedule(CLI::App* app, RescheduleCommand* command) {
@@ -222,8 +226,7 @@ void AddReschedule(CLI::App* app, RescheduleCommand* command) {
   sub->add_option("--objective", command->objective, "what to minimise")
       ->check(CLI::IsMember({"edp", "latency", "energy"}))
       ->capture_default_str();
-  AddJson(sub, &command->json);
-  sub->callback([command] { Run(*command); });
+  AddJsonAndRun(sub, command);
 }
 
 void AddZoo(CLI::App* app, ZooCommand* command) {
@@ -242,40 +245,29 @@ void AddZoo(CLI::App* app, ZooCommand* command) {
                 "a training step: errors and gradients of the weights");
   sub->add_flag("--skip-unread", command->skip_unread,
                 "leave out rows and columns that no layer reads, as imports do");
-  AddJson(sub, &command->json);
-  sub->callback([command] { Run(*command); });
+  AddJsonAndRun(sub, command);
 }
 
 void AddVerify(CLI::App* app, VerifyCommand* command) {
   CLI::App* sub = app->add_subcommand("verify", "judges a plan without running it");
   sub->add_option("plan", command->plan, "plan file")->required();
   AddMadeFor(sub, &command->graph, &command->hardware);
-  AddJson(sub, &command->json);
-  sub->callback([command] { Run(*command); });
+  AddJsonAndRun(sub, command);
 }
 
 void AddLower(CLI::App* app, LowerCommand* command) {
   CLI::App* sub = app->add_subcommand("lower", "a plan as commands of a real machine");
   sub->add_option("plan", command->plan, "plan file")->required();
   AddMadeFor(sub, &command->graph, nullptr);
-  sub->add_option("--target", command->target, "the machine: gemmini or vta")
-      ->required();
-  sub->add_option(
-      "-o,--output", command->output,
-      "file of its commands, one per line; FILE.bin: three words of 64 bits "
-      "each");
+  sub->add_option("--target", command->target, "gemmini or vta")->required();
+  sub->add_option("-o,--output", command->output,
+                  "its commands, a line each; FILE.bin: three words of 64 bits each");
   sub->add_flag("--scale", command->scale,
-                "the machine makes bytes of sums where it can, which rounds otherwise: "
-                "says how many bytes of the outputs differ from an untiled run");
-  sub->add_flag(
-         "--to-rows", command->to_rows,
-         "with --scale: the bytes stay in the scratchpad where rows of it hold them "
-         "(hardware can, older models cannot)")
+                "the machine scales sums where it can; how many outputs differ");
+  sub->add_flag("--to-rows", command->to_rows, "with --scale: to its scratchpad")
       ->needs("--scale");
-  sub->add_option("--seed", command->seed,
-                  "with --scale: number that the seeded inputs are made from");
-  AddJson(sub, &command->json);
-  sub->callback([command] { Run(*command); });
+  sub->add_option("--seed", command->seed, "with --scale: of the seeded inputs");
+  AddJsonAndRun(sub, command);
 }
 
 void AddSimulate(CLI::App* app, SimulateCommand* command) {
@@ -304,8 +296,7 @@ void AddSimulate(CLI::App* app, SimulateCommand* command) {
   sub->add_option("--parameter", command->parameters,
                   "values of the graph's parameters, in order (default: smallest)");
   sub->add_option("--trace", command->trace, "write a Chrome trace to this file");
-  AddJson(sub, &command->json);
-  sub->callback([command] { Run(*command); });
+  AddJsonAndRun(sub, command);
 }
 
 void AddPlot(CLI::App* app, PlotCommand* command) {
@@ -316,8 +307,7 @@ void AddPlot(CLI::App* app, PlotCommand* command) {
   sub->add_option("--from", command->from, "first cycle to show");
   sub->add_option("--to", command->to, "cycle to stop at (default: the end)");
   sub->add_option("--width", command->width, "in pixels")->capture_default_str();
-  AddJson(sub, &command->json);
-  sub->callback([command] { Run(*command); });
+  AddJsonAndRun(sub, command);
 }
 
 void AddReport(CLI::App* app, ReportCommand* command) {
@@ -332,8 +322,7 @@ void AddReport(CLI::App* app, ReportCommand* command) {
                   "its graph (default: the one in its file, else the first plan's)");
   sub->add_option("--against-hw", command->against_hardware,
                   "its machine (default: the one in its file, else the first plan's)");
-  AddJson(sub, &command->json);
-  sub->callback([command] { Run(*command); });
+  AddJsonAndRun(sub, command);
 }
 
 void AddMap(CLI::App* app, MapCommand* command) {
@@ -390,8 +379,7 @@ void AddMap(CLI::App* app, MapCommand* command) {
       ->expected(3);
   sub->add_flag("--balance", command->balance,
                 "cosa: least difference of traffic and compute instead of their sum");
-  AddJson(sub, &command->json);
-  sub->callback([command] { Run(*command); });
+  AddJsonAndRun(sub, command);
 }
 
 void AddSegments(CLI::App* app, SegmentsCommand* command) {
@@ -429,8 +417,7 @@ void AddSegments(CLI::App* app, SegmentsCommand* command) {
                 "no segments that keep activations on the nodes from layer to layer");
   sub->add_flag("--directives", command->directives,
                 "print the schedule as tensor, stack and update directives");
-  AddJson(sub, &command->json);
-  sub->callback([command] { Run(*command); });
+  AddJsonAndRun(sub, command);
 }
 
 void AddEvaluate(CLI::App* app, EvaluateCommand* command) {
@@ -442,8 +429,7 @@ void AddEvaluate(CLI::App* app, EvaluateCommand* command) {
               "scratchpad to use, at most the machine's", "BYTES");
   sub->add_option("-o,--output", command->output, "schedule file to write");
   sub->footer(EvaluateHelp());
-  AddJson(sub, &command->json);
-  sub->callback([command] { Run(*command); });
+  AddJsonAndRun(sub, command);
 }
 
 void AddDse(CLI::App* app, DseCommand* command) {
@@ -466,8 +452,7 @@ void AddDse(CLI::App* app, DseCommand* command) {
       "--merge", command->merge,
       "tables of this grid whose rows are taken over, such as those of shares");
   sub->footer(DseHelp());
-  AddJson(sub, &command->json);
-  sub->callback([command] { Run(*command); });
+  AddJsonAndRun(sub, command);
 }
 
 void AddPlace(CLI::App* app, PlaceCommand* command) {
@@ -521,8 +506,7 @@ void AddCurve(CLI::App* app, CurveCommand* command) {
   sub->add_option("--seed", command->seed,
                   "number that the search's random choices start from");
   sub->add_option("-o,--output", command->output, "picture to write: FILE.svg");
-  AddJson(sub, &command->json);
-  sub->callback([command] { Run(*command); });
+  AddJsonAndRun(sub, command);
 }
 
 void AddCoschedule(CLI::App* app, CoscheduleCommand* command) {
@@ -561,15 +545,13 @@ void AddCoschedule(CLI::App* app, CoscheduleCommand* command) {
   sub->add_option("-o,--output", command->output,
                   "plan files to write: NAME.0.slp, NAME.1.slp, ...");
   AddPlanOnly(sub, &command->plan_only);
-  AddJson(sub, &command->json);
-  sub->callback([command] { Run(*command); });
+  AddJsonAndRun(sub, command);
 }
 
 void AddDoctor(CLI::App* app, DoctorCommand* command) {
   CLI::App* sub = app->add_subcommand(
       "doctor", "whether this installation works here, and what it has");
-  AddJson(sub, &command->json);
-  sub->callback([command] { Run(*command); });
+  AddJsonAndRun(sub, command);
 }
 
 void AddManual(CLI::App* app, ManualCommand* command) {
