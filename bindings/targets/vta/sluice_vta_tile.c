@@ -183,6 +183,9 @@ static int32_t scale(int32_t x, int32_t m, int32_t shift, int once) {
 /* The host makes bytes of the output of one part's sums, which lie in four planes. */
 static void requantise(state_t* s, const job_t* j, const part_t* a, uint32_t planes,
                        uint32_t entries) {
+  const uint32_t size = j->out.dtype == SLUICE_DTYPE_INT32   ? 4
+                        : j->out.dtype == SLUICE_DTYPE_INT16 ? 2
+                                                             : 1;
   uint32_t entry, k, b, i;
   for (k = 0; k < a->kn; ++k) {
     const uint32_t from = (a->k0 + k) * 16, count = least(16, j->k - from);
@@ -197,7 +200,7 @@ static void requantise(state_t* s, const job_t* j, const part_t* a, uint32_t pla
     for (entry = k; entry < entries; entry += a->kn) {
       const uint32_t p = a->p0 + entry / a->kn / a->qn;
       const uint32_t q = a->q0 + entry / a->kn % a->qn;
-      unsigned char plane[PLANES][16], made[16];
+      unsigned char plane[PLANES][16], made[16 * 4];
       for (b = 0; b < PLANES; ++b) {
         vta_read(s, planes + (b * entries + entry) * 16, plane[b], 16);
       }
@@ -207,13 +210,15 @@ static void requantise(state_t* s, const job_t* j, const part_t* a, uint32_t pla
         int32_t v = scale((int32_t)sum, row[i][1], row[i][2], j->once) + j->output_zero;
         if (v < j->low) v = j->low;
         if (v > j->high) v = j->high;
-        made[i] = (unsigned char)v;
+        for (b = 0; b < size; ++b) {
+          made[i * size + b] = (unsigned char)((uint32_t)v >> 8 * b);
+        }
       }
       vta_put(s,
               j->out.offset + (uint64_t)a->n * j->out.stride[0] +
                   (uint64_t)p * j->out.stride[1] + (uint64_t)q * j->out.stride[2] +
-                  from,
-              count, made);
+                  from * size,
+              count * size, made);
       s->counts->requantised += count;
     }
   }
