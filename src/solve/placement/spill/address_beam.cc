@@ -253,14 +253,6 @@ bool IsKnown(Beam* self, const Layout& layout) {
   return known;
 }
 
-// Layouts of fewer bytes are worth going on with: the steps that follow will cost about
-// what they cost as planned.
-int64_t Worth(const Beam& self) {
-  if (self.options.give_up == INT64_MAX) return INT64_MAX;
-  return self.options.give_up -
-         (self.planned[self.planned.size() - 1] - self.planned[self.step]);
-}
-
 // Notes the score of a layout. From `width` layouts on, worse ones are not made.
 Status Rank(Beam* self, int64_t score) {
   Vector<int64_t>& heap = self->best;
@@ -278,7 +270,7 @@ Status Rank(Beam* self, int64_t score) {
     }
   }
   heap[at] = score;
-  if (heap.size() == self->width) self->limit = Min(Worth(*self), heap[0]);
+  if (heap.size() == self->width) self->limit = Min(self->options.give_up, heap[0]);
   return Status::kOk;
 }
 
@@ -544,7 +536,7 @@ Status Step(Beam* self) {
   for (const Moves moves : {Moves::kIdle, Moves::kMost, Moves::kAll}) {
     self->moves = moves;
     self->best.Truncate(0);
-    self->limit = Worth(*self);
+    self->limit = self->options.give_up;
     for (const Layout& layout : self->now.layouts) {
       if (layout.bytes < self->limit) SLUICE_TRY(Expand(self, layout));
       const bool over = self->options.given.empty() && self->budget->Tick();

@@ -8,7 +8,7 @@ namespace {
 struct Kind {
   uint32_t shares, large;
 };
-constexpr Kind kKinds[] = {{8, 7}, {4, 12}};
+constexpr Kind kKinds[] = {{8, 10}, {4, 12}};
 // Sets of tensors tried to make room, for each state and operator: the cheapest ones.
 constexpr uint32_t kEvictions = 4;
 
