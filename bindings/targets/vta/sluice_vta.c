@@ -228,7 +228,7 @@ int sluice_vta_lower(const struct sluice_vta_input* input,
   s->buffer[SLUICE_VTA_OF_UOP].end = SLUICE_VTA_UOPS;
   s->buffer[SLUICE_VTA_OF_WGT].end = SLUICE_VTA_WGT;
   s->buffer[SLUICE_VTA_OF_INP].end = SLUICE_VTA_INP;
-  s->buffer[SLUICE_VTA_OF_ACC].end = SLUICE_VTA_ACC;
+  s->buffer[SLUICE_VTA_OF_ACC].end = SPARE_FIRST;
   s->buffer[SLUICE_VTA_OF_ACC].first = BIAS_FIRST;
   s->buffer[SLUICE_VTA_OF_ACC].next = BIAS_FIRST;
   if (s->walker->header.node_cols * s->walker->header.node_rows != 1 ||

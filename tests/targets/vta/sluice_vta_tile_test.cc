@@ -207,6 +207,31 @@ TEST_CASE("vta: a few sums are not added to too early") {
   }
 }
 
+// Rows of biases fill their part of ACC and begin again; sums that nobody reads lie behind.
+TEST_CASE("vta: biases and sums that nobody reads lie apart") {
+  const auto layer = [](int32_t c, int32_t k) {
+    return Conv{
+        SLUICE_OP_FULLY_CONNECTED, {1, 1, 1, c}, {k, c}, {1, 1, 1, k}, 0, 0, 0, 0, 0};
+  };
+  const Bytes graph =
+      target_test::Chain({layer(64, 928), layer(928, 48), layer(48, 16)});
+  sluice_test::NetworkPlan plan(graph, kPreset);
+  REQUIRE(plan.ok);
+  REQUIRE(plan.Schedule(SLUICE_SOLVER_BASELINE, 0) == SLUICE_OK);
+  const Bytes bytes = plan.PlanBytes();
+  uint64_t biases = 0;
+  const Run run =
+      VtaRun(graph.data(), graph.size(), bytes.data(), bytes.size())
+          .Execute(1, 1, [&](uint64_t, Instruction* i) {
+            if (Field(*i, 0, 3) != 0 || Field(*i, 7, 3) != 3) return;
+            ++biases;
+            CHECK(Field(*i, 10, 16) + Field(*i, 80, 16) <= SLUICE_VTA_ACC - 3);
+          });
+  CHECK(run.error == "");
+  CHECK(run.hash == Expected(graph, 1));
+  CHECK(biases >= 3);
+}
+
 // Tiles of a plan for 1 MiB, which INP, WGT and ACC do not hold: parts of all axes, in
 // numbers that do not divide them.
 TEST_CASE("vta: tiles that are larger than the buffers") {
