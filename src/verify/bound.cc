@@ -446,6 +446,7 @@ Status FindLeastCosts(const Judge& judge, const VerifiedCounts& counts,
   SLUICE_TRY(FindNeeded(judge, users.uses, &of_all));
   LeastOfLayer all;
   for (size_t l = 0; l < layers.size(); ++l) {
+    if (l % 16 == 0 && judge.arena->memory()->Stop()) return Status::kStopped;
     layers[l] = OfLayer(judge, of_all, judge.graph.layers[l]);
   }
   FindMoved(judge, users, of_all, layers);

@@ -239,6 +239,7 @@ Status FindNeeded(const Judge& judge, Span<const uint8_t> uses, NeededOfAll* of_
   SLUICE_TRY(judge.arena->Allocate(graph.tensors.size(), &of_all->on_chip));
   SLUICE_TRY(judge.arena->Allocate(graph.tensors.size(), &of_all->host));
   for (size_t l = graph.layers.size(); l-- > 0;) {
+    if (l % 16 == 0 && judge.arena->memory()->Stop()) return Status::kStopped;
     const Layer& layer = graph.layers[l];
     const Work work = WorkOf(layer);
     if (work == Work::kHost || !IsAble(judge, layer)) {
