@@ -319,6 +319,14 @@ Measured MeasuredOf(const Session& session, const Exponents& exponents) {
   return m;
 }
 
+// Tiles cost what the named target takes for them.
+void AddCosts(const ScheduleCommand& command, const Session& session,
+              sluice_schedule_options_t* options) {
+  if (command.costs.empty()) return;
+  options->tile_cost = TargetNamed(command.costs).tile_cost;
+  options->tile_cost_user = const_cast<sluice_graph_t*>(session.graph());
+}
+
 }  // namespace
 
 void Run(const ScheduleCommand& command) {
@@ -328,10 +336,7 @@ void Run(const ScheduleCommand& command) {
 
   const Exponents exponents = ExponentsOf(command.objective);
   sluice_schedule_options_t options = OptionsOf(command, exponents);
-  if (!command.costs.empty()) {
-    options.tile_cost = TargetNamed(command.costs).tile_cost;
-    options.tile_cost_user = const_cast<sluice_graph_t*>(session.graph());
-  }
+  AddCosts(command, session, &options);
   if (!command.resume.empty()) {
     session.LoadPlan(ReadFile(command.resume));
     options.resume = session.plan();
