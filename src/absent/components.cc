@@ -4,23 +4,27 @@
 namespace sluice {
 namespace {
 
-struct Component {
-  uint32_t bit;
-  const char* what;
-  const char* option;
-};
+// By bit, from the lowest on: what a component is, and its option without SLUICE_WITH_. One
+// text, since a table of pointers would have to be relocated in each program.
+constexpr char kComponents[] =
+    "meshes of several nodes\0MESH\0"
+    "loop-nest mappers\0MAPPERS\0"
+    "operator granularity and replacement\0OPERATORS\0"
+    "curves and several models together\0COSCHEDULE\0"
+    "tokens in place of waits\0TOKENS\0"
+    "the published searches over fused layers\0FUSION\0";
+static_assert(SLUICE_COMPONENT_MESH == 1 && SLUICE_COMPONENT_MAPPERS == 2 &&
+                  SLUICE_COMPONENT_OPERATORS == 4 && SLUICE_COMPONENT_COSCHEDULE == 8 &&
+                  SLUICE_COMPONENT_TOKENS == 16 && SLUICE_COMPONENT_FUSION == 32,
+              "the texts are in the order of the bits");
 
-constexpr Component kComponents[] = {
-    {SLUICE_COMPONENT_MESH, "meshes of several nodes", "SLUICE_WITH_MESH"},
-    {SLUICE_COMPONENT_MAPPERS, "loop-nest mappers", "SLUICE_WITH_MAPPERS"},
-    {SLUICE_COMPONENT_OPERATORS, "operator granularity and replacement",
-     "SLUICE_WITH_OPERATORS"},
-    {SLUICE_COMPONENT_COSCHEDULE, "curves and several models together",
-     "SLUICE_WITH_COSCHEDULE"},
-    {SLUICE_COMPONENT_TOKENS, "tokens in place of waits", "SLUICE_WITH_TOKENS"},
-    {SLUICE_COMPONENT_FUSION, "the published searches over fused layers",
-     "SLUICE_WITH_FUSION"},
-};
+// The text at *at, which goes on to the next one.
+const char* Take(const char** at) {
+  const char* text = *at;
+  while (*(*at)++ != '\0') {
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -29,12 +33,15 @@ uint32_t Components() { return SLUICE_COMPONENTS; }
 
 Status Absent(Diagnostic* diagnostic, uint32_t component) {
   Fail fail(diagnostic, Status::kUnsupported, "components");
-  for (const Component& c : kComponents) {
-    if (c.bit != component) continue;
+  const char* at = kComponents;
+  for (uint32_t bit = 1; *at != '\0'; bit <<= 1) {
+    const char* what = Take(&at);
+    const char* option = Take(&at);
+    if (bit != component) continue;
     return fail.Text("this library was built without ")
-        .Text(c.what)
-        .Text(" (CMake option ")
-        .Text(c.option)
+        .Text(what)
+        .Text(" (CMake option SLUICE_WITH_")
+        .Text(option)
         .Text(")");
   }
   return fail.Text("this library was built without a part that the call needs");

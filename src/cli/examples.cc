@@ -26,7 +26,9 @@ constexpr Example kExamples[] = {
      R"(  sluice reschedule plan.slp --budget 200K -o next.slp
   sluice reschedule plan.slp --graph model.slg --hw mcu-256k)"},
     {"verify", R"(  sluice verify plan.slp)"},
-    {"lower", R"(  sluice lower plan.slp --target gemmini -o commands.txt)"},
+    {"lower",
+     R"(  sluice schedule model.slg --hw gemmini-16x16 -o gemmini.slp
+  sluice lower gemmini.slp --target gemmini -o commands.txt)"},
     {"simulate",
      R"(  sluice simulate plan.slp --functional
   sluice simulate plan.slp --trace t.json  # for Perfetto)"},

@@ -98,7 +98,7 @@ ENDINGS = {"sluice sch": "schedule", "sluice schedule --obj": "--objective",
            "sluice plot p --hw mcu-2": "mcu-256k", "sluice zoo mobile": "mobilenet_v1",
            "sluice hw ch": "check", "sluice report plan.sl": "plan.slp",
            "sluice import m -o model.t": "model.tflite"}
-OBJECTIVES = ["edp", "energy", "latency"]
+OBJECTIVES = ["ed2p", "ed3p", "ed4p", "edp", "energy", "latency"]
 
 
 def bash(tool, work):
@@ -144,7 +144,7 @@ def zsh(tool, work):
     (work / "zsh/_sluice").write_text(run(tool, "completion", "zsh").stdout)
     (work / ".zshrc").write_text(ZSHRC)
     expected = {line: line.rsplit(" ", 1)[0] + " " + word for line, word in ENDINGS.items()}
-    expected["sluice schedule --objective "] = "sluice schedule --objective edp"
+    expected["sluice schedule --objective "] = "sluice schedule --objective " + OBJECTIVES[0]
     parent, child = pty.openpty()
     env = {**os.environ, "TERM": "dumb", "ZDOTDIR": str(work), "HOME": str(work)}
     shell = subprocess.Popen(["zsh", "-d", "-i"], stdin=child, stdout=child, stderr=child,

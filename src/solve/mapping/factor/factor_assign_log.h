@@ -13,10 +13,9 @@
 
 namespace sluice {
 
-// x >= 1; digits by repeated squaring of the mantissa, error below 2^-50.
-constexpr double Log2Digits(int64_t x) {
-  int exponent = 0;
-  for (int64_t rest = x; rest > 1; rest >>= 1) ++exponent;
+// The digits behind the point of the logarithm of x >= 1, whose highest bit is bit
+// `exponent`: by repeated squaring of the mantissa, error below 2^-50.
+constexpr double Log2Digits(int64_t x, int exponent) {
   uint64_t mantissa = static_cast<uint64_t>(x) << (62 - exponent);  // [1, 2) * 2^62
   uint64_t digits = 0;
   for (int i = 0; i < 52; ++i) {
@@ -29,30 +28,27 @@ constexpr double Log2Digits(int64_t x) {
       mantissa >>= 1;
     }
   }
-  return static_cast<double>(exponent) +
-         static_cast<double>(digits) / static_cast<double>(uint64_t{1} << 52);
+  return static_cast<double>(digits) / static_cast<double>(uint64_t{1} << 52);
 }
-
-struct SmallLog2 {  // of the integers below 256
-  double value[256] = {};
-  constexpr SmallLog2() {
-    for (int i = 1; i < 256; ++i) value[i] = Log2Digits(i);
-  }
-};
-inline constexpr SmallLog2 kSmallLog2;
-
-inline double Log2(int64_t x) { return x < 256 ? kSmallLog2.value[x] : Log2Digits(x); }
 
 struct Log2Table {
   static constexpr int kBits = 8;
   double value[(1 << kBits) + 1] = {};  // log2(1 + i / 256)
   constexpr Log2Table() {
-    for (int i = 0; i <= 1 << kBits; ++i) {
-      value[i] = Log2Digits((int64_t{1} << kBits) + i) - static_cast<double>(kBits);
+    for (int i = 0; i < 1 << kBits; ++i) {
+      value[i] = Log2Digits((int64_t{1} << kBits) + i, kBits);
     }
+    value[1 << kBits] = 1;
   }
 };
 inline constexpr Log2Table kLog2Table;
+
+inline double Log2(int64_t x) {
+  const int exponent = 63 - __builtin_clzll(static_cast<uint64_t>(x));
+  const int up = Log2Table::kBits - exponent;
+  return exponent + (up >= 0 ? kLog2Table.value[(x << up) - (1 << Log2Table::kBits)]
+                             : Log2Digits(x, exponent));
+}
 
 // At least log2(x), exact for powers of two and numbers below 512; x >= 1.
 inline double Log2Above(uint32_t x) {
