@@ -28,7 +28,6 @@ ELSEWHERE = {  # source of firmware-sim: (its test below tests, why it stands th
     "host_onnx_elementwise.cc": ("sim/host_onnx_test.cc", HOST),
     "host_onnx_images.cc": ("sim/host_onnx_test.cc", HOST),
     "host_onnx_products.cc": ("sim/host_onnx_test.cc", HOST),
-    "host_onnx_recurrent.cc": ("sim/host_onnx_test.cc", HOST),
     "host_onnx_rows.cc": ("sim/host_onnx_test.cc", HOST),
     "host_tflite_curves.cc": ("sim/host_tflite_test.cc", HOST),
     "host_tflite_elements.cc": ("sim/host_tflite_test.cc", HOST),

@@ -16,6 +16,13 @@
 
 namespace sluice_sim {
 
+// Options hold the bits of floats.
+inline int32_t Bits(float number) {
+  int32_t bits = 0;
+  std::memcpy(&bits, &number, 4);
+  return bits;
+}
+
 class HostCase {
  public:
   template <typename T>
@@ -37,6 +44,13 @@ class HostCase {
   }
   void Ints(const std::array<int64_t, 4>& extent, const std::vector<int32_t>& numbers) {
     Given(SLUICE_DTYPE_INT32, extent, numbers);
+  }
+  // Of ONNX's functions, for which only the count matters.
+  void Floats(const std::vector<float>& numbers) {
+    Given(SLUICE_DTYPE_INT32, {1, 1, 1, static_cast<int64_t>(numbers.size())}, numbers);
+  }
+  void WantedFloats(int64_t count) {
+    Wanted(SLUICE_DTYPE_INT32, {1, 1, 1, count}, static_cast<size_t>(count) * 4);
   }
   void Options(const std::vector<int32_t>& numbers) {
     Ints({1, 1, 1, static_cast<int64_t>(numbers.size())}, numbers);

@@ -129,5 +129,49 @@ TEST_CASE("host products: sums of both bytes are scaled as the whole product's")
   }
 }
 
+// One half with a shift of 7 is a factor of 64; with a shift of -31 it leaves nothing.
+TEST_CASE("host products: shifts of sums reach from -31 to 7, in every channel") {
+  HostCase c;
+  c.Ints({1, 1, 1, 3}, {1, 0, 2});
+  c.Ints({1, 1, 1, 3}, {0, 3, 0});
+  c.Given<int64_t>(SLUICE_DTYPE_INT64, {1, 1, 1, 3}, {0, 0, 0});
+  c.Ints({1, 1, 3, 2}, {kOne, 7, kOne, -31, kOne, 7});
+  c.Options({INT16_MIN, INT16_MAX, 64, 0});
+  c.Wanted(SLUICE_DTYPE_INT16, {1, 1, 1, 3}, 6);
+  CHECK(c.Run("scale_sums_int16") == "");
+  CHECK(c.Result<int16_t>() == Shorts{256 * 64, 0, 512 * 64 - 1});
+  for (const size_t channel : {0, 1, 2}) {
+    for (const int32_t wrong : {-32, 8}) {
+      int32_t* shift = ResultOf<int32_t>(c.in[3]) + 2 * channel + 1;
+      const int32_t is = *shift;
+      *shift = wrong;
+      CHECK(c.Run("scale_sums_int16") == "extents of 16-bit sums");
+      *shift = is;
+    }
+  }
+}
+
+// Two images of 2 x 2 pixels; the last row and column of the output lie beyond what they reach.
+TEST_CASE("host products: a transposed convolution leaves the rest at its bias") {
+  HostCase c;
+  c.Shorts({2, 2, 2, 1}, {1, 2, 3, 4, 5, 6, 7, 8});
+  c.Bytes({1, 1, 1, 1}, {10});
+  c.Given<int64_t>(SLUICE_DTYPE_INT64, {1, 1, 1, 1}, {-1});
+  c.Ints({1, 1, 1, 2}, {kOne, 1});
+  std::vector<int32_t> options = Plain();
+  options[kStrideH] = options[kStrideW] = 2;
+  c.Options(options);
+  c.Wanted(SLUICE_DTYPE_INT16, {2, 5, 5, 1}, 100);
+  Shorts want(50, -1);
+  for (const size_t image : {0, 1}) {
+    for (const size_t pixel : {0, 1, 2, 3}) {
+      want[image * 25 + pixel / 2 * 10 + pixel % 2 * 2] =
+          static_cast<int16_t>(10 * (4 * image + pixel + 1) - 1);
+    }
+  }
+  CHECK(c.Run("transposed_conv_int16") == "");
+  CHECK(c.Result<int16_t>() == want);
+}
+
 }  // namespace
 }  // namespace sluice_sim

@@ -9,12 +9,6 @@
 namespace sluice_sim {
 namespace {
 
-int32_t Bits(float number) {
-  int32_t bits = 0;
-  std::memcpy(&bits, &number, 4);
-  return bits;
-}
-
 template <typename T>
 void Add(HostCase* c, int dtype, const std::vector<T>& numbers) {
   c->Given(dtype, {1, 1, 1, static_cast<int64_t>(numbers.size())}, numbers);
@@ -134,6 +128,27 @@ TEST_CASE("host onnx sums: zero points of both operands") {
   Want(&c, SLUICE_DTYPE_INT32, 1);
   Succeeds(&c, "onnx.LessZeroPoints");
   CHECK(c.Result<int32_t>() == std::vector<int32_t>{1 * -3 + 3 * 1});
+}
+
+TEST_CASE("host onnx sums: scales of rows and columns are those of every batch") {
+  HostCase c;
+  // Two batches of two rows with two columns.
+  Add<int32_t>(&c, SLUICE_DTYPE_INT32, {1, 2, 3, 4, 5, 6, 7, 8});
+  c.Floats({1, 10});
+  c.Floats({1, 0.5f});
+  c.Floats({0});
+  c.Options({2, 2, 2, 0, 0, 2, 2, Bits(1), Bits(1)});
+  c.WantedFloats(8);
+  Succeeds(&c, "onnx.ScaleSums");
+  CHECK(c.Result<float>() == std::vector<float>{1, 1, 30, 20, 5, 3, 70, 40});
+}
+
+TEST_CASE("host onnx sums: floats that are taken apart have at least one part") {
+  HostCase c;
+  c.Floats({1, 2});
+  c.Options({1, 1, 2, 1, 2, 0});
+  c.WantedFloats(1);
+  CHECK(c.Run("onnx.SplitFloats") == kOnnxOperands);
 }
 
 }  // namespace

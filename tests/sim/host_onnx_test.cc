@@ -12,20 +12,8 @@ namespace {
 using Floats = std::vector<float>;
 using Ints = std::vector<int32_t>;
 
-int32_t Bits(float number) {
-  int32_t bits = 0;
-  std::memcpy(&bits, &number, 4);
-  return bits;
-}
-
-void AddFloats(HostCase* c, const Floats& floats) {
-  c->Given(SLUICE_DTYPE_INT32, {1, 1, 1, static_cast<int64_t>(floats.size())}, floats);
-}
 void AddInts(HostCase* c, const Ints& ints) {
   c->Ints({1, 1, 1, static_cast<int64_t>(ints.size())}, ints);
-}
-void WantFloats(HostCase* c, int64_t count) {
-  c->Wanted(SLUICE_DTYPE_INT32, {1, 1, 1, count}, static_cast<size_t>(count) * 4);
 }
 
 // The one output of a function. Also checks that too few or too short operands are
@@ -33,9 +21,9 @@ void WantFloats(HostCase* c, int64_t count) {
 Floats Answer(const std::string& function, const std::vector<Floats>& operands,
               const Ints& options, int64_t count) {
   HostCase c;
-  for (const Floats& operand : operands) AddFloats(&c, operand);
+  for (const Floats& operand : operands) c.Floats(operand);
   c.Options(options);
-  WantFloats(&c, count);
+  c.WantedFloats(count);
   const std::string wrong = c.Run("onnx." + function);
   INFO(wrong);
   CHECK(wrong == "");
@@ -79,11 +67,11 @@ TEST_CASE("host onnx: a network without gates keeps the last state") {
   HostCase c;
   for (const Floats& operand :
        {Floats{0.5f, -1}, Floats{1}, Floats{1}, Floats{0, 0}, Floats{0}}) {
-    AddFloats(&c, operand);
+    c.Floats(operand);
   }
   c.Options({2, 1, 1, 1, 1, 0, 0});
-  WantFloats(&c, 2);
-  WantFloats(&c, 1);
+  c.WantedFloats(2);
+  c.WantedFloats(1);
   CHECK(c.Run("onnx.RNN") == "");
   const float first = std::tanh(0.5f), second = std::tanh(first - 1);
   CHECK(c.Result<float>() == Floats{first, second});
@@ -92,9 +80,9 @@ TEST_CASE("host onnx: a network without gates keeps the last state") {
 
 TEST_CASE("host onnx: floats lose their fraction") {
   HostCase cast;
-  AddFloats(&cast, {-1.75f, 1.75f, 3e9f, NAN});
+  cast.Floats({-1.75f, 1.75f, 3e9f, NAN});
   cast.Options({0});
-  WantFloats(&cast, 4);
+  cast.WantedFloats(4);
   CHECK(cast.Run("onnx.CastToInt32") == "");
   CHECK(cast.Result<int32_t>() == Ints{-1, 1, INT32_MIN, INT32_MIN});
   cast.out[0].extent[3] = 3;
@@ -142,9 +130,9 @@ TEST_CASE("host onnx: steps, and elements that are picked") {
         Floats{0, 4, 4, 8, -6});
   CHECK(Answer("Pick", {{1, 2}, {3}}, {2, 0, -1, 1, Bits(7)}, 4) == Floats{3, 1, 7, 2});
   HostCase c;
-  AddFloats(&c, {1, 2});
+  c.Floats({1, 2});
   c.Options({2, 0});
-  WantFloats(&c, 1);
+  c.WantedFloats(1);
   CHECK(c.Run("onnx.Pick") == kOnnxOperands);  // there is no element 2
   CHECK(Answer("Shrink", {{-2, 0.25f, 2}}, {Bits(0.5f), Bits(1), 0}, 3) ==
         Floats{-1.5f, 0, 1.5f});
@@ -172,7 +160,7 @@ TEST_CASE("host onnx: products of integers keep 32 bits") {
   AddInts(&c, {1});
   AddInts(&c, {0});
   c.Options({2, 1, 1, 2, 1, 2, 2, 2, 1});
-  WantFloats(&c, 1);
+  c.WantedFloats(1);
   REQUIRE(c.Run("onnx.MatMulInteger") == "");
   CHECK(c.Result<int32_t>() == Ints{-50});
   HostCase conv;
@@ -181,15 +169,15 @@ TEST_CASE("host onnx: products of integers keep 32 bits") {
   AddInts(&conv, {1});
   AddInts(&conv, {0, 10});
   conv.Options({1, 1, 1, 2, 2, 1, 2, 1, 1, 1, 1, 1, 1, 1, 0, 0});
-  WantFloats(&conv, 4);
+  conv.WantedFloats(4);
   REQUIRE(conv.Run("onnx.ConvInteger") == "");
   CHECK(conv.Result<int32_t>() == Ints{200, -500, 80, -200});
 }
 
 TEST_CASE("host onnx: quantisation, given and found") {
   HostCase c;
-  AddFloats(&c, {0.25f, 0.75f, -9});
-  AddFloats(&c, {0.5f});
+  c.Floats({0.25f, 0.75f, -9});
+  c.Floats({0.5f});
   AddInts(&c, {7});
   c.Options({1, 1});
   c.Wanted(SLUICE_DTYPE_UINT8, {1, 1, 1, 3}, 3);
@@ -199,17 +187,17 @@ TEST_CASE("host onnx: quantisation, given and found") {
   CHECK(c.Run("onnx.QuantizeLinear") == "a zero point out of range");
   HostCase back;
   back.Bytes({1, 1, 2, 2}, {1, 2, 3, 4});
-  AddFloats(&back, {0.5f, 2});
+  back.Floats({0.5f, 2});
   AddInts(&back, {1, 0});
   back.Options({2, 1});
-  WantFloats(&back, 4);
+  back.WantedFloats(4);
   REQUIRE(back.Run("onnx.DequantizeLinear") == "");
   CHECK(back.Result<float>() == Floats{0, 4, 1, 8});
   HostCase dynamic;
-  AddFloats(&dynamic, {-1, 0, 4.1f});
+  dynamic.Floats({-1, 0, 4.1f});
   dynamic.Options({0});
   dynamic.Wanted(SLUICE_DTYPE_UINT8, {1, 1, 1, 3}, 3);
-  WantFloats(&dynamic, 1);
+  dynamic.WantedFloats(1);
   dynamic.Wanted(SLUICE_DTYPE_UINT8, {1, 1, 1, 1}, 1);
   REQUIRE(dynamic.Run("onnx.DynamicQuantizeLinear") == "");
   CHECK(dynamic.Result<uint8_t>() == std::vector<uint8_t>{0, 50, 255});
@@ -247,14 +235,14 @@ TEST_CASE("host onnx: the softmax of integers is onnxruntime's") {
 TEST_CASE("host onnx: a step of LSTM and of GRU") {
   // One feature, one state; all weights are 0 except that of the cell's candidate.
   HostCase lstm;
-  AddFloats(&lstm, {2});
-  AddFloats(&lstm, {0, 0, 0, 1});
-  AddFloats(&lstm, {0, 0, 0, 0});
-  AddFloats(&lstm, Floats(8));
-  AddFloats(&lstm, {0});
-  AddFloats(&lstm, {3});
+  lstm.Floats({2});
+  lstm.Floats({0, 0, 0, 1});
+  lstm.Floats({0, 0, 0, 0});
+  lstm.Floats(Floats(8));
+  lstm.Floats({0});
+  lstm.Floats({3});
   lstm.Options({1, 1, 1, 1, 1, 0, 0});
-  for (int i = 0; i < 3; ++i) WantFloats(&lstm, 1);
+  for (int i = 0; i < 3; ++i) lstm.WantedFloats(1);
   REQUIRE(lstm.Run("onnx.LSTM") == "");
   const double cell = 0.5 * 3 + 0.5 * std::tanh(2.0);
   CHECK(lstm.Result<float>(2)[0] == doctest::Approx(cell));
@@ -263,13 +251,13 @@ TEST_CASE("host onnx: a step of LSTM and of GRU") {
   lstm.in[1].extent[3] = 3;
   CHECK(lstm.Run("onnx.LSTM") == kOnnxOperands);
   HostCase gru;
-  AddFloats(&gru, {2});
-  AddFloats(&gru, {0, 0, 1});
-  AddFloats(&gru, {0, 0, 1});
-  AddFloats(&gru, Floats(6));
-  AddFloats(&gru, {4});
+  gru.Floats({2});
+  gru.Floats({0, 0, 1});
+  gru.Floats({0, 0, 1});
+  gru.Floats(Floats(6));
+  gru.Floats({4});
   gru.Options({1, 1, 1, 1, 1, 0, 0});
-  for (int i = 0; i < 2; ++i) WantFloats(&gru, 1);
+  for (int i = 0; i < 2; ++i) gru.WantedFloats(1);
   REQUIRE(gru.Run("onnx.GRU") == "");
   // The reset gate halves the state: tanh(2 + 2). The update gate keeps half of the
   // state 4.
@@ -279,6 +267,38 @@ TEST_CASE("host onnx: a step of LSTM and of GRU") {
 TEST_CASE("host onnx: an unknown name is no function") {
   CHECK(FindOnnxFunction("onnx.Wobble") == nullptr);
   CHECK(FindHostFunction("onnx.Conv") != nullptr);
+}
+
+TEST_CASE("host onnx: a transposed convolution may end before its last column") {
+  // Columns 1, 2 become 1, 11, 2 + 10 and 2 + 10 * 2, of which the last is left out.
+  const Ints options = {1, 1, 1, 1, 2, 2, 1, 1, 1, 0, 2, 2, 2, 1, 1, 0};
+  CHECK(Answer("ConvTranspose", {{1, 2, 3, 4}, {1, 10}, {0.5f}}, options, 4) ==
+        Floats{1.5f, 12.5f, 3.5f, 34.5f});
+}
+
+TEST_CASE("host onnx: operands of other ranks, types and numbers are refused") {
+  HostCase ranks;  // [1,2] times [2,1]; one operand has an axis more
+  ranks.Floats({1, 2});
+  ranks.Floats({3, 4});
+  ranks.Options({2, 1, 1, 2, 1, 2, 2, 2, 1});
+  ranks.WantedFloats(1);
+  CHECK(ranks.Run("onnx.MatMul") == "");
+  ranks.in.pop_back();
+  ranks.Options({2, 1, 1, 3, 1, 1, 2, 2, 2, 1});
+  CHECK(ranks.Run("onnx.MatMul") == kOnnxOperands);
+  HostCase types;
+  for (int i = 0; i < 2; ++i) types.Ints({1, 1, 1, 1}, {3});
+  for (int i = 0; i < 2; ++i) types.Bytes({1, 1, 1, 1}, {0});
+  types.Options({2, 1, 1, 2, 1, 1, 2, 1, 1});
+  types.WantedFloats(1);
+  CHECK(types.Run("onnx.MatMulInteger") == kOnnxOperands);
+  HostCase norm;
+  for (int i = 0; i < 5; ++i) norm.Floats({1});
+  norm.Options({1, 1, 1, Bits(0)});
+  norm.WantedFloats(1);
+  CHECK(norm.Run("onnx.BatchNormalization") == "");
+  norm.WantedFloats(1);
+  CHECK(norm.Run("onnx.BatchNormalization") == kOnnxOperands);
 }
 
 }  // namespace

@@ -7,12 +7,6 @@
 namespace sluice_sim {
 namespace {
 
-int32_t Bits(float value) {
-  int32_t bits;
-  std::memcpy(&bits, &value, 4);
-  return bits;
-}
-
 class FloatCase {
  public:
   FloatCase(int32_t inputs, int32_t outputs, int32_t numbers)
@@ -95,6 +89,17 @@ TEST_CASE("host tflite boxes: a convolution over frames, rows and columns") {
   flat.Floats({2, 1, 1, 1, 1}, {1, 10});
   flat.Wanted(kLiteFloat, {1, 2, 2, 1, 1}, 4);
   CHECK(flat.Run("tflite.CONV_3D", {0, 1, 1, 1, 1, 1, 1, 0}) == kLiteOperands);
+}
+
+// The products of two channels by a matrix for each of two columns.
+TEST_CASE("host tflite boxes: a convolution over three axes mixes channels") {
+  FloatCase sum(2, 1, 8);
+  sum.Floats({1, 1, 1, 2, 2}, {1, 2, 3, 4});
+  sum.Floats({1, 1, 2, 2, 2}, {1, 10, 100, 1000, 5, 50, 500, 5000});
+  sum.Wanted(kLiteFloat, {1, 1, 1, 1, 2}, 2);
+  REQUIRE(sum.Run("tflite.CONV_3D", {1, 1, 1, 1, 1, 1, 1, 0}) == "");  // VALID
+  CHECK(sum.of().Result<float>() ==
+        std::vector<float>{1 + 200 + 15 + 2000, 10 + 2000 + 150 + 20000});
 }
 
 }  // namespace

@@ -10,12 +10,6 @@
 namespace sluice_sim {
 namespace {
 
-int32_t Bits(float value) {
-  int32_t bits;
-  std::memcpy(&bits, &value, 4);
-  return bits;
-}
-
 // Operands of one row each: type, scale, zero point, elements.
 struct Operand {
   int type;
@@ -171,6 +165,39 @@ TEST_CASE("host tflite: options that do not describe the operands are a sentence
                 {kLiteInt8, 1, 0, {1}});
   CHECK(zero.of().Run("tflite.DIV") == "a division by zero");
   CHECK(FindHostFunction("tflite.NOTHING") == nullptr);
+}
+
+TEST_CASE("host tflite: factors' shifts reach from -31 to 30") {
+  const auto is = [](double factor, int32_t multiplier, int shift) {
+    const LiteFactor f = LiteFactorOf(factor);
+    return f.multiplier == multiplier && f.shift == shift;
+  };
+  CHECK(is(std::ldexp(0.5, 30), 1 << 30, 30));
+  CHECK(is(std::ldexp(0.5, 31), INT32_MAX, 30));
+  CHECK(is(std::ldexp(0.5, -31), 1 << 30, -31));
+  CHECK(is(std::ldexp(0.5, -32), 0, 0));
+}
+
+TEST_CASE("host tflite: one operand of another type is refused") {
+  const Operand reals = {kLiteFloat, 0, 0, {Bits(1), Bits(2)}},
+                whole = {kLiteInt32, 0, 0, {0, 1}};
+  const Operand some = {kLiteFloat, 0, 0, {2}}, others = {kLiteInt32, 0, 0, {2}};
+  const auto says = [](LiteCase c, const char* name) { return c.of().Run(name); };
+  CHECK(says({{reals}, some, {Bits(1)}}, "tflite.SOFTMAX") == "");
+  CHECK(says({{reals}, others, {Bits(1)}}, "tflite.SOFTMAX") == kLiteOperands);
+  CHECK(says({{reals, reals}, some}, "tflite.PRELU") == "");
+  CHECK(says({{whole, reals}, some}, "tflite.PRELU") == kLiteOperands);
+  CHECK(says({{reals, whole}, some}, "tflite.PRELU") == kLiteOperands);
+  CHECK(says({{reals, whole}, some, {0, 0}}, "tflite.GATHER") == "");
+  CHECK(says({{reals, whole}, others, {0, 0}}, "tflite.GATHER") == kLiteOperands);
+}
+
+TEST_CASE("host tflite: a mirror shows no more than lies before it") {
+  const Operand x = {kLiteInt32, 0, 0, {7, 8}};
+  LiteCase once({x, {kLiteInt32, 0, 0, {1, 1}}}, {kLiteInt32, 0, 0, {4}}, {0});
+  CHECK(once.Result<int32_t>("tflite.MIRROR_PAD") == std::vector<int32_t>{8, 7, 8, 7});
+  LiteCase twice({x, {kLiteInt32, 0, 0, {5, 0}}}, {kLiteInt32, 0, 0, {7}}, {0});
+  CHECK(twice.of().Run("tflite.MIRROR_PAD") == kLiteOperands);
 }
 
 }  // namespace
