@@ -48,7 +48,8 @@ constexpr int kWideReserves = 8;            // the largest reserve of a wide bea
 constexpr uint64_t kUnspilledNodes = 4000;  // of the search for an order without spills
 constexpr uint64_t kProofNodes = 1 << 17;   // of the search for the least peak
 constexpr uint64_t kSeedNodes = 2000;       // of the search for an order of least peak
-constexpr uint32_t kLayouts = 128;          // per step, for a first plan
+constexpr uint32_t kFirstLayouts = 8;       // per step, so that there is some plan soon
+constexpr uint32_t kLayouts = 128;
 constexpr uint32_t kMoreLayouts = 512;
 constexpr uint32_t kMostLayouts = 4096;     // in the end
 constexpr uint64_t kPlaceNodes = 1000;      // per plan, while better ones are sought
@@ -76,8 +77,10 @@ struct Joint {
   bool nothing_fits = false;
 };
 
+// There is no better plan than that at hand, or no time for one.
 bool IsDone(const Joint& self) {
-  return self.plan->placed && self.plan->bytes() <= self.bound;
+  if (self.plan->placed && self.plan->bytes() <= self.bound) return true;
+  return (self.plan->placed || !self.options.needed) && self.budget->Exhausted();
 }
 
 Status Conclude(Joint* self) {
@@ -318,7 +321,9 @@ Status ShareAt(Joint* self, uint32_t width, const Attempt& attempt, bool* whole)
     self->bound = Max(self->bound, self->decisions.lower_bound);
     self->unplaced = Min(self->unplaced, bytes);
   }
+  if (!self->options.needed && IsDone(*self)) return Status::kOk;
   if (self->least.bytes == bytes) self->layouts = layouts;
+  if (!self->plan->placed) SLUICE_TRY(AdoptDecisions(self, 0, kFirstLayouts, &placed));
   const uint64_t nodes = width == kOrderWidth ? 0 : kSharedNodes;
   SLUICE_TRY(AdoptDecisions(self, nodes, layouts, &placed));
   *whole = self->best <= bytes;
@@ -510,7 +515,7 @@ Status Run(Joint* self) {
   SLUICE_TRY(self->arena->Allocate(self->graph.operators.size(), &self->least.order));
   SLUICE_TRY(self->arena->Allocate(self->graph.operands.size(), &self->least.fetch));
   SLUICE_TRY(Unspilled(self));
-  if (self->plan->placed && self->plan->bytes() == 0) return Conclude(self);
+  if (IsDone(*self)) return Conclude(self);
   SLUICE_TRY(ByBeams(self, kOrderWidth));
   if (IsDone(*self)) return Conclude(self);
   SLUICE_TRY(FindSeeds(self));
@@ -582,6 +587,7 @@ Status PlanJoint(const OperatorGraph& graph, const JointOptions& options,
   Joint joint = {rounded.graph, rounded.options, budget, arena, plan};
   SpillPlan plain;
   SLUICE_TRY(WithoutInPlace(&joint, &plain));
+  rounded.options.needed = options.needed && !plain.placed;
   Status status = Run(&joint);
   if (status == Status::kOutOfMemory) return status;
   if (plain.placed && (!plan->placed || plan->bytes() > plain.bytes())) {

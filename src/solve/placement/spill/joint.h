@@ -27,6 +27,7 @@ struct JointOptions {
   Span<const uint32_t> fixed_order;  // empty: the order is free
   uint64_t max_states = 1 << 16;     // of the exact search; 0 = the budget only
   bool exact = true;                 // false: beam and windows only
+  bool needed = true;                // false: there is a plan, if no better one in time
 };
 
 Status PlanJoint(const OperatorGraph& graph, const JointOptions& options,

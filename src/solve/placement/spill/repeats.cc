@@ -41,6 +41,7 @@ Status Solve(const Repeats& self, bool exact, Budget* budget, Arena* arena,
              RepeatedPlan* p, Diagnostic* diagnostic) {
   JointOptions options = self.options;
   options.exact = exact;
+  options.needed = false;
   if (options.fixed_order.empty())
     return PlanJoint(p->graph, options, budget, arena, &p->plan, diagnostic);
   Span<uint32_t> order;

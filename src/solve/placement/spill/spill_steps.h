@@ -68,9 +68,9 @@ Freedom IsFree(const SpillStates<W>& self, const SpillState<W>& s, uint32_t o) {
 }
 
 // The tensors that could leave for operator o, of those that the state holds, which are
-// sorted once for all operators. Returns the sum of their bytes.
+// sorted once for all operators.
 template <int W>
-int64_t FindOthers(SpillStates<W>* self, uint32_t from, uint32_t o) {
+void FindOthers(SpillStates<W>* self, uint32_t from, uint32_t o) {
   const SpillState<W>& s = self->states[from];
   if (self->sorted_of != from) {
     self->sorted_of = from;
@@ -82,15 +82,12 @@ int64_t FindOthers(SpillStates<W>* self, uint32_t from, uint32_t o) {
     });
     Sort(self->residents.begin(), self->residents.begin() + self->resident_count);
   }
-  int64_t sum = 0;
   self->other_count = 0;
   for (uint32_t i = 0; i < self->resident_count; ++i) {
     const Leaver& leaver = self->residents[i];
     if (self->model.inputs[o].Has(leaver.tensor)) continue;
     self->others[self->other_count++] = leaver;
-    sum += leaver.bytes;
   }
-  return sum;
 }
 
 // Tries all ways to run operator o next. Only as many tensors leave as must (lazily).
@@ -111,11 +108,15 @@ Status TakeStep(SpillStates<W>* self, uint32_t from, uint32_t o) {
   if (need > self->options.capacity) return Status::kOk;
   const int64_t room =
       self->options.target == 0 ? self->options.capacity : self->options.target;
-  const int64_t rest = FindOthers(self, from, o);
+  int64_t rest = 0;
+  (s.resident - self->model.inputs[o]).ForEach([&](uint32_t a) {
+    rest += self->model.bytes[a];
+  });
   const int64_t excess = need - Max(need, room) + rest;
   self->leaves = self->looks = 0;
   self->missing = excess;
   if (excess <= 0) return FinishStep(self, Bits<W>{}, 0, bytes);
+  FindOthers(self, from, o);
   if (self->options.max_evictions != 0) SLUICE_TRY(Greedy(self, excess, bytes));
   return Evict(self, 0, excess, rest, Bits<W>{}, bytes);
 }
