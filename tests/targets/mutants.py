@@ -40,14 +40,11 @@ CHANGES = [
     (r"rows\b", "columns"),
     (r"^ +(gemmini|vta)_\w+\(.*\);$", ";"),
 ]
-# Tests that compare bytes; those of stored hashes would notice any change.
-TESTS = {
-    "gemmini": ["*own model on Gemmini*,*line that a box*,*rows for a moment*",
-                "*layers by themselves*,*few channels*,*slices stay*",
-                "*resnet8*,*stay in rows*,*a block of a transformer*"],
-    "vta": ["*own model on VTA*", "*groups, depthwise*,*larger than the buffers*",
-            "*not loaded again*,*resnet8 on*,*256 x 256 x 256*,*tokens are enough*"],
-}
+# All of a target's tests run, but those of stored hashes, which would notice any change, and
+# those that break commands themselves. What takes long comes last.
+LEFT_OUT = "*goldens*,*any bit inverted*,*wrong in a known way*,*what is wrong*,*has wrong*"
+LONG = "*a block of a*"
+TESTS = [[f"-tce={LEFT_OUT},{LONG}"], [f"-tc={LONG}", f"-tce={LEFT_OUT}"]]
 
 
 def places(text: str) -> list[tuple[int, int, str]]:
@@ -90,9 +87,10 @@ def main() -> int:
             args[args.index("-o") + 1] = str(changed.with_suffix(".o"))
             args[-1] = str(changed)
             args = [a for a in args if not a.startswith("-W")] + ["-w", f"-I{folder}"]
-            link = lines[-1].replace(f" bindings/targets/libsluice_{target}.a",
-                                     f" {changed.with_suffix('.o')}"
-                                     f" bindings/targets/libsluice_{target}.a", 1)
+            link = lines[-1].split(" && cd ")[0]  # without looking for its tests
+            link = link.replace(f" bindings/targets/libsluice_{target}.a",
+                                f" {changed.with_suffix('.o')}"
+                                f" bindings/targets/libsluice_{target}.a", 1)
             link = link.replace(f"-o {program}", f"-o {binary}")
             where = f"{source.name}:{text.count(chr(10), 0, begin) + 1}: " \
                     f"'{text[begin:end].strip()}' -> '{new.strip()}'"
@@ -101,10 +99,10 @@ def main() -> int:
                 made = subprocess.run(link, cwd=build, shell=True, capture_output=True,
                                       check=False)
             verdict = "does not compile" if made.returncode else "NOT NOTICED"
-            for tests in TESTS[target] if made.returncode == 0 else []:
+            for tests in TESTS if made.returncode == 0 else []:
                 try:
-                    ran = subprocess.run([str(binary), f"-tc={tests}"], check=False,
-                                         capture_output=True, timeout=120)
+                    ran = subprocess.run([str(binary), "--abort-after=1", *tests],
+                                         check=False, capture_output=True, timeout=120)
                     if ran.returncode == 0:
                         continue
                 except subprocess.TimeoutExpired:
