@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// A state of the lowering with a scratchpad that lies in DRAM in one piece; its loads are
+// kept, not run.
+#ifndef SLUICE_TESTS_TARGETS_VTA_RECORDED_H_
+#define SLUICE_TESTS_TARGETS_VTA_RECORDED_H_
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "targets/vta/vta_model.h"
+
+extern "C" {
+#include "bindings/targets/vta/sluice_vta_internal.h"
+}
+
+namespace vta_test {
+
+// A dense operand of the scratchpad.
+inline sluice_walk_operand_t Dense(uint64_t offset, const std::array<uint32_t, 4>& extent,
+                                   uint32_t bytes) {
+  sluice_walk_operand_t o{};
+  o.region = SLUICE_REGION_GBUF;
+  o.dtype = bytes == 4 ? SLUICE_DTYPE_INT32 : SLUICE_DTYPE_INT8;
+  o.offset = offset;
+  o.bytes = bytes;
+  for (size_t a = 4; a-- > 0;) {
+    o.extent[a] = extent[a];
+    o.stride[a] = static_cast<uint32_t>(o.bytes);
+    o.bytes *= extent[a];
+  }
+  o.span = o.bytes;
+  return o;
+}
+
+class Recorded {
+ public:
+  static constexpr uint32_t kHome = 32768, kAt = 65536, kStaging = 131072;
+
+  Recorded() : dram_(kStaging + SLUICE_VTA_STAGING), home_(kHome) {
+    for (size_t i = 0; i < dram_.size(); ++i)
+      dram_[i] = static_cast<uint8_t>(i * 2654435761u >> 13);
+    for (uint32_t i = 0; i < kHome; ++i) home_[i] = kAt + i;
+    input_.staging = kStaging;
+    input_.home = home_.data();
+    input_.home_count = kHome;
+    port_.user = &dram_;
+    port_.instruction = [](void*, const unsigned char*) { return 0; };
+    port_.run = [](void*) { return 0; };
+    port_.read = [](void* user, uint32_t address, void* to, uint32_t bytes) {
+      std::memcpy(to, static_cast<std::vector<uint8_t>*>(user)->data() + address, bytes);
+      return 0;
+    };
+    port_.write = [](void* user, uint32_t address, const void* from, uint32_t bytes) {
+      std::memcpy(static_cast<std::vector<uint8_t>*>(user)->data() + address, from,
+                  bytes);
+      return 0;
+    };
+    state_->input = &input_;
+    state_->port = &port_;
+    state_->counts = &counts_;
+    state_->staged = ZERO_ROWS;
+    const uint32_t ends[] = {SLUICE_VTA_UOPS, SLUICE_VTA_WGT, SLUICE_VTA_INP,
+                             SPARE_FIRST};
+    for (size_t m = 0; m < 4; ++m) state_->buffer[m].end = ends[m];
+    state_->buffer[SLUICE_VTA_OF_ACC].first = BIAS_FIRST;
+    state_->buffer[SLUICE_VTA_OF_ACC].next = BIAS_FIRST;
+  }
+
+  state_t& state() { return *state_; }
+  uint64_t moved() const {
+    uint64_t sum = 0;
+    for (const uint64_t m : counts_.moved) sum += m;
+    return sum;
+  }
+  // From here on a byte of the scratchpad lies somewhere else.
+  void Move(uint64_t at) { home_[at] = kAt - 32768 + static_cast<uint32_t>(at); }
+  uint8_t Scratchpad(uint64_t at) const { return dram_[home_[at]]; }
+  // The host writes a byte of DRAM in which a byte of the scratchpad lies.
+  void Change(uint64_t at) {
+    sluice_walk_operand_t o = Dense(kAt + at, {1, 1, 1, 1}, 1);
+    o.region = SLUICE_REGION_CONST;
+    input_.region[SLUICE_REGION_GBUF] = kAt - 32768;
+    vta_change(state_.get(), &o);
+    home_[at] = kAt + static_cast<uint32_t>(at);
+  }
+  // What the queued LOADs bring into a memory of 16-byte entries.
+  std::vector<uint8_t> Loaded(uint32_t memory) const {
+    std::vector<uint8_t> to(65536);
+    for (uint32_t q = 0; q < state_->queued; ++q) {
+      Instruction i;
+      std::memcpy(i.data(), state_->queue[q], i.size());
+      if (Field(i, 0, 3) != SLUICE_VTA_LOAD || Field(i, 7, 3) != memory) continue;
+      const size_t row = Field(i, 80, 16) * 16;
+      for (size_t y = 0; y < Field(i, 64, 16); ++y)
+        std::memcpy(to.data() + Field(i, 10, 16) * 16 + y * row,
+                    dram_.data() + (Field(i, 26, 32) + y * Field(i, 96, 16)) * 16, row);
+    }
+    return to;
+  }
+
+ private:
+  std::vector<uint8_t> dram_;
+  std::vector<uint32_t> home_;
+  sluice_vta_input input_{};
+  sluice_vta_port port_{};
+  sluice_vta_counts counts_{};
+  std::unique_ptr<state_t> state_ = std::make_unique<state_t>();
+};
+
+}  // namespace vta_test
+
+#endif  // SLUICE_TESTS_TARGETS_VTA_RECORDED_H_
