@@ -316,11 +316,16 @@ static void bias_row(state_t* s, const job_t* j, uint32_t kb, uint32_t to) {
 }
 
 box_t* vta_need_bias(state_t* s, const job_t* j, uint32_t k0, uint32_t kn) {
-  const part_t all = {0, 0, 0, 0, 0, k0, kn, 0, j->cb, 0, 0, 0, 0, 0, 0};
   const uint32_t strides[4] = {0, 0, j->parameters.stride[2], 1};
   uint32_t key[14] = {0}, extent[4], bias[4] = {1, 1, 0, 4}, home[5] = {0}, at, i;
-  int is_box = place_filters(s, j, &all, extent, key);
+  part_t all;
+  int is_box;
   box_t* box;
+  memset(&all, 0, sizeof all);
+  all.k0 = k0;
+  all.kn = kn;
+  all.cn = j->cb;
+  is_box = place_filters(s, j, &all, extent, key);
   bias[2] = extent[0];
   if (j->last && j->parameters.span != 0) {
     is_box = place(s, j->parameters.offset + (uint64_t)k0 * 16 * strides[2], bias,

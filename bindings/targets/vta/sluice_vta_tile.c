@@ -169,10 +169,9 @@ static int32_t scale(int32_t x, int32_t m, int32_t shift, int once) {
     const uint64_t q = total > 62 ? 0 : (size + half) >> total;
     return (int32_t)(product < 0 ? 0 - q : q);
   }
-  x = (int32_t)((uint32_t)x << left);
-  if (x == m && x == INT32_MIN) return INT32_MAX >> (right > 31 ? 31 : right);
+  x = left > 31 ? 0 : (int32_t)((uint32_t)x << left);
   y = (int64_t)x * m + ((int64_t)1 << 30);
-  high = (int32_t)(y >> 31);
+  high = x == m && x == INT32_MIN ? INT32_MAX : (int32_t)(y >> 31);
   if (right > 31) return 0;
   mask = (int32_t)(((int64_t)1 << right) - 1);
   rest = high & mask;
@@ -395,7 +394,8 @@ void vta_run_tile(state_t* s, const job_t* j) {
   for (n = 0; n < j->out.extent[0]; ++n) {
     const uint32_t columns = pieces(q, c.qn), windows = pieces(p, c.pn) * columns;
     const uint32_t parts = pieces(j->kb, c.kn);
-    part_t all = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    part_t all;
+    memset(&all, 0, sizeof all);
     all.n = n;
     all.pn = p;
     all.qn = q;

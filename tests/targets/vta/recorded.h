@@ -18,7 +18,8 @@ extern "C" {
 namespace vta_test {
 
 // A dense operand of the scratchpad.
-inline sluice_walk_operand_t Dense(uint64_t offset, const std::array<uint32_t, 4>& extent,
+inline sluice_walk_operand_t Dense(uint64_t offset,
+                                   const std::array<uint32_t, 4>& extent,
                                    uint32_t bytes) {
   sluice_walk_operand_t o{};
   o.region = SLUICE_REGION_GBUF;
@@ -36,20 +37,21 @@ inline sluice_walk_operand_t Dense(uint64_t offset, const std::array<uint32_t, 4
 
 class Recorded {
  public:
-  static constexpr uint32_t kHome = 32768, kAt = 65536, kStaging = 131072;
-
-  Recorded() : dram_(kStaging + SLUICE_VTA_STAGING), home_(kHome) {
+  // Bytes of the scratchpad, a multiple of 256: in DRAM from kAt on; in front of it others.
+  explicit Recorded(uint32_t home = 32768)
+      : dram_(kAt + home + SLUICE_VTA_STAGING), home_(home) {
     for (size_t i = 0; i < dram_.size(); ++i)
       dram_[i] = static_cast<uint8_t>(i * 2654435761u >> 13);
-    for (uint32_t i = 0; i < kHome; ++i) home_[i] = kAt + i;
-    input_.staging = kStaging;
+    for (uint32_t i = 0; i < home; ++i) home_[i] = kAt + i;
+    input_.staging = kAt + home;
     input_.home = home_.data();
-    input_.home_count = kHome;
+    input_.home_count = home;
     port_.user = &dram_;
     port_.instruction = [](void*, const unsigned char*) { return 0; };
     port_.run = [](void*) { return 0; };
     port_.read = [](void* user, uint32_t address, void* to, uint32_t bytes) {
-      std::memcpy(to, static_cast<std::vector<uint8_t>*>(user)->data() + address, bytes);
+      std::memcpy(to, static_cast<std::vector<uint8_t>*>(user)->data() + address,
+                  bytes);
       return 0;
     };
     port_.write = [](void* user, uint32_t address, const void* from, uint32_t bytes) {
@@ -68,6 +70,7 @@ class Recorded {
     state_->buffer[SLUICE_VTA_OF_ACC].next = BIAS_FIRST;
   }
 
+  const sluice_vta_counts& counts() const { return counts_; }
   state_t& state() { return *state_; }
   uint64_t moved() const {
     uint64_t sum = 0;
@@ -101,6 +104,7 @@ class Recorded {
   }
 
  private:
+  static constexpr uint32_t kAt = 65536;
   std::vector<uint8_t> dram_;
   std::vector<uint32_t> home_;
   sluice_vta_input input_{};

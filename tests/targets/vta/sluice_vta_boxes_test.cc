@@ -30,8 +30,7 @@ Work Base() {
   w.job.kb = w.job.cb = 2;
   w.job.rows = w.job.cols = 3;
   w.job.taps = 9;
-  for (int a = 0; a < 4; ++a)
-    w.job.filter[a] = w.job.weight.stride[a];
+  for (int a = 0; a < 4; ++a) w.job.filter[a] = w.job.weight.stride[a];
   w.job.stride_h = w.job.stride_w = w.job.dilation_h = w.job.dilation_w = 1;
   w.job.input_zero = 3;
   w.job.passes = 1;
@@ -100,9 +99,12 @@ TEST_CASE("vta: filters that differ in one thing are not taken for each other") 
     };
   };
   const std::vector<Vary> all = {
-      [](Work*) {}, [](Work* w) { w->job.weight.offset += 1; },
-      [](Work* w) { w->job.filter[0] += 1; }, [](Work* w) { w->job.filter[1] += 1; },
-      [](Work* w) { w->job.filter[2] += 1; }, [](Work* w) { w->job.filter[3] += 1; },
+      [](Work*) {},
+      [](Work* w) { w->job.weight.offset += 1; },
+      [](Work* w) { w->job.filter[0] += 1; },
+      [](Work* w) { w->job.filter[1] += 1; },
+      [](Work* w) { w->job.filter[2] += 1; },
+      [](Work* w) { w->job.filter[3] += 1; },
       [](Work* w) { w->part.k0 = 1; },
       [](Work* w) {
         w->part.k0 = 1;
@@ -117,20 +119,24 @@ TEST_CASE("vta: filters that differ in one thing are not taken for each other") 
         w->job.rows = 1;
         w->job.taps = 3;
       },
-      [](Work* w) { w->job.c = 10; }, [](Work* w) { w->job.weight_zero = 5; },
-      [](Work* w) { w->job.weight.dtype = SLUICE_DTYPE_UINT8; }, grouped(8, 16, 0, 0, 0),
-      grouped(8, 8, 0, 0, 0), grouped(8, 8, 4, 0, 0), grouped(4, 8, 0, 0, 0),
-      grouped(8, 8, 0, 1, 0), grouped(8, 8, 0, 1, 1)};
+      [](Work* w) { w->job.c = 10; },
+      [](Work* w) { w->job.weight_zero = 5; },
+      [](Work* w) { w->job.weight.dtype = SLUICE_DTYPE_UINT8; },
+      grouped(8, 16, 0, 0, 0),
+      grouped(8, 8, 0, 0, 0),
+      grouped(8, 8, 4, 0, 0),
+      grouped(4, 8, 0, 0, 0),
+      grouped(8, 8, 0, 1, 0),
+      grouped(8, 8, 0, 1, 1)};
   CheckApart(
       [](state_t* s, const Work& w) { return vta_need_weight(s, &w.job, &w.part); },
       all);
   std::vector<Vary> biases = all;
   biases.pop_back();  // no part of the input's channels
-  biases.insert(biases.end(),
-                {[](Work* w) { w->job.input_zero = 4; },
-                 [](Work* w) { w->job.last = 0; },
-                 [](Work* w) { w->job.parameters.offset += 4; },
-                 [](Work* w) { w->job.parameters.stride[2] += 4; }});
+  biases.insert(biases.end(), {[](Work* w) { w->job.input_zero = 4; },
+                               [](Work* w) { w->job.last = 0; },
+                               [](Work* w) { w->job.parameters.offset += 4; },
+                               [](Work* w) { w->job.parameters.stride[2] += 4; }});
   CheckApart(
       [](state_t* s, const Work& w) {
         return vta_need_bias(s, &w.job, w.part.k0, w.part.kn);
@@ -224,8 +230,8 @@ TEST_CASE("vta: a window's entries are its pixels and padding") {
       const uint8_t byte =
           r.Scratchpad(w.job.in.offset + static_cast<uint64_t>(at_h) * row +
                        static_cast<uint64_t>(at_w) * pixel + at_c);
-      return static_cast<uint8_t>(
-          w.job.in.dtype == SLUICE_DTYPE_UINT8 ? byte ^ 128 : byte);
+      return static_cast<uint8_t>(w.job.in.dtype == SLUICE_DTYPE_UINT8 ? byte ^ 128
+                                                                       : byte);
     };
     const box_t* const box = vta_need_input(&r.state(), &w.job, &w.part);
     REQUIRE(box->count == w.part.in_rows * w.part.in_cols * w.part.cn);
@@ -233,7 +239,8 @@ TEST_CASE("vta: a window's entries are its pixels and padding") {
     size_t wrong = 0, at = box->first * size_t{16};
     for (uint32_t y = 0; y < w.part.in_rows; ++y)
       for (uint32_t x = 0; x < w.part.in_cols; ++x)
-        for (uint32_t k = 0; k < w.part.cn * 16; ++k) wrong += got[at++] != wanted(y, x, k);
+        for (uint32_t k = 0; k < w.part.cn * 16; ++k)
+          wrong += got[at++] != wanted(y, x, k);
     CHECK(wrong == 0);
   }
 }

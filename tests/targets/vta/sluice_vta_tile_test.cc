@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 
 #include "presets/hardware_json.h"
 #include "presets/presets.h"
@@ -11,6 +12,7 @@
 #include "support/random_graph.h"
 #include "support/shared_data.h"
 #include "targets/layers.h"
+#include "targets/vta/recorded.h"
 #include "targets/vta/runs.h"
 #include "zoo/zoo.h"
 
@@ -268,6 +270,162 @@ TEST_CASE("vta: tiles that are larger than the buffers") {
     sums *= static_cast<uint64_t>((layers[i].output[3] + 15) / 16 * 16);
     CHECK(counts.moved[SLUICE_VTA_OF_OUT] >= sums);
     if (counts.tiles == 1) CHECK(counts.moved[SLUICE_VTA_OF_OUT] == sums);
+  }
+}
+
+// A tile of a convolution whose sums, filters and inputs lie one behind the other.
+struct Tile {
+  uint32_t p, q, k, c, r, s, stride;
+};
+job_t JobOf(const Tile& t) {
+  job_t j{};
+  const uint32_t h = (t.p - 1) * t.stride + t.r, w = (t.q - 1) * t.stride + t.s;
+  j.in = Dense(0, {1, h, w, t.c}, 1);
+  j.weight = Dense(j.in.span, {t.k, t.r, t.s, t.c}, 1);
+  j.out = Dense(j.weight.offset + j.weight.span, {1, t.p, t.q, t.k}, 1);
+  j.parameters = Dense(j.out.offset + j.out.span, {1, 1, t.k, 3}, 4);
+  for (int a = 0; a < 4; ++a) j.filter[a] = j.weight.stride[a];
+  j.k = t.k;
+  j.c = t.c;
+  j.kb = blocks(t.k);
+  j.cb = blocks(t.c);
+  j.rows = t.r;
+  j.cols = t.s;
+  j.taps = t.r * t.s;
+  j.stride_h = j.stride_w = t.stride;
+  j.dilation_h = j.dilation_w = 1;
+  j.passes = 1;
+  j.first = j.last = 1;
+  j.tile.accumulator = SLUICE_NONE;
+  return j;
+}
+
+// What fits in halves alone, along each axis: filters of one block of channels, one row of
+// windows, one column. What just fills INP, WGT or ACC is not cut.
+TEST_CASE("vta: tiles are cut down to what fits, and no further") {
+  const struct {
+    Tile tile;
+    uint64_t products;  // 0: several
+  } cases[] = {{{1, 1, 32, 32, 17, 17, 1}, 0},    {{1, 2, 16, 16, 1, 600, 2000}, 0},
+               {{2, 1, 16, 16, 600, 1, 2000}, 0}, {{8, 8, 16, 512, 1, 1, 1}, 1},
+               {{8, 9, 16, 512, 1, 1, 1}, 0},     {{1, 1, 256, 16, 8, 8, 1}, 1},
+               {{1, 1, 272, 16, 8, 8, 1}, 0},     {{5, 397, 16, 16, 1, 1, 1}, 1},
+               {{6, 331, 16, 16, 1, 1, 1}, 0}};
+  for (const auto& c : cases) {
+    CAPTURE(&c - cases);
+    Recorded r(4 << 20);
+    const job_t j = JobOf(c.tile);
+    vta_run_tile(&r.state(), &j);
+    CHECK(r.state().code == 0);
+    const uint64_t resets = r.counts().instructions[SLUICE_VTA_FINISH];
+    const uint64_t products = r.counts().instructions[SLUICE_VTA_GEMM] - resets;
+    if (c.products != 0) CHECK(products == c.products);
+    if (c.products == 0) CHECK(products > 1);
+    CHECK(r.counts().requantised == uint64_t{c.tile.p} * c.tile.q * c.tile.k);
+  }
+  // One output pixel whose window or filter does not fit.
+  for (const Tile& tile :
+       {Tile{1, 1, 16, 16, 1, 1025, 1}, Tile{1, 1, 16, 16, 33, 33, 1}}) {
+    Recorded r(4 << 20);
+    const job_t j = JobOf(tile);
+    vta_run_tile(&r.state(), &j);
+    CHECK(r.state().code == SLUICE_VTA_TOO_LARGE);
+  }
+}
+
+// Where sums of other tiles wait in ACC, a tile takes the largest run between them.
+TEST_CASE("vta: tiles take no entries of sums that wait") {
+  const struct {
+    std::vector<std::array<uint32_t, 2>> waiting;  // first, count
+    uint32_t rows, first;                          // all that is left; where it begins
+  } cases[] = {{{}, BIAS_FIRST, 0},
+               {{{0, BIAS_FIRST - 1}}, 1, BIAS_FIRST - 1},
+               {{{1, BIAS_FIRST - 1}}, 1, 0},
+               {{{100, BIAS_FIRST - 100}, {10, 5}}, 85, 15},
+               {{{0, 7}, {7, 3}, {12, BIAS_FIRST - 12}}, 2, 10}};
+  for (const auto& c : cases) {
+    CAPTURE(&c - cases);
+    Recorded r(1 << 20);
+    for (size_t i = 0; i < c.waiting.size(); ++i)
+      r.state().sums[i] = {uint64_t{1} << 30, c.waiting[i][0], c.waiting[i][1]};
+    const job_t j = JobOf({1, c.rows, 16, 16, 1, 1, 1});
+    vta_run_tile(&r.state(), &j);
+    CHECK(r.state().code == 0);
+    CHECK(r.counts().instructions[SLUICE_VTA_FINISH] == 1);
+    CHECK(r.state().uop[0] == c.first);  // of the reset
+  }
+  Recorded r(1 << 20);
+  r.state().sums[0] = {0, 0, BIAS_FIRST};
+  const job_t j = JobOf({1, 1, 16, 16, 1, 1, 1});
+  vta_run_tile(&r.state(), &j);
+  CHECK(r.state().code == SLUICE_VTA_TOO_LARGE);
+}
+
+// Sums of slices: as many entries as they need, behind others, until the last slice.
+TEST_CASE("vta: sums of slices hold their entries until they are finished") {
+  Recorded r(1 << 20);
+  job_t j = JobOf({3, 5, 48, 16, 1, 1, 1});
+  j.out.extent[0] = j.in.extent[0] = 2;
+  j.tile.accumulator = 0;
+  j.last = 0;
+  for (const uint64_t offset : {1000, 2000, 3000}) {
+    j.sum.offset = offset;
+    vta_run_tile(&r.state(), &j);
+  }
+  REQUIRE(r.state().code == 0);
+  const auto waiting = [&] {
+    std::map<uint64_t, std::pair<uint32_t, uint32_t>> all;
+    for (const sluice_vta_sums& u : r.state().sums)
+      if (u.count != 0) all[u.offset] = {u.first, u.count};
+    return all;
+  };
+  auto wanted =
+      decltype(waiting()){{1000, {0, 90}}, {2000, {90, 90}}, {3000, {180, 90}}};
+  CHECK(waiting() == wanted);
+  j.first = 0;
+  j.last = 1;
+  j.sum.offset = 2000;
+  vta_run_tile(&r.state(), &j);
+  wanted.erase(2000);
+  CHECK(waiting() == wanted);
+  j.sum.offset = 4000;  // no slice has begun these
+  vta_run_tile(&r.state(), &j);
+  CHECK(r.state().code == SLUICE_VTA_BAD_STREAM);
+}
+
+// Weights of 0: a sum is its bias, and what the host makes of it has every bit.
+TEST_CASE("vta: the host scales sums as ops.h says, also at the ends of 32 bits") {
+  std::vector<int32_t> rows;
+  const int32_t most = INT32_MAX, least_ = INT32_MIN;
+  for (const int32_t sum : {least_, least_ + 1, -3, -2, -1, 0, 1, 2, 3, 1 << 30, most})
+    for (const int32_t factor : {least_, -(1 << 30), 1, 1 << 30, (1 << 30) + 1, most})
+      for (const int32_t shift : {-31, -30, -2, -1, 0, 1, 2, 30})
+        rows.insert(rows.end(), {sum, factor, shift});
+  const size_t defined_once = rows.size();
+  for (const int32_t sum : {least_, most})
+    for (const int32_t shift : {-40, -32, 31, 32, 33})
+      rows.insert(rows.end(), {sum, least_, shift, sum, most, shift});
+  for (const int32_t once : {0, 1}) {
+    for (const uint8_t dtype : {SLUICE_DTYPE_INT8, SLUICE_DTYPE_INT32}) {
+      CAPTURE(int(dtype));
+      CAPTURE(once);
+      if (once != 0) rows.resize(defined_once);
+      const int32_t channels = static_cast<int32_t>(rows.size() / 3);
+      sluice_test::GraphSpec spec;
+      spec.tensors.push_back({{1, 1, 1, 16}, SLUICE_DTYPE_INT8, 1});
+      spec.tensors.push_back(
+          spec.Inline({channels, 16}, SLUICE_DTYPE_INT8,
+                      std::vector<int8_t>(static_cast<size_t>(channels) * 16)));
+      spec.tensors.push_back(spec.Inline({channels, 3}, SLUICE_DTYPE_INT32, rows));
+      spec.tensors.push_back({{1, 1, 1, channels}, dtype, 2});
+      std::vector<int32_t> a(SLUICE_CONV_ATTRIBUTES);
+      a[SLUICE_CONV_ACT_MIN] = dtype == SLUICE_DTYPE_INT8 ? -100 : least_;
+      a[SLUICE_CONV_ACT_MAX] = dtype == SLUICE_DTYPE_INT8 ? 101 : most;
+      a[SLUICE_CONV_ROUNDING] = once;
+      spec.layers.push_back({SLUICE_OP_FULLY_CONNECTED, {0, 1, 2}, {3}, a});
+      const auto counts = Check(sluice_test::GraphBytes(spec), 0, "1048576");
+      CHECK(counts.host_calls == 0);
+    }
   }
 }
 
