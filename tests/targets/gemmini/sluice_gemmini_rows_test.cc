@@ -3,53 +3,17 @@
 // buffers begin at lines, do not have.
 #include <doctest/doctest.h>
 
-#include <array>
+#include <algorithm>
 #include <vector>
 
-extern "C" {
-#include "bindings/targets/gemmini/sluice_gemmini_internal.h"
-}
+#include "targets/gemmini/recorded.h"
 
 namespace gemmini_model {
 namespace {
 
-// A lowering whose commands are recorded.
-struct Fixture {
-  using Command = std::array<uint64_t, 3>;
-  std::vector<Command> commands;
-  std::vector<unsigned char> lines = std::vector<unsigned char>(SLUICE_GEMMINI_ROWS);
-  sluice_gemmini_input input{};
-  sluice_gemmini_port port{};
-  sluice_gemmini_counts counts{};
-  lowering_t lowering{};
-
-  Fixture() {
-    input.lines = lines.data();
-    port.user = &commands;
-    port.command = [](void* user, uint32_t funct, uint64_t rs1, uint64_t rs2) {
-      if (funct != SLUICE_GEMMINI_CONFIG)
-        static_cast<std::vector<Command>*>(user)->push_back({funct, rs1, rs2});
-      return 0;
-    };
-    port.fence = [](void*) { return 0; };
-    lowering.in = &input;
-    lowering.port = &port;
-    lowering.counts = &counts;
-  }
-};
-
 // Bytes of GBUF without a gap.
 sluice_walk_operand_t Bytes(uint64_t offset, uint32_t size) {
-  sluice_walk_operand_t o{};
-  o.region = SLUICE_REGION_GBUF;
-  o.dtype = SLUICE_DTYPE_INT8;
-  o.offset = offset;
-  o.bytes = o.span = size;
-  for (int a = 0; a < 4; ++a) {
-    o.extent[a] = a == 3 ? size : 1;
-    o.stride[a] = 1;
-  }
-  return o;
+  return Box(offset, {1, 1, 1, size});
 }
 
 }  // namespace
@@ -82,6 +46,41 @@ TEST_CASE("targets: a line that a box shares is moved before the box is written"
   }
 }
 
+TEST_CASE("targets: lines are moved where they are missing, run by run") {
+  Fixture f;
+  const unsigned char both = IN_ROWS | IN_IMAGE;
+  const unsigned char lines[] = {both, IN_ROWS, both, IN_ROWS, IN_ROWS, 0, IN_ROWS};
+  std::copy(std::begin(lines), std::end(lines), f.lines.begin());
+  const sluice_walk_operand_t box = Bytes(0, 16 * 7);
+  gemmini_hold(&f.lowering, &box, IN_IMAGE);
+  REQUIRE(f.commands.size() == 3);
+  CHECK(f.commands[0][2] == local(1, 16, 1));
+  CHECK(f.commands[1][2] == local(3, 16, 2));
+  CHECK(f.commands[2][2] == local(6, 16, 1));
+  CHECK(f.counts.spilled_bytes == 4 * 16);
+  CHECK(f.lines[5] == 0);
+  CHECK(f.lines[6] == both);
+}
+
+TEST_CASE("targets: a fence stands between a store and a load of one region") {
+  const auto store = gemmini_writes, load = gemmini_reads;
+  for (const auto& order : {std::array{store, load}, std::array{load, store}}) {
+    for (uint32_t region = 0; region < SLUICE_REGION_COUNT; ++region) {
+      CAPTURE(region);
+      Fixture f;
+      order[0](&f.lowering, region);
+      order[1](&f.lowering, region + 1);
+      if (region > 0) order[1](&f.lowering, region - 1);
+      order[0](&f.lowering, region);
+      CHECK(f.counts.fences == 0);
+      order[1](&f.lowering, region);
+      CHECK(f.counts.fences == 1);
+      order[1](&f.lowering, region);
+      CHECK(f.counts.fences == 1);
+    }
+  }
+}
+
 TEST_CASE("targets: rows for a moment are those that cost least, and are moved out") {
   Fixture f;
   product_t p{};
@@ -98,6 +97,29 @@ TEST_CASE("targets: rows for a moment are those that cost least, and are moved o
   for (uint32_t i = at; i < at + 40; ++i) CHECK(f.lines[i] == IN_IMAGE);
   CHECK(f.lines[at - 1] == IN_ROWS);
   CHECK(f.lines[at + 40] == IN_ROWS);
+  // The last rows of all, and the first, where others cost as much or more.
+  std::fill(f.lines.begin(), f.lines.end(), static_cast<unsigned char>(IN_IMAGE));
+  CHECK(gemmini_room(&f.lowering, &p, 40, &first) == 1);
+  CHECK(first == SLUICE_GEMMINI_ROWS - 40);
+  std::fill(f.lines.begin(), f.lines.end(), static_cast<unsigned char>(IN_ROWS));
+  f.lines[0] = IN_IMAGE;
+  CHECK(gemmini_room(&f.lowering, &p, 64, &first) == 1);
+  CHECK(first == 0);
+  // Operands that stay end where the room begins, or begin where it ends.
+  f.lines[0] = IN_IMAGE;
+  p.a_stays = p.b_stays = p.to_rows = 1;
+  p.first = Bytes(0, 16 * (SLUICE_GEMMINI_ROWS - 128));
+  p.second = Bytes(16 * (SLUICE_GEMMINI_ROWS - 64), 16 * 32);
+  p.output = Bytes(16 * (SLUICE_GEMMINI_ROWS - 32), 16 * 32);
+  CHECK(gemmini_room(&f.lowering, &p, 64, &first) == 1);
+  CHECK(first == SLUICE_GEMMINI_ROWS - 128);
+  for (sluice_walk_operand_t* o : {&p.first, &p.second, &p.output}) {
+    const sluice_walk_operand_t was = *o;
+    *o = Bytes(0, 16 * SLUICE_GEMMINI_ROWS);
+    CHECK(gemmini_room(&f.lowering, &p, 64, &first) == 0);
+    *o = was;
+  }
+  p.a_stays = p.b_stays = p.to_rows = 0;
   // Not where an operand stays, and nowhere if operands leave no room.
   p.a_stays = 1;
   p.first = Bytes(16 * uint64_t{at}, 16);

@@ -40,7 +40,7 @@ class Recorded {
   // Bytes of the scratchpad, a multiple of 256: in DRAM from kAt on; in front of it others.
   explicit Recorded(uint32_t home = 32768)
       : dram_(kAt + home + SLUICE_VTA_STAGING), home_(home) {
-    for (size_t i = 0; i < dram_.size(); ++i)
+    for (size_t i = 0; i < kAt + home; ++i)
       dram_[i] = static_cast<uint8_t>(i * 2654435761u >> 13);
     for (uint32_t i = 0; i < home; ++i) home_[i] = kAt + i;
     input_.staging = kAt + home;

@@ -200,7 +200,7 @@ TEST_CASE("vta: a window's entries are its pixels and padding") {
   const auto draw = [&](uint32_t low, uint32_t high) {
     return low + static_cast<uint32_t>(random() % (high - low + 1));
   };
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < 500; ++i) {
     CAPTURE(i);
     Recorded r;
     Work w = Base();

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products by hand: how they are cut, which rows of the accumulators they use, what stays.
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "targets/gemmini/recorded.h"
+
+namespace gemmini_model {
+namespace {
+
+// A convolution of h x w pixels, r x s filters and stride 1 whose operands do not stay.
+struct Shape {
+  uint32_t h, w, k, c, r = 1, s = 1;
+};
+product_t ProductOf(const Shape& x) {
+  product_t p{};
+  p.first = Box(0, {1, x.h + x.r - 1, x.w + x.s - 1, x.c});
+  p.second = Box(1 << 20, {x.k, x.r, x.s, x.c});
+  p.output = Box(2 << 20, {1, x.h, x.w, x.k});
+  p.b = p.second.offset;
+  for (int a = 0; a < 4; ++a) p.a_stride[a] = p.first.stride[a];
+  p.b_k = p.second.stride[0];
+  p.b_r = p.second.stride[1];
+  p.b_s = p.second.stride[2];
+  p.b_c = p.n = p.pack = 1;
+  p.h = x.h;
+  p.w = x.w;
+  p.k = x.k;
+  p.c = x.c;
+  p.in_h = p.first.extent[1];
+  p.in_w = p.first.extent[2];
+  p.r = x.r;
+  p.s = x.s;
+  p.stride[0] = p.stride[1] = p.dilation[0] = p.dilation[1] = 1;
+  p.transposed = 1;
+  p.sums_span = 4;
+  p.may_keep = 1;
+  p.step.instruction.flags = SLUICE_FLAG_FIRST | SLUICE_FLAG_LAST;
+  static const sluice_walk_visit_t visit{};
+  p.step.visit = &visit;
+  return p;
+}
+
+// Every command keeps to the memories, to the input and to the part's sums.
+void CheckCommands(const Fixture& f, const product_t& p, uint32_t sums) {
+  std::set<uint64_t> slots;
+  for (const Fixture::Command& c : f.commands) {
+    const uint64_t row = c[2] & 0x1fffffff, columns = c[2] >> 32 & 0xffff,
+                   rows = c[2] >> 48;
+    if (c[0] == SLUICE_GEMMINI_MVIN) {
+      CHECK(c[1] + (rows - 1) * p.a_stride[2] + columns <= p.first.span);
+      CHECK(row + rows <= SLUICE_GEMMINI_ROWS);
+    } else if (c[0] == SLUICE_GEMMINI_MVIN2) {
+      slots.insert(row);
+    } else if (c[0] != SLUICE_GEMMINI_COMPUTE && c[0] != SLUICE_GEMMINI_COMPUTE_SAME) {
+      CHECK(row + rows <= sums);
+    }
+  }
+  CHECK(slots.size() <= 4);
+  if (p.k > 64) CHECK(slots.size() == 4);
+}
+
+}  // namespace
+
+TEST_CASE("targets: a product is cut where the accumulators or its input's rows end") {
+  const struct {
+    Shape shape;
+    size_t parts;
+    uint32_t sums;                            // rows that the largest needs
+  } cases[] = {{{1, 1024, 16, 16}, 1, 1024},  // all rows
+               {{1, 1025, 16, 16}, 2, 513},
+               {{32, 32, 16, 16}, 1, 1024},
+               {{3, 342, 16, 16}, 2, 684},
+               {{1, 1024, 32, 16}, 2, 1024},  // channels in turns
+               {{1, 512, 32, 16}, 1, 1024},
+               {{1, 513, 32, 16}, 2, 513},
+               {{4, 3, 700, 16}, 1, 528},
+               {{1, 512, 16, 256}, 1, 512},  // 8,192 rows of input
+               {{1, 512, 16, 257}, 2, 256},
+               {{3, 100, 16, 448}, 2, 200},  // two rows and one
+               {{2, 60, 16, 1008, 3, 3}, 4, 30}};
+  for (const auto& c : cases) {
+    CAPTURE(&c - cases);
+    Fixture f;
+    product_t p = ProductOf(c.shape);
+    gemmini_product(&f.lowering, &p);
+    CHECK(f.lowering.code == 0);
+    CHECK(f.steps.size() == c.parts);
+    uint64_t finished = 0;
+    for (const sluice_gemmini_step& s : f.steps)
+      finished += uint64_t{s.rows} * s.columns * s.channels;
+    CHECK(finished == uint64_t{c.shape.h} * c.shape.w * c.shape.k);
+    CHECK(f.counts.sum_bytes == 4 * finished);
+    CheckCommands(f, p, c.sums);
+  }
+  // The window of one output pixel needs more rows than there are for it.
+  for (const Shape& shape : {Shape{1, 1, 16, 16 * 8193}, Shape{1, 1, 16, 48, 52, 53}}) {
+    Fixture f;
+    product_t p = ProductOf(shape);
+    gemmini_product(&f.lowering, &p);
+    CHECK(f.lowering.code == SLUICE_GEMMINI_UNSUPPORTED);
+    CHECK(f.commands.empty());
+  }
+  // Operands that stay leave no rows for what does not.
+  Fixture f;
+  product_t p = ProductOf({1, 16, 16, 16});
+  p.a_stays = 1;
+  p.first = Box(0, {1, 1, SLUICE_GEMMINI_ROWS, 16});
+  gemmini_product(&f.lowering, &p);
+  CHECK(f.lowering.code == SLUICE_GEMMINI_UNSUPPORTED);
+}
+
+// Channels of several pixels in a row: the last pixels of a line have fewer behind them.
+TEST_CASE("targets: packed input is read to the end of the box, no further") {
+  for (const uint32_t c : {1, 3, 5, 8}) {
+    for (const uint32_t w : {1, 14, 15, 31}) {
+      CAPTURE(c);
+      CAPTURE(w);
+      Fixture f;
+      product_t p = ProductOf({3, w, 16, c, 3, 3});
+      p.pack = least(DIM / c, 3);
+      gemmini_product(&f.lowering, &p);
+      CHECK(f.lowering.code == 0);
+      CheckCommands(f, p, 3 * w);
+    }
+  }
+}
+
+TEST_CASE(
+    "targets: sums stay for the next slice where the accumulators hold all of them") {
+  const struct {
+    Shape shape;
+    bool keeps;
+  } cases[] = {{{32, 32, 16, 16}, true},
+               {{16, 16, 64, 16}, true},
+               {{16, 16, 65, 16}, false},
+               {{1, 1023, 17, 16}, false},
+               {{25, 41, 16, 16}, false}};
+  for (const auto& c : cases) {
+    CAPTURE(&c - cases);
+    Fixture f;
+    product_t p = ProductOf(c.shape);
+    p.step.instruction.flags = SLUICE_FLAG_FIRST;
+    gemmini_product(&f.lowering, &p);
+    CHECK(f.lowering.keeps == c.keeps);
+    CHECK(f.steps.empty() == c.keeps);
+  }
+}
+
+// Whoever needs the accumulator in GBUF gets the sums: a byte of it is enough.
+TEST_CASE("targets: sums that stay are released to who touches their accumulator") {
+  const struct {
+    uint64_t offset, span;
+    bool released;
+  } cases[] = {{0, 4096, false},   {0, 4097, true},   {4096, 1, true},
+               {4000, 1000, true}, {5119, 1, true},   {5120, 100, false},
+               {5119, 9999, true}, {0, 1 << 20, true}};
+  for (const auto& c : cases) {
+    CAPTURE(c.offset);
+    CAPTURE(c.span);
+    Fixture f;
+    product_t p = ProductOf({4, 4, 16, 16});
+    p.step.instruction.flags = SLUICE_FLAG_FIRST;
+    p.sums = 4096;
+    p.sums_span = 1024;
+    gemmini_product(&f.lowering, &p);
+    REQUIRE(f.lowering.keeps);
+    gemmini_release(&f.lowering, c.offset, c.span);
+    CHECK((f.steps.size() == 1) == c.released);
+    CHECK(f.lowering.keeps == !c.released);
+  }
+}
+
+}  // namespace gemmini_model
