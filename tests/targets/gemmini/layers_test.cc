@@ -30,7 +30,18 @@ sluice_gemmini_counts Check(const Bytes& graph, uint32_t solver, uint64_t budget
   if (result.error == "a transfer by indices, or between nodes") return {};
   CHECK_MESSAGE(result.error.empty(), result.error);
   CHECK(result.output_fnv1a == target_test::Expected(graph, seed));
-  return result.counts;
+  // The lowering counts what its commands say.
+  const sluice_gemmini_counts& c = result.counts;
+  LayerCounts all;
+  for (const LayerCounts& l : result.layers) {
+    all.bytes += l.bytes;
+    all.passes += l.passes;
+  }
+  CHECK(c.array_cycles == 16 * all.passes);
+  CHECK(c.input_bytes + c.weight_bytes + c.output_bytes + c.sum_bytes + c.scaled_bytes +
+            c.fetched_bytes + c.spilled_bytes ==
+        all.bytes);
+  return c;
 }
 
 }  // namespace
@@ -55,7 +66,11 @@ TEST_CASE("targets: layers by themselves on Gemmini") {
       {deep, {1, 10, 10, 12}, {1, 3, 3, 36}, {1, 10, 10, 36}, 1, 1, 1, 0, 1},
       {deep, {1, 10, 10, 64}, {1, 3, 3, 128}, {1, 10, 10, 128}, 1, 1, 1, 0, -9},
       {deep, {2, 9, 12, 7}, {1, 3, 5, 147}, {2, 9, 10, 147}, 1, 1, 1, 0, 5},
-      {deep, {1, 6, 6, 48}, {1, 2, 2, 1584}, {1, 5, 5, 1584}, 1, 1, 0, 0, 3}};
+      {deep, {1, 6, 6, 48}, {1, 2, 2, 1584}, {1, 5, 5, 1584}, 1, 1, 0, 0, 3},
+      {deep, {1, 16, 16, 16}, {1, 16, 16, 16}, {1, 1, 1, 16}, 1, 1, 0, 0, 2},
+      {conv, {1, 4, 4, 100}, {24, 1, 1, 100}, {1, 4, 4, 24}, 1, 1, 0, 1, 1},
+      {conv, {1, 4, 4, 256}, {17, 3, 3, 256}, {1, 4, 4, 17}, 1, 1, 1, 1, 1},
+      {conv, {1, 100, 100, 3}, {16, 5, 5, 3}, {1, 100, 100, 16}, 1, 1, 2, 1, 4}};
   for (size_t i = 0; i < layers.size(); ++i) {
     for (const uint64_t budget : {0, 98304}) {
       CAPTURE(i);
@@ -67,8 +82,28 @@ TEST_CASE("targets: layers by themselves on Gemmini") {
   }
 }
 
+// Matrices of activations: whole rows of both where channels are, else parts of them.
+TEST_CASE("targets: matrices of activations are Gemmini's array's") {
+  const std::vector<target_test::Matmul> all = {
+      {1, 1, 1, 16, 16, false, 0, 0},     {1, 3, 37, 64, 50, false, 0, 0},
+      {2, 3, 37, 64, 50, true, 5, 0},     {1, 2, 65, 33, 7, true, -4, 0},
+      {1, 1, 2, 300, 20, false, -128, 0}, {2, 2, 40, 16, 100, true, 3, 0},
+      {1, 2, 1100, 16, 32, false, 1, 0}};
+  for (const target_test::Matmul& m : all) {
+    for (const uint64_t budget : {0, 98304}) {
+      CAPTURE(&m - all.data());
+      CAPTURE(budget);
+      const auto counts = Check(Graph(m), SLUICE_SOLVER_DEFAULT, budget);
+      CHECK(counts.host_macs == 0);
+      CHECK(counts.array_macs == uint64_t(m.b) * m.g * m.m * m.c * m.k);
+      if (m.c % 16 == 0) CHECK(counts.input_bytes > 0);
+    }
+  }
+}
+
 // First layers: few channels, so that several filter positions are one block.
 TEST_CASE("targets: convolutions of few channels on Gemmini") {
+  uint64_t cycles = 0;
   for (int32_t channels = 1; channels <= 9; ++channels) {
     for (int32_t kernel = 1; kernel <= 7; ++kernel) {
       for (int32_t stride = 1; stride <= 2; ++stride) {
@@ -89,10 +124,13 @@ TEST_CASE("targets: convolutions of few channels on Gemmini") {
                           5};
           const auto counts = Check(Graph(c), SLUICE_SOLVER_DEFAULT, 0);
           CHECK(counts.array_macs > 0);
+          cycles += counts.array_cycles;
         }
       }
     }
   }
+  // Positions side by side where that takes fewer passes, else one at a time.
+  CHECK(cycles <= 3868928);
 }
 
 // Tiles add slices of the input's channels; sums leave the accumulators once.
@@ -123,6 +161,9 @@ TEST_CASE("targets: outputs that Gemmini scales stay in rows for the next layer"
   const BoardResult dram = run(Scaling::kMachine), rows = run(Scaling::kOnChip);
   CHECK(dram.outputs == rows.outputs);
   CHECK(dram.counts.scaled_bytes == 3 * 4096);
+  // Rows of pixels follow each other: 16 pixels by 16 channels each.
+  CHECK(dram.counts.commands[SLUICE_GEMMINI_MVOUT] == 3 * 16);
+  CHECK(rows.counts.commands[SLUICE_GEMMINI_MVOUT_SPAD] == 3 * 16);
   CHECK(dram.counts.fetched_bytes == 2 * 4096);
   CHECK(rows.counts.kept_bytes == 3 * 4096);
   CHECK(rows.counts.fetched_bytes == 0);

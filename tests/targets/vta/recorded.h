@@ -80,12 +80,20 @@ class Recorded {
   // From here on a byte of the scratchpad lies somewhere else.
   void Move(uint64_t at) { home_[at] = kAt - 32768 + static_cast<uint32_t>(at); }
   uint8_t Scratchpad(uint64_t at) const { return dram_[home_[at]]; }
-  // The host writes a byte of DRAM in which a byte of the scratchpad lies.
-  void Change(uint64_t at) {
-    sluice_walk_operand_t o = Dense(kAt + at, {1, 1, 1, 1}, 1);
+  bool LiesElsewhere(uint64_t at) const {
+    return home_[at] != kAt + static_cast<uint32_t>(at);
+  }
+  // The host writes bytes of DRAM where the scratchpad has lain from the start.
+  void Write(uint64_t at, uint32_t bytes) {
+    sluice_walk_operand_t o = Dense(kAt + at, {1, 1, 1, bytes}, 1);
     o.region = SLUICE_REGION_CONST;
     input_.region[SLUICE_REGION_GBUF] = kAt - 32768;
     vta_change(state_.get(), &o);
+    std::memset(dram_.data() + kAt + at, 0, bytes);
+  }
+  // The host writes a byte of DRAM in which a byte of the scratchpad lies.
+  void Change(uint64_t at) {
+    Write(at, 1);
     home_[at] = kAt + static_cast<uint32_t>(at);
   }
   // What the queued LOADs bring into a memory of 16-byte entries.

@@ -194,6 +194,18 @@ TEST_CASE("vta: boxes end with the bytes of DRAM that they came from") {
   }
 }
 
+TEST_CASE("vta: bytes of the scratchpad move before the host writes where they lie") {
+  Recorded r;
+  std::vector<uint8_t> before(64);
+  for (size_t i = 0; i < before.size(); ++i) before[i] = r.Scratchpad(100 + i);
+  r.Write(110, 20);
+  for (size_t i = 0; i < before.size(); ++i) {
+    CAPTURE(i);
+    CHECK(r.Scratchpad(100 + i) == before[i]);
+    CHECK(r.LiesElsewhere(100 + i) == (i >= 10 && i < 30));
+  }
+}
+
 // Windows of all kinds: what is loaded is the input, and its zero point around it.
 TEST_CASE("vta: a window's entries are its pixels and padding") {
   std::mt19937 random(5);
