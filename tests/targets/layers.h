@@ -19,6 +19,8 @@ struct Conv {
   uint8_t dtype = SLUICE_DTYPE_INT8;
   int32_t weight_zero = 0;
   bool one_scale = false;  // of all channels
+  int32_t shift = -9;
+  std::vector<std::pair<int, int32_t>> set = {};  // attributes that are otherwise
 };
 
 // Layers one behind the other.
@@ -32,9 +34,9 @@ inline sluice_test::Bytes Chain(const std::vector<Conv>& layers) {
     spec.tensors.push_back({c.weight, c.dtype, 3, 3, 5});
     std::vector<int32_t> rows;
     for (int32_t k = 0; k < channels; ++k) {
-      // A bias, and a multiplier of about 2^-10 that differs by channel.
+      // A bias, and a multiplier of about 2^-10 (or otherwise) that differs by channel.
       rows.insert(rows.end(),
-                  {k * 777 - 4000, (1 << 30) + (c.one_scale ? 0 : k * 12345), -9});
+                  {k * 777 - 4000, (1 << 30) + (c.one_scale ? 0 : k * 12345), c.shift});
     }
     spec.tensors.push_back(spec.Inline({channels, 3}, SLUICE_DTYPE_INT32, rows));
     const uint8_t kind = &c == &layers.back() ? 2 : 0;
@@ -53,6 +55,8 @@ inline sluice_test::Bytes Chain(const std::vector<Conv>& layers) {
     a[SLUICE_CONV_OUTPUT_ZERO] = is_signed ? -3 : 121;
     a[SLUICE_CONV_ACT_MIN] = is_signed ? -128 : 0;
     a[SLUICE_CONV_ACT_MAX] = is_signed ? 127 : 255;
+    for (const auto& [attribute, value] : c.set)
+      a[static_cast<size_t>(attribute)] = value;
     spec.layers.push_back({c.op, {input, at, at + 1}, {at + 2}, a});
     input = at + 2;
   }

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 #include "support/library.h"
@@ -169,6 +171,67 @@ TEST_CASE("targets: outputs that Gemmini scales stay in rows for the next layer"
   CHECK(rows.counts.fetched_bytes == 0);
   CHECK(rows.counts.spilled_bytes == 0);
   CHECK(rows.counts.output_bytes == 4096);
+}
+
+// What a float, a ReLU and biases can say of a layer, Gemmini scales; the host all else.
+TEST_CASE("targets: Gemmini scales what it can, and nothing else") {
+  const int zero = SLUICE_CONV_OUTPUT_ZERO, low = SLUICE_CONV_ACT_MIN;
+  const int high = SLUICE_CONV_ACT_MAX, in = SLUICE_CONV_INPUT_ZERO;
+  const struct {
+    bool scales;
+    std::vector<std::pair<int, int32_t>> set;
+    int32_t shift = -9;
+    bool one_scale = true;
+  } cases[] = {{true, {}},
+               {true, {}, -2},
+               {false, {}, -9, false},
+               {true, {{zero, 0}, {low, 0}}},
+               {true, {{zero, 100}}},
+               {true, {{zero, 100}}, -23},
+               {false, {{zero, 100}}, -27},
+               {false, {{zero, -100}}, -27},
+               {false, {{zero, 1}, {low, 0}}},
+               {false, {{zero, 0}, {low, 1}}},
+               {false, {{zero, 0}, {low, -127}}},
+               {false, {{high, 126}}},
+               {true, {{in, 4}}},
+               {false, {{in, 4}, {SLUICE_CONV_PAD_TOP, 1}}},
+               {false, {{in, 4}, {SLUICE_CONV_PAD_LEFT, 1}}},
+               {false, {{in, 4}, {SLUICE_CONV_PAD_BOTTOM, 1}}},
+               {false, {{in, 4}, {SLUICE_CONV_PAD_RIGHT, 1}}},
+               {true, {{SLUICE_CONV_PAD_TOP, 1}}}};
+  for (const auto& c : cases) {
+    CAPTURE(&c - cases);
+    Conv layer = {
+        SLUICE_OP_CONV, {1, 6, 6, 32}, {24, 3, 3, 32}, {1, 4, 4, 24}, 1, 1, 0, 1, 0};
+    for (const auto& [attribute, value] : c.set) {
+      const bool tall =
+          attribute == SLUICE_CONV_PAD_TOP || attribute == SLUICE_CONV_PAD_BOTTOM;
+      const bool wide =
+          attribute == SLUICE_CONV_PAD_LEFT || attribute == SLUICE_CONV_PAD_RIGHT;
+      layer.output[1] += tall;
+      layer.output[2] += wide;
+    }
+    layer.one_scale = c.one_scale;
+    layer.shift = c.shift;
+    layer.set = c.set;
+    const Bytes graph = Graph(layer);
+    sluice_test::NetworkPlan plan(graph, "gemmini-16x16");
+    REQUIRE(plan.ok);
+    REQUIRE(plan.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+    const Bytes bytes = plan.PlanBytes();
+    const BoardResult exact = RunBoard(graph, bytes, 1, Late::kLoads);
+    const BoardResult own =
+        RunBoard(graph, bytes, 1, Late::kLoads, {}, Scaling::kMachine);
+    CHECK_MESSAGE(own.error.empty(), own.error);
+    CHECK((own.counts.scaled_bytes > 0) == c.scales);
+    REQUIRE(own.outputs.size() == exact.outputs.size());
+    int most = 0;
+    for (size_t i = 0; i < own.outputs.size(); ++i)
+      most = std::max(most, std::abs(static_cast<int8_t>(own.outputs[i]) -
+                                     static_cast<int8_t>(exact.outputs[i])));
+    CHECK(most <= (c.scales ? 1 : 0));
+  }
 }
 
 // The input of a half of one of this layer's tiles just fits the 8,192 rows for what does

@@ -148,6 +148,68 @@ TEST_CASE(
   }
 }
 
+// Scaled sums: each byte of the output once, from its sum, wherever its rows lie.
+TEST_CASE("targets: scaled sums leave to the bytes of their output") {
+  for (const bool rows : {false, true}) {
+    for (const uint32_t gap : {0, 32}) {
+      for (const Shape& x : {Shape{4, 5, 32, 16}, Shape{3, 17, 48, 16},
+                             Shape{1, 1, 16, 16}, Shape{5, 210, 16, 16}}) {
+        CAPTURE(rows);
+        CAPTURE(gap);
+        CAPTURE(x.w);
+        Fixture f;
+        f.port.rows = rows;
+        f.port.scale = [](void*, const sluice_gemmini_step*, float*, int*) {
+          return 1;
+        };
+        product_t p = ProductOf(x);
+        p.output = Box(1024, {2, x.h, x.w, x.k});
+        p.output.stride[1] += gap;
+        p.output.stride[0] = p.output.stride[1] * x.h;
+        p.output.span = 2 * p.output.stride[0];
+        p.step.n = 1;
+        gemmini_product(&f.lowering, &p);
+        CHECK(f.lowering.code == 0);
+        CHECK(f.steps.empty());
+        const uint64_t all = uint64_t{x.h} * x.w * x.k;
+        CHECK((rows ? f.counts.kept_bytes : f.counts.scaled_bytes) == all);
+        std::set<uint64_t> bytes, wanted;
+        size_t written = 0;
+        for (const Fixture::Command& c : f.commands) {
+          const bool spad = c[0] == SLUICE_GEMMINI_MVOUT_SPAD;
+          if (!spad && c[0] != SLUICE_GEMMINI_MVOUT) continue;
+          const uint64_t columns = c[2] >> 32 & 0xffff, count = c[2] >> 48;
+          const uint64_t at = spad ? (c[1] & 0xffffffff) * 16 : c[1];
+          const uint64_t step = spad ? (c[1] >> 32) * 16 : p.output.stride[2];
+          for (uint64_t i = 0; i < count; ++i)
+            for (uint64_t k = 0; k < columns; ++k, ++written)
+              bytes.insert(at + i * step + k);
+        }
+        for (uint64_t h = 0; h < x.h; ++h)
+          for (uint64_t i = 0; i < uint64_t{x.w} * x.k; ++i)
+            wanted.insert(1024 + p.output.stride[0] + h * p.output.stride[1] + i);
+        CHECK(written == all);
+        CHECK(bytes == wanted);
+        for (uint64_t i = 0; rows && i < 4096; ++i)
+          CHECK((f.lines[i] == IN_ROWS) == (wanted.count(16 * i) == 1));
+      }
+    }
+  }
+  // What the port answers otherwise.
+  for (const int answer : {0, -7}) {
+    Fixture f;
+    static int answers;
+    answers = answer;
+    f.port.scale = [](void*, const sluice_gemmini_step*, float*, int*) {
+      return answers;
+    };
+    product_t p = ProductOf({4, 5, 32, 16});
+    gemmini_product(&f.lowering, &p);
+    CHECK(f.lowering.code == answer);
+    CHECK(f.steps.size() == (answer == 0 ? 1 : 0));
+  }
+}
+
 // Whoever needs the accumulator in GBUF gets the sums: a byte of it is enough.
 TEST_CASE("targets: sums that stay are released to who touches their accumulator") {
   const struct {
