@@ -146,10 +146,11 @@ TEST_CASE("vta: filters that differ in one thing are not taken for each other") 
 
 // Filters and biases are laid out anew where one element of them lies elsewhere.
 TEST_CASE("vta: what does not lie as a box is not found again") {
-  const Work w = Base();
+  Work w = Base();
   for (const uint64_t at : {4096 + 5 * 288, 4096 + 96 + 1, 4096 + 32 + 15, 4096 + 2,
-                            4096 + 15 * 288 + 8 * 32 + 15}) {
+                            4096 + 15 * 288 + 8 * 32 + 15, 4096 + 20 * 288 + 5}) {
     CAPTURE(at);
+    w.part.k0 = at >= 4096 + 16 * 288;
     Recorded r;
     r.Move(at);
     box_t* const first = vta_need_weight(&r.state(), &w.job, &w.part);
