@@ -62,6 +62,17 @@ TEST_CASE("host lstm: a forgotten cell halves from step to step") {
   CHECK(c.Result<int16_t>(2) == std::vector<int16_t>{2000});
 }
 
+// Steps of 1/512: cells reach to 64, where the exponential's last power is that of 16.
+TEST_CASE("host lstm: a cell of many integer bits is shown by its curve") {
+  for (const int16_t cell : {100, 300, 8250, 20000, -400, -8250}) {
+    CAPTURE(cell);
+    HostCase c = Lstm({-30000, 30000, 0, 30000}, cell, 1);
+    ResultOf<int32_t>(c.in[15])[kLstmCellShift] = -9;
+    REQUIRE(c.Run("lstm_int8") == "");
+    CHECK(std::abs(c.Result<int8_t>(0)[0] / 128.0 - std::tanh(cell / 512.0)) < 0.012);
+  }
+}
+
 TEST_CASE("host lstm: operands that do not fit are a sentence") {
   HostCase types = Lstm({0, 0, 0, 0}, 0, 1);
   types.in[13].dtype = SLUICE_DTYPE_INT16;

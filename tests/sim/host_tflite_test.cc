@@ -167,6 +167,25 @@ TEST_CASE("host tflite: options that do not describe the operands are a sentence
   CHECK(FindHostFunction("tflite.NOTHING") == nullptr);
 }
 
+// 2 times -3, 1, 2 and 5, in steps of 1 around -10.
+TEST_CASE("host tflite: bounds of a fused activation lie around the zero point") {
+  const std::vector<std::vector<int8_t>> want = {
+      {-16, -8, -6, 0}, {-10, -8, -6, 0}, {-11, -9, -9, -9}, {-10, -8, -6, -4}};
+  for (const int32_t activation : {0, 1, 2, 3}) {
+    HostCase c;
+    c.Bytes({1, 1, 1, 1}, {2});
+    c.Bytes({1, 1, 1, 4}, {-3, 1, 2, 5});
+    c.Options({2,         1,       8,             //
+               kLiteInt8, Bits(1), 0,   2, 1, 1,  // [1, 1]
+               kLiteInt8, Bits(1), 0,   2, 4, 1,  // [4, 1]
+               kLiteInt8, Bits(1), -10, 2, 1, 4,  // [1, 4]
+               0,         0,       0,   0, 0, 0, 0, activation});
+    c.Wanted(SLUICE_DTYPE_INT8, {1, 1, 1, 4}, 4);
+    CHECK(c.Run("tflite.FULLY_CONNECTED") == "");
+    CHECK(c.Result<int8_t>() == want[static_cast<size_t>(activation)]);
+  }
+}
+
 TEST_CASE("host tflite: factors' shifts reach from -31 to 30") {
   const auto is = [](double factor, int32_t multiplier, int shift) {
     const LiteFactor f = LiteFactorOf(factor);
