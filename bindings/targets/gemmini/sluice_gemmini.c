@@ -122,7 +122,6 @@ static void run_depthwise(lowering_t* l, product_t* p, uint32_t begin, uint32_t 
   p->b_c = DIM;
   p->b_s = (uint64_t)DIM * DIM;
   p->b_r = p->b_s * p->s;
-  p->b_k = 1;
   p->transposed = 0;
   p->spread = 1;
   for (p->k0 = 0; p->k0 < all; p->k0 += DIM) {

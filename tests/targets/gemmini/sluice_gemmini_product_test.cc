@@ -45,6 +45,7 @@ product_t ProductOf(const Shape& x) {
 // Every command keeps to the memories, to the input and to the part's sums.
 void CheckCommands(const Fixture& f, const product_t& p, uint32_t sums) {
   std::set<uint64_t> slots;
+  uint64_t begun = 0;
   for (const Fixture::Command& c : f.commands) {
     const uint64_t row = c[2] & 0x1fffffff, columns = c[2] >> 32 & 0xffff,
                    rows = c[2] >> 48;
@@ -53,10 +54,14 @@ void CheckCommands(const Fixture& f, const product_t& p, uint32_t sums) {
       CHECK(row + rows <= SLUICE_GEMMINI_ROWS);
     } else if (c[0] == SLUICE_GEMMINI_MVIN2) {
       slots.insert(row);
+    } else if (c[0] == SLUICE_GEMMINI_MVIN3) {
+      begun += 4 * rows * columns;
+      CHECK(row + rows <= sums);
     } else if (c[0] != SLUICE_GEMMINI_COMPUTE && c[0] != SLUICE_GEMMINI_COMPUTE_SAME) {
       CHECK(row + rows <= sums);
     }
   }
+  CHECK(begun == f.counts.bias_bytes);
   CHECK(slots.size() <= 4);
   if (p.k > 64) CHECK(slots.size() == 4);
 }
@@ -130,6 +135,30 @@ TEST_CASE("targets: packed input is read to the end of the box, no further") {
         if (command[0] == SLUICE_GEMMINI_MVIN) read += command[2] >> 48;
       CHECK(read == pixels);
     }
+  }
+}
+
+// A block per filter position and 16 input channels, of as many rows as output channels.
+TEST_CASE("targets: weights that stay are multiplied by block after block") {
+  for (const uint32_t k : {16, 5}) {
+    Fixture f;
+    product_t p = ProductOf({2, 2, k, 256, 3, 3});
+    p.b_stays = 1;
+    p.second.offset = p.b = 65536;
+    f.lines[4096] =
+        static_cast<unsigned char>(IN_ROWS | IN_BLOCKS | IN_FRONT | (k - 1) << 4);
+    gemmini_product(&f.lowering, &p);
+    CHECK(f.lowering.code == 0);
+    std::set<uint64_t> rows, wanted;
+    for (const Fixture::Command& c : f.commands) {
+      const uint64_t row = c[1] & 0xffffffff;
+      if (c[0] == SLUICE_GEMMINI_PRELOAD && row != ALL_ONES) rows.insert(row);
+    }
+    for (uint32_t i = 0; i < 9 * 16; ++i) wanted.insert(4096 + i * k);
+    CHECK(rows == wanted);
+    f.lines[4096] = IN_ROWS | IN_BLOCKS;  // not where 16 output channels begin
+    gemmini_product(&f.lowering, &p);
+    CHECK(f.lowering.code == SLUICE_GEMMINI_UNSUPPORTED);
   }
 }
 
