@@ -12,6 +12,8 @@
 # the processor. The targets take turns of ten minutes; each is a run, whose random numbers begin
 # with the number of runs before it. What ends the script loses the turn that it is in.
 #   SLUICE_FUZZ_FOUND=FOLDER   instead of BUILD_FOLDER/fuzz_found: one that outlives builds
+#   SLUICE_FUZZ_TIMEOUT=N      seconds that one input may take, by the clock on the wall: 10, more
+#                              where the processors belong to others (chrt --idle 0)
 #   SLUICE_FUZZ_SEED=N         begins with this number, the same again, and is not counted
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -55,7 +57,7 @@ run() {
   found=$kept/$target
   corpus=$here/corpus/$target
   mkdir -p "$found"
-  fuzz="$build/tests/fuzz/fuzz_$target -rss_limit_mb=2048 -timeout=10 -verbosity=0"
+  fuzz="$build/tests/fuzz/fuzz_$target -rss_limit_mb=2048 -timeout=${SLUICE_FUZZ_TIMEOUT:-10} -verbosity=0"
   if [ "$2" = --merge ]; then
     $fuzz -merge=1 -max_len=4096 "$corpus" "$found"
     return
