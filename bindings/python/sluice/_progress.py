@@ -28,23 +28,27 @@ def bar(most: Optional[int], deadline: Optional[float], exponents: Tuple[int, in
     except ImportError:
         return _line(most, said)
     begin = time.monotonic()
+    first: List[bool] = []
+
+    def write(display: Any, text: str, cost: Optional[float]) -> None:
+        # tqdm draws ten times a second; the first plan is shown at once.
+        display.set_postfix_str(text, refresh=cost is not None and not first)
+        if cost is not None and not first:
+            first.append(True)
+
     if deadline is not None and not most:
         timed = tqdm(total=round(deadline, 2), leave=False,
                      bar_format="{l_bar}{bar}| {n:.1f}/{total_fmt} s{postfix}")
 
         def tell_time(iterations: int, cost: Optional[float]) -> None:
-            timed.set_postfix_str(f"{iterations} iterations, {said(cost)}", refresh=False)
+            write(timed, f"{iterations} iterations, {said(cost)}", cost)
             timed.update(min(time.monotonic() - begin, timed.total) - timed.n)
 
         return tell_time, timed.close
     shown = tqdm(total=most or None, unit=" iterations", leave=False)
-    first: List[bool] = []
 
     def tell(iterations: int, cost: Optional[float]) -> None:
-        # tqdm draws ten times a second; the first plan is shown at once.
-        shown.set_postfix_str(said(cost), refresh=cost is not None and not first)
-        if cost is not None and not first:
-            first.append(True)
+        write(shown, said(cost), cost)
         shown.update(iterations - shown.n)
 
     return tell, shown.close
