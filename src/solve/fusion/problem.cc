@@ -331,7 +331,9 @@ bool ReadsAlias(const Graph& graph, const Lowering& lowering, Span<const uint32_
     const uint32_t read = WrittenTensor(graph, lowering, t);
     for (uint32_t l : run) {
       const uint32_t written = lowering.executed[l].outputs[0];
-      if (written != read && RootOf(lowering, written) == root) return true;
+      const bool other =
+          written != read || KindOf(lowering.executed[l].op) == LayerKind::kAppend;
+      if (other && RootOf(lowering, written) == root) return true;
     }
   }
   return false;

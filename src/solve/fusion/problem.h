@@ -43,7 +43,8 @@ struct FusionRun {
 bool MayFuse(const Graph& graph, const Hardware& hardware, const Lowering& lowering,
              uint32_t layer, int64_t scratchpad_bytes);
 
-// True when `next` reads bytes that a layer of `run` writes as another tensor.
+// True when `next` reads bytes that a layer of `run` writes as another tensor, or a state to
+// which one appends.
 bool ReadsAlias(const Graph& graph, const Lowering& lowering, Span<const uint32_t> run,
                 uint32_t next);
 

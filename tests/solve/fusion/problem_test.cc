@@ -39,6 +39,26 @@ TEST_CASE("fusion problem: a chain's edges, what comes from outside, and its out
   CHECK(&run.executed(1) == &l.lowering.executed[1]);
 }
 
+// The append's rows are stored by tiles of the layer that makes them; a load of the state in
+// the same run would not wait for them. Found by the soak.
+TEST_CASE("fusion problem: a run that appends to a state has no layer that reads it") {
+  sluice_test::GraphSpec g;
+  g.tensors = {{{1, 1, 1, 4}, SLUICE_DTYPE_INT8, 1},
+               {{1, 1, 1, 4}, SLUICE_DTYPE_INT8, 0},
+               {{1, 1, 8, 4}, SLUICE_DTYPE_INT8, 4},
+               {{1, 1, 8, 4}, SLUICE_DTYPE_INT8, 2}};
+  g.parameters = {{0, 7}};
+  const std::vector<int32_t> same = {0, 1 << 30, 1, 0, -128, 127};
+  g.layers = {{SLUICE_OP_REQUANTIZE, {0}, {1}, same},
+              {SLUICE_OP_STATE_APPEND, {2, 1}, {2}, {2, 0}},
+              {SLUICE_OP_REQUANTIZE, {2}, {3}, same}};
+  Lowered l(g);
+  const std::vector<uint32_t> run = {0, 1};
+  CHECK(MayAppend(l.n.graph, l.lowering, {run.data(), 1}, 1));
+  CHECK(!ReadsAlias(l.n.graph, l.lowering, {run.data(), 1}, 2));
+  CHECK(ReadsAlias(l.n.graph, l.lowering, {run.data(), 2}, 2));
+}
+
 TEST_CASE(
     "fusion problem: a tile needs the same box of its input, and costs its work") {
   Lowered l(sluice_test::Chain(2));
