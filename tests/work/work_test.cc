@@ -291,7 +291,7 @@ TEST_CASE("work: spills, and layers that run again, keep to deadline and cancel 
     CAPTURE(granularity);
     TimedNetwork t(graph);
     t.n.granularity = granularity;
-    for (const uint64_t deadline : {kMs, 40 * kMs, 300 * kMs}) {
+    for (const uint64_t deadline : {kMs, 24 * kMs, 300 * kMs}) {
       CAPTURE(deadline);
       const sluice_status_t status = t.Schedule(deadline);
       CHECK(status == (deadline == kMs ? SLUICE_STOPPED : SLUICE_OK));
