@@ -51,10 +51,15 @@ void ScaledRun::Parts::Scale(const Layer& layer,
       const auto all = static_cast<int32_t>(
           static_cast<uint32_t>(sum) +
           static_cast<uint32_t>(box->biases[static_cast<size_t>(k)]));
+      int8_t* const to =
+          reinterpret_cast<int8_t*>(out.at(b[0] + n, b[1] + h, b[2] + w, b[3] + k));
+      if (box->make) {
+        *to = static_cast<int8_t>(box->make(k, all));
+        return;
+      }
       float y = std::nearbyintf(static_cast<float>(all) * box->scale);
       if (box->relu) y = std::max(y, 0.0F);
-      const auto byte = static_cast<int8_t>(std::min(127.0F, std::max(-128.0F, y)));
-      *out.at(b[0] + n, b[1] + h, b[2] + w, b[3] + k) = static_cast<uint8_t>(byte);
+      *to = static_cast<int8_t>(std::min(127.0F, std::max(-128.0F, y)));
     });
   }
 }

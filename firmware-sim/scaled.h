@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What outputs become where a machine makes bytes of some sums by one float each, instead of
-// the multipliers and shifts of ops.h.
+// What outputs become where a machine makes bytes of some sums in its own way, instead of by
+// the multipliers and shifts of ops.h: by one float, or by any function.
 //
 // Input    a graph, a seed of its inputs as for a run; boxes of layers' outputs
 // Output   how many bytes of the graph's outputs differ from the untiled run, and by how much
@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,13 +21,14 @@ namespace sluice_sim {
 struct SimulateOptions;
 
 // Sums of this box plus the biases, times the scale, to the nearest even number; at least 0
-// with relu; then the nearest int8.
+// with relu; then the nearest int8. Or what `make` makes of the sum plus the bias.
 struct ScaledBox {
   uint32_t layer = 0;
   std::array<int64_t, 4> begin{}, extent{};  // of the layer's output, N H W K
   float scale = 1;
   bool relu = false;
   std::vector<int32_t> biases;  // by channel of the box: all that is added before
+  std::function<int32_t(int64_t channel, int32_t sum)> make = nullptr;
 };
 
 struct ScaledDifference {

@@ -262,8 +262,9 @@ void AddLower(CLI::App* app, LowerCommand* command) {
   sub->add_option("--target", command->target, "gemmini or vta")->required();
   sub->add_option("-o,--output", command->output,
                   "its commands, a line each; FILE.bin: three words of 64 bits each");
-  sub->add_flag("--scale", command->scale,
-                "the machine scales sums where it can; how many outputs differ");
+  sub->add_flag(
+      "--scale", command->scale,
+      "the machine itself makes bytes of sums where it can; how many outputs differ");
   sub->add_flag("--to-rows", command->to_rows, "with --scale: to its scratchpad")
       ->needs("--scale");
   sub->add_option("--seed", command->seed, "with --scale: of the seeded inputs");

@@ -5,7 +5,8 @@
 #include <set>
 
 #include "bindings/targets/gemmini/sluice_gemmini.h"
-#include "cli/gemmini_scaling.h"
+#include "bindings/targets/gemmini/sluice_gemmini_scale.h"
+#include "cli/machine_scaling.h"
 #include "cli/targets.h"
 
 namespace sluice::cli {
@@ -42,7 +43,8 @@ constexpr uint64_t kFenceWord = 256, kHostWord = 257;
 
 struct Listing {
   const CommandSink& sink;
-  GemminiScaling* scaling;         // nullptr: the host finishes all sums
+  MachineScaling* scaling;  // nullptr: the host finishes all sums
+  const sluice_walker_t& walker;
   std::set<uint32_t> host_layers;  // with calls of the host
 };
 
@@ -71,7 +73,25 @@ int OnStep(void* user, const sluice_gemmini_step* step) {
 
 int OnScale(void* user, const sluice_gemmini_step* step, float* scale, int* relu) {
   OnStep(user, step);
-  return Self(user)->scaling->Ask(*step, scale, relu) ? 1 : 0;
+  sluice_sim::ScaledRun& run = Self(user)->scaling->run();
+  const sluice_walker_t& walker = Self(user)->walker;
+  sluice_tile_t tile;
+  sluice_walk_tile(&walker, step->visit, step->instruction.descriptor, &tile);
+  sluice_sim::ScaledBox box;
+  box.layer = step->layer;
+  box.biases.resize(step->channels);
+  if (sluice_gemmini_scaling(&walker, step,
+                             run.Parameters(step->layer, tile.origin[3] + step->k),
+                             scale, relu, box.biases.data()) == 0) {
+    return 0;
+  }
+  box.begin = {tile.origin[0] + step->n, tile.origin[1] + step->h,
+               tile.origin[2] + step->w, tile.origin[3] + step->k};
+  box.extent = {step->images, step->rows, step->columns, step->channels};
+  box.scale = *scale;
+  box.relu = *relu != 0;
+  run.Add(box);
+  return 1;
 }
 
 // What mvins and mvouts move.
@@ -126,9 +146,9 @@ Json LowerToGemmini(const LoweredPlan& plan, const CommandSink& sink) {
     multipliers.push_back(c.input == 0 ? 1 : c.output / c.input);
   }
   input.multipliers = multipliers.data();
-  std::unique_ptr<GemminiScaling> scaling;
-  if (plan.scale) scaling = std::make_unique<GemminiScaling>(plan);
-  Listing own = {sink, scaling.get(), {}};
+  std::unique_ptr<MachineScaling> scaling;
+  if (plan.scale) scaling = std::make_unique<MachineScaling>(plan);
+  Listing own = {sink, scaling.get(), walker, {}};
   const sluice_gemmini_port port = {&own,
                                     OnCommand,
                                     OnFence,

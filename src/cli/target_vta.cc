@@ -8,6 +8,8 @@
 #include <set>
 
 #include "bindings/targets/vta/sluice_vta.h"
+#include "bindings/targets/vta/sluice_vta_scale.h"
+#include "cli/machine_scaling.h"
 #include "cli/targets.h"
 
 namespace sluice::cli {
@@ -22,6 +24,7 @@ struct Listing {
   uint32_t staging;            // address
   std::vector<uint8_t> bytes;  // there, as the lowering wrote them
   std::set<uint32_t> host_layers;
+  MachineScaling* scaling = nullptr;  // the host makes bytes of all sums
 };
 
 Listing* Self(void* user) { return static_cast<Listing*>(user); }
@@ -130,6 +133,33 @@ int OnHost(void* user, const sluice_walker_t* walker, const sluice_walk_visit_t*
   return 0;
 }
 
+// The box is noted when VTA is asked for all of it.
+int OnScale(void* user, const sluice_vta_block* block, sluice_vta_rows* rows) {
+  sluice_sim::ScaledRun& run = Self(user)->scaling->run();
+  const auto parameters = run.Parameters(block->layer, block->begin[3]);
+  if (sluice_vta_scaling(block, parameters, rows) == 0) return 0;
+  if (rows != nullptr) return 1;
+  sluice_sim::ScaledBox box;
+  box.layer = block->layer;
+  std::copy_n(block->begin, 4, box.begin.begin());
+  std::copy_n(block->extent, 4, box.extent.begin());
+  std::vector<sluice_vta_rows> of;  // of 16 channels each
+  for (uint32_t k = 0; k < block->extent[3]; ++k) {
+    box.biases.push_back(parameters != nullptr ? parameters[k][0] : 0);
+    if (k % 16 != 0) continue;
+    sluice_vta_block part = *block;
+    part.extent[3] = std::min(16u, block->extent[3] - k);
+    sluice_vta_scaling(&part, parameters != nullptr ? parameters + k : nullptr,
+                       &of.emplace_back());
+  }
+  box.make = [block = *block, of](int64_t k, int32_t sum) {
+    return sluice_vta_scaled(&block, &of[static_cast<size_t>(k / 16)],
+                             static_cast<uint32_t>(k % 16), sum);
+  };
+  run.Add(box);
+  return 1;
+}
+
 Json AsJson(const sluice_vta_counts& c) {
   const char* const opcodes[] = {"load", "store", "gemm", "finish", "alu"};
   const char* const memories[] = {"uop_bytes", "weight_bytes", "input_bytes",
@@ -151,6 +181,7 @@ Json AsJson(const sluice_vta_counts& c) {
           {"planned_input_bytes", c.planned[1]},
           {"packed_bytes", c.packed_bytes},
           {"requantised", c.requantised},
+          {"scaled", c.scaled},
           {"copied_bytes", c.copied_bytes},
           {"called_bytes", c.called_bytes}};
 }
@@ -158,7 +189,6 @@ Json AsJson(const sluice_vta_counts& c) {
 }  // namespace
 
 Json LowerToVta(const LoweredPlan& plan, const CommandSink& sink) {
-  if (plan.scale) throw Failure(kUsage, "vta has no scaling of its own but shifts");
   std::vector<sluice_vta_layer> layers;
   for (const LayerChannels& c : ChannelsOf(plan.graph)) {
     layers.push_back({c.input, c.output});
@@ -183,8 +213,16 @@ Json LowerToVta(const LoweredPlan& plan, const CommandSink& sink) {
   input.home_count = static_cast<uint32_t>(home.size());
   input.state = state.get();
   Listing listing = {sink, input.staging, std::vector<uint8_t>(SLUICE_VTA_STAGING), {}};
-  const sluice_vta_port port = {&listing, OnInstruction, OnRun,
-                                OnRead,   OnWrite,       OnHost};
+  std::unique_ptr<MachineScaling> scaling;
+  if (plan.scale) scaling = std::make_unique<MachineScaling>(plan);
+  listing.scaling = scaling.get();
+  const sluice_vta_port port = {&listing,
+                                OnInstruction,
+                                OnRun,
+                                OnRead,
+                                OnWrite,
+                                OnHost,
+                                plan.scale ? OnScale : nullptr};
   sluice_vta_counts counts;
   if (sluice_vta_lower(&input, &port, &counts) != SLUICE_VTA_OK) {
     std::string text = std::string("vta: ") + state->why;
@@ -200,6 +238,7 @@ Json LowerToVta(const LoweredPlan& plan, const CommandSink& sink) {
   json.update(HostShare(
       {counts.host_macs, counts.array_macs, made, moved, listing.host_layers.size()},
       plan.graph));
+  if (plan.scale) json["scaled_by_the_machine"] = scaling->Difference();
   return json;
 }
 

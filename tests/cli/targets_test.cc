@@ -160,6 +160,26 @@ TEST_CASE("lower: ResNet-50 on Gemmini moves at most 45 MB in at most 20 M cycle
         rows["scaled_bytes"].get<uint64_t>() + rows["kept_bytes"].get<uint64_t>());
 }
 
+TEST_CASE("lower: VTA makes bytes of sums by its ALU, near those of the host") {
+  Planned planned("zoo mobilenet_v1", "vta-1x16x16", "default");
+  std::string exact, text;
+  REQUIRE(planned.Lower("vta", " --json", &exact) == 0);
+  REQUIRE(planned.Lower("vta", " --json --scale --seed 1", &text) == 0);
+  const Json host = Json::parse(exact), vta = Json::parse(text);
+  CHECK(host["scaled"] == 0);
+  const auto of = [](const Json& counts, const char* name) {
+    return counts[name].get<uint64_t>();
+  };
+  CHECK(of(vta, "scaled") > 50 * of(vta, "requantised"));
+  CHECK(of(vta, "scaled") + of(vta, "requantised") == of(host, "requantised"));
+  CHECK(of(vta["dram"], "sum_bytes") * 3 < of(host["dram"], "sum_bytes"));
+  const Json& difference = vta["scaled_by_the_machine"];
+  CHECK(difference["compared_bytes"] == 1000);
+  CHECK(difference["differing_bytes"] > 0);
+  CHECK(difference["differing_by_at_most"] > 0);
+  CHECK(difference["differing_by_at_most"] <= 3);
+}
+
 // Neither has ADD, pools and the like: the same layers are the host's, whatever the plan.
 TEST_CASE("lower: layers of the host read and write the same bytes on both targets") {
   std::vector<Json> counts;

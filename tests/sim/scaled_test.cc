@@ -94,6 +94,28 @@ TEST_CASE("scaled: a box has sums times its scale, saturated, all else as before
 }
 
 // What a later layer makes of it differs too.
+TEST_CASE("scaled: a box has what a function makes of sums and biases") {
+  const sluice_test::Bytes graph = TwoProducts();
+  std::vector<std::pair<int64_t, int32_t>> asked;
+  for (const int32_t bias : {0, 1000}) {
+    ScaledRun run(OptionsOf(graph));
+    ScaledBox box = BoxOf(1, false);
+    box.biases.assign(4, bias);
+    box.make = [&](int64_t channel, int32_t sum) {
+      asked.emplace_back(channel, sum - bias);
+      return 101;
+    };
+    run.Add(box);
+    const ScaledDifference d = run.Compare();
+    CHECK(d.mismatches == 12);  // no byte was 101
+  }
+  REQUIRE(asked.size() == 24);
+  for (size_t i = 0; i < 12; ++i) {
+    CHECK(asked[i].first == int64_t(i % 4));
+    CHECK(asked[i] == asked[i + 12]);
+  }
+}
+
 TEST_CASE("scaled: the next layers read what a box has become") {
   const sluice_test::Bytes graph = TwoProducts();
   ScaledRun run(OptionsOf(graph));

@@ -3,7 +3,8 @@
 // budgets and six seeds. And the machines that others made, where a test is told of them.
 //
 // Environment SLUICE_TARGET_NETWORKS: networks of the zoo, beside the models of the shared
-// data; SLUICE_TARGET_SEEDS: 1 to 6 seeds for these, 6 where it is not set
+// data, of a transformer some blocks alone ("vit_b_16:2"); SLUICE_TARGET_SEEDS: 1 to 6 seeds
+// for these, 6 where it is not set
 #ifndef SLUICE_TESTS_TARGETS_MODELS_H_
 #define SLUICE_TESTS_TARGETS_MODELS_H_
 
@@ -63,6 +64,14 @@ inline Case SharedCase(const std::string& name, const std::string& preset,
   }
   MESSAGE("skipped: no " << name);
   return {};
+}
+
+// A network of the zoo, "name" or "name:blocks".
+inline Bytes ZooGraph(const std::string& name) {
+  const size_t colon = name.find(':');
+  sluice::zoo::ZooOptions options;
+  if (colon != std::string::npos) options.blocks = std::stoi(name.substr(colon + 1));
+  return sluice::zoo::MakeZooGraph(name.substr(0, colon), options);
 }
 
 // Networks of the zoo that the environment names.

@@ -123,6 +123,8 @@ static void run_matrices(state_t* s, const job_t* all) {
       j.out.offset += (uint64_t)n * j.out.stride[0] + (uint64_t)h * j.out.stride[1];
       j.sum.offset += (uint64_t)n * j.sum.stride[0] + (uint64_t)h * j.sum.stride[1];
       j.in.extent[0] = j.in.extent[1] = j.out.extent[0] = j.out.extent[1] = 1;
+      j.batch = n;
+      j.line = h;
       vta_run_tile(s, &j);
     }
 }
@@ -165,6 +167,10 @@ static void compute_tile(state_t* s, const sluice_walk_visit_t* v,
     read_groups(s, &j);
   }
   if (j.in.dtype == SLUICE_DTYPE_UINT8) j.input_zero -= 128;
+  j.size = j.out.dtype == SLUICE_DTYPE_INT32   ? 4
+           : j.out.dtype == SLUICE_DTYPE_INT16 ? 2
+                                               : 1;
+  j.scales = s->port->scale != NULL && j.last && j.size == 1;
   j.passes = j.weight_zero != 0 || j.weight.dtype == SLUICE_DTYPE_UINT8 ? 2 : 1;
   if (s->code) return;
   ++s->counts->tiles;

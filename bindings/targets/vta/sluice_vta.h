@@ -37,6 +37,7 @@ enum {                          /* VTA's default buffers, in entries */
        SLUICE_VTA_BOXES = 64,   /* that the lowering remembers in each buffer */
        SLUICE_VTA_SUMS = 64,    /* accumulators that are not finished */
        SLUICE_VTA_ENGINES = 16, /* of the stream */
+       SLUICE_VTA_TERMS = 7,    /* shifts of a factor, where VTA scales */
        SLUICE_VTA_STAGING =
            1 << 20 /* bytes of DRAM that the lowering needs for itself */
 };
@@ -64,6 +65,21 @@ struct sluice_vta_layer {
   uint32_t input_channels, output_channels;
 };
 
+/* A box of a layer's output, N H W K, whose bytes VTA may make of sums. */
+struct sluice_vta_block {
+  uint32_t layer, begin[4], extent[4];
+  uint32_t products;       /* at most, of one sum */
+  int32_t zero, low, high; /* of the output */
+  int32_t parameters[3];   /* of all channels, where the layer has none by channel */
+};
+
+/* What ACC needs for that: 16 channels a row. */
+struct sluice_vta_rows {
+  uint32_t terms;                          /* shifts beside the last */
+  int32_t shift[SLUICE_VTA_TERMS + 1][16]; /* the last first */
+  int32_t added[16];                       /* before the last shift */
+};
+
 /* Where everything leaves. Each function answers 0, or anything else to end the lowering. */
 struct sluice_vta_port {
   void* user;
@@ -78,6 +94,11 @@ struct sluice_vta_port {
   int (*host)(
       void* user, const sluice_walker_t* walker, const sluice_walk_visit_t* visit,
       const sluice_host_call_t* call); /* a layer that the planner gave to the host */
+  /* NULL: the host makes bytes of all sums, as ops.h says. Else VTA's ALU does where it can,
+   * inexactly. Called for a box with NULL: answers 1, or 0 for the host; then for each 16
+   * channels of it, for their rows (sluice_vta_scale.h). Negative: ends the lowering. */
+  int (*scale)(void* user, const struct sluice_vta_block* block,
+               struct sluice_vta_rows* rows);
 };
 
 struct sluice_vta_input {
@@ -101,7 +122,8 @@ struct sluice_vta_counts {
   uint64_t array_macs, host_macs; /* that tiles, and calls of the host, ask for */
   uint64_t planned[2]; /* LOADs of the stream: of weights and parameters, of the rest */
   uint64_t packed_bytes; /* inputs and weights that the host lays out for VTA */
-  uint64_t requantised;  /* output elements that the host makes of sums */
+  uint64_t requantised,
+      scaled;            /* output elements that the host, or VTA, makes of sums */
   uint64_t copied_bytes; /* STOREs: the host copies, results are made in DRAM */
   uint64_t called_bytes; /* of inputs and outputs of calls of the host */
 };

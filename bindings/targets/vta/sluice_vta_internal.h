@@ -7,7 +7,7 @@
 #include "sluice_vta.h"
 
 enum { LOAD = 0, COMPUTE = 1, STORE = 2 }; /* modules */
-enum { ALU_ADD = 2, ALU_SHR = 3 };
+enum { ALU_MIN, ALU_MAX, ALU_ADD, ALU_SHR, ALU_IMMEDIATE = 8 };
 /* Entries of ACC at its end: rows of biases, then sums that nobody reads. A sum that is added
  * to again before HAZARD micro-ops have passed loses what was added in between. */
 enum {
@@ -39,6 +39,9 @@ typedef struct {
   int32_t multiplier, shift; /* of all channels, where there are no parameters */
   int once;                  /* rounds once */
   uint32_t passes;           /* 2: weights minus their zero point have nine bits */
+  uint32_t batch, line;      /* of a BATCH_MATMUL: which matrix of the tile */
+  uint32_t size;             /* of an output element */
+  int scales;                /* VTA may make bytes of the sums */
 } job_t;
 
 /* A part of a tile: output rows, columns and blocks of channels; blocks of input channels,
@@ -81,7 +84,7 @@ void vta_move(state_t* s, uint32_t memory, uint32_t sram, uint32_t dram, uint32_
 /* A GEMM over these micro-ops, which reads two boxes; without them: a reset. */
 void vta_gemm(state_t* s, const uint32_t* list, uint32_t count, const loops_t* l,
               box_t* in, box_t* w);
-/* An ALU instruction of one micro-op: dst | src << 11. */
+/* An ALU instruction of one micro-op: dst | src << 11; ALU_IMMEDIATE: with this number. */
 void vta_alu(state_t* s, uint32_t op, uint32_t uop, const loops_t* l,
              uint32_t immediate);
 /* The box of this key, or NULL. */
@@ -109,5 +112,15 @@ uint32_t vta_first_block(const job_t* j, const part_t* a, uint32_t kb);
 /* sluice_vta_tile.c */
 /* Cuts the tile into parts whose sums, inputs and weights fit. */
 void vta_run_tile(state_t* s, const job_t* j);
+/* Sums from `acc` on begin with 0. */
+void vta_clear(state_t* s, uint32_t acc, uint32_t count);
+/* Where the first output channel of a part's pixel lies in the scratchpad. */
+uint64_t vta_output_at(const job_t* j, const part_t* a, uint32_t pixel);
+
+/* sluice_vta_scale.c */
+/* Makes bytes of a part's sums, with some of the `room` entries from `copy` on; 0: the host
+ * has to. */
+int vta_scale(state_t* s, const job_t* j, const part_t* a, uint32_t copy,
+              uint32_t room);
 
 #endif /* SLUICE_VTA_INTERNAL_H_ */

@@ -150,8 +150,7 @@ void vta_gemm(state_t* s, const uint32_t* list, uint32_t count, const loops_t* l
 void vta_alu(state_t* s, uint32_t op, uint32_t uop, const loops_t* l,
              uint32_t immediate) {
   unsigned char b[16] = {SLUICE_VTA_ALU};
-  put_bits(b, 108, 3, op);
-  put_bits(b, 111, 1, op == ALU_SHR);
+  put_bits(b, 108, 4, op);
   put_bits(b, 112, 16, immediate);
   s->counts->alu_cycles += (uint64_t)l->outer * l->inner;
   compute(s, b, &uop, 1, l, 0);

@@ -71,8 +71,7 @@ static uint32_t choose_loops(const axis_t* x, uint32_t n, uint32_t* outer,
   return all;
 }
 
-/* Sums from `acc` on begin with 0. */
-static void clear(state_t* s, uint32_t acc, uint32_t count) {
+void vta_clear(state_t* s, uint32_t acc, uint32_t count) {
   loops_t l = {1, 0, 0, 1, 0, 0, 0, 0};
   l.inner = count;
   vta_gemm(s, &acc, 1, &l, NULL, NULL);
@@ -80,7 +79,7 @@ static void clear(state_t* s, uint32_t acc, uint32_t count) {
 
 static void clear_part(state_t* s, const part_t* a) {
   vta_reserve(s);
-  clear(s, a->acc, a->pn * a->qn * a->kn);
+  vta_clear(s, a->acc, a->pn * a->qn * a->kn);
 }
 
 /* All products of a part: one instruction, twice with weights of nine bits. */
@@ -100,7 +99,7 @@ static void multiply(state_t* s, const job_t* j, const part_t* a) {
     fail(s, SLUICE_VTA_TOO_LARGE, "too many micro-ops");
     return;
   }
-  if (spare > 0 && !s->spare) clear(s, SPARE_FIRST, HAZARD - 1);
+  if (spare > 0 && !s->spare) vta_clear(s, SPARE_FIRST, HAZARD - 1);
   s->spare |= spare > 0;
   l.outer = x[o].extent;
   l.inner = x[i].extent;
@@ -179,12 +178,15 @@ static int32_t scale(int32_t x, int32_t m, int32_t shift, int once) {
                    (rest > (mask >> 1) + (high < 0 ? 1 : 0)));
 }
 
+uint64_t vta_output_at(const job_t* j, const part_t* a, uint32_t pixel) {
+  return j->out.offset + (uint64_t)a->n * j->out.stride[0] +
+         (uint64_t)(a->p0 + pixel / a->qn) * j->out.stride[1] +
+         (uint64_t)(a->q0 + pixel % a->qn) * j->out.stride[2];
+}
+
 /* The host makes bytes of the output of one part's sums, which lie in four planes. */
 static void requantise(state_t* s, const job_t* j, const part_t* a, uint32_t planes,
                        uint32_t entries) {
-  const uint32_t size = j->out.dtype == SLUICE_DTYPE_INT32   ? 4
-                        : j->out.dtype == SLUICE_DTYPE_INT16 ? 2
-                                                             : 1;
   uint32_t entry, k, b, i;
   for (k = 0; k < a->kn; ++k) {
     const uint32_t from = (a->k0 + k) * 16, count = least(16, j->k - from);
@@ -197,8 +199,6 @@ static void requantise(state_t* s, const job_t* j, const part_t* a, uint32_t pla
               12, row[i]);
     }
     for (entry = k; entry < entries; entry += a->kn) {
-      const uint32_t p = a->p0 + entry / a->kn / a->qn;
-      const uint32_t q = a->q0 + entry / a->kn % a->qn;
       unsigned char plane[PLANES][16], made[16 * 4];
       for (b = 0; b < PLANES; ++b) {
         vta_read(s, planes + (b * entries + entry) * 16, plane[b], 16);
@@ -209,18 +209,36 @@ static void requantise(state_t* s, const job_t* j, const part_t* a, uint32_t pla
         int32_t v = scale((int32_t)sum, row[i][1], row[i][2], j->once) + j->output_zero;
         if (v < j->low) v = j->low;
         if (v > j->high) v = j->high;
-        for (b = 0; b < size; ++b) {
-          made[i * size + b] = (unsigned char)((uint32_t)v >> 8 * b);
+        for (b = 0; b < j->size; ++b) {
+          made[i * j->size + b] = (unsigned char)((uint32_t)v >> 8 * b);
         }
       }
-      vta_put(s,
-              j->out.offset + (uint64_t)a->n * j->out.stride[0] +
-                  (uint64_t)p * j->out.stride[1] + (uint64_t)q * j->out.stride[2] +
-                  from * size,
-              count * size, made);
+      vta_put(s, vta_output_at(j, a, entry / a->kn) + from * j->size, count * j->size,
+              made);
       s->counts->requantised += count;
     }
   }
+}
+
+/* The largest run of entries of ACC that no unfinished sums hold. */
+static uint32_t gap(const state_t* s, uint32_t* first) {
+  uint32_t best = 0, at = 0, i;
+  *first = 0;
+  while (at < BIAS_FIRST) {
+    uint32_t end = BIAS_FIRST, next = BIAS_FIRST;
+    for (i = 0; i < SLUICE_VTA_SUMS; ++i) {
+      const struct sluice_vta_sums* u = &s->sums[i];
+      if (u->count == 0 || u->first + u->count <= at || u->first >= end) continue;
+      end = u->first;
+      next = u->first + u->count;
+    }
+    if (end > at && end - at > best) {
+      best = end - at;
+      *first = at;
+    }
+    at = next;
+  }
+  return best;
 }
 
 /* Sums of a part are complete, or what this tile adds to them. They leave VTA byte by byte:
@@ -228,14 +246,22 @@ static void requantise(state_t* s, const job_t* j, const part_t* a, uint32_t pla
 static void finish(state_t* s, const job_t* j, const part_t* a) {
   const uint32_t entries = a->pn * a->qn * a->kn;
   loops_t l = {1, 0, 0, 1, 0, 1, 0, 0};
-  uint32_t plane, planes;
+  uint32_t plane, planes, copy, room;
   add_biases(s, j, a);
   if (!j->last) return;
+  if (j->scales) {
+    room = gap(s, &copy);
+    if (copy == a->acc) { /* this part's own */
+      copy += entries;
+      room -= entries;
+    }
+    if (vta_scale(s, j, a, copy, room)) return;
+  }
   vta_reserve(s);
   planes = vta_stage(s, PLANES * entries * 16);
   l.inner = entries;
   for (plane = 0; plane < PLANES; ++plane) {
-    if (plane != 0) vta_alu(s, ALU_SHR, a->acc | a->acc << 11, &l, 8);
+    if (plane != 0) vta_alu(s, ALU_SHR | ALU_IMMEDIATE, a->acc | a->acc << 11, &l, 8);
     vta_move(s, SLUICE_VTA_OF_OUT, a->acc, planes + plane * entries * 16, 1, entries,
              entries, NULL);
   }
@@ -283,7 +309,7 @@ static void measure(const job_t* j, uint32_t room, cut_t* c) {
   const uint64_t input = area * c->cn, filters = (uint64_t)c->kn * taps * c->cw;
   uint64_t inside, outside;
   c->bytes = UINT64_MAX;
-  if ((uint64_t)c->pn * c->qn * c->kn > room) return;
+  if ((uint64_t)c->pn * c->qn * (c->kn + (j->scales ? 1 : 0)) > room) return;
   if (input > SLUICE_VTA_INP || filters > SLUICE_VTA_WGT) {
     /* Input channels in slices: one is loaded while the other is multiplied. */
     const uint64_t a = SLUICE_VTA_INP / 2 / area, w = SLUICE_VTA_WGT / 2 / taps / c->kn;
@@ -310,27 +336,6 @@ static cut_t choose_cut(const job_t* j, uint32_t room) {
         measure(j, room, &c);
         if (c.bytes < best.bytes) best = c;
       }
-  return best;
-}
-
-/* The largest run of entries of ACC that no unfinished sums hold. */
-static uint32_t gap(const state_t* s, uint32_t* first) {
-  uint32_t best = 0, at = 0, i;
-  *first = 0;
-  while (at < BIAS_FIRST) {
-    uint32_t end = BIAS_FIRST, next = BIAS_FIRST;
-    for (i = 0; i < SLUICE_VTA_SUMS; ++i) {
-      const struct sluice_vta_sums* u = &s->sums[i];
-      if (u->count == 0 || u->first + u->count <= at || u->first >= end) continue;
-      end = u->first;
-      next = u->first + u->count;
-    }
-    if (end > at && end - at > best) {
-      best = end - at;
-      *first = at;
-    }
-    at = next;
-  }
   return best;
 }
 

@@ -30,7 +30,7 @@ inline const Listed kList[] = {
 };
 
 inline Case NetworkCase(const std::string& name) {
-  return target_test::PlansOf(name, sluice::zoo::MakeZooGraph(name, {}), kPreset,
+  return target_test::PlansOf(name, target_test::ZooGraph(name), kPreset,
                               {196608, 163840, 131072});
 }
 

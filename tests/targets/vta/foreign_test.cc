@@ -67,4 +67,26 @@ TEST_CASE("vta: the list on the simulator of VTA's makers") {
   }
 }
 
+TEST_CASE("vta: sums scaled on the simulator of VTA's makers") {
+  const Foreign library("SLUICE_FOREIGN_VTA");
+  if (!library.open()) return;
+  const Case c =
+      target_test::PlansOf("a block", target_test::ZooGraph("vit_b_16:1"), kPreset, {});
+  const auto run = [&](const MakeModel& make) {
+    VtaRun scaled(c.graph.data(), c.graph.size(), c.plans[0].data(), c.plans[0].size());
+    scaled.Scale();
+    return scaled.ExecuteOn(1, 1, make);
+  };
+  const Run theirs = run([&](std::vector<uint8_t>* dram) {
+    return std::make_unique<ForeignModel>(library, dram);
+  });
+  const Run own =
+      run([](std::vector<uint8_t>* dram) { return std::make_unique<Model>(dram, 1); });
+  CHECK_MESSAGE(theirs.error.empty(), theirs.error);
+  CHECK(theirs.counts_hold);
+  CHECK(theirs.counts.scaled > 0);
+  CHECK(theirs.hash == own.hash);
+  CHECK(theirs.commands_fnv1a == own.commands_fnv1a);
+}
+
 }  // namespace vta_test

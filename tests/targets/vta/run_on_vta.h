@@ -16,7 +16,9 @@
 #include <vector>
 
 #include "bindings/targets/vta/sluice_vta.h"
+#include "bindings/targets/vta/sluice_vta_scale.h"
 #include "firmware-sim/reference.h"
+#include "firmware-sim/scaled.h"
 #include "firmware-sim/sim.h"
 #include "firmware-sim/wire.h"
 #include "sluice/lowering.h"
@@ -34,80 +36,47 @@ struct Run {
                                  // host writes for them
   bool counts_hold = false;      // the model did as much as the lowering has counted
   sluice_vta_counts counts{};
+  std::vector<uint8_t> outputs;
+  std::vector<sluice_sim::ScaledBox> scaled;  // by VTA
 };
 
 // Changes an instruction, given its number; for mutants.
 using Change = std::function<void(uint64_t, Instruction*)>;
 using MakeModel = std::function<std::unique_ptr<Model>(std::vector<uint8_t>* dram)>;
 
-class VtaRun {
+// What VTA makes of a box, for whom it was asked.
+inline sluice_sim::ScaledBox BoxOf(const sluice_vta_block& block,
+                                   const std::vector<std::array<int32_t, 3>>& all,
+                                   bool by_channel) {
+  sluice_sim::ScaledBox box;
+  box.layer = block.layer;
+  for (size_t a = 0; a < 4; ++a) {
+    box.begin[a] = block.begin[a];
+    box.extent[a] = block.extent[a];
+  }
+  for (const auto& p : all) box.biases.push_back(by_channel ? p[0] : 0);
+  box.make = [block, all](int64_t k, int32_t sum) {
+    sluice_vta_block one = block;
+    one.extent[3] = std::min<uint32_t>(16, block.extent[3] - uint32_t(k) / 16 * 16);
+    sluice_vta_rows of;
+    sluice_vta_scaling(
+        &one, reinterpret_cast<const int32_t(*)[3]>(&all[size_t(k) / 16 * 16]), &of);
+    return sluice_vta_scaled(&one, &of, uint32_t(k) % 16, sum);
+  };
+  return box;
+}
+
+// A graph and a plan; DRAM with the tensors where the plan has them.
+class Memory {
  public:
-  VtaRun(const void* graph, size_t graph_size, const void* plan, size_t plan_size) {
-    result_.error = sluice_sim::ReadGraph(graph, graph_size, &graph_);
-    if (result_.error.empty()) {
-      result_.error =
-          sluice_sim::ReadPlan(plan, plan_size, graph_.tensors.size(), &plan_);
+  Memory(const void* graph, size_t graph_size, const void* plan, size_t plan_size) {
+    error_ = sluice_sim::ReadGraph(graph, graph_size, &graph_);
+    if (error_.empty()) {
+      error_ = sluice_sim::ReadPlan(plan, plan_size, graph_.tensors.size(), &plan_);
     }
   }
 
-  Run Execute(uint64_t seed, uint64_t order, const Change& change = nullptr,
-              size_t depth = 255) {
-    change_ = change;
-    return ExecuteOn(seed, order, [&](std::vector<uint8_t>* dram) {
-      return std::make_unique<Model>(dram, order, depth);
-    });
-  }
-  // The same on another machine. The second seed: of what DRAM has where nothing was
-  // written.
-  Run ExecuteOn(uint64_t seed, uint64_t garbage_seed, const MakeModel& make) {
-    if (!result_.error.empty()) return result_;
-    sluice_walker_t walker;
-    if (sluice_walk_open(&walker, plan_.image, plan_.image_size, nullptr) !=
-        SLUICE_WALK_OK) {
-      result_.error = "the walker refuses the stream";
-      return result_;
-    }
-    sluice_walk_set_parameters(&walker, graph_.parameter_min.data(),
-                               static_cast<uint32_t>(graph_.parameter_min.size()));
-    sluice_vta_input input{};
-    const uint32_t size = Place(walker, &input);
-    // Bytes that nothing writes differ from run to run.
-    const sluice_sim::Bytes garbage = sluice_sim::SeededBytes(garbage_seed + 77, size);
-    dram_.assign(garbage.begin(), garbage.end());
-    if (result_.error = Fill(seed); !result_.error.empty()) return result_;
-    model_ = make(&dram_);
-    std::vector<uint32_t> home(
-        static_cast<size_t>(sluice_walk_region_bytes(&walker, SLUICE_REGION_GBUF)));
-    std::vector<sluice_vta_layer> layers;
-    for (const sluice_sim::Layer& layer : graph_.layers) {
-      const auto channels = [&](uint32_t t) {
-        return static_cast<uint32_t>(graph_.tensors[t].extent[3]);
-      };
-      layers.push_back({layer.inputs.empty() ? 0 : channels(layer.inputs[0]),
-                        layer.outputs.empty() ? 0 : channels(layer.outputs[0])});
-    }
-    const auto state = std::make_unique<sluice_vta_state>();
-    input.walker = &walker;
-    input.layers = layers.data();
-    input.layer_count = static_cast<uint32_t>(layers.size());
-    input.home = home.data();
-    input.home_count = static_cast<uint32_t>(home.size());
-    input.state = state.get();
-    const sluice_vta_port port = {this, Instruct, Start, Read, Write, Host};
-    result_.code = sluice_vta_lower(&input, &port, &result_.counts);
-    if (result_.code != 0 && result_.error.empty()) {
-      result_.error =
-          std::string(state->why) + ", layer " + std::to_string(state->layer);
-    }
-    const sluice_vta_counts& c = result_.counts;
-    result_.counts_hold = std::equal(c.moved, c.moved + 5, model_->moved) &&
-                          c.gemm_cycles == model_->gemms &&
-                          c.alu_cycles == model_->alus;
-    result_.hash = Hash();
-    return result_;
-  }
-
- private:
+ protected:
   uint32_t Place(const sluice_walker_t& walker, sluice_vta_input* input) {
     uint32_t at = 4096;
     for (uint32_t r = 0; r < SLUICE_REGION_COUNT; ++r) {
@@ -150,7 +119,7 @@ class VtaRun {
     return error;
   }
 
-  uint64_t Hash() {
+  uint64_t Hash(std::vector<uint8_t>* outputs) {
     uint64_t hash = SLUICE_OUTPUT_HASH_START;
     for (size_t t = 0; t < graph_.tensors.size(); ++t) {
       if (graph_.tensors[t].kind != sluice_sim::kOutput) continue;
@@ -159,10 +128,86 @@ class VtaRun {
       sluice_sim::CopyBox(from,
                           sluice_sim::DenseBox(bytes.data(), from.dtype, from.extent));
       hash = sluice_output_hash(hash, bytes.data(), bytes.size());
+      outputs->insert(outputs->end(), bytes.begin(), bytes.end());
     }
     return hash;
   }
 
+  std::string error_;  // of graph and plan
+  sluice_sim::Graph graph_;
+  sluice_sim::Plan plan_;
+  std::vector<uint8_t> dram_;
+  uint32_t base_[SLUICE_REGION_COUNT]{}, staging_ = 0;
+};
+
+class VtaRun : public Memory {
+ public:
+  VtaRun(const void* graph, size_t graph_size, const void* plan, size_t plan_size)
+      : Memory(graph, graph_size, plan, plan_size) {
+    result_.error = error_;
+  }
+
+  Run Execute(uint64_t seed, uint64_t order, const Change& change = nullptr,
+              size_t depth = 255) {
+    change_ = change;
+    return ExecuteOn(seed, order, [&](std::vector<uint8_t>* dram) {
+      return std::make_unique<Model>(dram, order, depth);
+    });
+  }
+  // From now on VTA makes bytes of sums where it can.
+  void Scale() { scales_ = true; }
+  // The same on another machine. The second seed: of what DRAM has where nothing was
+  // written.
+  Run ExecuteOn(uint64_t seed, uint64_t garbage_seed, const MakeModel& make) {
+    if (!result_.error.empty()) return result_;
+    sluice_walker_t walker;
+    if (sluice_walk_open(&walker, plan_.image, plan_.image_size, nullptr) !=
+        SLUICE_WALK_OK) {
+      result_.error = "the walker refuses the stream";
+      return result_;
+    }
+    sluice_walk_set_parameters(&walker, graph_.parameter_min.data(),
+                               static_cast<uint32_t>(graph_.parameter_min.size()));
+    sluice_vta_input input{};
+    const uint32_t size = Place(walker, &input);
+    // Bytes that nothing writes differ from run to run.
+    const sluice_sim::Bytes garbage = sluice_sim::SeededBytes(garbage_seed + 77, size);
+    dram_.assign(garbage.begin(), garbage.end());
+    if (result_.error = Fill(seed); !result_.error.empty()) return result_;
+    model_ = make(&dram_);
+    std::vector<uint32_t> home(
+        static_cast<size_t>(sluice_walk_region_bytes(&walker, SLUICE_REGION_GBUF)));
+    std::vector<sluice_vta_layer> layers;
+    for (const sluice_sim::Layer& layer : graph_.layers) {
+      const auto channels = [&](uint32_t t) {
+        return static_cast<uint32_t>(graph_.tensors[t].extent[3]);
+      };
+      layers.push_back({layer.inputs.empty() ? 0 : channels(layer.inputs[0]),
+                        layer.outputs.empty() ? 0 : channels(layer.outputs[0])});
+    }
+    const auto state = std::make_unique<sluice_vta_state>();
+    input.walker = &walker;
+    input.layers = layers.data();
+    input.layer_count = static_cast<uint32_t>(layers.size());
+    input.home = home.data();
+    input.home_count = static_cast<uint32_t>(home.size());
+    input.state = state.get();
+    const sluice_vta_port port = {
+        this, Instruct, Start, Read, Write, Host, scales_ ? Scaled : nullptr};
+    result_.code = sluice_vta_lower(&input, &port, &result_.counts);
+    if (result_.code != 0 && result_.error.empty()) {
+      result_.error =
+          std::string(state->why) + ", layer " + std::to_string(state->layer);
+    }
+    const sluice_vta_counts& c = result_.counts;
+    result_.counts_hold = std::equal(c.moved, c.moved + 5, model_->moved) &&
+                          c.gemm_cycles == model_->gemms &&
+                          c.alu_cycles == model_->alus;
+    result_.hash = Hash(&result_.outputs);
+    return result_;
+  }
+
+ private:
   static VtaRun* Self(void* user) { return static_cast<VtaRun*>(user); }
   static int Instruct(void* user, const unsigned char* bytes) {
     Instruction i;
@@ -194,6 +239,26 @@ class VtaRun {
     std::memcpy(Self(user)->dram_.data() + address, from, bytes);
     if (address >= Self(user)->staging_) Self(user)->Note(from, bytes);
     return 0;
+  }
+  static int Scaled(void* user, const sluice_vta_block* block, sluice_vta_rows* rows) {
+    return Self(user)->Answer(*block, rows);
+  }
+  // Its parameters are those in DRAM; a box that VTA is asked for is kept.
+  int Answer(const sluice_vta_block& block, sluice_vta_rows* rows) {
+    const uint32_t tensor = graph_.layers[block.layer].input(2);
+    const bool by_channel = tensor != sluice_sim::kAbsent;
+    std::vector<std::array<int32_t, 3>> all(block.extent[3]);
+    for (size_t k = 0; k < all.size(); ++k) {
+      std::copy_n(block.parameters, 3, all[k].begin());
+      if (by_channel)
+        std::memcpy(&all[k], At(tensor).at(0, 0, block.begin[3] + k, 0), 12);
+    }
+    const auto parameters = reinterpret_cast<const int32_t(*)[3]>(all.data());
+    if (sluice_vta_scaling(&block, parameters, rows) == 0 || rows != nullptr) {
+      return rows != nullptr;
+    }
+    result_.scaled.push_back(BoxOf(block, all, by_channel));
+    return 1;
   }
   static int Host(void* user, const sluice_walker_t* walker,
                   const sluice_walk_visit_t* visit, const sluice_host_call_t* call) {
@@ -231,13 +296,10 @@ class VtaRun {
     return 0;
   }
 
-  sluice_sim::Graph graph_;
-  sluice_sim::Plan plan_;
   Run result_;
-  std::vector<uint8_t> dram_;
   std::unique_ptr<Model> model_;
   Change change_;
-  uint32_t base_[SLUICE_REGION_COUNT]{}, staging_ = 0;
+  bool scales_ = false;
 };
 
 }  // namespace vta_test

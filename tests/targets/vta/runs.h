@@ -22,8 +22,7 @@ inline const char* const kList[] = {"resnet8_cifar10_int8", "kws_ref_model_int8"
 inline const std::vector<uint64_t> kBudgets = {24576, 20480, 16384};
 
 inline Case NetworkCase(const std::string& name) {
-  return target_test::PlansOf(name, sluice::zoo::MakeZooGraph(name, {}), kPreset,
-                              kBudgets);
+  return target_test::PlansOf(name, target_test::ZooGraph(name), kPreset, kBudgets);
 }
 
 // With no `make`: the project's model; its modules run in another order for each seed.

@@ -342,7 +342,8 @@ void Model::Alu(const Instruction& i, uint32_t dst, uint32_t src) {
     if (op == 1) to = std::max(to, by);
     if (op == 2)
       to = static_cast<int32_t>(static_cast<uint32_t>(to) + static_cast<uint32_t>(by));
-    if (op == 3 && (by < -31 || by > 31)) return (void)Fail("a shift by more than 31");
+    if (op == 3 && (by < -16 || by > 15))
+      return (void)Fail("a shift that has no 5 bits");
     if (op == 3)
       to = by >= 0 ? to >> by : static_cast<int32_t>(static_cast<uint32_t>(to) << -by);
   }
