@@ -21,6 +21,7 @@ struct Conv {
   bool one_scale = false;  // of all channels
   int32_t shift = -9;
   std::vector<std::pair<int, int32_t>> set = {};  // attributes that are otherwise
+  int32_t multiplier = 1 << 30;                   // about 2^-10
 };
 
 // Layers one behind the other.
@@ -35,8 +36,8 @@ inline sluice_test::Bytes Chain(const std::vector<Conv>& layers) {
     std::vector<int32_t> rows;
     for (int32_t k = 0; k < channels; ++k) {
       // A bias, and a multiplier of about 2^-10 (or otherwise) that differs by channel.
-      rows.insert(rows.end(),
-                  {k * 777 - 4000, (1 << 30) + (c.one_scale ? 0 : k * 12345), c.shift});
+      rows.insert(rows.end(), {k * 777 - 4000,
+                               c.multiplier + (c.one_scale ? 0 : k * 12345), c.shift});
     }
     spec.tensors.push_back(spec.Inline({channels, 3}, SLUICE_DTYPE_INT32, rows));
     const uint8_t kind = &c == &layers.back() ? 2 : 0;

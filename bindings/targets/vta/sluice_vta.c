@@ -19,7 +19,12 @@ static void transfer(state_t* s, const sluice_walk_visit_t* visit,
   target_runs_t runs;
   uint64_t i, b;
   sluice_walk_transfer(s->walker, visit->instance, n->descriptor, &t);
-  if (t.index != SLUICE_NONE) fail(s, SLUICE_VTA_UNSUPPORTED, "an indexed load");
+  if (t.index != SLUICE_NONE) {
+    sluice_kernel_t kernel;
+    sluice_walk_kernel(s->walker, visit->instance, t.kernel, &kernel);
+    s->layer = kernel.layer;
+    fail(s, SLUICE_VTA_UNSUPPORTED, "an indexed load");
+  }
   operand(s, visit, t.src, &src);
   operand(s, visit, t.dst, &dst);
   if (s->code) return;

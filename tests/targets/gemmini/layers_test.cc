@@ -145,6 +145,29 @@ TEST_CASE("targets: sums of several slices stay in Gemmini's accumulators") {
   CHECK(counts.weight_bytes == 512 * 512 * 9);  // in blocks, once
 }
 
+// Of several images they do not stay: the host adds.
+TEST_CASE("targets: sums of several images are added by the host") {
+  const Conv c = {
+      SLUICE_OP_CONV, {2, 7, 7, 512}, {128, 3, 3, 512}, {2, 7, 7, 128}, 1, 1, 1, 1, 4};
+  for (const uint64_t budget : {32768, 49152, 65536}) {
+    for (const uint32_t solver : {SLUICE_SOLVER_DEFAULT, SLUICE_SOLVER_BASELINE}) {
+      CAPTURE(budget);
+      CAPTURE(solver);
+      const auto counts = Check(Graph(c), solver, budget);
+      CHECK(counts.array_macs > 0);
+    }
+  }
+}
+
+// A gather reads rows of a table that its indices name.
+TEST_CASE("targets: transfers by indices are refused, and say where") {
+  const Bytes graph = target_test::ZooGraph("gpt2_small_decode:1");
+  const Bytes plan = target_test::PlansOf("a gather", graph, "mcu-256k", {}).plans[0];
+  const BoardResult result = RunBoard(graph, plan, 1, Late::kLoads);
+  CHECK(result.error == "a transfer by indices, or between nodes");
+  CHECK(result.counts.layer == 0);
+}
+
 // What one layer leaves in rows, the next one finds there: no DRAM between them.
 TEST_CASE("targets: outputs that Gemmini scales stay in rows for the next layer") {
   Conv c = {
@@ -154,14 +177,18 @@ TEST_CASE("targets: outputs that Gemmini scales stay in rows for the next layer"
   sluice_test::NetworkPlan plan(graph, "gemmini-16x16");
   REQUIRE(plan.ok);
   REQUIRE(plan.Schedule(SLUICE_SOLVER_DEFAULT, 0) == SLUICE_OK);
+  Late late = Late::kStores;  // a fence ends the stream too
+  const Bytes stored =
+      RunBoard(graph, plan.PlanBytes(), 1, late, {}, Scaling::kOnChip).outputs;
+  late = Late::kLoads;
   const auto run = [&](Scaling scaling) {
-    const BoardResult result =
-        RunBoard(graph, plan.PlanBytes(), 1, Late::kLoads, {}, scaling);
+    const BoardResult result = RunBoard(graph, plan.PlanBytes(), 1, late, {}, scaling);
     CHECK_MESSAGE(result.error.empty(), result.error);
     return result;
   };
   const BoardResult dram = run(Scaling::kMachine), rows = run(Scaling::kOnChip);
   CHECK(dram.outputs == rows.outputs);
+  CHECK(dram.outputs == stored);
   CHECK(dram.counts.scaled_bytes == 3 * 4096);
   // Rows of pixels follow each other: 16 pixels by 16 channels each.
   CHECK(dram.counts.commands[SLUICE_GEMMINI_MVOUT] == 3 * 16);
@@ -182,12 +209,14 @@ TEST_CASE("targets: Gemmini scales what it can, and nothing else") {
     std::vector<std::pair<int, int32_t>> set;
     int32_t shift = -9;
     bool one_scale = true;
+    int32_t multiplier = 1 << 30;
   } cases[] = {{true, {}},
                {true, {}, -2},
                {false, {}, -9, false},
                {true, {{zero, 0}, {low, 0}}},
                {true, {{zero, 100}}},
                {true, {{zero, 100}}, -23},
+               {false, {{zero, 0}}, -9, true, 0},
                {false, {{zero, 100}}, -27},
                {false, {{zero, -100}}, -27},
                {false, {{zero, 1}, {low, 0}}},
@@ -214,6 +243,7 @@ TEST_CASE("targets: Gemmini scales what it can, and nothing else") {
     }
     layer.one_scale = c.one_scale;
     layer.shift = c.shift;
+    layer.multiplier = c.multiplier;
     layer.set = c.set;
     const Bytes graph = Graph(layer);
     sluice_test::NetworkPlan plan(graph, "gemmini-16x16");

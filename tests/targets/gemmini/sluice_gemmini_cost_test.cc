@@ -54,6 +54,28 @@ TEST_CASE("targets: Gemmini's tiles cost passes, and the way of sums out") {
       SLUICE_OP_CONV, {1, 28, 28, 3}, {32, 7, 7, 3}, {1, 14, 14, 32}, 2, 1, 3, 1, 4};
   CHECK(Cycles(first, {1, 14, 14, 32}, 3) ==
         passes(13, 2 * 7 * 2) + 48 + 196 * 32 * 4 / 16 + 40);  // 5 positions a row
+  // Two positions of 8 channels are a block, of 9 not; and a product has no positions.
+  for (const int32_t c : {8, 9}) {
+    Conv few = first;
+    few.input.back() = few.weight.back() = c;
+    CHECK(Cycles(few, {1, 14, 14, 32}, c) ==
+          passes(13, 2 * 7 * (c == 8 ? 4 : 7)) + 48 + 196 * 32 * 4 / 16 + 40);
+  }
+  const Conv small = {
+      SLUICE_OP_FULLY_CONNECTED, {1, 1, 16, 3}, {16, 3}, {1, 1, 16, 16}, 0, 0, 0, 0, 0};
+  CHECK(Cycles(small, {1, 1, 16, 16}, 3) == passes(1, 1) + 48 + 16 * 16 * 4 / 16 + 40);
+  // 1,024 rows of sums stay.
+  const Conv full = {SLUICE_OP_FULLY_CONNECTED,
+                     {1, 1, 256, 64},
+                     {64, 64},
+                     {1, 1, 256, 64},
+                     0,
+                     0,
+                     0,
+                     0,
+                     0};
+  CHECK(Cycles(full, {1, 1, 256, 64}, 16) ==
+        passes(16, 4) + 48 + (256 * 64 * 4 / 16 + 40) / 4);
   const Conv deep = {SLUICE_OP_DEPTHWISE_CONV,
                      {1, 14, 14, 32},
                      {1, 3, 3, 32},

@@ -63,6 +63,9 @@ void CheckCommands(const Fixture& f, const product_t& p, uint32_t sums) {
   }
   CHECK(begun == f.counts.bias_bytes);
   CHECK(slots.size() <= 4);
+  for (const uint64_t slot : slots)  // 64 rows each
+    for (uint64_t next = slot + 1; next < slot + 64; ++next)
+      CHECK(slots.count(next) == 0);
   if (p.k > 64) CHECK(slots.size() == 4);
 }
 
@@ -96,6 +99,7 @@ TEST_CASE("targets: a product is cut where the accumulators or its input's rows 
     for (const sluice_gemmini_step& s : f.steps)
       finished += uint64_t{s.rows} * s.columns * s.channels;
     CHECK(finished == uint64_t{c.shape.h} * c.shape.w * c.shape.k);
+    CHECK(f.counts.bias_bytes == 0);  // the first products are written, not added
     CHECK(f.counts.sum_bytes == 4 * finished);
     CheckCommands(f, p, c.sums);
   }
@@ -119,7 +123,7 @@ TEST_CASE("targets: a product is cut where the accumulators or its input's rows 
 // Channels of several pixels in a row: the last pixels of a line have fewer behind them.
 TEST_CASE("targets: packed input is read to the end of the box, no further") {
   for (const uint32_t c : {1, 3, 5, 8}) {
-    for (const uint32_t w : {1, 14, 15, 31, 3000}) {
+    for (const uint32_t w : {1, 14, 15, 31, 3000, 3001}) {
       CAPTURE(c);
       CAPTURE(w);
       Fixture f;
@@ -127,7 +131,7 @@ TEST_CASE("targets: packed input is read to the end of the box, no further") {
       p.pack = least(DIM / c, 3);
       gemmini_product(&f.lowering, &p);
       CHECK(f.lowering.code == 0);
-      CheckCommands(f, p, w < 3000 ? 3 * w : 750);
+      CheckCommands(f, p, w < 3000 ? 3 * w : w - 2250);
       uint64_t pixels = 0, read = 0;
       for (const sluice_gemmini_step& step : f.steps)
         pixels += uint64_t{step.rows + 2} * (step.columns + 2);
@@ -180,6 +184,11 @@ TEST_CASE(
     gemmini_product(&f.lowering, &p);
     CHECK(f.lowering.keeps == c.keeps);
     CHECK(f.steps.empty() == c.keeps);
+    p.step.instruction.flags = SLUICE_FLAG_LAST;
+    gemmini_product(&f.lowering, &p);  // adds to them, or is added by the host
+    CHECK(f.lowering.keeps == 0);
+    CHECK(f.counts.bias_bytes == 0);
+    if (c.keeps) CHECK(f.steps.size() == 1);
   }
 }
 
@@ -243,6 +252,20 @@ TEST_CASE("targets: scaled sums leave to the bytes of their output") {
     CHECK(f.lowering.code == answer);
     CHECK(f.steps.size() == (answer == 0 ? 1 : 0));
   }
+}
+
+// An accumulator that begins where GBUF does is one as well.
+TEST_CASE("targets: sums that stay are released to the next product") {
+  Fixture f;
+  product_t p = ProductOf({4, 4, 16, 16});
+  p.step.instruction.flags = SLUICE_FLAG_FIRST;
+  p.sums_span = 1;
+  gemmini_product(&f.lowering, &p);
+  REQUIRE(f.lowering.keeps);
+  product_t next = ProductOf({4, 4, 16, 16});
+  next.sums = 4096;
+  gemmini_product(&f.lowering, &next);
+  CHECK(f.steps.size() == 2);
 }
 
 // Whoever needs the accumulator in GBUF gets the sums: a byte of it is enough.

@@ -105,6 +105,11 @@ TEST_CASE("targets: rows for a moment are those that cost least, and are moved o
   f.lines[0] = IN_IMAGE;
   CHECK(gemmini_room(&f.lowering, &p, 64, &first) == 1);
   CHECK(first == 0);
+  // Of rooms that cost the same, the last.
+  std::fill(f.lines.begin(), f.lines.end(), static_cast<unsigned char>(IN_ROWS));
+  CHECK(gemmini_room(&f.lowering, &p, 64, &first) == 1);
+  CHECK(first == SLUICE_GEMMINI_ROWS - 64);
+  f.lines[0] = IN_IMAGE;
   // Operands that stay end where the room begins, or begin where it ends.
   f.lines[0] = IN_IMAGE;
   p.a_stays = p.b_stays = p.to_rows = 1;

@@ -46,17 +46,20 @@ class Recorded {
     input_.staging = kAt + home;
     input_.home = home_.data();
     input_.home_count = home;
-    port_.user = &dram_;
-    port_.instruction = [](void*, const unsigned char*) { return 0; };
+    port_.user = this;
+    port_.instruction = [](void* user, const unsigned char* bytes) {
+      Instruction i;
+      std::memcpy(i.data(), bytes, i.size());
+      static_cast<Recorded*>(user)->Note(i);
+      return 0;
+    };
     port_.run = [](void*) { return 0; };
     port_.read = [](void* user, uint32_t address, void* to, uint32_t bytes) {
-      std::memcpy(to, static_cast<std::vector<uint8_t>*>(user)->data() + address,
-                  bytes);
+      std::memcpy(to, static_cast<Recorded*>(user)->dram_.data() + address, bytes);
       return 0;
     };
     port_.write = [](void* user, uint32_t address, const void* from, uint32_t bytes) {
-      std::memcpy(static_cast<std::vector<uint8_t>*>(user)->data() + address, from,
-                  bytes);
+      std::memcpy(static_cast<Recorded*>(user)->dram_.data() + address, from, bytes);
       return 0;
     };
     state_->input = &input_;
@@ -70,6 +73,10 @@ class Recorded {
     state_->buffer[SLUICE_VTA_OF_ACC].next = BIAS_FIRST;
   }
 
+  // Of each reset and GEMM that has run: the entries of ACC that it writes.
+  const std::vector<std::pair<bool, std::vector<uint32_t>>>& sums() const {
+    return sums_;
+  }
   const sluice_vta_counts& counts() const { return counts_; }
   state_t& state() { return *state_; }
   uint64_t moved() const {
@@ -112,9 +119,21 @@ class Recorded {
   }
 
  private:
+  void Note(const Instruction& i) {
+    if (Field(i, 0, 3) != SLUICE_VTA_GEMM) return;
+    std::vector<uint32_t> written;
+    for (uint64_t u = Field(i, 8, 13); u < Field(i, 21, 14); ++u)
+      for (uint64_t a = 0; a < Field(i, 35, 14); ++a)
+        for (uint64_t b = 0; b < Field(i, 49, 14); ++b)
+          written.push_back(static_cast<uint32_t>(
+              (state_->uop[u] & 2047) + a * Field(i, 64, 11) + b * Field(i, 75, 11)));
+    sums_.emplace_back(Field(i, 7, 1) != 0, written);
+  }
+
   static constexpr uint32_t kAt = 65536;
   std::vector<uint8_t> dram_;
   std::vector<uint32_t> home_;
+  std::vector<std::pair<bool, std::vector<uint32_t>>> sums_;
   sluice_vta_input input_{};
   sluice_vta_port port_{};
   sluice_vta_counts counts_{};

@@ -154,6 +154,9 @@ class VtaRun : public Memory {
       return std::make_unique<Model>(dram, order, depth);
     });
   }
+  // Changes what the lowering is told.
+  using Adjust = std::function<void(std::vector<sluice_vta_layer>*, sluice_vta_input*)>;
+  void Tell(const Adjust& adjust) { adjust_ = adjust; }
   // From now on VTA makes bytes of sums where it can.
   void Scale() { scales_ = true; }
   // The same on another machine. The second seed: of what DRAM has where nothing was
@@ -192,6 +195,7 @@ class VtaRun : public Memory {
     input.home = home.data();
     input.home_count = static_cast<uint32_t>(home.size());
     input.state = state.get();
+    if (adjust_) adjust_(&layers, &input);
     const sluice_vta_port port = {
         this, Instruct, Start, Read, Write, Host, scales_ ? Scaled : nullptr};
     result_.code = sluice_vta_lower(&input, &port, &result_.counts);
@@ -300,6 +304,7 @@ class VtaRun : public Memory {
   std::unique_ptr<Model> model_;
   Change change_;
   bool scales_ = false;
+  Adjust adjust_;
 };
 
 }  // namespace vta_test

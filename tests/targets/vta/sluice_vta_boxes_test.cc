@@ -3,6 +3,7 @@
 // whole layers have few of these cases.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <random>
@@ -142,6 +143,62 @@ TEST_CASE("vta: filters that differ in one thing are not taken for each other") 
         return vta_need_bias(s, &w.job, w.part.k0, w.part.kn);
       },
       biases);
+}
+
+// Another tile that has the same filters finds them, wherever its output begins.
+TEST_CASE("vta: filters of groups are found again by another tile") {
+  for (const uint32_t per : {5, 6}) {
+    CAPTURE(per);
+    Recorded r(65536);
+    Work a = Base(), b = Base();
+    for (Work* w : {&a, &b}) {
+      w->job.per = per;
+      w->job.width = 1;
+      w->job.k = per * 32;
+      w->job.c = 32;
+    }
+    a.part.k0 = per;  // channel 16 * per, which begins a block of input channels
+    a.part.c0 = 1;
+    b.job.tile.origin[3] = 16 * per;
+    b.job.group = 16;
+    b.job.weight.offset += uint64_t{16} * per * b.job.filter[0];
+    box_t* const box = vta_need_weight(&r.state(), &a.job, &a.part);
+    CHECK(vta_need_weight(&r.state(), &b.job, &b.part) == box);
+  }
+}
+
+// Filters end with the channels that there are; a bias that a product lacks is none.
+TEST_CASE("vta: what lies behind a box changes nothing") {
+  Work w = Base();
+  w.job.c = 20;
+  w.part.c0 = 1;
+  Recorded r;
+  box_t* const box = vta_need_weight(&r.state(), &w.job, &w.part);
+  vta_flush(&r.state());
+  r.Change(4096 + 15 * 288 + 8 * 32 + 20);
+  CHECK(vta_need_weight(&r.state(), &w.job, &w.part) == box);
+  r.Change(4096 + 15 * 288 + 8 * 32 + 19);
+  CHECK(vta_need_weight(&r.state(), &w.job, &w.part) != box);
+  w = Base();
+  w.job.parameters = {};
+  r.Move(1);  // where parameters would begin
+  box_t* const bias = vta_need_bias(&r.state(), &w.job, 0, 1);
+  CHECK(vta_need_bias(&r.state(), &w.job, 0, 1) == bias);
+}
+
+TEST_CASE("vta: a buffer remembers as many boxes as it has places") {
+  Recorded r;
+  sluice_vta_buffer& b = r.state().buffer[SLUICE_VTA_OF_WGT];
+  const auto key = [](uint32_t i) { return std::array<uint32_t, 14>{i}; };
+  for (uint32_t i = 0; i < SLUICE_VTA_BOXES; ++i) {
+    box_t* const x = vta_take(&b, key(i).data(), 3);
+    x->end[0] = x->begin[0] + 1;
+  }
+  for (uint32_t i = 0; i < SLUICE_VTA_BOXES; ++i) {
+    const box_t* const x = vta_find(&b, key(i).data());
+    REQUIRE(x != nullptr);
+    CHECK(x->first == 3 * i);
+  }
 }
 
 // Filters and biases are laid out anew where one element of them lies elsewhere.

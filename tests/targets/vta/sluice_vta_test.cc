@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "targets/layers.h"
 #include "targets/vta/runs.h"
 
 namespace vta_test {
@@ -166,7 +167,50 @@ TEST_CASE("a lowering with any bit inverted is caught") {
   CHECK(made > 500);
 }
 
+// Layers without channels, and channels that make no groups.
+TEST_CASE("what the lowering is told wrong of VTA's layers is an error") {
+  const auto run = [](const target_test::Conv& c, const VtaRun::Adjust& adjust) {
+    const target_test::Case of =
+        target_test::PlansOf("a layer", target_test::Graph(c), kPreset, {});
+    VtaRun told(of.graph.data(), of.graph.size(), of.plans[0].data(),
+                of.plans[0].size());
+    told.Tell(adjust);
+    return told.Execute(1, 1);
+  };
+  using Layers = std::vector<sluice_vta_layer>;
+  const target_test::Conv groups = {
+      SLUICE_OP_CONV, {1, 9, 9, 24}, {40, 3, 3, 3}, {1, 9, 9, 40}, 1, 1, 1, 8, 7};
+  const target_test::Conv deep = {SLUICE_OP_DEPTHWISE_CONV,
+                                  {1, 9, 9, 24},
+                                  {1, 3, 3, 24},
+                                  {1, 9, 9, 24},
+                                  1,
+                                  1,
+                                  1,
+                                  0,
+                                  7};
+  for (const target_test::Conv& c : {groups, deep}) {
+    CHECK(run(c, [](Layers*, sluice_vta_input*) {}).code == SLUICE_VTA_OK);
+    const Run none = run(c, [](Layers*, sluice_vta_input* in) { in->layer_count = 0; });
+    CHECK(none.code == SLUICE_VTA_BAD_STREAM);
+    CHECK(none.error == "a layer without channels, layer 0");
+    const Run uneven = run(
+        c, [](Layers* layers, sluice_vta_input*) { ++(*layers)[0].output_channels; });
+    CHECK(uneven.code == SLUICE_VTA_BAD_STREAM);
+    CHECK(uneven.error == "channels of a layer that make no groups, layer 0");
+  }
+  const Run without = run(
+      deep, [](Layers* layers, sluice_vta_input*) { (*layers)[0].input_channels = 0; });
+  CHECK(without.error == "channels of a layer that make no groups, layer 0");
+}
+
 TEST_CASE("what VTA cannot do is an error that names the layer") {
+  const target_test::Case gather = target_test::PlansOf(
+      "a gather", target_test::ZooGraph("gpt2_small_decode:1"), "mcu-256k", {});
+  CHECK(VtaRun(gather.graph.data(), gather.graph.size(), gather.plans[0].data(),
+               gather.plans[0].size())
+            .Execute(1, 1)
+            .error == "an indexed load, layer 0");
   const Bytes graph = OwnModel();
   sluice_test::NetworkPlan n(graph, "mcu-256k");  // its plans compute ADD in tiles
   REQUIRE(n.ok);

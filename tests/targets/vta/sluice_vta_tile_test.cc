@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "presets/hardware_json.h"
 #include "presets/presets.h"
@@ -261,6 +262,7 @@ TEST_CASE("vta: tiles that are larger than the buffers") {
       {conv, {2, 7, 7, 208}, {336, 3, 3, 208}, {2, 7, 7, 336}, 1, 1, 1, 1, 4},
       {conv, {1, 9, 9, 200}, {360, 3, 3, 25}, {1, 9, 9, 360}, 1, 1, 1, 8, -6},
       {conv, {1, 3, 3, 16}, {48, 5, 5, 16}, {1, 7, 7, 48}, 1, 1, 4, 1, 4},
+      {conv, {1, 3, 3, 1840}, {16, 3, 3, 1840}, {1, 1, 1, 16}, 1, 1, 0, 1, 4},
       {deep, {1, 33, 31, 208}, {1, 3, 3, 208}, {1, 33, 31, 208}, 1, 1, 1, 0, 8}};
   for (size_t i = 0; i < layers.size(); ++i) {
     CAPTURE(i);
@@ -342,7 +344,8 @@ TEST_CASE("vta: tiles take no entries of sums that wait") {
                {{{0, BIAS_FIRST - 1}}, 1, BIAS_FIRST - 1},
                {{{1, BIAS_FIRST - 1}}, 1, 0},
                {{{100, BIAS_FIRST - 100}, {10, 5}}, 85, 15},
-               {{{0, 7}, {7, 3}, {12, BIAS_FIRST - 12}}, 2, 10}};
+               {{{0, 7}, {7, 3}, {12, BIAS_FIRST - 12}}, 2, 10},
+               {{{1000, 100}}, 1000, 0}};
   for (const auto& c : cases) {
     CAPTURE(&c - cases);
     Recorded r(1 << 20);
@@ -391,6 +394,27 @@ TEST_CASE("vta: sums of slices hold their entries until they are finished") {
   j.sum.offset = 4000;  // no slice has begun these
   vta_run_tile(&r.state(), &j);
   CHECK(r.state().code == SLUICE_VTA_BAD_STREAM);
+}
+
+// Slices of a tile whose weights are cut: 33 output blocks in 17 and 16, of which each sum is
+// where the reset has put it.
+TEST_CASE("vta: sums of slices are added to where they lie, part by part") {
+  job_t j = JobOf({2, 2, 528, 64, 3, 3, 1});
+  j.tile.accumulator = 0;
+  for (const int last : {0, 1}) {
+    CAPTURE(last);
+    Recorded r(1 << 20);
+    j.last = last;
+    vta_run_tile(&r.state(), &j);
+    vta_flush(&r.state());
+    CHECK(r.state().code == 0);
+    std::set<uint32_t> cleared, added;
+    for (const auto& [reset, sums] : r.sums())
+      (reset ? &cleared : &added)->insert(sums.begin(), sums.end());
+    CHECK(cleared.size() == 2 * 2 * 33);
+    CHECK(added == cleared);
+    CHECK(r.counts().gemm_cycles == 2 * 2 * 33 * (1 + 9 * 4));
+  }
 }
 
 // Weights of 0: a sum is its bias, and what the host makes of it has every bit.
