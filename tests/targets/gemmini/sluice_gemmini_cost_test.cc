@@ -55,11 +55,12 @@ TEST_CASE("targets: Gemmini's tiles cost passes, and the way of sums out") {
   CHECK(Cycles(first, {1, 14, 14, 32}, 3) ==
         passes(13, 2 * 7 * 2) + 48 + 196 * 32 * 4 / 16 + 40);  // 5 positions a row
   // Two positions of 8 channels are a block, of 9 not; and a product has no positions.
-  for (const int32_t c : {8, 9}) {
+  for (const int32_t c : {8, 9, 32}) {
     Conv few = first;
     few.input.back() = few.weight.back() = c;
     CHECK(Cycles(few, {1, 14, 14, 32}, c) ==
-          passes(13, 2 * 7 * (c == 8 ? 4 : 7)) + 48 + 196 * 32 * 4 / 16 + 40);
+          passes(13, 2 * 7 * (c == 8 ? 4 : 7) * (c == 32 ? 2 : 1)) + 48 +
+              196 * 32 * 4 / 16 + 40);
   }
   const Conv small = {
       SLUICE_OP_FULLY_CONNECTED, {1, 1, 16, 3}, {16, 3}, {1, 1, 16, 16}, 0, 0, 0, 0, 0};
