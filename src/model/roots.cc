@@ -31,6 +31,28 @@ void RangeOfBox(const Box& all, const Box& box, int64_t* first, int64_t* last) {
   }
 }
 
+// Elements of a view in row-major order, by how far they lie in the root behind its first: the
+// first one `from` elements behind it or further, and the last one that is no further than
+// `to`. Between the rows of a view others may lie: a reshaped part of a CONCAT has them.
+void RangeInView(const Tensor& t, const TensorPlace& place, int64_t from, int64_t to,
+                 int64_t* first, int64_t* last) {
+  *first = *last = 0;
+  bool begun = from <= 0, over = false;  // all that follows is in, at its first or last
+  for (int a = 0; a < kAxes; ++a) {
+    const int64_t apart = place.stride[a] / t.element_bytes;
+    const int64_t most = t.extent[a] - 1;
+    const int64_t low = begun || most == 0 ? 0 : from / apart;
+    const int64_t high = over || most == 0 ? most : Min(to / apart, most);
+    over = over || (most > 0 && to / apart > most);
+    *first = *first * t.extent[a] + Min(low, most + 1);
+    *last = *last * t.extent[a] + high;
+    begun = begun || low > most;
+    from -= low * apart;
+    to -= high * apart;
+  }
+  if (!begun && from > 0) ++*first;
+}
+
 // Extents of the root in which the view's axes are axes of the root. False if there
 // are none.
 bool ShapeByView(const Graph& graph, const Lowering& lowering, uint32_t tensor,
@@ -244,10 +266,10 @@ bool BoxInTensor(const RootMap& map, uint32_t tensor, const Box& in_root, Box* b
   int64_t first = 0, last = 0;
   RangeOfBox(map.WholeOf(RootOf(lowering, tensor)), in_root, &first, &last);
   const int64_t at = OffsetInRoot(lowering, tensor, Box{}) / t.element_bytes;
-  const int64_t from = Max<int64_t>(first - at, 0);
-  const int64_t to = Min<int64_t>(last - at, t.bytes / t.element_bytes - 1);
-  if (from > to) return false;
-  *box = BoxOfRange(WholeBox(t), from, to);
+  if (last < at) return false;
+  RangeInView(t, lowering.places[tensor], first - at, last - at, &first, &last);
+  if (first > last) return false;
+  *box = BoxOfRange(WholeBox(t), first, last);
   return true;
 }
 

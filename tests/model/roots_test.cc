@@ -7,6 +7,7 @@
 #include <initializer_list>
 
 #include "support/joined_graph.h"
+#include "support/random_graph.h"
 
 namespace sluice {
 namespace {
@@ -108,6 +109,93 @@ TEST_CASE("roots: a box of a view that does not nest lies in a box that contains
   Box back = {};
   CHECK(BoxInTensor(map, 5, Box{{0, 1, 0, 0}, {1, 2, 8, 8}}, &back));
   CHECK(back == Box{{0, 0, 2, 0}, {1, 1, 4, 32}});
+}
+
+// Two images of a layer's output, reshaped to rows of one that lie behind other pixels in each
+// row of a CONCAT: between the view's images lies what is not the view's.
+sluice_test::GraphSpec ReshapedPart() {
+  sluice_test::GraphSpec g;
+  g.tensors.push_back({{2, 2, 4, 3}, SLUICE_DTYPE_INT8, 1});
+  g.tensors.push_back({{2, 2, 4, 3}, SLUICE_DTYPE_INT8, 0});
+  g.layers.push_back({SLUICE_OP_REQUANTIZE, {0}, {1}, {0, 1 << 30, 1, 0, -128, 127}});
+  g.tensors.push_back({{1, 2, 4, 6}, SLUICE_DTYPE_INT8, 0});
+  g.layers.push_back({SLUICE_OP_RESHAPE, {1}, {2}, {}});
+  g.tensors.push_back({{1, 2, 5, 6}, SLUICE_DTYPE_INT8, 1});
+  g.tensors.push_back({{1, 2, 9, 6}, SLUICE_DTYPE_INT8, 2});
+  g.layers.push_back({SLUICE_OP_CONCAT, {3, 2}, {4}, {2}});
+  return g;
+}
+
+TEST_CASE(
+    "roots: a view that does not nest is found image by image in a part of rows") {
+  const sluice_test::SpaceCase c(ReshapedPart());
+  const RootMap& map = c.problem.map;
+  REQUIRE(RootOf(c.lowering, 1) == 4);
+  REQUIRE_FALSE(FindRootAxes(map, 1).nested);
+  Box back = {};
+  // Pixels 5 and 6 of the root's second row are the view's second image, its first row.
+  CHECK(BoxInTensor(map, 1, Box{{0, 1, 5, 0}, {1, 1, 2, 6}}, &back));
+  CHECK(back == Box{{1, 0, 0, 0}, {1, 1, 4, 3}});
+  // The pixels in front of it, and none of its own.
+  CHECK_FALSE(BoxInTensor(map, 1, Box{{0, 1, 0, 0}, {1, 1, 5, 6}}, &back));
+  CHECK_FALSE(BoxInTensor(map, 1, Box{{0, 0, 0, 0}, {1, 1, 5, 6}}, &back));
+  // From the last pixels of the first row to the first of the second: one row of each image.
+  CHECK(BoxInTensor(map, 1, Box{{0, 0, 8, 0}, {1, 1, 1, 6}}, &back));
+  CHECK(back == Box{{0, 1, 2, 0}, {1, 1, 2, 3}});
+  CHECK(BoxInTensor(map, 1, Box{{0, 0, 0, 0}, {1, 2, 9, 6}}, &back));
+  CHECK(back == WholeBox(c.nouns.graph.tensors[1]));
+}
+
+// One element of a tensor, by its number in row-major order.
+Box ElementOf(const Tensor& tensor, int64_t number) {
+  Box one = {{}, {1, 1, 1, 1}};
+  for (int a = kAxes - 1; a >= 0; --a) {
+    one.begin[a] = static_cast<int32_t>(number % tensor.extent[a]);
+    number /= tensor.extent[a];
+  }
+  return one;
+}
+
+Box RandomPart(Box whole, Rng* rng) {
+  for (int a = 0; a < kAxes; ++a) {
+    const int32_t begin =
+        static_cast<int32_t>(rng->Below(static_cast<uint32_t>(whole.extent[a])));
+    whole.extent[a] = 1 + static_cast<int32_t>(rng->Below(
+                              static_cast<uint32_t>(whole.extent[a] - begin)));
+    whole.begin[a] = begin;
+  }
+  return whole;
+}
+
+// Every element of the tensor that lies in a part of its root lies in the tensor's box too.
+void CheckParts(const sluice_test::SpaceCase& c, uint32_t t, Rng* rng) {
+  const Tensor& tensor = c.nouns.graph.tensors[t];
+  const RootMap& map = c.problem.map;
+  const Box part = RandomPart(map.WholeOf(RootOf(c.lowering, t)), rng);
+  Box found = {};
+  const bool any = BoxInTensor(map, t, part, &found);
+  for (int64_t e = 0; e < WholeBox(tensor).elements(); ++e) {
+    const Box one = ElementOf(tensor, e);
+    if (!Contains(part, BoxInRoot(map, t, one))) continue;
+    REQUIRE(any);
+    REQUIRE(Contains(found, one));
+  }
+}
+
+TEST_CASE("roots: what of a view lies in a part of its root is found, random graphs") {
+  int views = 0;
+  for (uint64_t seed = 1; seed <= 800; ++seed) {
+    const sluice_test::SpaceCase c(sluice_test::MakeRandomGraph(seed), 1 << 20);
+    Rng rng(seed);
+    for (uint32_t t = 0; t < c.nouns.graph.tensors.size(); ++t) {
+      if (RootOf(c.lowering, t) == t || c.nouns.graph.tensors[t].bytes > 4096) continue;
+      CAPTURE(seed);
+      CAPTURE(t);
+      ++views;
+      for (int n = 0; n < 4; ++n) CheckParts(c, t, &rng);
+    }
+  }
+  CHECK(views > 200);
 }
 
 TEST_CASE("roots: heads lie nested in channels, and every box of them is found again") {
