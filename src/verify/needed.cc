@@ -134,6 +134,8 @@ double PricedBytes(const Graph& graph, const Layer& layer, const TileNeeds& tile
       int64_t along = need.extent[a];
       if (a == 1 || a == 2) {
         if (Has(layer, kVaries)) along = in.extent[a];
+        // Where the part lies among the pads is not priced.
+        if (DeedOf(layer) == Deed::kPad) along = Min(extent[a], int64_t{in.extent[a]});
         if (i == 0 && HasWindows(layer)) {
           const Slide s = SlideOf(graph, layer, a);
           const int64_t reach =
