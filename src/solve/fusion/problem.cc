@@ -323,8 +323,21 @@ bool MayFuse(const Graph& graph, const Hardware& hardware, const Lowering& lower
   return resident <= scratchpad_bytes / 4;
 }
 
+bool SharesElements(const Graph& graph, const Layer& layer) {
+  const OpTraits& traits = TraitsOf(layer);
+  if (traits.scatters || traits.form == Form::kResize) return true;
+  if (traits.window != WindowRule::kFilter && traits.window != WindowRule::kPool) {
+    return false;
+  }
+  return WindowOf(graph, layer, 1).filter > 1 || WindowOf(graph, layer, 2).filter > 1;
+}
+
 bool ReadsAlias(const Graph& graph, const Lowering& lowering, Span<const uint32_t> run,
                 uint32_t next) {
+  for (uint32_t l : run) {
+    const bool appends = KindOf(lowering.executed[l].op) == LayerKind::kAppend;
+    if (appends && SharesElements(graph, lowering.executed[next])) return true;
+  }
   for (uint32_t t : lowering.executed[next].inputs) {
     if (t == kNone) continue;
     const uint32_t root = RootOf(lowering, t);
@@ -374,6 +387,7 @@ bool MayAppend(const Graph& graph, const Lowering& lowering, Span<const uint32_t
       if (o.inputs[1] == rows || o.outputs[0] == state) return false;
       continue;
     }
+    if (made && SharesElements(graph, o)) return false;
     made = made || o.outputs[0] == rows;
   }
   return made;

@@ -44,12 +44,17 @@ bool MayFuse(const Graph& graph, const Hardware& hardware, const Lowering& lower
              uint32_t layer, int64_t scratchpad_bytes);
 
 // True when `next` reads bytes that a layer of `run` writes as another tensor, or a state to
-// which one appends.
+// which one appends, or when it would make `run` append elements again.
 bool ReadsAlias(const Graph& graph, const Lowering& lowering, Span<const uint32_t> run,
                 uint32_t next);
 
+// True when tiles of the layer that lie side by side read the same elements: fused, the layers
+// in front of it make these elements more than once.
+bool SharesElements(const Graph& graph, const Layer& layer);
+
 // True when the layer appends a tensor made by `run` to a state that no layer of `run`
-// reads.
+// reads, and no layer behind the tensor's maker makes the run make elements of it again:
+// they would be appended again.
 bool MayAppend(const Graph& graph, const Lowering& lowering, Span<const uint32_t> run,
                uint32_t layer);
 

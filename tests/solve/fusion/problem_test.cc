@@ -59,6 +59,31 @@ TEST_CASE("fusion problem: a run that appends to a state has no layer that reads
   CHECK(ReadsAlias(l.n.graph, l.lowering, {run.data(), 2}, 2));
 }
 
+// Neighbouring tiles under a window need the same rows, so the run makes these twice. Found by
+// the soak.
+TEST_CASE("fusion problem: what is appended is not made twice for windows behind it") {
+  for (const int32_t window : {1, 3}) {
+    CAPTURE(window);
+    sluice_test::GraphSpec g;
+    g.tensors = {{{1, 8, 1, 4}, SLUICE_DTYPE_INT8, 1},
+                 {{1, 8, 1, 4}, SLUICE_DTYPE_INT8, 0},
+                 {{1, 16, 1, 4}, SLUICE_DTYPE_INT8, 4},
+                 {{1, 9 - window, 1, 4}, SLUICE_DTYPE_INT8, 2}};
+    g.parameters = {{0, 8}};
+    g.layers = {
+        {SLUICE_OP_REQUANTIZE, {0}, {1}, {0, 1 << 30, 1, 0, -128, 127}},
+        {SLUICE_OP_STATE_APPEND, {2, 1}, {2}, {1, 0}},
+        {SLUICE_OP_MAX_POOL, {1}, {3}, {window, 1, 1, 1, 0, 0, 0, 0, -128, 127}}};
+    Lowered l(g);
+    const Graph& graph = l.n.graph;
+    CHECK(SharesElements(graph, graph.layers[2]) == (window > 1));
+    // The window joins a run that appends, and the append one with the window.
+    const std::vector<uint32_t> run = {0, 1}, pooled = {0, 2};
+    CHECK(ReadsAlias(graph, l.lowering, {run.data(), 2}, 2) == (window > 1));
+    CHECK(MayAppend(graph, l.lowering, {pooled.data(), 2}, 1) == (window == 1));
+  }
+}
+
 TEST_CASE(
     "fusion problem: a tile needs the same box of its input, and costs its work") {
   Lowered l(sluice_test::Chain(2));
