@@ -56,6 +56,12 @@ SWAPS = [(" < ", " <= "), (" <= ", " < "), (" > ", " >= "), (" >= ", " > "),
 SHAPES = [re.compile(r"^(\s*(?:\} else )?if \()(.*)(\) (?:return|continue|break|\{).*)$"),
           re.compile(r"^(\s*return )(.+)(;)$"),
           re.compile(r"^(\s*[\w.\->\[\]]+ (?:\+|-|\*)?= )(.+)(;)$")]
+# And of C alone: loops, definitions, calls, effects behind a condition.
+C_SHAPES = [*SHAPES, re.compile(r"^(\s*for \([^;]*; )([^;]*)(; .*)$"),
+            re.compile(r"^(\s*const (?:u?int\d+_t|int) \w+ = )([^,]+)(;)$"),
+            re.compile(r"^(\s*(?:\(void\))?)((?:gemmini|vta|target|mem|run|move|load|measure)\w*"
+                       r"\(.*\))(;)$"),
+            re.compile(r"^(\s*(?:\} else )?if \()(.*)(\) \S.*;)$")]
 SWITCH = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,11 +110,24 @@ def balanced(text):
     return depth == 0 and text.count('"') % 2 == 0
 
 
-def changes_of(line):
+def statements(lines):
+    """(number, text) of each line; where a statement of C goes on, with the lines behind it."""
+    number = 0
+    while number < len(lines):
+        text, count = lines[number], 1
+        code = not re.match(r"^(\S|\s*(/\*|\*|case |default))", text) and "/*" not in text
+        while code and not re.search(r"[;{}:]\s*$", text) and number + count < len(lines):
+            text += " " + lines[number + count].strip()
+            count += 1
+        yield number, count, text
+        number += count
+
+
+def changes_of(line, shapes=tuple(SHAPES)):
     """(whole line with both forms, the changed expression) for each change of a line."""
-    if "//" in line or '"' in line or "SLUICE_TRY" in line:
+    if "//" in line or "/*" in line or '"' in line or "SLUICE_TRY" in line:
         return
-    for shape in SHAPES:
+    for shape in shapes:
         match = shape.match(line)
         if match is None or not balanced(match[2]) or "{" in match[2]:
             continue
@@ -135,6 +154,11 @@ def collect(root, patterns):
     for pattern in patterns:
         for path in sorted(root.glob(pattern)):
             lines = path.read_text(encoding="utf-8").splitlines()
+            if path.parts[-3:-2] == ("targets",):
+                for number, _, text in statements(lines):
+                    for change in changes_of(text, C_SHAPES):
+                        found.append((path, number, text.strip(), change))
+                continue
             for number, line in enumerate(lines):
                 for change in changes_of(line):
                     found.append((path, number, line.strip(), change))
@@ -205,6 +229,7 @@ def build_objects(sample, entries, work):
     for path, changes in by_path.items():
         while True:
             lines = path.read_text(encoding="utf-8").splitlines()
+            counts = {n: c for n, c, _ in statements(lines)}
             forms = {}  # of a line: its changes one after the other
             for index, number, (before, expression, changed, after) in changes:
                 if index in dropped:
@@ -212,6 +237,9 @@ def build_objects(sample, entries, work):
                 form = forms.setdefault(number, [before, f"({expression})", after])
                 form[1] = f"(sluice_mutant({index}) ? ({changed}) : {form[1]})"
             for number, form in forms.items():
+                if path.parts[-3:-2] == ("targets",):
+                    for i in range(1, counts[number]):
+                        lines[number + i] = ""
                 lines[number] = "".join(form)
             head = SWITCH % len(sample) + f'#line 1 "{path.stem}_mutants{path.suffix}"\n'
             found, wrong = compile_one(entries[str(path)], path,
