@@ -145,6 +145,40 @@ TEST_CASE("targets: sums of several slices stay in Gemmini's accumulators") {
   CHECK(counts.weight_bytes == 512 * 512 * 9);  // in blocks, once
 }
 
+// Sums that stay are whole with their last slice, and Gemmini scales them. A slice that the
+// host adds, as of two images, is not.
+TEST_CASE("targets: Gemmini scales whole sums alone") {
+  for (const int32_t images : {1, 2}) {
+    CAPTURE(images);
+    Conv c = {SLUICE_OP_CONV,
+              {images, 7, 7, 512},
+              {128, 3, 3, 512},
+              {images, 7, 7, 128},
+              1,
+              1,
+              1,
+              1,
+              0};
+    c.one_scale = true;
+    const Bytes graph = Graph(c);
+    sluice_test::NetworkPlan plan(graph, "gemmini-16x16");
+    REQUIRE(plan.Schedule(SLUICE_SOLVER_BASELINE, 65536) == SLUICE_OK);
+    const Bytes bytes = plan.PlanBytes();
+    const BoardResult exact = RunBoard(graph, bytes, 1, Late::kLoads);
+    const BoardResult own =
+        RunBoard(graph, bytes, 1, Late::kLoads, {}, Scaling::kMachine);
+    CHECK_MESSAGE(own.error.empty(), own.error);
+    CHECK(exact.counts.sum_bytes >= 4u * 49 * 128);
+    CHECK(own.counts.scaled_bytes == (images == 1 ? 49 * 128 : 0));
+    CHECK(own.counts.sum_bytes == (images == 1 ? 0 : exact.counts.sum_bytes));
+    int most = 0;
+    for (size_t i = 0; i < own.outputs.size(); ++i)
+      most = std::max(most, std::abs(static_cast<int8_t>(own.outputs[i]) -
+                                     static_cast<int8_t>(exact.outputs[i])));
+    CHECK(most <= (images == 1 ? 1 : 0));
+  }
+}
+
 // Of several images they do not stay: the host adds.
 TEST_CASE("targets: sums of several images are added by the host") {
   const Conv c = {

@@ -101,6 +101,7 @@ TEST_CASE("targets: a product is cut where the accumulators or its input's rows 
     CHECK(finished == uint64_t{c.shape.h} * c.shape.w * c.shape.k);
     CHECK(f.counts.bias_bytes == 0);  // the first products are written, not added
     CHECK(f.counts.sum_bytes == 4 * finished);
+    CHECK(f.counts.fences <= 2 * c.parts);
     CheckCommands(f, p, c.sums);
   }
   // The window of one output pixel needs more rows than there are for it.
