@@ -193,6 +193,62 @@ TEST_CASE("targets: sums of several images are added by the host") {
   }
 }
 
+// Plans for other machines have tiles that the array does not take: other types, weights with
+// a zero point, windows of depthwise filters that the host's range does not hold.
+TEST_CASE("targets: what Gemmini's array does not take is refused") {
+  const uint16_t conv = SLUICE_OP_CONV, deep = SLUICE_OP_DEPTHWISE_CONV;
+  const struct {
+    bool takes;
+    Conv layer;
+  } cases[] = {
+      {true, {conv, {1, 17, 17, 16}, {16, 17, 17, 16}, {1, 1, 1, 16}, 1, 1, 0, 1, 2}},
+      {false, {deep, {1, 17, 17, 16}, {1, 17, 17, 16}, {1, 1, 1, 16}, 1, 1, 0, 0, 2}},
+      {true, {deep, {1, 16, 16, 16}, {1, 16, 16, 16}, {1, 1, 1, 16}, 1, 1, 0, 0, 2}},
+      {false,
+       {conv,
+        {1, 4, 4, 16},
+        {16, 1, 1, 16},
+        {1, 4, 4, 16},
+        1,
+        1,
+        0,
+        1,
+        2,
+        SLUICE_DTYPE_INT8,
+        3}},
+      {false,
+       {conv,
+        {1, 4, 4, 16},
+        {16, 1, 1, 16},
+        {1, 4, 4, 16},
+        1,
+        1,
+        0,
+        1,
+        2,
+        SLUICE_DTYPE_UINT8}}};
+  for (const auto& c : cases) {
+    CAPTURE(&c - cases);
+    const Bytes graph = Graph(c.layer);
+    const Bytes plan = target_test::PlansOf("a layer", graph, "mcu-256k", {}).plans[0];
+    const BoardResult result = RunBoard(graph, plan, 1, Late::kLoads);
+    CHECK((result.error.empty()) == c.takes);
+    if (c.takes) CHECK(result.output_fnv1a == target_test::Expected(graph, 1));
+    if (!c.takes) CHECK(result.error.find("plan it for the host") != std::string::npos);
+  }
+}
+
+// Inputs that begin rows are read where the plan has put them, whatever the number of output
+// channels.
+TEST_CASE("targets: inputs stay where they were loaded") {
+  const auto counts = Check(
+      Graph(Conv{
+          SLUICE_OP_CONV, {1, 8, 8, 16}, {48, 3, 3, 16}, {1, 8, 8, 48}, 1, 1, 1, 1, 4}),
+      SLUICE_SOLVER_BASELINE, 0);
+  CHECK(counts.input_bytes >= 8 * 8 * 16);
+  CHECK(counts.fetched_bytes == 0);
+}
+
 // A gather reads rows of a table that its indices name.
 TEST_CASE("targets: transfers by indices are refused, and say where") {
   const Bytes graph = target_test::ZooGraph("gpt2_small_decode:1");

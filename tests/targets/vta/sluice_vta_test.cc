@@ -199,6 +199,30 @@ TEST_CASE("what the lowering is told wrong of VTA's layers is an error") {
     CHECK(uneven.code == SLUICE_VTA_BAD_STREAM);
     CHECK(uneven.error == "channels of a layer that make no groups, layer 0");
   }
+  // A list whose other list nobody walks; several nodes; more lists than there is room for.
+  static sluice_walker_t walker;
+  const auto changed = [&](void (*change)(sluice_walker_t*)) {
+    return run(deep, [=](Layers*, sluice_vta_input* in) {
+      walker = *in->walker;
+      change(&walker);
+      in->walker = &walker;
+    });
+  };
+  const target_test::Case own = target_test::PlansOf("own", OwnModel(), kPreset, {});
+  VtaRun alone(own.graph.data(), own.graph.size(), own.plans[0].data(),
+               own.plans[0].size());
+  alone.Tell([](Layers*, sluice_vta_input* in) {
+    walker = *in->walker;
+    walker.engines = 1;
+    in->walker = &walker;
+  });
+  const Run stuck = alone.Execute(1, 1);
+  CHECK(stuck.code == SLUICE_VTA_BAD_STREAM);
+  CHECK(stuck.error.find("the stream stands still") == 0);
+  CHECK(changed([](sluice_walker_t* w) { w->header.node_cols = 2; }).error ==
+        "several nodes, layer " + std::to_string(SLUICE_NONE));
+  CHECK(changed([](sluice_walker_t* w) { w->engines = SLUICE_VTA_ENGINES + 1; }).code ==
+        SLUICE_VTA_UNSUPPORTED);
   const Run without = run(
       deep, [](Layers* layers, sluice_vta_input*) { (*layers)[0].input_channels = 0; });
   CHECK(without.error == "channels of a layer that make no groups, layer 0");
