@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/onnx/onnx_inference.h"
 
+#include <onnx/defs/schema.h>
 #include <onnx/shape_inference/implementation.h>
 
 #include <algorithm>
@@ -133,14 +134,43 @@ class Hider {
            (node.input_size() < 1 || typed.count(node.input(0)) == 0);
   }
 
+  // ONNX's inference takes attributes and inputs that an operator must have for present, with
+  // the type that they must have. What Scan counts must fit its body besides.
+  bool IsIncomplete(const onnx::NodeProto& node) const {
+    if (node.op_type() == "Scan") return true;
+    const onnx::OpSchema* schema = nullptr;
+    for (const auto& opset : model_->opset_import()) {
+      if (opset.domain() != node.domain()) continue;
+      schema = onnx::OpSchemaRegistry::Schema(
+          node.op_type(), static_cast<int>(opset.version()), node.domain());
+    }
+    if (schema == nullptr) return false;  // the inference skips it
+    if (node.input_size() < schema->min_input() ||
+        node.output_size() < schema->min_output()) {
+      return true;
+    }
+    std::unordered_set<std::string> right;
+    for (const auto& attribute : node.attribute()) {
+      const auto known = schema->attributes().find(attribute.name());
+      if (known == schema->attributes().end()) continue;
+      if (known->second.type != attribute.type()) return true;
+      right.insert(attribute.name());
+    }
+    return std::any_of(schema->attributes().begin(), schema->attributes().end(),
+                       [&](const auto& named) {
+                         return named.second.required && right.count(named.first) == 0;
+                       });
+  }
+
   void Hide(onnx::GraphProto* graph, Names typed) {
     AddTyped(*graph, &typed);
     for (auto& node : *graph->mutable_node()) {
       const int at = node.op_type() == "ConstantOfShape" ? 0
                      : node.op_type() == "Expand"        ? 1
                                                          : -1;
-      const bool blind =
-          (NeedsWindow(node) && !GiveWindow(&node)) || IsShapeOfUnknown(node, typed);
+      const bool blind = IsIncomplete(node) ||
+                         (NeedsWindow(node) && !GiveWindow(&node)) ||
+                         IsShapeOfUnknown(node, typed);
       if (blind || (at >= 0 &&
                     (node.input_size() <= at || !constants_.IsShort(node.input(at))))) {
         hidden_.emplace_back(&node, node.domain());
