@@ -57,9 +57,24 @@ constexpr Same kSame[] = {
     {Op::SELECT, 1, 2},
     {Op::SELECT_V2, 1, 2},
     {Op::REVERSE_SEQUENCE, 0, 1},
+    {Op::PADV2, 0, 0},
+    {Op::ONE_HOT, 2, 2},
+    {Op::FILL, 1, 1},
+    {Op::TOPK_V2, 0, 1},
+    {Op::SCATTER_ND, 1, 1},
+    {Op::DYNAMIC_UPDATE_SLICE, 0, 2},
+    {Op::MATRIX_DIAG, 0, 1},
+    {Op::MATRIX_SET_DIAG, 0, 2},
 };
 
-// Results of known range.
+// Operators whose kernels write bytes of 0 between what they move: 0 must be their zero point.
+bool WritesZeros(const TfliteOperator& op) {
+  const Op code = static_cast<Op>(op.code);
+  return !op.outputs.empty() && (code == Op::SCATTER_ND || code == Op::MATRIX_DIAG);
+}
+
+// Results of known range. Their kernels know one quantisation, so a range that is given for such
+// a tensor counts only where another tensor has the same quantisation.
 struct Known {
   Op op;
   Interval interval;
@@ -97,20 +112,25 @@ class Groups {
   }
 
   void Learn(const FloatRanges& ranges) {
+    std::vector<bool> by_kernel(facts_.size());
+    for (const TfliteOperator& op : model_.operators) {
+      const bool known = RowOf(kKnown, op) != nullptr && !op.outputs.empty();
+      if (known) by_kernel[static_cast<size_t>(op.outputs[0])] = true;
+      if (WritesZeros(op)) facts_[groups_.Find(First(op))].centred = true;
+    }
     for (size_t i = 0; i < facts_.size(); ++i) {
       const auto given = ranges.find(model_.tensors[i].name);
-      if (given != ranges.end() && model_.tensors[i].data == nullptr) {
-        Add(i, given->second);
-      }
+      if (given == ranges.end() || by_kernel[i]) continue;
+      if (model_.tensors[i].data == nullptr) Add(i, given->second);
     }
     for (const TfliteOperator& op : model_.operators) {
       const Known* known = RowOf(kKnown, op);
       if (known == nullptr || op.outputs.empty()) continue;
-      const size_t out = static_cast<size_t>(op.outputs[0]);
-      Facts& facts = facts_[groups_.Find(out)];
-      const bool alone = ranges.count(model_.tensors[out].name) == 0 &&
-                         facts.interval.min > facts.interval.max;
-      if (ranges.count(model_.tensors[out].name) == 0) Add(out, known->interval);
+      Facts& facts = facts_[groups_.Find(First(op))];
+      const bool alone =
+          facts.interval.min > facts.interval.max || facts.known == &known->affine;
+      const auto given = ranges.find(model_.tensors[First(op)].name);
+      Add(First(op), given == ranges.end() ? known->interval : given->second);
       if (alone) facts.known = &known->affine;
     }
   }
@@ -128,14 +148,21 @@ class Groups {
   }
   Affine AffineOf(size_t tensor) {
     const Facts& facts = facts_[groups_.Find(tensor)];
-    return facts.known != nullptr ? *facts.known : Int8Affine(facts.interval);
+    if (facts.known != nullptr) return *facts.known;
+    if (!facts.centred) return Int8Affine(facts.interval);
+    return {Int8Scale(facts.interval), 0};
   }
 
  private:
   struct Facts {
     Interval interval;
     const Affine* known = nullptr;
+    bool centred = false;  // 0 is the zero point
   };
+
+  static size_t First(const TfliteOperator& op) {
+    return static_cast<size_t>(op.outputs[0]);
+  }
 
   void Join(const TfliteOperator& op) {
     const Same* same = RowOf(kSame, op);

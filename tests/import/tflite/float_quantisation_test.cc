@@ -88,6 +88,71 @@ TEST_CASE("tflite ranges: each tensor that needs a range is told") {
   CHECK_THROWS_AS(Ranged(TinyConvolution(), {{"x", {0, 1}}}), Error);
 }
 
+Bytes Integers(const std::vector<int32_t>& numbers) {
+  Bytes bytes(numbers.size() * 4);
+  std::memcpy(bytes.data(), numbers.data(), bytes.size());
+  return bytes;
+}
+
+// Scale and zero point of the graph's output.
+std::pair<float, int> OutputScale(const ImportAndGraph& import) {
+  const wire::Graph& graph = *wire::GetGraph(import.graph.data());
+  for (uint32_t t = 0; t < graph.tensor_kind()->size(); ++t) {
+    if (graph.tensor_kind()->Get(t) != 2) continue;
+    return {graph.tensor_scale()->Get(t), graph.tensor_zero_point()->Get(t)};
+  }
+  return {};
+}
+
+// Where bytes are moved beside constants or zeros, all have one quantisation; before, each constant
+// had its own, and the numbers were wrong without a word.
+TEST_CASE("tflite ranges: what is put beside a tensor has its quantisation") {
+  const auto kInt = tflite::TensorType::INT32;
+  {
+    TinyModel m;  // pads of -100 around x, at a scale of 2
+    const int x = m.AddTensor("x", {1, 2}, kReal, 0, 0);
+    const int pads = m.AddTensor("p", {2, 2}, kInt, 0, 0, Integers({0, 0, 1, 1}));
+    const int value = m.AddTensor("v", {1}, kReal, 0, 0, Reals({-100}));
+    const int y = m.AddTensor("y", {1, 4}, kReal, 0, 0);
+    m.AddOperator(BuiltinOperator::PADV2, {x, pads, value}, {y});
+    const ImportAndGraph import =
+        Ranged(m.Finish({x}, {y}), {{"x", {-10, 10}}, {"y", {-200, 310}}});
+    CHECK(OutputFor(import, Stored({-28, 127})) == Stored({-78, -28, 127, -78}));
+  }
+  {
+    TinyModel m;  // rows of zeros around x: 0 is the zero point
+    const int at = m.AddTensor("i", {1, 1}, kInt, 0, 0, Integers({1}));
+    const int x = m.AddTensor("x", {1, 2}, kReal, 0, 0);
+    const int shape = m.AddTensor("s", {2}, kInt, 0, 0, Integers({2, 2}));
+    const int y = m.AddTensor("y", {2, 2}, kReal, 0, 0);
+    m.AddOperator(BuiltinOperator::SCATTER_ND, {at, x, shape}, {y});
+    const ImportAndGraph import =
+        Ranged(m.Finish({x}, {y}), {{"x", {0, 254}}, {"y", {0, 254}}});
+    CHECK(OutputFor(import, Stored({5, 127})) == Stored({0, 0, 5, 127}));
+    CHECK(OutputScale(import) == std::pair<float, int>(2.0f, 0));
+  }
+}
+
+// A calibrator gives a range for every tensor; the kernel of SOFTMAX knows one quantisation.
+TEST_CASE("tflite ranges: a range of a result whose kernel fixes it is not needed") {
+  for (const auto op : {BuiltinOperator::SOFTMAX, BuiltinOperator::L2_NORMALIZATION}) {
+    CAPTURE(op);
+    TinyModel m;
+    const int x = m.AddTensor("x", {1, 4}, kReal, 0, 0);
+    const int y = m.AddTensor("y", {1, 4}, kReal, 0, 0);
+    if (op == BuiltinOperator::SOFTMAX) {
+      const auto softmax = tflite::CreateSoftmaxOptions(m.builder(), 1.0f);
+      m.AddOperator(op, {x}, {y}, BuiltinOptions::SoftmaxOptions, softmax.Union());
+    } else {
+      m.AddOperator(op, {x}, {y});
+    }
+    const ImportAndGraph import =
+        Ranged(m.Finish({x}, {y}), {{"x", {-2, 2}}, {"y", {0, 0.7f}}});
+    CHECK(OutputScale(import).first ==
+          (op == BuiltinOperator::SOFTMAX ? 1.0f / 256 : 1.0f / 128));
+  }
+}
+
 // {tensor of the float model: range of the quantised one}.
 FloatRanges RangesOfSibling(const Bytes& model) {
   FloatRanges ranges;
