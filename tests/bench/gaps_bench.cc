@@ -2,11 +2,13 @@
 // Layers and matrix products on every preset, for energy, latency and their product: how
 // many nests are proved in the exact mapper's space, how many meet the bound on all nests
 // (tiles that do not divide, too), how far the others may be from the best, CPU time of
-// one thread.
+// one thread. SLUICE_BENCH_ONLY: a part of the presets' names.
 #include <time.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -223,7 +225,9 @@ int RunGapsBench(bool json) {
                 "suite", "goal", "nests", "proved", "met", "refused", "> 2 %",
                 "median %", "worst %", "ms", "worst ms");
   }
+  const char* only = std::getenv("SLUICE_BENCH_ONLY");
   for (const presets::EmbeddedFile& preset : presets::HardwarePresets()) {
+    if (only != nullptr && std::strstr(preset.name, only) == nullptr) continue;
     Scratch scratch;
     Hardware hardware = {};
     if (ReadHardware(preset.data, preset.size, &scratch.arena, &hardware,

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "solve/mapping/kapla/kapla.h"
+#include "solve/mapping/nest/nest_exact.h"
 #include "solve/mapping/nest/nest_limits.h"
 #include "solve/mapping/nest_search.h"
 
@@ -174,6 +175,33 @@ Status BoundEvery(const NestRequest& request, const MappedNest& found, Arena* ar
   return Status::kOk;
 }
 
+bool Divides(const NestRequest& request, const LoopNest& nest) {
+  int64_t covered[kDims];
+  TileExtents(nest, static_cast<int>(nest.levels) - 1, covered);
+  for (uint32_t d = 0; d < kDims; ++d) {
+    if (covered[d] != request.problem.extent[d]) return false;
+  }
+  return true;
+}
+
+// Looks for a better nest among all whose factors divide. *best: there is none, and the
+// nest is one of them.
+Status AskLevels(const NestRequest& request, Budget* budget, Arena* arena,
+                 MappedNest* mapped, bool* best) {
+  if (request.constraints.outer != nullptr || budget->Exhausted()) return Status::kOk;
+  MapConstraints constraints = request.constraints;
+  constraints.upper = mapped->objective;
+  MappedNest found = {};
+  Diagnostic why = {};
+  const Status status = MapNestExact({request.problem, request.hardware, constraints},
+                                     budget, arena, &found, &why);
+  if (status == Status::kOutOfMemory) return status;
+  if (status != Status::kOk) return Status::kOk;
+  if (found.nest.levels != 0) TakeBetter(constraints, found, mapped);
+  *best = found.proved && Divides(request, mapped->nest);
+  return Status::kOk;
+}
+
 // Whether no nest fits while every memory holds all operands that it may.
 bool MustBypass(const NestRequest& request) {
   LoopNest nest = EmptyNest(request.hardware, request.problem);
@@ -228,12 +256,15 @@ Status MapBestNest(const NestRequest& request, const FactorObjective& factors,
   }
   if (mapped->nest.levels == 0) return failure;
   ClearDiagnostic(diagnostic);
+  bool best_of_dividing = false;
+  SLUICE_TRY(AskLevels(mine, budget, arena, mapped, &best_of_dividing));
   double every = 0;
   SLUICE_TRY(BoundEvery(mine, *mapped, arena, limits, &every));
-  // The exact mapper's proof holds within its space: it is of no use if a nest from
+  // The exact mappers' proofs hold within their spaces: they are of no use if a nest from
   // outside is better.
   const bool proved =
-      space_bound >= 0 && mapped->objective >= space_bound * (1 - kRounding);
+      (space_bound >= 0 && mapped->objective >= space_bound * (1 - kRounding)) ||
+      best_of_dividing;
   mapped->bound = proved ? mapped->objective : Min(every, mapped->objective);
   mapped->proved = proved || mapped->objective * (1 - kRounding) <= every;
   return Status::kOk;

@@ -4,12 +4,14 @@
 //
 // Input    a problem, hardware, constraints; the weights that CoSA's formulation gets
 // Output   the nest with the least objective, of equal ones that with the least energy,
-//          then cycles. proved: no nest of the exact mapper's space is better, and no
-//          other mapper knows a better one. bound: of all nests, or of that space
+//          then cycles. proved: no nest of an exact mapper's space (conv_exact.h,
+//          nest_exact.h) is better, and no other mapper knows a better one. bound: of all
+//          nests, or of that space
 // Errors   kBadInput; kUnsupported with the hierarchy; kInfeasible with bytes; kStopped
 //          when the budget ends before any nest is found; kOutOfMemory
 // Bypass   operands also bypass memories, unasked, where a word of each does not fit
-// Cost     the sum of the mappers', twice for energy and for latency: 10 to 50 ms
+// Cost     the sum of the mappers', twice for energy and for latency: 10 to 50 ms, and up
+//          to half a second where the proof over all levels is long
 // Source   none. The result is never worse than that of a mapper that can be asked for
 //          by its name, nor worse with more freedom (bypass, wide) than without. Asked
 //          for energy or latency it also tries the best nest by energy times delay, so

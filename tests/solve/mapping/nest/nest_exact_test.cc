@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "solve/mapping/nest/nest_exact.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "tests/solve/mapping/machines.h"
+#include "tests/solve/mapping/random_nest.h"
+#include "tests/solve/mapping/scratch.h"
+
+namespace sluice {
+namespace {
+
+constexpr double kEver = 1e300;
+
+// Tries every nest whose factors divide, in every order of its loops.
+class EveryNest {
+ public:
+  EveryNest(const NestRequest& request, int64_t most) : request_(request), most_(most) {
+    nest_ = EmptyNest(request.hardware, request.problem);
+    for (uint32_t l = 0; l + 1 < nest_.levels; ++l) held_[l] = nest_.hold[l];
+  }
+  // False when there are too many.
+  bool Run() {
+    Factors(0, 0, request_.problem.extent[0]);
+    return count_ <= most_;
+  }
+  double best() const { return best_; }
+  int64_t count() const { return count_; }
+
+ private:
+  uint32_t Slots() const { return nest_.levels * (kMaxAxes + 1); }
+  void Factors(uint32_t dim, uint32_t slot, int64_t left) {
+    if (count_ > most_) return;
+    if (dim == kDims) return Holds(0);
+    if (slot == Slots()) {
+      if (left == 1) {
+        Factors(dim + 1, 0, dim + 1 < kDims ? request_.problem.extent[dim + 1] : 1);
+      }
+      return;
+    }
+    const uint32_t level = slot / (kMaxAxes + 1), axis = slot % (kMaxAxes + 1);
+    const Fanout* fanout =
+        axis < kMaxAxes ? FanoutAt(request_.hardware, level, axis) : nullptr;
+    int64_t* factor = axis < kMaxAxes ? &nest_.spatial[level][axis][dim]
+                                      : &nest_.temporal[level][dim];
+    for (int64_t f = 1; f <= left; ++f) {
+      if (left % f != 0) continue;
+      if (axis < kMaxAxes && f > 1 && (fanout == nullptr || !MayUnroll(*fanout, dim))) {
+        break;
+      }
+      *factor = f;
+      Factors(dim, slot + 1, left / f);
+    }
+    *factor = 1;
+  }
+  void Holds(uint32_t level) {
+    if (level + 1 == nest_.levels) {
+      // What does not fit in one order fits in none.
+      Diagnostic diagnostic = {};
+      if (CheckNest(request_.problem, request_.hardware, nest_,
+                    request_.constraints.resident, &diagnostic) == Status::kOk) {
+        Orders(0);
+      }
+      return;
+    }
+    const uint32_t whole = held_[level];
+    for (uint32_t hold = 0; hold < 8; ++hold) {
+      if ((hold & ~whole) != 0) continue;
+      if (!request_.constraints.bypass && hold != whole) continue;
+      nest_.hold[level] = static_cast<uint8_t>(hold);
+      Holds(level + 1);
+    }
+    nest_.hold[level] = static_cast<uint8_t>(whole);
+  }
+  void Orders(uint32_t level) {
+    if (count_ > most_) return;
+    if (level == nest_.levels) return Evaluate();
+    // All orders of the loops that make steps; the others come last.
+    uint8_t* order = nest_.order[level];
+    std::sort(order, order + kDims);
+    const auto steps = [&](uint8_t d) { return nest_.temporal[level][d] > 1; };
+    uint8_t* end = std::stable_partition(order, order + kDims, steps);
+    do {
+      Orders(level + 1);
+    } while (std::next_permutation(order, end));
+  }
+  void Evaluate() {
+    ++count_;
+    LayerCost cost;
+    Diagnostic diagnostic = {};
+    CostOptions options;
+    options.resident = request_.constraints.resident;
+    if (EvaluateNest(request_.problem, request_.hardware, nest_, options, &cost,
+                     &diagnostic) != Status::kOk) {
+      return;
+    }
+    best_ = std::min(best_, MapObjective(request_.constraints, cost.energy_pj,
+                                         static_cast<double>(cost.cycles)));
+  }
+
+  const NestRequest& request_;
+  int64_t most_;
+  LoopNest nest_;
+  uint32_t held_[kMaxLevels] = {};
+  int64_t count_ = 0;
+  double best_ = kEver;
+};
+
+void RandomHierarchy(Rng* rng, Machine* m) {
+  RandomMachine(rng, m);
+  for (uint32_t l = 0; l < m->levels.size(); ++l) {
+    MemoryLevel& level = m->levels[l];
+    const bool outermost = l + 1 == m->levels.size();
+    if (!outermost && rng->Below(5) != 0)
+      level.capacity_bytes = 2 + rng->Below(40u << l);
+    if (!outermost && rng->Below(3) == 0) level.may_hold = rng->Below(8);
+    if (!outermost && rng->Below(6) == 0)
+      level.must_hold = level.may_hold & rng->Below(8);
+    if (rng->Below(6) == 0) {
+      level.share_percent[0] = level.share_percent[1] = 30;
+      level.share_percent[2] = 40;
+    }
+    if (rng->Below(3) == 0)
+      level.bandwidth = Rational{1 + rng->Below(9), 1 + rng->Below(3)};
+    level.read_pj_per_bit = rng->Below(8) == 0 ? 0 : 0.1 * rng->Below(60);
+    level.write_pj_per_bit = rng->Below(8) == 0 ? 0 : 0.1 * rng->Below(60);
+  }
+  for (Fanout& fanout : m->fanouts) {
+    fanout.extent = 1 + rng->Below(5);
+    fanout.may_unroll = rng->Below(128);
+    fanout.transfer_pj_per_bit = rng->Below(3) == 0 ? 0.3 : 0;
+    fanout.forward_pj_per_bit = rng->Below(3) == 0 ? 0.2 : 0;
+  }
+  m->hardware.leakage_pj_per_cycle = rng->Below(3) == 0 ? 0.4 : 0;
+  m->hardware.mac_pj = m->hardware.vector_op_pj = 0.1;
+  if (rng->Below(2) == 0) {
+    m->hardware.macs_per_cycle = m->hardware.vector_ops_per_cycle = 1 + rng->Below(12);
+  }
+  m->Finish();
+}
+
+int PrimeFactors(const MappingProblem& problem) {
+  int factors = 0;
+  for (int64_t extent : problem.extent) {
+    for (int64_t p = 2; extent > 1; ++p) {
+      for (; extent % p == 0; extent /= p) ++factors;
+    }
+  }
+  return factors;
+}
+
+struct Tally {
+  int compared = 0, refused = 0, bypassed = 0, levels[kMaxLevels + 1] = {};
+};
+
+// Compares one random problem with all its nests.
+void Compare(Rng* rng, int64_t most, Tally* tally) {
+  MappingProblem problem = RandomProblem(rng);
+  problem.partial_bytes = 1 + rng->Below(3);
+  Machine machine;
+  RandomHierarchy(rng, &machine);
+  MapConstraints constraints;
+  const uint32_t goal = rng->Below(3);
+  constraints.energy_exponent = goal == 1 ? 0 : 1;
+  constraints.delay_exponent = goal == 0 ? 0 : 1;
+  constraints.bypass = rng->Below(4) == 0;
+  constraints.resident = rng->Below(8) == 0 ? rng->Below(8) : 0;
+  if (PrimeFactors(problem) > 6) return;
+  const NestRequest request = {problem, machine.hardware, constraints};
+  EveryNest every(request, most);
+  if (!every.Run()) return;
+  Scratch scratch;
+  Budget budget;
+  MappedNest mapped = {};
+  const Status status =
+      MapNestExact(request, &budget, &scratch.arena, &mapped, &scratch.diagnostic);
+  ++tally->compared;
+  if (every.best() == kEver) {
+    CHECK(status == Status::kInfeasible);
+    ++tally->refused;
+    return;
+  }
+  REQUIRE(status == Status::kOk);
+  REQUIRE(mapped.nest.levels == machine.levels.size());
+  CHECK(mapped.proved);
+  const double found = MapObjective(constraints, mapped.cost.energy_pj,
+                                    static_cast<double>(mapped.cost.cycles));
+  CHECK(found == doctest::Approx(every.best()).epsilon(1e-9));
+  CHECK(mapped.objective == doctest::Approx(every.best()).epsilon(1e-9));
+  tally->bypassed += constraints.bypass ? 1 : 0;
+  ++tally->levels[machine.levels.size()];
+}
+
+TEST_CASE("nest exact: the best of all nests on random hierarchies") {
+  const char* cases = std::getenv("SLUICE_NEST_CASES");
+  const int wanted = cases == nullptr ? 250 : std::atoi(cases);
+  Tally tally;
+  for (uint64_t seed = 1; tally.compared < wanted; ++seed) {
+    CAPTURE(seed);
+    Rng rng(seed);
+    Compare(&rng, 4000, &tally);
+  }
+  MESSAGE(tally.compared << " problems, " << tally.refused << " without a nest");
+  CHECK(tally.refused < tally.compared / 2);
+  CHECK(tally.bypassed > 0);
+  for (uint32_t levels = 2; levels <= 4; ++levels) CHECK(tally.levels[levels] > 0);
+}
+
+}  // namespace
+}  // namespace sluice
