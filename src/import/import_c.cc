@@ -26,16 +26,16 @@ struct sluice_import_report {
 namespace sluice::import {
 namespace {
 
-constexpr uint64_t kMostConstantBytes = (uint64_t{1} << 31) - (1u << 24);
-
 bool IsTflite(const uint8_t* bytes, size_t size) {
   return size >= 8 && std::memcmp(bytes + 4, "TFL3", 4) == 0;
 }
 
-// The options' limit on constant bytes; without one, 16 times the file plus 64 MiB.
+// The options' limit on constant bytes; without one, 16 times the file, and the bytes that are
+// read from other files, plus 64 MiB.
+constexpr uint64_t kForByte = 16;
 uint64_t LimitOf(const sluice_import_options_t& options, uint64_t file_bytes) {
   uint64_t limit = options.max_constant_bytes;
-  if (limit == 0) limit = (uint64_t{64} << 20) + 16 * file_bytes;
+  if (limit == 0) limit = (uint64_t{64} << 20) + kForByte * file_bytes;
   return limit < kMostConstantBytes ? limit : kMostConstantBytes;
 }
 
@@ -123,6 +123,7 @@ ImportResult ImportOnnxBytes(const sluice_import_options_t& given, const uint8_t
                              size_t size) {
   OnnxImportOptions options = OnnxOptions(given);
   TakeCommon(given, size, &options);
+  options.for_external_byte = given.max_constant_bytes == 0 ? kForByte : 0;
   sluice_external_files_t external;
   if (given.external != nullptr) {
     external = Complete(given.external, "external");

@@ -18,6 +18,9 @@
 
 namespace sluice::import {
 
+// A graph file has less than 2 GiB, and needs some of them for what is no constant.
+constexpr uint64_t kMostConstantBytes = (uint64_t{1} << 31) - (1u << 24);
+
 struct UnsupportedOperator {
   std::string name;    // "CUSTOM:Foo"
   std::string reason;  // empty: the importer does not know the operator

@@ -235,6 +235,14 @@ OnnxModel PreparedModel(const uint8_t* bytes, size_t size,
   return model;
 }
 
+// A graph has at most 2 GiB, so no sum of these overflows.
+uint64_t LimitOf(const OnnxImportOptions& options, const OnnxModel& model) {
+  const uint64_t given = options.max_constant_bytes;
+  if (options.for_external_byte == 0) return given;
+  const uint64_t bytes = std::min(model.external_bytes, kMostConstantBytes);
+  return std::min(given + options.for_external_byte * bytes, kMostConstantBytes);
+}
+
 }  // namespace
 
 bool HasOnnx() { return true; }
@@ -243,7 +251,7 @@ ImportResult ImportOnnx(const uint8_t* bytes, size_t size,
                         const OnnxImportOptions& options) {
   OnnxModel model = PreparedModel(bytes, size, options);
   GraphWriter graph(options.name);
-  graph.LimitConstants(options.max_constant_bytes);
+  graph.LimitConstants(LimitOf(options, model));
   ImportResult result = {};
   OnnxLowering lowering(model, &graph, &result);
   lowering.opaque_cycles = options.opaque_cycles;

@@ -323,6 +323,9 @@ void TakeValues(Reading* reading, const std::set<std::string>& initialised) {
     const size_t at = static_cast<size_t>(i);
     TakeConstant(tensor, at < reading->raw.size() ? reading->raw[at] : kNoRawBytes,
                  reading->source, &ValueAt(reading, value));
+    if (tensor.data_location() == TensorProto::EXTERNAL) {
+      reading->model.external_bytes += ValueAt(reading, value).data.size();
+    }
   }
 }
 

@@ -97,6 +97,7 @@ struct OnnxModel {
   // Inputs that are no longer such: in each run they hold what the output of the pair, which is
   // no longer one either, was in the run before; zeros in the first.
   std::vector<std::pair<int, int>> states;
+  uint64_t external_bytes = 0;  // of constants that were read from other files
 
   // Input i of a node; nullptr where it is absent.
   const OnnxValue* In(const OnnxNode& node, size_t i) const {

@@ -143,5 +143,35 @@ TEST_CASE("onnx model: constants that are cut off or outside are refused by name
   std::filesystem::remove_all(folder);
 }
 
+// The file is a few hundred bytes; what is read beside it counts as much.
+TEST_CASE("onnx model: the limit on constants grows by what is read from other files") {
+  TinyOnnx model;
+  model.Input("x", {1, 4}, onnx::TensorProto::INT8);
+  model.Int8s("w", {4, 64}, std::vector<int8_t>(256, 1));
+  onnx::TensorProto* w = model.graph->mutable_initializer(0);
+  model.Node("MatMulInteger", {"x", "w"}, {"y"});
+  model.Output("y", {1, 64}, onnx::TensorProto::INT32);
+  w->clear_int32_data();
+  w->clear_raw_data();
+  w->set_data_location(onnx::TensorProto::EXTERNAL);
+  onnx::StringStringEntryProto* location = w->add_external_data();
+  location->set_key("location");
+  location->set_value("weights.bin");
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / "sluice_onnx_limit_test";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "weights.bin") << std::string(256, 'x');
+  OnnxImportOptions options;
+  const sluice_external_files_t files = FilesIn(&folder);
+  options.external = &files;
+  options.max_constant_bytes = 64;
+  const Bytes bytes = model.Finish();
+  CHECK_THROWS_WITH(ImportOnnx(bytes.data(), bytes.size(), options),
+                    doctest::Contains("exceeds the limit of 64"));
+  options.for_external_byte = 16;
+  CHECK(Complaint(model.Finish(), options) == "");
+  std::filesystem::remove_all(folder);
+}
+
 }  // namespace
 }  // namespace sluice_test
