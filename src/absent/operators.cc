@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a build without SLUICE_WITH_OPERATORS has instead of plans of whole tensors.
 #include "base/components.h"
+#include "plan/operators/layer_order.h"
 #include "plan/operators/operator_plan.h"
 #include "plan/operators/replace_tensors.h"
 #include "solve/placement/spill/buffer_beam.h"
@@ -24,6 +25,10 @@ Status ReplaceInOperators(const sluice_operator_graph_t&, const ReplacementCall&
 Status FindMinimumFootprint(const sluice_operator_graph_t&, const ReplacementCall& call,
                             Footprint*) {
   return Absent(call.diagnostic, SLUICE_COMPONENT_OPERATORS);
+}
+
+Status OrderLayers(const LayerOrderCall&, Arena*, Span<uint32_t>*) {
+  return Status::kOk;
 }
 
 Status PlaceByTime(const LiveRangeSet&, int64_t, uint32_t, const Workspace&,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goals of the bench `cosma` beside what it reaches.
+// Goals of the benches `cosma` and `orders` beside what they reach.
 //
 // Input   the bench's rows, reductions by name, rows of random networks and cells
 // Output  rows {goal, asked, reached, met}, and a table of them
@@ -18,7 +18,7 @@ class Goals {
   using Json = nlohmann::ordered_json;
 
  public:
-  Goals(const Json& rows, const Json& reductions, const Json& unshaped) {
+  void AddNetworks(const Json& rows, const Json& reductions) {
     for (const char* name :
          {"designed_percent", "searched_percent", "searched_at_M_R_percent",
           "searched_again_percent", "searched_again_at_M_R_percent"}) {
@@ -43,7 +43,11 @@ class Goals {
     Add("searched: widest gap to check, percent", 15, found, false);
     Add("longest time, CPU ms", 100, slowest, false);
     Add("longest time where operators may run again, CPU ms", 100, again, false);
-    double ratio = 0, cells = 0;
+    AddJudged(illegal, unproved);
+  }
+
+  void AddUnshaped(const Json& unshaped) {
+    double ratio = 0, cells = 0, unproved = 0, illegal = 0;
     for (const Json& r : unshaped) {
       illegal += r["legal"] == false;
       unproved += r["check"] < r["bound"];
@@ -55,8 +59,7 @@ class Goals {
     }
     Add("cells x8: gap to check, percent", 5, cells, false);
     Add("random networks: most over the best known", 1.2, ratio, false);
-    Add("plans that the judge refuses", 0, illegal, false);
-    Add("bounds of the solver above check", 0, unproved, false);
+    AddJudged(illegal, unproved);
   }
 
   const Json& rows() const { return rows_; }
@@ -71,6 +74,10 @@ class Goals {
   }
 
  private:
+  void AddJudged(double illegal, double unproved) {
+    Add("plans that the judge refuses", 0, illegal, false);
+    Add("bounds of the solver above check", 0, unproved, false);
+  }
   static double Number(const Json& json) { return json.get<double>(); }
   void Add(const char* goal, double asked, double reached, bool at_least) {
     const bool met = at_least ? reached >= asked : reached <= asked;

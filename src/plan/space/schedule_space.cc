@@ -79,10 +79,22 @@ int64_t MostIterations(Span<const SpaceSegment> segments) {
   return most;
 }
 
+// An earlier plan's order stays where the graph has the same layers.
+[[gnu::cold]] Status SpaceSchedule::MakeProblem() {
+  SpaceInput input = {call_.graph,  call_.hardware,         call_.lowering,
+                      call_.coster, call_.scratchpad_bytes, call_.order};
+  if (call_.known != nullptr) input.order = call_.known->order;
+  Span<uint32_t> carried;
+  if (call_.from.notation != nullptr) {
+    SLUICE_TRY(LayersOf(call_.from, memory_, &carried));
+    if (IsOrder(call_.graph, call_.lowering, carried, memory_)) input.order = carried;
+  }
+  order_ = input.order;
+  return MakeSpaceProblem(input, memory_, &problem_);
+}
+
 Status SpaceSchedule::Find(Diagnostic* diagnostic) {
-  SLUICE_TRY(MakeSpaceProblem({call_.graph, call_.hardware, call_.lowering,
-                               call_.coster, call_.scratchpad_bytes},
-                              memory_, &problem_));
+  SLUICE_TRY(MakeProblem());
   SLUICE_TRY(memory_->Allocate(problem_.slack.size(), &leave_));
   if (call_.from.notation != nullptr) {
     SLUICE_TRY(CarrySegments(call_.from, problem_, memory_, &carried_, diagnostic));
@@ -183,6 +195,10 @@ Status SpaceSchedule::Place(PlaceOrder order) {
 Status SpaceSchedule::Note(Arena* arena, KnownPlan* out) const {
   SLUICE_TRY(arena->Allocate(leave_.size(), &out->segment));
   SLUICE_TRY(arena->Allocate(leave_.size(), &out->leave));
+  Span<uint32_t> order;
+  SLUICE_TRY(arena->Allocate(order_.size(), &order));
+  std::copy(order_.begin(), order_.end(), order.begin());
+  out->order = order;
   for (size_t p = 0; p < leave_.size(); ++p) {
     out->segment[p].last = 0;
     out->leave[p] = leave_[p];

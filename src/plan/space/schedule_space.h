@@ -19,10 +19,12 @@
 
 namespace sluice {
 
-// Segments to take as they are, and the bytes to leave empty, by position.
+// Segments to take as they are, and the bytes to leave empty, by position; the layers by
+// position, empty: in the graph's order.
 struct KnownPlan {
   Span<KnownSegment> segment;
   Span<int64_t> leave;
+  Span<const uint32_t> order;
 };
 
 struct SpaceCall {
@@ -35,6 +37,7 @@ struct SpaceCall {
   Budget* budget;         // of placing and writing; search.budget of the rest
   CarriedFrom from = {};  // an earlier plan whose valid segments are kept
   const KnownPlan* known = nullptr;  // or a plan of the same problem
+  Span<const uint32_t> order = {};   // without both: see solve/space/problem.h
   bool exactly = false;              // that plan or none
   double most_cost = 0;              // by CostOf, as predicted; 0: any
   bool soon = false;                 // images are placed by heuristics alone
@@ -76,6 +79,7 @@ class SpaceSchedule {
   bool IsWanted() const;
 
  private:
+  Status MakeProblem();
   Status Search();
   void KeepElsewhere();
   Status Place(PlaceOrder order);
@@ -84,6 +88,7 @@ class SpaceSchedule {
   const SpaceCall call_;
   Arena* memory_;
   SpaceProblem problem_;
+  Span<const uint32_t> order_;  // of the problem; empty: the graph's
   CarriedSegments carried_;
   Span<KnownSegment> known_;  // by position: segments that the search takes as they are
   UnchangedPlan found_;       // SpaceSearch::found

@@ -169,6 +169,20 @@ bool IsOfSegments(const PlanNotation& notation) {
          !notation.segment.empty();
 }
 
+[[gnu::cold]] Status LayersOf(const CarriedFrom& from, Arena* arena,
+                              Span<uint32_t>* order) {
+  const Span<const uint32_t> noted = from.notation->order;
+  SLUICE_TRY(arena->Allocate(noted.size(), order));
+  for (size_t i = 0; i < noted.size(); ++i) {
+    uint32_t l = noted[i];
+    if (from.alignment != nullptr) {
+      l = l < from.alignment->after_of.size() ? from.alignment->after_of[l] : kNone;
+    }
+    (*order)[i] = l;
+  }
+  return Status::kOk;
+}
+
 Status CarrySegments(const CarriedFrom& from, const SpaceProblem& problem, Arena* arena,
                      CarriedSegments* out, Diagnostic* diagnostic) {
   const PlanNotation& notation = *from.notation;

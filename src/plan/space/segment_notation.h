@@ -43,6 +43,9 @@ struct CarriedFrom {
   bool near = false;  // segments next to those with changes are kept too
 };
 
+// The layers of the problem in the notation's order, in `arena`, as far as they are paired.
+Status LayersOf(const CarriedFrom& from, Arena* arena, Span<uint32_t>* order);
+
 Status CarrySegments(const CarriedFrom& from, const SpaceProblem& problem, Arena* arena,
                      CarriedSegments* out, Diagnostic* diagnostic);
 

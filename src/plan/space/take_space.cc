@@ -6,6 +6,7 @@
 #include "plan/deadline.h"
 #include "plan/fused/take_fused.h"
 #include "plan/objective.h"
+#include "plan/operators/layer_order.h"
 #include "plan/space/refine_plan.h"
 #include "plan/space/schedule_space.h"
 
@@ -219,6 +220,20 @@ class SpaceTaker {
     return Status::kOk;
   }
 
+  // Searches again with the layers in an order in which whole tensors move fewer bytes,
+  // where there is one.
+  Status TakeOtherOrder() {
+    Span<uint32_t> order;
+    const Status status = OrderLayers(
+        {call_->graph, call_->plain.lowering, call_->capacity, &call_->search},
+        &call_->notes, &order);
+    if (status != Status::kOk || order.empty()) return Status::kOk;
+    order_ = order;
+    SLUICE_TRY(TakeThorough());
+    order_ = best_->order;
+    return Status::kOk;
+  }
+
   // Looks for a plan that leaves all but 1 / share of the scratchpad empty. A search with
   // less room tries finer loops, whose first loads are shorter.
   Status TakeSmaller(int64_t share) {
@@ -279,8 +294,11 @@ class SpaceTaker {
 
  private:
   SpaceCall CallOf(const SpaceSearch& search) {
-    return {call_->graph,  call_->hardware, call_->plain.lowering, call_->capacity,
-            call_->coster, search,          &call_->search};
+    SpaceCall of = {call_->graph,    call_->hardware, call_->plain.lowering,
+                    call_->capacity, call_->coster,   search,
+                    &call_->search};
+    of.order = order_;
+    return of;
   }
 
   Status TakeExactly(const KnownPlan& known) {
@@ -335,7 +353,7 @@ class SpaceTaker {
     KnownPlan plan;
     const bool noted = space->Note(&call_->notes, &plan) == Status::kOk;
     if (noted && !space->found().segment.empty()) {
-      found_ = {space->found().segment, plan.leave};
+      found_ = {space->found().segment, plan.leave, plan.order};
       unchanged_ = space->found().total;
     }
     SLUICE_TRY(TakeOrders(call_, space, memory));
@@ -346,10 +364,11 @@ class SpaceTaker {
 
   PlanCall* call_;
   SpaceSearch search_;
-  KnownPlan* const best_;     // of the call
-  KnownPlan found_;           // those before changes
-  PlanTotal unchanged_ = {};  // predicted for them
-  int64_t iterations_ = 0;    // of a segment's loops, in the last plan
+  Span<const uint32_t> order_;  // of layers; empty: the graph's
+  KnownPlan* const best_;       // of the call
+  KnownPlan found_;             // those before changes
+  PlanTotal unchanged_ = {};    // predicted for them
+  int64_t iterations_ = 0;      // of a segment's loops, in the last plan
 };
 
 bool Searches(const PlanCall& call) {
@@ -373,6 +392,7 @@ Status TakeFromSpace(PlanCall* call) {
   if (call->options.deadline_ns != 0 && !call->soon) SLUICE_TRY(taker.TakeQuick());
   if (call->options.deadline_ns != 0) SLUICE_TRY(taker.ImproveQuick());
   SLUICE_TRY(taker.TakeThorough());
+  if (!IsNearBound(*call)) SLUICE_TRY(taker.TakeOtherOrder());
   SLUICE_TRY(taker.Refine());
   if (call->has_limits()) return taker.GoOn();
   if (IsSmall(*call, kFewSteps) && IsNearBound(*call, kFirstLoads)) {

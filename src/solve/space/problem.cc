@@ -168,6 +168,35 @@ bool SpaceProblem::Lives(uint32_t root, uint32_t from) const {
          (r.last_maker != kNone && r.last_maker >= from);
 }
 
+[[gnu::cold]] bool IsOrder(const Graph& graph, const Lowering& lowering,
+                           Span<const uint32_t> order, Arena* scratch) {
+  ArenaScope scope(scratch);
+  Span<uint32_t> step;  // by tensor, of what makes it: plus one
+  Span<uint32_t> at;    // by layer
+  if (scratch->Allocate(graph.tensors.size(), &step) != Status::kOk ||
+      scratch->Allocate(graph.layers.size(), &at) != Status::kOk) {
+    return false;
+  }
+  for (uint32_t i = 0; i < order.size(); ++i) {
+    const uint32_t l = order[i];
+    if (l >= at.size() || at[l] != 0 || lowering.is_view[l] != 0) return false;
+    at[l] = i + 1;
+  }
+  for (uint32_t l = 0; l < at.size(); ++l) {
+    const bool view = lowering.is_view[l] != 0;
+    uint32_t behind = 0;  // the latest that it reads
+    for (const uint32_t t : lowering.executed[l].inputs) {
+      if (t != kNone) behind = Max(behind, step[t]);
+    }
+    if (!view && at[l] <= behind) return false;
+    for (const uint32_t t : lowering.executed[l].outputs) {
+      if (graph.tensors[t].kind == TensorKind::kState) return false;
+      step[t] = view ? behind : at[l];
+    }
+  }
+  return true;
+}
+
 Status MakeSpaceProblem(const SpaceInput& input, Arena* arena, SpaceProblem* out) {
   SpaceProblem& p = *out;
   p.graph = &input.graph;
@@ -189,8 +218,10 @@ Status MakeSpaceProblem(const SpaceInput& input, Arena* arena, SpaceProblem* out
   SLUICE_TRY(arena->Allocate(n, &p.slack));
   SLUICE_TRY(arena->Allocate(input.graph.tensors.size(), &p.roots));
   SLUICE_TRY(arena->Allocate(input.graph.tensors.size(), &p.root_of));
+  const size_t layers = input.order.empty() ? input.graph.layers.size() : n;
   n = 0;
-  for (uint32_t l = 0; l < input.graph.layers.size(); ++l) {
+  for (uint32_t i = 0; i < layers; ++i) {
+    const uint32_t l = input.order.empty() ? i : input.order[i];
     if (input.lowering.is_view[l] != 0) continue;
     const Layer& layer = input.lowering.executed[l];
     const LayerKind kind = KindOf(layer.op);

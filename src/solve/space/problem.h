@@ -69,7 +69,15 @@ struct SpaceInput {
   const Lowering& lowering;
   const TileCoster& coster;
   int64_t capacity;
+  // The layers that are no views, each behind those whose results it reads; empty: as in
+  // the graph.
+  Span<const uint32_t> order = {};
 };
+
+// Whether these are the layers that are no views, each once and behind those whose results
+// it reads. Where the graph keeps state between runs, no other order than its own will do.
+bool IsOrder(const Graph& graph, const Lowering& lowering, Span<const uint32_t> order,
+             Arena* scratch);
 
 Status MakeSpaceProblem(const SpaceInput& input, Arena* arena, SpaceProblem* out);
 

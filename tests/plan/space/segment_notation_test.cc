@@ -113,6 +113,21 @@ TEST_CASE("segment notation: bytes left empty are noted by position") {
         Status::kUnsupported);
 }
 
+TEST_CASE("segment notation: layers stand in its order, as far as they are paired") {
+  Noted n(sluice_test::JoinedGraph(), 1 << 16);
+  Span<uint32_t> order;
+  REQUIRE(LayersOf({&n.notation, nullptr, true}, &n.arena, &order) == Status::kOk);
+  REQUIRE(order.size() == 3);
+  CHECK(order[2] == 3);
+  uint32_t after[] = {1, kNone};
+  Alignment alignment = {};
+  alignment.after_of = {after, 2};
+  REQUIRE(LayersOf({&n.notation, &alignment, true}, &n.arena, &order) == Status::kOk);
+  CHECK(order[0] == 1);
+  CHECK(order[1] == kNone);
+  CHECK(order[2] == kNone);
+}
+
 TEST_CASE("segment notation: what is none is refused") {
   Noted n(Large(), 2048);
   CarriedSegments carried;

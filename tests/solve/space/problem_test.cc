@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <vector>
+
 #include "support/joined_graph.h"
 
 namespace sluice {
@@ -28,6 +30,44 @@ TEST_CASE("space problem: positions, roots and when they are read") {
   CHECK(p.Lives(3, 2));
   CHECK_FALSE(p.Lives(3, 3));
   CHECK_FALSE(p.Lives(0, 1));
+}
+
+// Whether the joined graph's layers may run so: a, b, (their concat, a view), the output.
+bool MayRun(const sluice_test::SpaceCase& c, std::vector<uint32_t> order) {
+  sluice::Memory memory{sluice_test::Nouns::Allocator(), 0};
+  Arena arena(&memory);
+  return IsOrder(c.nouns.graph, c.lowering, {order.data(), order.size()}, &arena);
+}
+
+TEST_CASE("space problem: each layer once, behind those that it reads, through views") {
+  sluice_test::SpaceCase c(sluice_test::JoinedGraph());
+  CHECK(MayRun(c, {0, 1, 3}));
+  CHECK_FALSE(MayRun(c, {1, 0, 3}));
+  CHECK_FALSE(MayRun(c, {0, 3, 1}));
+  CHECK_FALSE(MayRun(c, {0, 1}));
+  CHECK_FALSE(MayRun(c, {0, 1, 1}));
+  CHECK_FALSE(MayRun(c, {0, 1, 2, 3}));
+  CHECK_FALSE(MayRun(c, {0, 1, 9}));
+  std::vector<Tensor> tensors(c.nouns.graph.tensors.begin(),
+                              c.nouns.graph.tensors.end());
+  tensors[4].kind = TensorKind::kState;
+  c.nouns.graph.tensors = {tensors.data(), tensors.size()};
+  CHECK_FALSE(MayRun(c, {0, 1, 3}));
+}
+
+TEST_CASE("space problem: positions follow the order that is given") {
+  sluice_test::GraphSpec g = sluice_test::JoinedGraph();
+  g.layers[1].inputs = {0};  // b does not read a
+  sluice_test::SpaceCase c(g);
+  const uint32_t order[] = {1, 0, 3};
+  REQUIRE(MayRun(c, {1, 0, 3}));
+  SpaceInput input = {c.nouns.graph, c.nouns.hardware, c.lowering, c.coster, 1 << 16};
+  input.order = {order, 3};
+  REQUIRE(MakeSpaceProblem(input, &c.nouns.arena, &c.problem) == Status::kOk);
+  REQUIRE(c.problem.layer.size() == 3);
+  CHECK(c.problem.layer[0] == 1);
+  CHECK(c.problem.layer[1] == 0);
+  CHECK(c.problem.roots[0].last_reader == 1);
 }
 
 // A box of four rows of four pixels of the joined tensor, of half its channels.

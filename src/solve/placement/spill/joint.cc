@@ -30,7 +30,7 @@ struct Attempt {
 constexpr Attempt kAttempts[] = {
     {0, false}, {0, true}, {1, false}, {2, false}, {4, false}};
 constexpr uint64_t kBoundStates = 1 << 17;  // where the exact search follows
-constexpr uint64_t kSoonStates = 1 << 12;   // where better plans are sought first
+constexpr uint64_t kSoonStates = 1 << 12;   // for a bound soon
 // Windows between near cuts, for graphs too large to solve at once.
 constexpr size_t kWindowFrom = 24;  // operators; below, the exact search is as fast
 struct WindowShape {
@@ -331,14 +331,33 @@ Status ShareAt(Joint* self, uint32_t width, const Attempt& attempt, bool* whole)
   return Status::kOk;
 }
 
+Status BoundByWindows(Joint* self, uint64_t max_states) {
+  if (self->graph.operators.size() < kWindowFrom || !self->least.found ||
+      !self->options.fixed_order.empty() || !self->options.exact) {
+    return Status::kOk;
+  }
+  SpillBoundOptions options;
+  options.charge = self->options.charge;
+  options.capacity = self->options.capacity;
+  options.enough = Min(self->best, self->unplaced);
+  options.max_states = max_states;
+  int64_t bound = 0;
+  SLUICE_TRY(BoundSpills(self->graph, options, self->least, WorkOf(*self), &bound));
+  self->bound = Max(self->bound, bound);
+  return Status::kOk;
+}
+
 // The cheapest order of a beam, with addresses; if these cost more, at lower targets.
 Status ByBeams(Joint* self, uint32_t width) {
   if (self->graph.operators.size() < kWindowFrom || !self->options.fixed_order.empty())
     return Status::kOk;
   bool whole = false;
   for (const Attempt& attempt : kAttempts) {
-    if (whole || self->budget->Exhausted()) break;
+    if (whole || IsDone(*self) || self->budget->Exhausted()) break;
     SLUICE_TRY(ShareAt(self, width, attempt, &whole));
+    // A bound soon: beams may take the rest of the time.
+    if (!attempt.again && attempt.reserve == 0 && width == kOrderWidth)
+      SLUICE_TRY(BoundByWindows(self, kSoonStates));
   }
   return Status::kOk;
 }
@@ -367,22 +386,6 @@ Status BySeeds(Joint* self) {
   Remember(self);
   bool placed = false;
   return AdoptDecisions(self, 0, kLayouts, &placed);
-}
-
-Status BoundByWindows(Joint* self, uint64_t max_states) {
-  if (self->graph.operators.size() < kWindowFrom || !self->least.found ||
-      !self->options.fixed_order.empty() || !self->options.exact) {
-    return Status::kOk;
-  }
-  SpillBoundOptions options;
-  options.charge = self->options.charge;
-  options.capacity = self->options.capacity;
-  options.enough = Min(self->best, self->unplaced);
-  options.max_states = max_states;
-  int64_t bound = 0;
-  SLUICE_TRY(BoundSpills(self->graph, options, self->least, WorkOf(*self), &bound));
-  self->bound = Max(self->bound, bound);
-  return Status::kOk;
 }
 
 // Searches in windows, for the whole capacity first and then for lower targets.
@@ -524,7 +527,6 @@ Status Run(Joint* self) {
   bool placed = false;
   if (!self->plan->placed) SLUICE_TRY(TryTarget(self, 0, false, &placed));
   if (IsDone(*self)) return Conclude(self);
-  SLUICE_TRY(BoundByWindows(self, kSoonStates));
   if (self->least.found && self->least.bytes <= self->bound)
     SLUICE_TRY(WidenLayouts(self));
   if (IsDone(*self)) return Conclude(self);

@@ -24,7 +24,7 @@ struct SpillBoundOptions {
   int64_t capacity = 0;
   int64_t enough = INT64_MAX;      // stops there
   uint64_t max_states = 1 << 16;   // of all windows
-  uint32_t least = 20, most = 50;  // steps of a window, at first
+  uint32_t least = 12, most = 40;  // steps of a window, at first
   uint32_t ahead = 40;             // steps behind it that are looked at as well
 };
 
