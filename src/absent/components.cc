@@ -12,10 +12,12 @@ constexpr char kComponents[] =
     "operator granularity and replacement\0OPERATORS\0"
     "curves and several models together\0COSCHEDULE\0"
     "tokens in place of waits\0TOKENS\0"
-    "the published searches over fused layers\0FUSION\0";
+    "the published searches over fused layers\0FUSION\0"
+    "a judge that leaves loops rolled up\0REPEATS\0";
 static_assert(SLUICE_COMPONENT_MESH == 1 && SLUICE_COMPONENT_MAPPERS == 2 &&
                   SLUICE_COMPONENT_OPERATORS == 4 && SLUICE_COMPONENT_COSCHEDULE == 8 &&
-                  SLUICE_COMPONENT_TOKENS == 16 && SLUICE_COMPONENT_FUSION == 32,
+                  SLUICE_COMPONENT_TOKENS == 16 && SLUICE_COMPONENT_FUSION == 32 &&
+                  SLUICE_COMPONENT_REPEATS == 64,
               "the texts are in the order of the bits");
 
 // The text at *at, which goes on to the next one.

@@ -41,8 +41,8 @@ Finding Version() {
 }
 
 Finding Parts() {
-  static constexpr const char* kNames[] = {"mesh",       "mappers", "operators",
-                                           "coschedule", "tokens",  "fusion"};
+  static constexpr const char* kNames[] = {
+      "mesh", "mappers", "operators", "coschedule", "tokens", "fusion", "repeats"};
   const uint32_t parts = sluice_components();
   std::string missing;
   for (size_t i = 0; i < std::size(kNames); ++i) {

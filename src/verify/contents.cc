@@ -298,6 +298,31 @@ static Status JoinKnown(Contents* c, uint32_t memory, int64_t begin, int64_t end
   return c->writes[memory]->Collect(c->judge, begin, end, &c->found);
 }
 
+// True if the box lies in the piece, perhaps as a run of its bytes.
+static bool Shows(const Piece& piece, const Box& box, Part* part) {
+  return Within(box, piece, part) || (!RunsAlong(box, piece.frame) &&
+                                      Within(Joined(box, piece.frame), piece, part));
+}
+
+// The piece among those found that no later write covers: no other one matters.
+static const Piece* TopPiece(const Contents& c, const Box& box, int64_t end,
+                             Part* part) {
+  for (const Piece* piece : c.found) {
+    if (piece->covered || box.base < piece->begin || end > piece->end) continue;
+    if (Shows(*piece, box, part)) return piece;
+  }
+  return nullptr;
+}
+
+Status FindPiece(Contents* c, uint32_t memory, const Box& box, Part* part,
+                 const Piece** piece) {
+  const int64_t end = box.end();
+  c->found.Truncate(0);
+  SLUICE_TRY(c->writes[memory]->Collect(c->judge, box.base, end, &c->found));
+  *piece = TopPiece(*c, box, end, part);
+  return Status::kOk;
+}
+
 Status ReadParts(Contents* c, uint32_t memory, const Box& box, bool record,
                  Vector<Part>* parts) {
   const int64_t end = box.end();
@@ -307,20 +332,12 @@ Status ReadParts(Contents* c, uint32_t memory, const Box& box, bool record,
     SLUICE_TRY(JoinKnown(c, memory, box.base, end));
   }
   Part part;
-  const Piece* top = nullptr;
-  for (const Piece* piece : c->found) {
-    // No later write covers this piece, so no other piece matters.
-    if (piece->covered || box.base < piece->begin || end > piece->end) continue;
-    if (!Within(box, *piece, &part)) continue;
-    top = piece;
-    break;
-  }
+  const Piece* top = TopPiece(*c, box, end, &part);
   if (top == nullptr) {
     SLUICE_TRY(KeepOverlapping(c, box));
     if (c->found.size() == 0) return Missing(c, box);
     top = c->found[0];
-    if (!Within(box, *top, &part) &&
-        (RunsAlong(box, top->frame) || !Within(Joined(box, top->frame), *top, &part))) {
+    if (!Shows(*top, box, &part)) {
       SLUICE_TRY(ReadPieces(c, box, parts));
       return record ? RecordRead(c, memory, box) : Status::kOk;
     }

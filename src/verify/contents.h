@@ -106,6 +106,9 @@ inline void EnterEnd(Contents* c) { c->at_end = true; }
 // this read.
 Status ReadParts(Contents* c, uint32_t memory, const Box& box, bool record,
                  Vector<Part>* parts);
+// Finds the piece that has all of the box, no byte of it covered; nullptr: there is none.
+Status FindPiece(Contents* c, uint32_t memory, const Box& box, Part* part,
+                 const Piece** piece);
 Status RecordRead(Contents* c, uint32_t memory, const Box& box);
 // Whether these bytes are known to be of the root, and notes that they are.
 bool IsKnown(const Contents& c, uint32_t memory, uint32_t root, const Box& box);

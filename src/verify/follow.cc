@@ -274,6 +274,7 @@ Status FollowStep(Follower* f, const Step& step) {
   if (!f->judge->counts_only) SLUICE_TRY(f->clocks.Next(&clock));
   EnterStep(&f->contents, step, clock);
   ++f->counts->instructions;
+  ++f->counts->followed;
   const BlockView& block = BlockOf(f->judge->stream, step.visit);
   const sluice_instruction_t& instruction = block.instructions[step.index];
   switch (instruction.opcode) {

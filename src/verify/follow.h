@@ -37,6 +37,16 @@ struct Access {
   }
 };
 
+// A tile where it lies in its layer, and what follows from it.
+struct SeenTile {
+  sluice_tile_t tile;
+  const Layer* layer;
+  uint32_t layer_index;
+  int64_t origin[kAxes];
+  Access result, accumulator;
+  TileNeeds needs;
+};
+
 // Progress of a STATE_APPEND layer: which of its rows are stored.
 struct AppendProgress {
   struct Part {
@@ -76,6 +86,10 @@ struct Follower {
   Span<uint8_t>
       worked_for;     // by layer: 1 once an instruction did, 2 once a HOST call did
   uint32_t node = 0;  // node whose scratchpad the instruction addresses
+  // Of the last tile with an accumulator: what its accumulator has; it is one range that
+  // this tile began or went on with.
+  PartialSum sum = {};
+  bool plain_sum = false;
   // Working memory of the functions below.
   Vector<Leaf> leaves;
   Vector<Part> parts;
@@ -108,6 +122,8 @@ Status LayDown(Follower* f, uint32_t memory, uint32_t tensor, const Access& acce
 // ---- one instruction
 
 Status FollowTile(Follower* f, const sluice_instruction_t& instruction);  // tiles.cc
+// Checks a tile without its bytes.
+Status SeeTile(Follower* f, const sluice_instruction_t& instruction, SeenTile* seen);
 Status FollowTransfer(Follower* f, const sluice_instruction_t& instruction);
 Status FollowHost(Follower* f, const sluice_host_call_t& call);  // transfers.cc
 

@@ -101,6 +101,8 @@ struct Judge {
   // What is in DRAM may be told apart less than it could be (contents.cc): nothing wrong
   // is accepted, but a stream that is refused must be judged again; whether it was.
   bool joins = false, joined = false;
+  // Repeats are followed like all else; if they were not, it counts as joined.
+  bool unrolls = false;
   uint32_t storer = kNone;  // while it joins: the column of the one engine that stores
 };
 
@@ -157,6 +159,13 @@ Status ReadStream(Judge* judge);
 
 // ReadStream's part for loops: checks loops and steps, and lists the visits.
 Status ReadLoops(Judge* judge);
+
+// The loops around an instance, the outermost first.
+struct Nest {
+  uint32_t depth = 0;
+  uint32_t loop[SLUICE_MAX_LOOPS];
+};
+Nest NestOf(const StreamView& stream, const sluice_instance_t& instance);
 
 // Bytes that the loops move the base of a slot by.
 int64_t MoveOfSlot(const StreamView& stream, uint32_t visit, uint32_t slot);

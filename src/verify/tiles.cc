@@ -244,10 +244,13 @@ static Status Accumulate(Follower* f, const TileStep& step, const Access& accumu
   const bool last = step.flags & SLUICE_FLAG_LAST;
   int64_t origin[kAxes];
   for (int a = 0; a < kAxes; ++a) origin[a] = tile.origin[a];
-  PartialSum sum = {};
+  PartialSum& sum = f->sum;
+  sum = {};
   sum.layer = step.layer_index;
+  f->plain_sum = true;
   if ((step.flags & SLUICE_FLAG_FIRST) == 0) {
     SLUICE_TRY(ReadAccumulator(f, step, accumulator, &sum));
+    f->plain_sum = sum.ranges == 1 && sum.end[0] == static_cast<int32_t>(tile.c_begin);
   }
   bool too_many = false;
   if (!AddRange(&sum, static_cast<int32_t>(tile.c_begin),
@@ -274,32 +277,33 @@ static Status Accumulate(Follower* f, const TileStep& step, const Access& accumu
   return LayDown(f, f->node, root, accumulator, origin, false);
 }
 
-Status FollowTile(Follower* f, const sluice_instruction_t& instruction) {
+Status SeeTile(Follower* f, const sluice_instruction_t& instruction, SeenTile* seen) {
   const StreamView& s = f->judge->stream;
-  const BlockView& block = BlockOf(s, f->judge->step.visit);
-  sluice_tile_t tile = block.tiles[instruction.descriptor];
-  const bool inside = MoveTile(s, f->judge->step.visit, &tile);
-  const sluice_instance_t& instance = InstanceOf(s, f->judge->step.visit);
-  const uint32_t kernel = instance.first_kernel + tile.kernel;
-  const uint32_t layer_index = s.kernels[kernel].layer;
+  const uint32_t visit = f->judge->step.visit;
+  seen->tile = BlockOf(s, visit).tiles[instruction.descriptor];
+  sluice_tile_t& tile = seen->tile;
+  const bool inside = MoveTile(s, visit, &tile);
+  const uint32_t kernel = InstanceOf(s, visit).first_kernel + tile.kernel;
+  seen->layer_index = s.kernels[kernel].layer;
   const Layer& layer = s.executed[kernel];
-  f->node = s.engine[f->order->engine[f->judge->step.engine]].node;
+  seen->layer = &layer;
   const bool last = instruction.flags & SLUICE_FLAG_LAST;
   const uint32_t result_operand = last ? tile.output : tile.accumulator;
   if (result_operand == SLUICE_NONE || layer.outputs.size() != 1) {
-    return Reject(*f->judge, "tile").Layer(layer_index).Text("a tile without a result");
+    return Reject(*f->judge, "tile")
+        .Layer(seen->layer_index)
+        .Text("a tile without a result");
   }
-  Access result, accumulator = {};
+  Access& result = seen->result;
+  Access& accumulator = seen->accumulator;
   SLUICE_TRY(Locate(f, result_operand, &result));
   if (tile.accumulator != SLUICE_NONE)
     SLUICE_TRY(Locate(f, tile.accumulator, &accumulator));
-  const uint32_t t = layer.outputs[0];
-  const Tensor& out = f->judge->graph.tensors[t];
-  int64_t origin[kAxes];
+  const Tensor& out = f->judge->graph.tensors[layer.outputs[0]];
   bool fits = inside && result.region == SLUICE_REGION_GBUF;
   for (int a = 0; a < kAxes; ++a) {
-    origin[a] = tile.origin[a];
-    fits = fits && origin[a] + result.extent[a] <= out.extent[a];
+    seen->origin[a] = tile.origin[a];
+    fits = fits && seen->origin[a] + result.extent[a] <= out.extent[a];
     if (tile.accumulator != SLUICE_NONE) {
       fits = fits && accumulator.extent[a] == result.extent[a];
     }
@@ -311,22 +315,32 @@ Status FollowTile(Follower* f, const sluice_instruction_t& instruction) {
   }
   if (!fits) {
     return Reject(*f->judge, "tile")
-        .Layer(layer_index)
+        .Layer(seen->layer_index)
         .Text("output or accumulator is no box of the output, or of the wrong dtype");
   }
   SLUICE_TRY(CheckAble(*f->judge, layer));
-  TileNeeds needs;
-  NeedsOfTile(f->judge->graph, layer, tile, origin, result.extent, &needs);
-  const TileStep step = {layer, layer_index, tile, instruction.flags, needs};
-  SLUICE_TRY(CheckTile(*f->judge, step, result.extent));
-  CountTile(f, tile, instruction.flags, needs);
+  TileNeeds* needs = &seen->needs;
+  NeedsOfTile(f->judge->graph, layer, tile, seen->origin, result.extent, needs);
+  const TileStep step = {layer, seen->layer_index, tile, instruction.flags, *needs};
+  return CheckTile(*f->judge, step, result.extent);
+}
+
+Status FollowTile(Follower* f, const sluice_instruction_t& instruction) {
+  SeenTile seen;
+  f->node = f->judge->stream.engine[f->order->engine[f->judge->step.engine]].node;
+  SLUICE_TRY(SeeTile(f, instruction, &seen));
+  CountTile(f, seen.tile, instruction.flags, seen.needs);
   if (f->judge->counts_only) return Status::kOk;
+  const TileStep step = {*seen.layer, seen.layer_index, seen.tile, instruction.flags,
+                         seen.needs};
   bool in_place;
-  SLUICE_TRY(ReadInputs(f, step, result, &in_place));
-  if (tile.accumulator != SLUICE_NONE) {
-    SLUICE_TRY(Accumulate(f, step, accumulator));
+  SLUICE_TRY(ReadInputs(f, step, seen.result, &in_place));
+  if (seen.tile.accumulator != SLUICE_NONE) {
+    SLUICE_TRY(Accumulate(f, step, seen.accumulator));
   }
-  return last ? LayDown(f, f->node, t, result, origin, in_place) : Status::kOk;
+  if ((instruction.flags & SLUICE_FLAG_LAST) == 0) return Status::kOk;
+  return LayDown(f, f->node, seen.layer->outputs[0], seen.result, seen.origin,
+                 in_place);
 }
 
 }  // namespace judge

@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "verify/beside.h"
 #include "verify/follow.h"
+#include "verify/repeats/repeats.h"
 #include "verify/report.h"
 
 namespace sluice {
@@ -49,10 +50,12 @@ Status FollowAll(Judge* judge, judge::Preference preference, VerifiedCounts* cou
   SLUICE_TRY(judge->arena->Allocate(order.steps.size(), &judge->stream.time));
   judge::Follower follower(judge, &order, counts);
   SLUICE_TRY(InitFollower(&follower));
-  for (size_t i = 0; i < order.steps.size(); ++i) {
-    const judge::Step& step = order.steps[i];
+  judge::Repeats repeats(&follower);
+  SLUICE_TRY(InitRepeats(&repeats));
+  for (size_t i = 0; i < order.steps.size();) {
     if (i % 16 == 15 && judge->arena->memory()->Stop()) return Status::kStopped;
-    SLUICE_TRY(FollowStep(&follower, step));
+    SLUICE_TRY(FollowStep(&follower, order.steps[i++]));
+    SLUICE_TRY(PassRepeats(&repeats, &i));
   }
   SLUICE_TRY(CheckEnd(&follower));
   return judge::FindLatency(judge, order, counts);
@@ -65,6 +68,7 @@ Status NameCause(Judge* judge, Status status, VerifiedCounts* counts) {
   const bool about_content =
       strcmp(found.rule, "content") == 0 || strcmp(found.rule, "accumulate") == 0;
   if (status != Status::kRejected || !about_content) return status;
+  judge->unrolls = true;
   for (const judge::Preference preference :
        {judge::Preference::kFirstEngine, judge::Preference::kLastEngine}) {
     ArenaScope scope(judge->arena);
@@ -87,6 +91,7 @@ Status Run(Judge* judge, VerifiedCounts* counts) {
   if (status == Status::kRejected && judge->joined) {
     ArenaScope scope(judge->arena);
     judge->joins = false;
+    judge->unrolls = true;
     status = FollowAll(judge, judge::Preference::kAny, counts);
   }
   if (status == Status::kOk && judge->counts_only) return status;

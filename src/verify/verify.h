@@ -23,30 +23,37 @@
 
 namespace sluice {
 
-// What the judge counted itself, to compare with the report. A hostile stream can make these
-// sums overflow; they wrap around then.
-struct VerifiedCounts {
+// Counts that each instruction adds to: words of 64 bits, so that repeats.cc can count those
+// of a window again.
+struct SummedCounts {
   int64_t dram_read_bytes;
   int64_t dram_write_bytes;
   uint64_t moved_bytes[SLUICE_REGION_COUNT][2];  // of these, by region: read, written
   int64_t spill_bytes;        // those of dram_write_bytes that go to the workspace
-  int64_t peak_buffer_bytes;  // highest GBUF byte in use + 1
-  uint64_t latency_cycles;
   uint64_t macs, vector_ops;  // of tiles
   // Scratchpad bytes that transfers and partial sums move (pad), and that tiles move where
   // their costs are not declared (tile): then each operand moves once.
   uint64_t pad_read_bytes, pad_write_bytes;
   uint64_t tile_read_bytes, tile_write_bytes;
+};
+
+// What the judge counted itself, to compare with the report. A hostile stream can make these
+// sums overflow; they wrap around then.
+struct VerifiedCounts : SummedCounts {
+  int64_t peak_buffer_bytes;  // highest GBUF byte in use + 1
+  uint64_t latency_cycles;
   double link_bytes;  // bytes times links that they cross
   uint64_t host_cycles, host_read_bytes, host_write_bytes;  // of HOST calls
   uint64_t host_hold;  // cycles that they hold DRAM's port
   uint64_t host_macs;  // of those whose operator the machine lacks
   uint32_t tiles, instructions;
+  uint32_t followed;  // instructions but those that repeats took over (repeats.h)
   uint32_t layers, host_layers;  // that instructions work for
   Span<LayerCounts> by_layer;    // one per layer of the graph; empty = not wanted
 };
 
-// The caller sets counts->by_layer, whose entries are filled; all other counts are set.
+// The caller sets counts->by_layer, whose entries are filled: then all instructions are
+// followed. All other counts are set.
 Status Verify(const Graph& graph, const Hardware& hardware, const Plan& plan,
               Arena* scratch, VerifiedCounts* counts, Diagnostic* diagnostic);
 

@@ -5,6 +5,15 @@
 
 namespace sluice {
 namespace judge {
+Nest NestOf(const StreamView& s, const sluice_instance_t& instance) {
+  Nest inner, nest;
+  if (instance.first_step == SLUICE_NONE) return nest;
+  uint32_t at = static_cast<uint32_t>(s.steps[instance.first_step]);
+  for (; at != SLUICE_NONE; at = s.loops[at].parent) inner.loop[inner.depth++] = at;
+  for (uint32_t d = inner.depth; d-- > 0;) nest.loop[nest.depth++] = inner.loop[d];
+  return nest;
+}
+
 namespace {
 
 constexpr uint32_t kMaxInstructions = 1u << 24;  // of all visits together
@@ -13,21 +22,6 @@ constexpr uint32_t kWordsOfKernel = 5;           // four of the origin, one of C
 // Words that the steps of an instance take for one loop.
 uint64_t WordsOf(const BlockView& block) {
   return 2 * uint64_t{block.slot_count} + kWordsOfKernel * uint64_t{block.kernel_count};
-}
-
-// The loops around an instance, the outermost first.
-struct Nest {
-  uint32_t depth = 0;
-  uint32_t loop[SLUICE_MAX_LOOPS];
-};
-
-Nest NestOf(const StreamView& s, const sluice_instance_t& instance) {
-  Nest inner, nest;
-  if (instance.first_step == SLUICE_NONE) return nest;
-  uint32_t at = static_cast<uint32_t>(s.steps[instance.first_step]);
-  for (; at != SLUICE_NONE; at = s.loops[at].parent) inner.loop[inner.depth++] = at;
-  for (uint32_t d = inner.depth; d-- > 0;) nest.loop[nest.depth++] = inner.loop[d];
-  return nest;
 }
 
 Status CheckLoops(Judge* judge) {

@@ -76,50 +76,6 @@ constexpr Scope kScope[] = {
     {"structure", "the debug map names layer #"},
 };
 
-// Gives a field another value; `what` says for the reader which field it was.
-void ChangeOne(sluice::Rng* rng, const std::vector<Table>& tables, Bytes* image,
-               std::string* what) {
-  const Table& table = tables[rng->Below(static_cast<uint32_t>(tables.size()))];
-  const size_t record = rng->Below(static_cast<uint32_t>(table.count));
-  const size_t field = rng->Below(static_cast<uint32_t>(table.fields.size()));
-  const uint8_t width = table.fields[field];
-  size_t in_record = 0;
-  for (size_t f = 0; f < field; ++f) in_record += table.fields[f];
-  const size_t at = table.offset + record * table.bytes + in_record;
-  const uint32_t old = Get(*image, at, width);
-  const uint32_t steps[] = {1, 1, 1, 2, 4, 8, 16, 32, 64};
-  const uint32_t step = steps[rng->Below(9)];
-  uint32_t value = old;
-  switch (rng->Below(8)) {
-    case 0:
-    case 1:
-      value = old + step;
-      break;
-    case 2:
-    case 3:
-      value = old - step;
-      break;
-    case 4:
-      value = old ^ 1u << rng->Below(8u * width);
-      break;
-    case 5:
-      value = rng->Below(2) == 0 ? 0 : 0xffffffffu;
-      break;
-    case 6:
-      value = rng->Below(64);
-      break;
-    default: {
-      const size_t other = rng->Below(static_cast<uint32_t>(table.count));
-      value = Get(*image, table.offset + other * table.bytes + in_record, width);
-    }
-  }
-  if (Get(*image, at, width) == value) value = old + 1;
-  std::memcpy(image->data() + at, &value, width);
-  *what += std::string(table.name) + " " + std::to_string(record) + " field " +
-           std::to_string(field) + ": " + std::to_string(old) + " -> " +
-           std::to_string(Get(*image, at, width)) + "; ";
-}
-
 // A plan, and both judges for it.
 class Subject {
  public:

@@ -328,6 +328,28 @@ TEST_CASE("contents: what is there from the start may overlap nothing, nor itsel
 }
 
 TEST_CASE(
+    "contents: the piece of a box is found while no later write covers any of it") {
+  Setting s({0, 0, 1, 0, 2, 0});
+  Contents contents(&s.own.judge);
+  REQUIRE(InitContents(&contents) == Status::kOk);
+  s.Enter(&contents, {0, 0, 0, 1});
+  Write(&contents, Run(3, 100, 64, 0));
+  Part part;
+  const sluice::judge::Piece* piece = nullptr;
+  REQUIRE(FindPiece(&contents, 0, Span(16, 8), &part, &piece) == Status::kOk);
+  REQUIRE(piece != nullptr);
+  CHECK(part.root == 3);
+  CHECK(part.origin[3] == 116);
+  CHECK(part.extent[3] == 8);
+  REQUIRE(FindPiece(&contents, 0, Span(60, 8), &part, &piece) == Status::kOk);
+  CHECK(piece == nullptr);  // ends behind it
+  s.Enter(&contents, {0, 1, 0, 2});
+  Write(&contents, Run(1, 0, 8, 8));
+  REQUIRE(FindPiece(&contents, 0, Span(12, 8), &part, &piece) == Status::kOk);
+  CHECK(piece == nullptr);
+}
+
+TEST_CASE(
     "contents: what a box is known to hold is forgotten when a byte of it is written") {
   Setting s({0, 0, 1, 0, 2, 0});
   Contents contents(&s.own.judge);

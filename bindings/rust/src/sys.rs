@@ -578,6 +578,7 @@ pub const SLUICE_COMPONENT_OPERATORS: _bindgen_ty_31 = 4;
 pub const SLUICE_COMPONENT_COSCHEDULE: _bindgen_ty_31 = 8;
 pub const SLUICE_COMPONENT_TOKENS: _bindgen_ty_31 = 16;
 pub const SLUICE_COMPONENT_FUSION: _bindgen_ty_31 = 32;
+pub const SLUICE_COMPONENT_REPEATS: _bindgen_ty_31 = 64;
 pub type _bindgen_ty_31 = ::std::os::raw::c_uint;
 extern "C" {
     pub fn sluice_components() -> u32;
