@@ -44,6 +44,91 @@ TEST_CASE("repeats: a loop that stores where it loads is followed to its end") {
   CheckLostRow(JudgeChain(100, 320, 64));
 }
 
+// A sum over 22 channels of [1,1,1,22] -> [1,1,1,2], two of every four by a loop: behind the
+// first tile, 0 and 1, it adds 4 j + 4 and 4 j + 5. The others follow two by two, but that the
+// last tile may begin at 14, so that it adds 16, 17, 20 and 21 once more.
+Case SumCase(bool twice) {
+  Case c;
+  const std::vector<int32_t> attributes = {1, 1, 1,  1, 0, 0,    0,
+                                           0, 1, -2, 0, 7, -100, 100};
+  const uint8_t i8 = SLUICE_DTYPE_INT8, i32 = SLUICE_DTYPE_INT32;
+  c.graph.tensors.push_back({{1, 1, 1, 22}, i8, 1, 0, 0});
+  c.graph.tensors.push_back({{2, 1, 1, 22}, i8, 3, 3, 12});
+  c.graph.tensors.push_back(c.graph.Inline({2, 3}, i32, ChannelParameters(2)));
+  c.graph.tensors.push_back({{1, 1, 1, 2}, i8, 2, 0, 0});
+  c.graph.layers.push_back({SLUICE_OP_CONV, {0, 1, 2}, {3}, attributes});
+  c.places = {PlaceAt(SLUICE_REGION_INPUT, 0, {1, 1, 1, 22}, i8),
+              PlaceAt(SLUICE_REGION_CONST, 0, {2, 1, 1, 22}, i8),
+              PlaceAt(SLUICE_REGION_CONST, 48, {1, 1, 2, 3}, i32),
+              PlaceAt(SLUICE_REGION_OUTPUT, 0, {1, 1, 1, 2}, i8)};
+  StreamBuilder& s = c.stream;
+  s.gbuf_bytes = c.hardware.scratchpad_bytes;
+  s.region_bytes[SLUICE_REGION_GBUF] = 194;
+  s.region_bytes[SLUICE_REGION_CONST] = 72;
+  s.region_bytes[SLUICE_REGION_INPUT] = 22;
+  s.region_bytes[SLUICE_REGION_OUTPUT] = 2;
+  s.AddKernel(SLUICE_OP_CONV, 0, attributes);
+  for (uint32_t region = 0; region < 4; ++region) s.AddBinding(region, 0);
+  s.blocks.resize(3);
+  for (uint32_t i = 0; i < 3; ++i) {
+    s.blocks[i].slot_count = 4;
+    s.blocks[i].kernel_count = 1;
+    s.AddInstance(i, 0, 0);
+  }
+  const auto add = [&](uint32_t block, uint32_t begin, uint32_t end, uint8_t flags) {
+    BlockBuilder& b = s.blocks[block];
+    const uint32_t tiles = static_cast<uint32_t>(b.tiles.size());
+    const uint32_t compute = ComputeEngine(0), n = end - begin;
+    const bool last = flags == SLUICE_FLAG_LAST;
+    sluice_tile_t tile = EmptyTile(0, 4);
+    tile.input0 = b.Dense(0, i8, {1, 1, 1, n}, 96);
+    tile.weight = b.Dense(0, i8, {2, 1, 1, n}, 128);
+    tile.accumulator = b.Dense(0, i32, {1, 1, 1, 2}, 160);
+    if (last) {
+      tile.parameters = b.Dense(0, i32, {1, 1, 2, 3}, 0);
+      tile.output = b.Dense(0, i8, {1, 1, 1, 2}, 192);
+      b.Load(b.Dense(1, i32, {1, 1, 2, 3}, 48), tile.parameters);
+    }
+    tile.c_begin = begin;
+    tile.c_end = end;
+    b.Load(b.Strided(2, i8, {1, 1, 1, n}, {22, 22, 22, 1}, begin), tile.input0,
+           {tiles == 0 ? AfterAllBut(0, compute) : After(compute, tiles)});
+    const uint32_t loaded =
+        b.Load(b.Strided(1, i8, {2, 1, 1, n}, {22, 22, 22, 1}, begin), tile.weight);
+    b.Compute(tile, {After(kDmaEngine, loaded)}, flags);
+    if (last) {
+      b.Store(tile.output, b.Dense(3, i8, {1, 1, 1, 2}, 0),
+              {After(compute, tiles + 1)});
+    }
+  };
+  add(0, 0, 2, SLUICE_FLAG_FIRST);
+  add(1, 4, 6, 0);
+  s.instances[1].first_step = 0;
+  s.loops.push_back({1, 1, 5, SLUICE_NONE});
+  s.steps = {0, 0, 0, 4, 0, 4, 0, 0, 0, 0, 0, 0, 0, 4};
+  for (uint32_t begin = 2; begin < (twice ? 14u : 18u); begin += 4) {
+    add(2, begin, begin + 2, 0);
+  }
+  add(2, twice ? 14 : 18, twice ? 22 : 20, SLUICE_FLAG_LAST);
+  c.report = {0, 11 * (2 + 4) + 24, 2};
+  return c;
+}
+
+TEST_CASE("repeats: a loop that leaves gaps in a sum is followed to its end") {
+  const auto judge = [](bool twice) {
+    const Case c = SumCase(twice);
+    Judged judged(c);
+    return judged.OfImage(c.stream.Image());
+  };
+  const Verdict right = judge(false);
+  CHECK(right.message == "");
+  CHECK(right.counts.tiles == 11);
+  CHECK(right.counts.followed == right.counts.instructions);
+  const Verdict twice = judge(true);
+  CHECK(twice.status == sluice::Status::kRejected);
+  CHECK(twice.rule == "accumulate");
+}
+
 // A plan of many tiles in loops.
 class Subject {
  public:
