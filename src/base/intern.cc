@@ -10,9 +10,14 @@ namespace {
 size_t Hash(const void* item, size_t size) {
   const char* bytes = static_cast<const char*>(item);
   uint64_t hash = size;
+  if (size % 8 != 0) {  // a word is left over
+    uint32_t word;
+    memcpy(&word, bytes + (size -= 4), 4);
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+  }
   for (size_t i = 0; i < size; i += 8) {
-    uint64_t words = 0;
-    memcpy(&words, bytes + i, i + 8 <= size ? 8 : 4);
+    uint64_t words;
+    memcpy(&words, bytes + i, 8);
     hash = (hash ^ words) * 0x9e3779b97f4a7c15u;
     hash ^= hash >> 32;
   }

@@ -98,6 +98,10 @@ class Finder {
   }
 
   Status Run(uint32_t begin, uint32_t end, Pieces* out) {
+    // Too short for a loop that saves enough: its first iteration has a step at least.
+    if (end - begin <= kLeastSaved) {
+      return begin == end ? Status::kOk : out->pieces.Push(Piece{begin, end, kNone});
+    }
     uint32_t slots = 1;
     while (slots < 4 * most_) slots *= 2;
     SLUICE_TRY(scratch_->Allocate(slots, &seen_));

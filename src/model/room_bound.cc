@@ -138,13 +138,12 @@ enum : uint8_t { kMadeBehind = 1, kReadBehind = 2, kReadBefore = 4 };
 // every input. An element of a concatenation reads one input, so all of them must depend
 // on it.
 bool IsBehind(Span<const uint8_t> uses, const Layer& layer) {
-  const bool join = TraitsOf(layer).view == ViewRule::kConcat;
-  bool behind = join;
+  size_t made = 0;
   for (const uint32_t t : layer.inputs) {
-    const bool made = t != kNone && (uses[t] & kMadeBehind) != 0;
-    behind = join ? behind && made : behind || made;
+    if (t != kNone && (uses[t] & kMadeBehind) != 0) ++made;
   }
-  return behind;
+  if (made == 0 || made == layer.inputs.size()) return made != 0;
+  return TraitsOf(layer).view != ViewRule::kConcat;
 }
 
 class Rooms {
@@ -200,7 +199,7 @@ class Rooms {
     int64_t bytes = 0;
     for (uint32_t l = 0; l < graph_.layers.size(); ++l) {
       const Layer& at = graph_.layers[l];
-      const bool behind = l == layer || IsBehind(uses_, at);
+      const bool behind = l == layer || (l > layer && IsBehind(uses_, at));
       for (const uint32_t t : at.inputs) {
         if (t != kNone) uses_[t] |= behind ? kReadBehind : kReadBefore;
       }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verify/memory_map.h"
 
+#include <string.h>
+
 #include <initializer_list>
 
 #include "base/checked.h"
@@ -36,6 +38,13 @@ int AxisBetween(const Piece& a, const Layout& la, const Piece& b, const Layout& 
     along = x;
   }
   return along;
+}
+
+// Moves n pieces of a chunk, from the first on, to a place of another or of the same.
+void MovePieces(const Chunk& from, uint32_t first, Chunk* to, uint32_t at, uint32_t n) {
+  memmove(to->begin + at, from.begin + first, n * sizeof from.begin[0]);
+  memmove(to->end + at, from.end + first, n * sizeof from.end[0]);
+  memmove(to->piece + at, from.piece + first, n * sizeof from.piece[0]);
 }
 
 int64_t HighestEnd(const Chunk& chunk) {
@@ -124,6 +133,19 @@ Status PiecePool::Take(Piece** piece) {
   return Status::kOk;
 }
 
+uint32_t Chunk::FirstFrom(int64_t address) const {
+  uint32_t low = 0, high = count;
+  while (low < high) {
+    const uint32_t middle = (low + high) / 2;
+    if (begin[middle] < address) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
 size_t MemoryMap::Last(int64_t begin) const {
   size_t low = 0, high = chunks_.size();
   while (low < high) {
@@ -164,23 +186,15 @@ Status MemoryMap::Insert(Piece* piece) {
     SLUICE_TRY(NewChunk(at + 1, &chunk));
     constexpr uint32_t half = Chunk::kMost / 2;
     full->count = chunk->count = half;
-    for (uint32_t i = 0; i < half; ++i) {
-      chunk->begin[i] = full->begin[half + i];
-      chunk->end[i] = full->end[half + i];
-      chunk->piece[i] = full->piece[half + i];
-    }
+    MovePieces(*full, half, chunk, 0, half);
     chunk->highest_end = HighestEnd(*chunk);
     full->highest_end = HighestEnd(*full);
     if (begin < chunk->begin[0]) chunk = full;
   } else {
     chunk = chunks_[at];
   }
-  uint32_t i = chunk->count++;
-  for (; i > 0 && chunk->begin[i - 1] > begin; --i) {
-    chunk->begin[i] = chunk->begin[i - 1];
-    chunk->end[i] = chunk->end[i - 1];
-    chunk->piece[i] = chunk->piece[i - 1];
-  }
+  const uint32_t i = chunk->FirstFrom(begin + 1);
+  MovePieces(*chunk, i, chunk, i + 1, chunk->count++ - i);
   chunk->begin[i] = begin;
   chunk->end[i] = piece->end;
   chunk->piece[i] = piece;
@@ -193,7 +207,7 @@ bool MemoryMap::FindPiece(const Piece& piece, size_t* out, uint32_t* index) cons
   // Pieces with equal begin may start several chunks earlier.
   for (size_t at = Last(piece.begin) + 1; at-- > 0;) {
     const Chunk& chunk = *chunks_[at];
-    for (uint32_t i = 0; i < chunk.count; ++i) {
+    for (uint32_t i = chunk.FirstFrom(piece.begin); i < chunk.count; ++i) {
       if (chunk.piece[i] != &piece) continue;
       *out = at;
       *index = i;
@@ -207,11 +221,7 @@ void MemoryMap::RemoveAt(size_t at, uint32_t i) {
   Chunk* chunk = chunks_[at];
   const bool highest = chunk->end[i] == chunk->highest_end;
   --chunk->count;
-  for (uint32_t j = i; j < chunk->count; ++j) {
-    chunk->begin[j] = chunk->begin[j + 1];
-    chunk->end[j] = chunk->end[j + 1];
-    chunk->piece[j] = chunk->piece[j + 1];
-  }
+  MovePieces(*chunk, i + 1, chunk, i, chunk->count - i);
   if (chunk->count != 0) {
     if (!highest) return;
     chunk->highest_end = HighestEnd(*chunk);

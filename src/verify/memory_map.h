@@ -89,6 +89,9 @@ struct Chunk {
   int64_t end[kMost];
   Piece* piece[kMost];
   Chunk* next_free;
+
+  // The first piece that begins at an address or behind it, or their number.
+  uint32_t FirstFrom(int64_t address) const;
 };
 
 class MemoryMap {
@@ -107,9 +110,8 @@ class MemoryMap {
   Piece* Find(int64_t begin, int64_t end, Is is) const {
     if (chunks_.size() == 0) return nullptr;
     const Chunk& chunk = *chunks_[Last(begin)];
-    uint32_t i = 0;
-    while (i < chunk.count && chunk.begin[i] < begin) ++i;
-    for (; i < chunk.count && chunk.begin[i] == begin; ++i) {
+    for (uint32_t i = chunk.FirstFrom(begin);
+         i < chunk.count && chunk.begin[i] == begin; ++i) {
       if (chunk.end[i] == end && is(*chunk.piece[i])) return chunk.piece[i];
     }
     return nullptr;

@@ -48,7 +48,9 @@ Status TilingMemo::Choose(const TiledLayer& layer, int64_t scratchpad_bytes,
                           Arena* scratch, Tiling* tiling, TileBuffers* buffers,
                           int64_t* smallest) {
   const uint64_t hash = HashOf(layer.graph, layer.layer);
-  for (const Entry& entry : entries_) {
+  uint32_t* const head = &head_[hash >> 58];
+  for (uint32_t e = *head; e != 0; e = entries_[e - 1].next) {
+    const Entry& entry = entries_[e - 1];
     if (entry.hash != hash || !SameLayer(layer.graph, entry.layer, layer.layer) ||
         (layer.coster.by_layer && entry.index != layer.index)) {
       continue;
@@ -60,7 +62,10 @@ Status TilingMemo::Choose(const TiledLayer& layer, int64_t scratchpad_bytes,
   }
   SLUICE_TRY(ChooseTiling(layer, scratchpad_bytes, scratch, tiling, smallest));
   *buffers = BuffersOf(layer, *tiling);
-  return entries_.Push(Entry{hash, layer.layer, layer.index, *tiling, *buffers});
+  SLUICE_TRY(
+      entries_.Push(Entry{hash, layer.layer, layer.index, *head, *tiling, *buffers}));
+  *head = static_cast<uint32_t>(entries_.size());
+  return Status::kOk;
 }
 
 }  // namespace sluice

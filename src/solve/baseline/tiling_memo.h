@@ -5,7 +5,7 @@
 // Input    layers of one graph, on one chip, for one scratchpad size and one coster.
 // Output   the results of ChooseTiling and BuffersOf, remembered for equal layers.
 // Errors   those of ChooseTiling.
-// Cost     a comparison per different layer; some 230 bytes for each in the arena.
+// Cost     a comparison per different layer whose hash begins alike; some 230 bytes for each in the arena.
 #ifndef SLUICE_SOLVE_BASELINE_TILING_MEMO_H_
 #define SLUICE_SOLVE_BASELINE_TILING_MEMO_H_
 
@@ -24,10 +24,12 @@ class TilingMemo {
     uint64_t hash;
     Layer layer;
     uint32_t index;
+    uint32_t next;  // with the same bits of the hash: number + 1, or 0
     Tiling tiling;
     TileBuffers buffers;
   };
   Vector<Entry> entries_;
+  uint32_t head_[64] = {};  // by the highest bits of the hash: number + 1, or 0
 };
 
 }  // namespace sluice
