@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emit/find_loops.h"
 
+#include <string.h>
+
 #include "base/checked.h"
 
 namespace sluice {
@@ -193,7 +195,7 @@ class Finder {
 
   // items == nullptr: the steps themselves.
   Status FindLevel(const Sequence<Item>* items, uint32_t n, Sequence<Item>* out) {
-    for (Seen& s : seen_) s = Seen{0, 0};
+    memset(seen_.data(), 0, seen_.size() * sizeof(Seen));
     uint32_t floor = 0;  // behind the last loop that was found
     for (uint32_t i = 0; i < n;) {
       if (i % 64 == 0 && scratch_->memory()->Stop()) return Status::kStopped;

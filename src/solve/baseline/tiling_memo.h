@@ -5,7 +5,8 @@
 // Input    layers of one graph, on one chip, for one scratchpad size and one coster.
 // Output   the results of ChooseTiling and BuffersOf, remembered for equal layers.
 // Errors   those of ChooseTiling.
-// Cost     a comparison per different layer whose hash begins alike; some 230 bytes for each in the arena.
+// Cost     a comparison per different layer whose hash begins alike; some 230 bytes for each
+//          in the arena.
 #ifndef SLUICE_SOLVE_BASELINE_TILING_MEMO_H_
 #define SLUICE_SOLVE_BASELINE_TILING_MEMO_H_
 

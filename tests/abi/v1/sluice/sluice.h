@@ -150,8 +150,10 @@ enum { /* sluice_components: bits */
   SLUICE_COMPONENT_COSCHEDULE = 8, /* sluice_curve, sluice_coschedule,
                                       sluice_preemption_points */
   SLUICE_COMPONENT_TOKENS = 16,   /* sluice_tokens (lowering.h) */
-  SLUICE_COMPONENT_FUSION = 32    /* SLUICE_SOLVER_FUSION, _COCCO and _SOMA;
+  SLUICE_COMPONENT_FUSION = 32,   /* SLUICE_SOLVER_FUSION, _COCCO and _SOMA;
                                      sluice_evaluate */
+  SLUICE_COMPONENT_REPEATS = 64   /* loops are proved without unrolling them; without
+                                     it the same is said later */
 };
 /* The SLUICE_COMPONENT_ bits of this build. Any thread may call it at any time. */
 SLUICE_API uint32_t sluice_components(void);
