@@ -22,7 +22,9 @@ const std::vector<Row>& Rows() {
       {"split_int16", SplitInt16},
       {"scale_sums_int16", ScaleSumsInt16},
       {"softmax_int16", SoftmaxInt16},
-      {"svdf", Svdf},
+      {"svdf_state", SvdfState},
+      {"svdf_output", SvdfOutput},
+      {"lstm_step_int8", LstmStepInt8},
       {"lstm_int8", LstmInt8},
       {"detection", Detection},
   };

@@ -52,17 +52,18 @@ enum SumOption { kSumMin, kSumMax, kSumBiasBits, kSumOnce, kSumOptions };
 // "softmax_int16": ifmap 8-bit, ofmap int16, by the fixed point of SOFTMAX in ops.h.
 enum SoftmaxOption { kMultiplier, kShift, kDiffMin, kSoftmaxOptions };
 
-// "svdf": ifmap int8 [B,I]; feature weights int8 [F,I]; time weights int16 [F,M]; bias
-// int32 [F/RANK]; state int16 [B,F*M]. Outputs: int8 [B,F/RANK]; the next state.
-enum SvdfOption {
+// "svdf_state": scaled sums of the features int32 [B,F]; state int16 [B,M,F]. Outputs: the next
+// state; its high bytes, int8; its low ones, uint8.
+enum SvdfStateOption { kSvdfFilters, kSvdfMemory, kSvdfStateOptions };
+
+// "svdf_output": sums over time int32 [B,F], of high by high bytes, high of the state by low of
+// the weights, low by high, low by low; bias int32 [F/RANK]: int8 [B,F/RANK].
+enum SvdfOutputOption {
   kSvdfRank,
-  kSvdfInputZero,
-  kSvdfOutputZero,
-  kSvdfFeatureMultiplier,
-  kSvdfFeatureShift,
   kSvdfTimeMultiplier,
   kSvdfTimeShift,
-  kSvdfOptions
+  kSvdfOutputZero,
+  kSvdfOutputOptions
 };
 
 // "detection": boxes, class scores and anchors, uint8; options, of which reals are the bits
@@ -103,6 +104,27 @@ enum LstmOption {
   kLstmOptions
 };
 
+// "lstm_step_int8": numbers of the gates [..,GATES*C] from all inputs and from the state, int32 in
+// steps of 2^-12 (in the order of lstm_int8; a coupled input gate has none); cell int16 [B,C];
+// peepholes int16 [3C] of the input, forget and output gate; weights int16 and biases int32 [4C]
+// of the layer normalisation; each of these three may be one number instead: there are none.
+// Outputs: hidden state int8 [B,C]; next cell. NORM: of each gate multiplier, shift and the
+// variance that stands for less than 1.
+enum LstmStepOption {
+  kStepSteps,
+  kStepBatch,
+  kStepCells,
+  kStepIndex,
+  kStepTimeMajor,
+  kStepCoupled,
+  kStepCellShift,
+  kStepCellClip,
+  kStepHidden,  // multiplier, shift, zero point
+  kStepPeephole = kStepHidden + 3,
+  kStepNorm = kStepPeephole + 6,
+  kStepOptions = kStepNorm + 12
+};
+
 std::string ConvInt16(const HostOperands& in, const HostOperands& out);
 std::string DepthwiseConvInt16(const HostOperands& in, const HostOperands& out);
 std::string TransposedConvInt16(const HostOperands& in, const HostOperands& out);
@@ -110,8 +132,10 @@ std::string FullyConnectedInt16(const HostOperands& in, const HostOperands& out)
 std::string SplitInt16(const HostOperands& in, const HostOperands& out);
 std::string ScaleSumsInt16(const HostOperands& in, const HostOperands& out);
 std::string SoftmaxInt16(const HostOperands& in, const HostOperands& out);
-std::string Svdf(const HostOperands& in, const HostOperands& out);
+std::string SvdfState(const HostOperands& in, const HostOperands& out);
+std::string SvdfOutput(const HostOperands& in, const HostOperands& out);
 std::string LstmInt8(const HostOperands& in, const HostOperands& out);
+std::string LstmStepInt8(const HostOperands& in, const HostOperands& out);
 std::string Detection(const HostOperands& in, const HostOperands& out);
 
 // Elements of an operand; the caller has checked the type.

@@ -7,6 +7,7 @@
 #include "cancel.h"
 #include "fixed_point.h"
 #include "host_functions.h"
+#include "host_tflite.h"
 #include "sluice/ops.h"
 
 namespace sluice_sim {
@@ -82,6 +83,30 @@ int16_t Tanh16(int16_t a, int integer_bits) {
   return a < 0 ? Wrap16(-above) : above;
 }
 
+// What three gates say of a cell: how much stays, how much is taken of what is new.
+struct Taking {
+  int16_t keep, take, fresh;
+};
+
+int16_t NextCell(int16_t before, const Taking& gates, int cell_shift, int32_t clip) {
+  const int32_t kept = RoundingShiftRight(int32_t{gates.keep} * before, 15);
+  const int32_t taken =
+      Wrap16(RoundingShiftRight(int32_t{gates.take} * gates.fresh, 30 + cell_shift));
+  const int32_t cell = Saturate16(int64_t{Wrap16(kept)} + taken);
+  return static_cast<int16_t>(clip > 0 ? std::clamp(cell, -clip, clip) : cell);
+}
+
+struct Hidden {
+  int32_t multiplier, shift, zero;
+};
+
+int8_t Shown(int16_t show, int16_t cell, int cell_shift, const Hidden& hidden) {
+  const int32_t real = int32_t{show} * Tanh16(cell, 15 + cell_shift);
+  const int64_t shown =
+      int64_t{Scale(real, hidden.multiplier, hidden.shift)} + hidden.zero;
+  return static_cast<int8_t>(std::clamp<int64_t>(shown, -128, 127));
+}
+
 struct Lstm {
   const HostOperands& in;
   const int32_t* options;
@@ -100,26 +125,19 @@ struct Lstm {
 
   // One time step of one batch element; updates h and c.
   void Step(const int8_t* x, int8_t* h, int16_t* c) const {
-    const int cell_bits = 15 + options[kLstmCellShift];
     std::vector<int8_t> next(static_cast<size_t>(cells));
+    const bool coupled = options[kLstmCoupled] != 0;
+    const int shift = options[kLstmCellShift];
     for (int64_t i = 0; i < cells; ++i) {
-      const int32_t keep = Sigmoid16(Gate(1, i, x, h));
-      const int32_t take =
-          options[kLstmCoupled] != 0 ? INT16_MAX - keep : Sigmoid16(Gate(0, i, x, h));
-      const int32_t fresh = Tanh16(Gate(2, i, x, h), 3);
-      const int32_t show = Sigmoid16(Gate(3, i, x, h));
-      const int32_t kept = RoundingShiftRight(keep * c[i], 15);
-      const int32_t taken =
-          Wrap16(RoundingShiftRight(take * fresh, 30 + options[kLstmCellShift]));
-      int32_t cell = Saturate16(int64_t{Wrap16(kept)} + taken);
-      const int32_t clip = options[kLstmCellClip];
-      if (clip > 0) cell = std::clamp(cell, -clip, clip);
-      c[i] = static_cast<int16_t>(cell);
-      const int32_t shown =
-          Scale(show * Tanh16(c[i], cell_bits), options[kLstmHiddenMultiplier],
-                options[kLstmHiddenShift]) +
-          options[kLstmStateZero];
-      next[static_cast<size_t>(i)] = static_cast<int8_t>(std::clamp(shown, -128, 127));
+      const int16_t keep = Sigmoid16(Gate(1, i, x, h));
+      const int16_t take = coupled ? static_cast<int16_t>(INT16_MAX - keep)
+                                   : Sigmoid16(Gate(0, i, x, h));
+      c[i] = NextCell(c[i], {keep, take, Tanh16(Gate(2, i, x, h), 3)}, shift,
+                      options[kLstmCellClip]);
+      next[static_cast<size_t>(i)] =
+          Shown(Sigmoid16(Gate(3, i, x, h)), c[i], shift,
+                {options[kLstmHiddenMultiplier], options[kLstmHiddenShift],
+                 options[kLstmStateZero]});
     }
     std::copy(next.begin(), next.end(), h);
   }
@@ -155,7 +173,130 @@ std::string CheckLstm(const HostOperands& in, const HostOperands& out) {
   return fits && shift >= -15 && shift <= -9 ? "" : "extents of an LSTM";
 }
 
+// ---- one step, of which units have computed the products
+
+struct LstmStep {
+  const HostOperands& in;
+  const int32_t* o;
+  int64_t cells, gates;  // of a row of numbers
+
+  bool Coupled() const { return o[kStepCoupled] != 0; }
+
+  // The numbers of gate g of batch element b, with what `cell` adds through peepholes.
+  std::vector<int16_t> Numbers(int64_t g, int64_t b, const int16_t* cell) const {
+    const int64_t row = o[kStepTimeMajor] != 0
+                            ? int64_t{o[kStepIndex]} * o[kStepBatch] + b
+                            : b * o[kStepSteps] + o[kStepIndex];
+    const int64_t at = (g - (Coupled() ? 1 : 0)) * cells;
+    const int32_t* from_x = ElementsOf<int32_t>(in[0]) + row * gates + at;
+    const int32_t* from_h = ElementsOf<int32_t>(in[1]) + b * gates + at;
+    std::vector<int16_t> numbers(static_cast<size_t>(cells));
+    for (int64_t i = 0; i < cells; ++i) {
+      int16_t& number = numbers[static_cast<size_t>(i)];
+      number = Saturate16(int64_t{from_h[i]} + Saturate16(from_x[i]));
+      if (g == 2 || !peepholes) continue;
+      const int64_t p = g == 3 ? 2 : g;  // of the three gates that have them
+      const int32_t product =
+          int32_t{ElementsOf<int16_t>(in[3])[p * cells + i]} * cell[i];
+      const int32_t* scale = o + kStepPeephole + 2 * p;
+      number = Saturate16(int64_t{Scale(product, scale[0], scale[1])} + number);
+    }
+    if (norms) Normalise(g, &numbers);
+    return numbers;
+  }
+
+  void Normalise(int64_t g, std::vector<int16_t>* numbers) const {
+    const int16_t* weight = ElementsOf<int16_t>(in[4]) + g * cells;
+    const int32_t* bias = ElementsOf<int32_t>(in[5]) + g * cells;
+    const int32_t* scale = o + kStepNorm + 3 * g;
+    int64_t sum = 0, squares = 0;
+    for (const int16_t number : *numbers) {
+      sum += number;
+      squares += int64_t{number} * number;
+    }
+    // Ten bits of fraction, twenty of the variance.
+    const int32_t mean = Wrap32(sum * 1024 / cells);
+    const int64_t spread = squares * ((1 << 20) / cells) - int64_t{mean} * mean;
+    const int32_t variance = Wrap32(spread / (1 << 20));
+    const LiteFactor root = LiteInverseRoot(variance < 1 ? scale[2] : variance, -1);
+    for (int64_t i = 0; i < cells; ++i) {
+      int16_t& number = (*numbers)[static_cast<size_t>(i)];
+      const int32_t apart = LiteScale(Wrap32(int64_t{number} * 1024 - mean), root);
+      const int64_t sum_of = int64_t{Wrap32(int64_t{apart} * weight[i])} + bias[i];
+      const int32_t rounded = Wrap32((sum_of > 0 ? sum_of + 512 : sum_of - 512) / 1024);
+      number = Saturate16(Scale(rounded, scale[0], scale[1] + 12));
+    }
+  }
+
+  void Run(int64_t b, int8_t* hidden, int16_t* cell) const {
+    const int shift = o[kStepCellShift];
+    const std::vector<int16_t> keeps = Numbers(1, b, cell), fresh = Numbers(2, b, cell);
+    std::vector<int16_t> takes;
+    if (!Coupled()) takes = Numbers(0, b, cell);
+    for (int64_t i = 0; i < cells; ++i) {
+      const size_t at = static_cast<size_t>(i);
+      const int16_t keep = Sigmoid16(keeps[at]);
+      const int16_t take =
+          Coupled() ? static_cast<int16_t>(INT16_MAX - keep) : Sigmoid16(takes[at]);
+      cell[i] = NextCell(cell[i], {keep, take, Tanh16(fresh[at], 3)}, shift,
+                         o[kStepCellClip]);
+    }
+    const std::vector<int16_t> shows = Numbers(3, b, cell);
+    for (int64_t i = 0; i < cells; ++i) {
+      hidden[i] = Shown(Sigmoid16(shows[static_cast<size_t>(i)]), cell[i], shift,
+                        {o[kStepHidden], o[kStepHidden + 1], o[kStepHidden + 2]});
+    }
+  }
+
+  bool peepholes = false, norms = false;
+};
+
+// `what` has either `count` elements or one, which says that there are none.
+bool IsOptional(const HostOperand& what, int64_t count, bool* there) {
+  *there = CountOf(what) == count;
+  return *there || CountOf(what) == 1;
+}
+
+std::string CheckLstmStep(const HostOperands& in, const HostOperands& out) {
+  if (!HasTypes(in, {kInt, kInt, kShort, kShort, kShort, kInt, kInt}) ||
+      !HasTypes(out, {kByte, kShort}) || !HasOptions(in, kStepOptions)) {
+    return "operands of a step of an LSTM";
+  }
+  const int32_t* o = ElementsOf<int32_t>(in[6]);
+  const int64_t batch = o[kStepBatch], cells = o[kStepCells], steps = o[kStepSteps];
+  const int64_t gates = o[kStepCoupled] != 0 ? 3 : 4;
+  const bool good = batch > 0 && cells > 0 && steps > 0 && o[kStepIndex] >= 0 &&
+                    o[kStepIndex] < steps && o[kStepCellShift] >= -15 &&
+                    o[kStepCellShift] <= -9 && batch <= CountOf(in[2]) &&
+                    CountOf(in[2]) / batch == cells && CountOf(in[2]) % batch == 0;
+  return good && CountOf(in[1]) == CountOf(in[2]) * gates &&
+                 CountOf(in[0]) == CountOf(in[1]) * steps &&
+                 CountOf(out[0]) == CountOf(in[2]) && CountOf(out[1]) == CountOf(in[2])
+             ? ""
+             : "extents of a step of an LSTM";
+}
+
 }  // namespace
+
+std::string LstmStepInt8(const HostOperands& in, const HostOperands& out) {
+  const std::string wrong = CheckLstmStep(in, out);
+  if (!wrong.empty()) return wrong;
+  const int32_t* o = ElementsOf<int32_t>(in[6]);
+  const int64_t cells = o[kStepCells];
+  LstmStep step = {in, o, cells, cells * (o[kStepCoupled] != 0 ? 3 : 4)};
+  bool biases = false;
+  if (!IsOptional(in[3], 3 * cells, &step.peepholes) ||
+      !IsOptional(in[4], 4 * cells, &step.norms) ||
+      !IsOptional(in[5], 4 * cells, &biases) || biases != step.norms) {
+    return "extents of a step of an LSTM";
+  }
+  *out[1].bytes = *in[2].bytes;
+  for (int64_t b = 0; b < o[kStepBatch]; ++b) {
+    step.Run(b, ResultOf<int8_t>(out[0]) + b * cells,
+             ResultOf<int16_t>(out[1]) + b * cells);
+  }
+  return "";
+}
 
 std::string LstmInt8(const HostOperands& in, const HostOperands& out) {
   const std::string wrong = CheckLstm(in, out);

@@ -16,6 +16,7 @@ const HostFunction* FindOnnxFunction(const std::string& name) {
     AddOnnxSums(&all);
     AddOnnxRecurrent(&all);
     AddOnnxImages(&all);
+    AddOnnxRegions(&all);
     return all;
   }();
   const auto found = rows.find(name);

@@ -51,6 +51,10 @@
 //       of both; {batch, m, k, n}: less what the zero points add
 //   onnx.AveragePool, onnx.MaxPool    x; {planes, of rows and of columns: in, out, window,
 //       stride, dilation, pad in front; whether padding counts}
+//   onnx.MaxPoolIndices    x; the options of onnx.MaxPool: int32, -1 for padding alone
+//   onnx.MaxUnpool    x; int32 places in the output, which is 0 elsewhere; {0}
+//   onnx.RoiAlign    x [N,C,H,W]; corners [R,4]; int32 pictures [R]; {N, C, H, W, R, P, Q, samples
+//       along an axis or 0, scale, half pixel, maxima}: [R,C,P,Q]
 //   onnx.Resize    x; {planes, rows in and out, columns in and out, 0 nearest, 1 linear or 2
 //       cubic, positions, nearest, scales of rows and columns, of cubic its coefficient and
 //       whether pixels outside are left out}; positions and nearest in the order of ONNX's list
@@ -91,6 +95,7 @@ void AddOnnxProducts(OnnxRows* rows);
 void AddOnnxSums(OnnxRows* rows);
 void AddOnnxRecurrent(OnnxRows* rows);
 void AddOnnxImages(OnnxRows* rows);
+void AddOnnxRegions(OnnxRows* rows);
 
 // Options of onnx.Conv and onnx.ConvInteger; extents of ONNX's N C H W.
 enum ConvOptionsOfOnnx {

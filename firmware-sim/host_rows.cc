@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax to 16 bits, and SVDF.
+// Softmax to 16 bits, and what units leave of SVDF.
 #include <algorithm>
 
 #include "cancel.h"
@@ -51,53 +51,61 @@ std::string SoftmaxInt16(const HostOperands& in, const HostOperands& out) {
   return "";
 }
 
-std::string Svdf(const HostOperands& in, const HostOperands& out) {
-  if (!HasTypes(in, {kByte, kByte, kShort, kInt, kShort, kInt}) ||
-      !HasTypes(out, {kByte, kShort}) || !HasOptions(in, kSvdfOptions)) {
+std::string SvdfState(const HostOperands& in, const HostOperands& out) {
+  if (!HasTypes(in, {kInt, kShort, kInt}) ||
+      !HasTypes(out, {kShort, kByte, SLUICE_DTYPE_UINT8}) ||
+      !HasOptions(in, kSvdfStateOptions)) {
+    return "operands of an SVDF";
+  }
+  const int32_t* o = ElementsOf<int32_t>(in[2]);
+  const int64_t filters = o[kSvdfFilters], memory = o[kSvdfMemory];
+  const int64_t batches = filters < 1 ? 0 : CountOf(in[0]) / filters;
+  if (filters < 1 || memory < 1 || batches * filters != CountOf(in[0]) ||
+      batches * filters * memory != CountOf(in[1]) ||
+      CountOf(out[0]) != CountOf(in[1]) || CountOf(out[1]) != CountOf(in[1]) ||
+      CountOf(out[2]) != CountOf(in[1])) {
+    return "extents of an SVDF";
+  }
+  int16_t* state = ResultOf<int16_t>(out[0]);
+  for (int64_t b = 0; b < batches; ++b) {
+    // The oldest row leaves, a new one enters.
+    int16_t* rows = state + b * memory * filters;
+    std::copy_n(ElementsOf<int16_t>(in[1]) + b * memory * filters + filters,
+                (memory - 1) * filters, rows);
+    for (int64_t f = 0; f < filters; ++f) {
+      rows[(memory - 1) * filters + f] =
+          Saturate16(ElementsOf<int32_t>(in[0])[b * filters + f]);
+    }
+  }
+  for (int64_t i = 0; i < CountOf(in[1]); ++i) {
+    ResultOf<int8_t>(out[1])[i] = static_cast<int8_t>(state[i] >> 8);
+    ResultOf<uint8_t>(out[2])[i] = static_cast<uint8_t>(state[i] & 255);
+  }
+  return "";
+}
+
+std::string SvdfOutput(const HostOperands& in, const HostOperands& out) {
+  if (!HasTypes(in, {kInt, kInt, kInt, kInt, kInt, kInt}) || !HasTypes(out, {kByte}) ||
+      !HasOptions(in, kSvdfOutputOptions)) {
     return "operands of an SVDF";
   }
   const int32_t* o = ElementsOf<int32_t>(in[5]);
-  const int64_t filters = in[1].extent[2], features = in[1].extent[3],
-                memory = in[2].extent[3], rank = o[kSvdfRank];
-  const int64_t batches = CountOf(in[0]) / features;
-  if (rank < 1 || filters % rank != 0 || in[2].extent[2] != filters ||
-      CountOf(in[3]) != filters / rank || batches * features != CountOf(in[0]) ||
-      CountOf(in[4]) != batches * filters * memory ||
-      CountOf(out[1]) != CountOf(in[4]) ||
-      CountOf(out[0]) != batches * (filters / rank)) {
-    return "extents of an SVDF";
-  }
-  const int8_t* ifmap = ElementsOf<int8_t>(in[0]);
-  const int8_t* feature = ElementsOf<int8_t>(in[1]);
-  const int16_t* time = ElementsOf<int16_t>(in[2]);
-  const int16_t* before = ElementsOf<int16_t>(in[4]);
-  int16_t* state = ResultOf<int16_t>(out[1]);
-  for (int64_t b = 0; b < batches; ++b) {
-    std::vector<int64_t> sums(static_cast<size_t>(filters / rank));
-    for (int64_t f = 0; f < filters; ++f) {
-      Poll(in[0].cancel);
-      // Shifts each filter's memory: the oldest value leaves, a new one enters.
-      int16_t* row = state + (b * filters + f) * memory;
-      std::copy_n(before + (b * filters + f) * memory + 1, memory - 1, row);
-      int64_t sum = 0;
-      for (int64_t i = 0; i < features; ++i) {
-        sum += (ifmap[b * features + i] - o[kSvdfInputZero]) *
-               int64_t{feature[f * features + i]};
-      }
-      row[memory - 1] = Saturate16(
-          Scale(Wrap32(sum), o[kSvdfFeatureMultiplier], o[kSvdfFeatureShift]));
-      for (int64_t m = 0; m < memory; ++m) {
-        sums[static_cast<size_t>(f / rank)] += int64_t{row[m]} * time[f * memory + m];
-      }
+  const int64_t rank = o[kSvdfRank], units = CountOf(in[4]), made = CountOf(out[0]);
+  bool fits = rank >= 1 && made % units == 0;
+  for (size_t i = 0; i < 4; ++i) fits = fits && CountOf(in[i]) == made * rank;
+  if (!fits) return "extents of an SVDF";
+  constexpr int64_t kWeights[] = {65536, 256, 256, 1};  // of high and low bytes
+  for (int64_t u = 0; u < made; ++u) {
+    int64_t sum = ElementsOf<int32_t>(in[4])[u % units];
+    for (int64_t r = 0; r < rank; ++r) {
+      for (size_t i = 0; i < 4; ++i)
+        sum += ElementsOf<int32_t>(in[i])[u * rank + r] * kWeights[i];
     }
-    for (int64_t u = 0; u < filters / rank; ++u) {
-      const int64_t sum = sums[static_cast<size_t>(u)] + ElementsOf<int32_t>(in[3])[u];
-      const int64_t value =
-          int64_t{Scale(Wrap32(sum), o[kSvdfTimeMultiplier], o[kSvdfTimeShift])} +
-          o[kSvdfOutputZero];
-      ResultOf<int8_t>(out[0])[b * (filters / rank) + u] =
-          static_cast<int8_t>(std::clamp<int64_t>(value, -128, 127));
-    }
+    const int64_t value =
+        int64_t{Scale(Wrap32(sum), o[kSvdfTimeMultiplier], o[kSvdfTimeShift])} +
+        o[kSvdfOutputZero];
+    ResultOf<int8_t>(out[0])[u] =
+        static_cast<int8_t>(std::clamp<int64_t>(value, -128, 127));
   }
   return "";
 }

@@ -158,19 +158,32 @@ def page(root):
         f"## ONNX: {len(host)} operators by functions of the host\n\nOf models that quantise "
         "activations, where the table above refuses the operator or would keep its shapes "
         "alone.", host))
-    parts.append("## ONNX: operators that are taken apart\n\nBefore shapes are inferred they become "
-                 "operators of the tables above. Those that have attributes or inputs that cannot be "
-                 "taken apart are refused as unknown.\n\n" + ", ".join(rewritten(onnx)) + "\n")
+    apart = rewritten(onnx)
+    parts.append(table(
+        f"## ONNX: {len(apart)} operators that are taken apart\n\nBefore shapes are inferred they "
+        "become operators of the tables above; QGemm and GatherElements where those tables do not "
+        "have their form.", apart))
     return "\n".join(parts)
 
 
+def sentence(text, code):
+    """A C string, or the constant of that name."""
+    if code.startswith("k"):
+        code = re.search(r'constexpr char %s\[\] =\s*((?:"[^"]*"\s*)+);' % code, text)[1]
+    return "".join(re.findall(r'"([^"]*)"', code))
+
+
 def rewritten(texts):
-    """Operators of the rows {"NAME", function} of the two tables of rewrites."""
+    """Operators of the rows {"NAME", function, phrase} of the two tables of rewrites."""
+    found = {}
     for text in texts:
         for domain, table_name in (("", "kOnnx"), ("com.microsoft.", "kRuntime")):
-            rows = re.search(r"static const Row %s\[\] = \{(.*?)\};" % table_name, text, re.DOTALL)
-            if rows:
-                yield from (domain + op for op in re.findall(r'\{"(\w+)"', rows[1]))
+            rows = re.search(r"constexpr Row %s\[\] = \{(.*?)\};" % table_name, text, re.DOTALL)
+            if not rows:
+                continue
+            for op, code in re.findall(r'\{"(\w+)", \w+,\s*((?:"[^"]*"\s*)+|k\w+)\}', rows[1]):
+                found[domain + op] = [sentence(text, code)]
+    return found
 
 
 def main():

@@ -33,7 +33,6 @@ const std::vector<Product>& Products() {
       {"depthwise_conv_int16", 0, {1}, Each::kResult, -1},
       {"transposed_conv_int16", 0, {1}, Each::kInput, -1},
       {"fully_connected_int16", 0, {1}, Each::kResult, 0},
-      {"svdf", 0, {1, 2}, Each::kStep, 0},
       {"lstm_int8", 0, {1, 2, 3, 4, 5, 6, 7, 8}, Each::kStep, 0},
       {"tflite.CONV_2D", 0, {1}, Each::kResult, 0},
       {"tflite.DEPTHWISE_CONV_2D", 0, {1}, Each::kResult, -1},

@@ -2,11 +2,65 @@
 #include "import/graph_writer.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "import/error.h"
+#include "sluice/ops.h"
 
 namespace sluice::import {
+namespace {
+
+uint64_t ElementBytes(uint8_t dtype) {
+  static const uint8_t kBytes[] = {0,
+#define SLUICE_IMPORT_BYTES(constant, code, bytes, name) bytes,
+                                   SLUICE_DTYPES(SLUICE_IMPORT_BYTES)
+#undef SLUICE_IMPORT_BYTES
+  };
+  return kBytes[dtype];
+}
+
+// Whether the tensor's elements are some of other tensors'.
+bool IsView(const GraphWriter& graph, uint32_t tensor) {
+  static const uint16_t kViews[] = {SLUICE_OP_SLICE, SLUICE_OP_CONCAT};
+  for (size_t l = graph.layers().size(); l-- > 0;) {
+    const LayerRow& layer = graph.layers()[l];
+    if (layer.outputs[0] != tensor) continue;
+    if (std::find(std::begin(kViews), std::end(kViews), layer.op) != std::end(kViews))
+      return true;
+    if (layer.op != SLUICE_OP_RESHAPE) return false;
+    tensor = layer.inputs[0];
+  }
+  return false;
+}
+
+constexpr int64_t kMostIndices = 1 << 24;
+
+// A host step that writes the elements anew, in their order.
+uint32_t CopyOf(GraphWriter* graph, uint32_t tensor) {
+  const TensorRow from = graph->tensors()[tensor];
+  int64_t wide = 1;
+  for (const int32_t extent : from.dims)
+    wide = std::min(wide * extent, kMostIndices + 1);
+  if (wide > kMostIndices)
+    throw Error(Fault::kTooLarge, "a gather by too many indices");
+  const int32_t elements = static_cast<int32_t>(wide);
+  std::vector<int32_t> places;
+  for (int32_t i = 0; i < elements; ++i) places.push_back(i);
+  places.push_back(0);
+  const std::string name = graph->name(from.name) + "/copy";
+  const uint32_t copy =
+      graph->AddTensor(name, from.dtype, Kind::kIntermediate, from.dims);
+  const uint32_t options =
+      graph->AddConstant(name + "/places", SLUICE_DTYPE_INT32, {elements + 1},
+                         places.data(), places.size() * 4);
+  graph->AddLayer(name, SLUICE_OP_OPAQUE, {tensor, options}, {copy},
+                  {elements, 0, static_cast<int32_t>(graph->AddName("onnx.Pick"))});
+  return copy;
+}
+
+}  // namespace
+
 Extents Normalised(const Dims& dims) {
   Extents extents = {1, 1, 1, 1};
   for (size_t i = 0; i < dims.size(); ++i) extents[4 - dims.size() + i] = dims[i];
@@ -78,8 +132,10 @@ uint32_t GraphWriter::ReferToConstant(const std::string& name, uint8_t dtype, Di
 uint32_t GraphWriter::ComputeConstant(const std::string& name, uint8_t dtype, Dims dims,
                                       const OtherBytes& source,
                                       ConstantBytes::Make make) {
-  const uint32_t tensor = NextConstant(name, dtype, std::move(dims), source.size);
-  rows_.constants.Compute(source.size, source.data, source.size, std::move(make));
+  uint64_t size = ElementBytes(dtype);
+  for (const int32_t extent : dims) size *= static_cast<uint64_t>(extent);
+  const uint32_t tensor = NextConstant(name, dtype, std::move(dims), size);
+  rows_.constants.Compute(size, source.data, source.size, std::move(make));
   return tensor;
 }
 
@@ -119,6 +175,8 @@ uint32_t GraphWriter::AddParameter(const std::string& name, int32_t min, int32_t
 void GraphWriter::AddLayer(const std::string& name, uint16_t op,
                            std::vector<uint32_t> inputs, std::vector<uint32_t> outputs,
                            std::vector<int32_t> attributes) {
+  if (op == SLUICE_OP_GATHER && IsView(*this, inputs[1]))
+    inputs[1] = CopyOf(this, inputs[1]);
   rows_.layers.push_back({AddName(name), op, std::move(inputs), std::move(outputs),
                           std::move(attributes)});
 }

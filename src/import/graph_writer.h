@@ -61,6 +61,8 @@ class GraphWriter {
                        const std::string& file, uint64_t offset);
   // A value known at run time only, in [min, max]; returns its index.
   uint32_t AddParameter(const std::string& name, int32_t min, int32_t max);
+  // The index of a GATHER that is a view of other tensors, which a graph cannot have, is
+  // copied by the host first.
   void AddLayer(const std::string& name, uint16_t op, std::vector<uint32_t> inputs,
                 std::vector<uint32_t> outputs, std::vector<int32_t> attributes = {});
 

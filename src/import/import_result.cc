@@ -6,14 +6,14 @@
 namespace sluice::import {
 
 void CountOperator(std::vector<UnsupportedOperator>* list, const std::string& name,
-                   const std::string& reason) {
+                   const std::string& reason, const std::string& where) {
   for (UnsupportedOperator& entry : *list) {
     if (entry.name == name && entry.reason == reason) {
       ++entry.count;
       return;
     }
   }
-  list->push_back({name, reason, 1});
+  list->push_back({name, reason, 1, where});
 }
 
 void FailUnsupported(const std::vector<UnsupportedOperator>& list) {
@@ -21,6 +21,9 @@ void FailUnsupported(const std::vector<UnsupportedOperator>& list) {
   for (const UnsupportedOperator& entry : list) {
     message += "\n  " + std::to_string(entry.count) + " x " + entry.name;
     message += entry.reason.empty() ? " (unknown)" : " (" + entry.reason + ")";
+    if (entry.where.empty()) continue;
+    message += entry.count == 1 ? ": " : ", the first: ";
+    message += entry.where;
   }
   throw Refusal(SLUICE_IMPORT_REFUSED, std::move(message), list);
 }

@@ -20,11 +20,23 @@ namespace sluice::import {
 
 // A graph file has less than 2 GiB, and needs some of them for what is no constant.
 constexpr uint64_t kMostConstantBytes = (uint64_t{1} << 31) - (1u << 24);
+// Reasons with what to do.
+constexpr char kDependingExtents[] =
+    "results whose extents depend on numbers: let the model end in front of it and do "
+    "it "
+    "behind";
+constexpr char kRandomNumbers[] = "random numbers: make them an input of the model";
+constexpr char kText[] = "text or tables of text: do it in front of the model";
+constexpr char kCustom[] =
+    "an operator of your own: with --allow-opaque the host calls a function of its "
+    "name, "
+    "which you give to the simulator and the driver";
 
 struct UnsupportedOperator {
   std::string name;    // "CUSTOM:Foo"
   std::string reason;  // empty: the importer does not know the operator
   uint32_t count;
+  std::string where = "";  // the first of them
 };
 
 struct ImportResult {
@@ -63,7 +75,7 @@ sluice_import_report* NewReport(ImportResult* made, size_t graph_bytes);
 
 // Adds one operator to the list. Equal entries become one with a count.
 void CountOperator(std::vector<UnsupportedOperator>* list, const std::string& name,
-                   const std::string& reason);
+                   const std::string& reason, const std::string& where = "");
 // The model uses operators that cannot be expressed, or (kBadInput) has dimensions that
 // are not fixed or tensors without a range. Lists all of them.
 class Refusal : public Error {

@@ -11,7 +11,8 @@ TEST_CASE("host functions: they are known by name, and check what they are given
   CHECK(FindHostFunction("Wobble") == nullptr);
   for (const char* name :
        {"conv_int16", "depthwise_conv_int16", "transposed_conv_int16",
-        "fully_connected_int16", "softmax_int16", "svdf", "lstm_int8", "detection"}) {
+        "fully_connected_int16", "softmax_int16", "svdf_state", "svdf_output",
+        "lstm_int8", "lstm_step_int8", "detection"}) {
     CAPTURE(name);
     HostCase nothing;
     CHECK(nothing.Run(name) != "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax to 16 bits and SVDF by hand.
+// Softmax to 16 bits and the host's parts of SVDF by hand.
 #include <cmath>
 
 #include "tests/sim/host_case.h"
@@ -23,30 +23,44 @@ TEST_CASE("host rows: a softmax to 16 bits is the exponentials' share") {
   CHECK(c.Run("softmax_int16") == "operands of a softmax");
 }
 
-// Two filters of two features with a memory of two values each, summed to one output.
-HostCase SvdfCase() {
+// Two filters with a memory of two values each: rows of the state are moments.
+HostCase StateCase() {
   HostCase c;
-  c.Bytes({1, 1, 1, 2}, {3, 4});
-  c.Bytes({1, 1, 2, 2}, {1, 2, 10, 20});
-  c.Shorts({1, 1, 2, 2}, {5, 1, 1, 1});
-  c.Ints({1, 1, 1, 1}, {7});
-  c.Shorts({1, 1, 1, 4}, {100, 2, 100, 3});
-  c.Options({2, 1, -10, kOne, 1, kOne, 1});
-  c.Wanted(SLUICE_DTYPE_INT8, {1, 1, 1, 1}, 1);
+  c.Ints({1, 1, 1, 2}, {-300, 40000});
+  c.Shorts({1, 1, 1, 4}, {100, 200, 2, 3});
+  c.Options({2, 2});
   c.Wanted(SLUICE_DTYPE_INT16, {1, 1, 1, 4}, 8);
+  c.Wanted(SLUICE_DTYPE_INT8, {1, 1, 2, 2}, 4);
+  c.Wanted(SLUICE_DTYPE_UINT8, {1, 1, 2, 2}, 4);
   return c;
 }
 
-TEST_CASE("host rows: SVDF forgets the oldest value, learns one, and sums over time") {
-  HostCase c = SvdfCase();
-  REQUIRE(c.Run("svdf") == "");
-  // The new features 2 + 2 * 3 and 2 * 10 + 3 * 20 of (2, 3): 8 and 80.
-  CHECK(c.Result<int16_t>(1) == std::vector<int16_t>{2, 8, 3, 80});
-  // 5 * 2 + 8 + 3 + 80, plus the bias 7, and the zero point -10.
-  CHECK(c.Result<int8_t>(0) == std::vector<int8_t>{98});
-  HostCase wrong = SvdfCase();
-  ResultOf<int32_t>(wrong.in[5])[0] = 3;
-  CHECK(wrong.Run("svdf") == "extents of an SVDF");
+TEST_CASE("host rows: SVDF forgets the oldest row and learns one, as two bytes each") {
+  HostCase c = StateCase();
+  REQUIRE(c.Run("svdf_state") == "");
+  CHECK(c.Result<int16_t>(0) == std::vector<int16_t>{2, 3, -300, 32767});
+  CHECK(c.Result<int8_t>(1) == std::vector<int8_t>{0, 0, -2, 127});
+  CHECK(c.Result<uint8_t>(2) == std::vector<uint8_t>{2, 3, 212, 255});
+  HostCase wrong = StateCase();
+  ResultOf<int32_t>(wrong.in[2])[1] = 3;
+  CHECK(wrong.Run("svdf_state") == "extents of an SVDF");
+}
+
+TEST_CASE("host rows: SVDF adds up the sums of bytes over its rank") {
+  HostCase c;
+  for (const int32_t sum : {1, -2, 3, 4}) c.Ints({1, 1, 1, 2}, {sum, 10 * sum});
+  c.Ints({1, 1, 1, 1}, {7});
+  // The factor 2^-12.
+  c.Options({2, kOne, -11, -10});
+  c.Wanted(SLUICE_DTYPE_INT8, {1, 1, 1, 1}, 1);
+  REQUIRE(c.Run("svdf_output") == "");
+  // 11 * (65536 + (3 - 2) * 256 + 4) + 7, in steps of 4096: 176.7, clamped.
+  CHECK(c.Result<int8_t>(0) == std::vector<int8_t>{127});
+  ResultOf<int32_t>(c.in[5])[2] = -13;
+  REQUIRE(c.Run("svdf_output") == "");
+  CHECK(c.Result<int8_t>(0) == std::vector<int8_t>{34});
+  ResultOf<int32_t>(c.in[5])[0] = 3;
+  CHECK(c.Run("svdf_output") == "extents of an SVDF");
 }
 
 }  // namespace

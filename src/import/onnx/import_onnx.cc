@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/onnx/import_onnx.h"
 
+#include <algorithm>
+
 #include "import/error.h"
 #include "import/onnx/onnx_lowering.h"
+#include "import/onnx/onnx_rewrites.h"
 #include "import/unread_pixels.h"
 
 namespace sluice::import {
@@ -180,12 +183,42 @@ bool LowersNode(OnnxLowering* to, const OnnxNode& node, ImportResult* result,
   return true;
 }
 
+// What to do about operators that no table has, or that could not be taken apart. "": nothing
+// is known of it.
+std::string WhyUnknown(const std::string& op) {
+  if (const char* stays = WhyOnnxStays(op)) return stays;
+  static const char* const kReasons[][2] = {
+      {"NonMaxSuppression", kDependingExtents},
+      {"NonZero", kDependingExtents},
+      {"Unique", kDependingExtents},
+      {"Compress", kDependingExtents},
+      {"RandomNormal", kRandomNumbers},
+      {"RandomNormalLike", kRandomNumbers},
+      {"RandomUniform", kRandomNumbers},
+      {"RandomUniformLike", kRandomNumbers},
+      {"Bernoulli", kRandomNumbers},
+      {"Multinomial", kRandomNumbers},
+      {"StringNormalizer", kText},
+      {"StringConcat", kText},
+      {"StringSplit", kText},
+      {"TfIdfVectorizer", kText},
+      {"ImageDecoder", "a file of a picture: decode it in front of the model"}};
+  for (const auto& row : kReasons) {
+    if (op == row[0]) return row[1];
+  }
+  if (op.compare(0, 8, "Sequence") == 0 || op.compare(0, 8, "Optional") == 0)
+    return "sequences of tensors: let the model keep tensors of known extents";
+  const bool own =
+      op.find('.') != std::string::npos && op.compare(0, 14, "com.microsoft.") != 0;
+  return own ? kCustom : "";
+}
+
 void LowerNode(OnnxLowering* to, const OnnxNode& node, const OnnxImportOptions& options,
                ImportResult* result) {
   std::string reason;
   if (LowersNode(to, node, result, &reason)) return;
-  std::vector<UnsupportedOperator>* list = &result->opaque;
-  CountOperator(list, node.op, reason);
+  if (reason.empty()) reason = WhyUnknown(node.op);
+  CountOperator(&result->opaque, node.op, reason, node.name);
   try {
     // Also without allow_opaque, so that later nodes can be checked and listed.
     LowerOnnxOpaque(to, node, options.opaque_cycles);
@@ -205,7 +238,7 @@ void LowerNode(OnnxLowering* to, const OnnxNode& node, const OnnxImportOptions& 
   for (; next < model.nodes.size(); ++next) {
     const std::string& op = model.nodes[next].op;
     if (!needed[next] || Functions().count(op) != 0 || HasOnnxFloats(op)) continue;
-    CountOperator(&list, op, "");
+    CountOperator(&list, op, WhyUnknown(op), model.nodes[next].name);
   }
   FailUnsupported(list);
 }

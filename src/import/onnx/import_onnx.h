@@ -32,9 +32,9 @@ struct OnnxImportOptions {
   uint64_t opaque_cycles = 0;  // declared for each; 0 = one per element
   uint64_t max_constant_bytes = UINT64_MAX;  // kTooLarge beyond that
   uint64_t for_external_byte = 0;  // so many more for each byte read from other files
-  bool skip_unread = false;                  // SkipUnreadPixels
-  StateNames states;                         // inputs that hold what an output was
-  FloatRanges ranges;  // of a model of floats; empty: its shapes alone
+  bool skip_unread = false;        // SkipUnreadPixels
+  StateNames states;               // inputs that hold what an output was
+  FloatRanges ranges;              // of a model of floats; empty: its shapes alone
 };
 
 bool HasOnnx();  // whether this build can read ONNX files

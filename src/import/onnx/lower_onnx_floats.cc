@@ -385,11 +385,19 @@ void QLinearPool(OnnxLowering* to, const OnnxNode& node, const Options& options,
           0);
 }
 
+Numbers WholeNumbers() {
+  Numbers numbers;
+  numbers.dtype = SLUICE_DTYPE_INT32;
+  return numbers;
+}
+
 void Pool(OnnxLowering* to, const OnnxNode& node) {
   const Shape& in = ShapeOf(InputOf(*to, node, 0));
   const Shape& out = ShapeOf(OutputOf(*to, node));
   const Shape window = node.Ints("kernel_shape", {});
-  Require(node.outputs.size() == 1 || node.outputs[1] < 0, "indices of the maxima");
+  const bool indices = node.outputs.size() > 1 && node.outputs[1] >= 0;
+  Require(!indices || node.Int("storage_order", 0) == 0,
+          "indices of the maxima, columns first");
   const bool whole = node.Int("count_include_pad", 0) != 0;
   Require(!whole || node.Int("ceil_mode", 0) == 0, "windows that are cut off");
   for (const int64_t dilation : node.Ints("dilations", {})) {
@@ -406,7 +414,14 @@ void Pool(OnnxLowering* to, const OnnxNode& node) {
   }
   const uint32_t x = FloatsOf(to, InputIndex(node, 0));
   if (node.op == "AveragePool") Say(to, node, node.op);
-  AddHost(to, node.name, node.op, {{x}, options, {NewFloats(to, node)}},
+  if (node.outputs[0] >= 0) {
+    AddHost(to, node.name, node.op, {{x}, options, {NewFloats(to, node)}},
+            SizeOf(out) * SizeOf(window));
+  }
+  if (!indices) return;
+  const uint32_t places = NewOutput(to, node, 1, Straight(out.size()),
+                                    DimsIn(out, Straight(out.size())), WholeNumbers());
+  AddHost(to, node.name, "MaxPoolIndices", {{x}, options, {places}},
           SizeOf(out) * SizeOf(window));
 }
 
@@ -582,6 +597,7 @@ std::vector<Entry> HostEntries() {
       {DynamicQuantise, {"DynamicQuantizeLinear"}},
       {LowerOnnxRecurrent, {"LSTM", "GRU", "RNN", "com.microsoft.DynamicQuantizeLSTM"}},
       {LowerOnnxGridSample, {"GridSample"}},
+      {LowerOnnxRegions, {"RoiAlign", "MaxUnpool"}},
       {AnyCast, {"Cast"}},
       {AnyGather, {"Gather"}},
       {LowerOnnxKinds,

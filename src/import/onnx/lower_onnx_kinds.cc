@@ -57,6 +57,15 @@ Typed OperandOf(OnnxLowering* to, const OnnxNode& node, size_t i) {
   Require(shape.size() <= 8, "more than eight axes");
   int type = KindOf(value.type);
   if (type == kFloats) return {FloatsOf(to, input), type, shape};
+  const bool computed = value.constant && value.has_integers && !value.has_data;
+  if (type == kBool && computed) {
+    std::vector<uint8_t> bytes;
+    for (const int64_t number : value.integers) bytes.push_back(number != 0 ? 1 : 0);
+    return {to->graph.AddConstant(value.name, SLUICE_DTYPE_UINT8,
+                                  {static_cast<int32_t>(bytes.size())}, bytes.data(),
+                                  bytes.size()),
+            type, shape};
+  }
   if (type == kInt32 && value.constant) return {StoredNumbers(to, value), type, shape};
   const uint32_t tensor = PlainTensor(to, input);
   const uint8_t dtype = to->graph.tensors()[tensor].dtype;

@@ -67,9 +67,10 @@ float PadValue(const OnnxLowering& to, const OnnxNode& node) {
   float value = node.Float("value", 0);
   if (!HasInput(node, 2)) return value;
   const OnnxValue& stored = InputOf(to, node, 2);
-  Require(stored.has_data && stored.type == kOnnxFloat && stored.data.size() == 4,
+  Require(stored.constant && stored.type == kOnnxFloat && stored.has_shape &&
+              ElementsOf(stored.dims) == 1,
           "a pad value that is no float32 constant");
-  std::memcpy(&value, stored.data.data(), 4);
+  value = RealsOf(to, node.inputs[2])[0];
   return value;
 }
 

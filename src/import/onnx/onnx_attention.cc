@@ -150,8 +150,8 @@ std::string Turned(Rewriter* r, const std::string& all, std::string cos,
   cos = r->Reshape(cos, wide);
   sin = r->Reshape(sin, wide);
   const int64_t both = 2 * t.half;
-  const std::string a = t.pairs ? r->Part(all, 0, both, 2) : r->Part(all, 0, t.half),
-                    b = t.pairs ? r->Part(all, 1, both, 2) : r->Part(all, t.half, both);
+  const std::string a = t.pairs ? Part(r, all, 0, both, 2) : Part(r, all, 0, t.half),
+                    b = t.pairs ? Part(r, all, 1, both, 2) : Part(r, all, t.half, both);
   std::string first = r->Op("Sub", {r->Op("Mul", {cos, a}), r->Op("Mul", {sin, b})}),
               second = r->Op("Add", {r->Op("Mul", {sin, a}), r->Op("Mul", {cos, b})});
   const Shape each = {t.batch, t.heads, t.positions, t.half, 1};
@@ -162,7 +162,7 @@ std::string Turned(Rewriter* r, const std::string& all, std::string cos,
   std::string turned = r->Op("Concat", {first, second}, {{"axis", {-1}}});
   if (t.pairs) turned = r->Reshape(turned, {t.batch, t.heads, t.positions, both});
   if (both == t.depth) return turned;
-  return r->Op("Concat", {turned, r->Part(all, both, t.depth)}, {{"axis", {-1}}});
+  return r->Op("Concat", {turned, Part(r, all, both, t.depth)}, {{"axis", {-1}}});
 }
 
 }  // namespace
@@ -234,7 +234,7 @@ bool RewriteOldAttention(Rewriter* r) {
   Operands o = {"", "", "", ScaleOf(*r, width / heads), {}};
   std::string* const parts[] = {&o.q, &o.k, &o.v};
   for (int64_t i = 0; i < 3; ++i) {
-    *parts[i] = Heads(r, r->Part(all, i * width, (i + 1) * width), heads);
+    *parts[i] = Heads(r, Part(r, all, i * width, (i + 1) * width), heads);
   }
   if (r->Has(mask)) {
     o.masks.push_back(Unseen(r, r->In(mask), x[0], x[1]));
@@ -261,7 +261,7 @@ bool RewriteManyHeads(Rewriter* r) {
   for (size_t i = 0; i < 3; ++i) {
     const int64_t width = i < 2 ? q[2] : v[2];
     if (r->Has(3)) {
-      *parts[i] = r->Op("Add", {*parts[i], r->Part(r->In(3), begin, begin + width)});
+      *parts[i] = r->Op("Add", {*parts[i], Part(r, r->In(3), begin, begin + width)});
     }
     begin += width;
     *parts[i] = Heads(r, *parts[i], heads);
@@ -354,9 +354,9 @@ bool RewriteGroups(Rewriter* r) {
       r->In(0), r->In(1), r->In(2), ScaleOf(*r, g.depth), {}, r->Float("softcap", 0)};
   if (packed) {
     const int64_t q = g.heads * g.depth, k = q + g.shared * g.depth;
-    o.k = r->Part(o.q, q, k);
-    o.v = r->Part(o.q, k, g.Width());
-    o.q = r->Part(o.q, 0, q);
+    o.k = Part(r, o.q, q, k);
+    o.v = Part(r, o.q, k, g.Width());
+    o.q = Part(r, o.q, 0, q);
   }
   o.q = Heads(r, o.q, g.heads);
   o.k = Heads(r, o.k, g.shared);

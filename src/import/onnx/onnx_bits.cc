@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMulNBits, taken apart: weights of 4 or 8 bits in blocks along a row, each of which has a
+// MatMulNBits, taken apart: weights of 2, 4 or 8 bits in blocks along a row, each of which has a
 // scale. Each block is a product of its own, which units multiply; the host scales and adds up.
 #include "import/onnx/onnx_rewriter.h"
 
@@ -9,7 +9,11 @@ namespace {
 using Shape = std::vector<int64_t>;
 
 constexpr int64_t kMostExtent = 1 << 20;
-constexpr int kUint4 = 21;  // which older libraries do not name
+constexpr int kUint4 = 21, kUint2 = 25;  // which older libraries do not name
+
+int TypeOf(int64_t bits) {
+  return bits == 2 ? kUint2 : bits == 4 ? kUint4 : onnx::TensorProto::UINT8;
+}
 
 struct Blocks {
   int64_t k, n, block, bits, blocks;
@@ -33,13 +37,14 @@ int64_t BytesOf(const onnx::TensorProto& tensor) {
 bool SetNumbers(onnx::TensorProto* tensor, int64_t bits, const Shape& dims) {
   int64_t elements = 1;
   for (const int64_t dim : dims) elements *= dim;
-  const bool done = tensor->data_type() == kUint4 && BytesOf(*tensor) == elements;
+  const bool done =
+      bits != 8 && tensor->data_type() == TypeOf(bits) && BytesOf(*tensor) == elements;
   if (done) return true;  // another node reads it too
   if (tensor->data_type() != onnx::TensorProto::UINT8 ||
       BytesOf(*tensor) * 8 != elements * bits || tensor->int32_data_size() != 0) {
     return false;
   }
-  if (bits == 4) tensor->set_data_type(kUint4);
+  tensor->set_data_type(TypeOf(bits));
   tensor->clear_dims();
   for (const int64_t dim : dims) tensor->add_dims(dim);
   return true;
@@ -53,10 +58,12 @@ std::string Stored(Rewriter* r, const std::string& tensor, const Blocks& b,
   const size_t count = rows == 0 ? 1 : static_cast<size_t>(rows);
   const std::string one = r->Real(std::vector<float>(count, 1), dims);
   onnx::TensorProto* zero = r->NewConstant();
-  zero->set_data_type(b.bits == 4 ? kUint4 : onnx::TensorProto::UINT8);
+  zero->set_data_type(TypeOf(b.bits));
   for (const int64_t dim : dims) zero->add_dims(dim);
-  const int64_t each = b.bits == 4 ? 0x11 : 1,
-                packed = b.bits == 4 ? (rows + 1) / 2 : rows;
+  const int64_t each = b.bits == 4   ? 0x11
+                       : b.bits == 2 ? 0x55
+                                     : 1,
+                in_a_byte = 8 / b.bits, packed = (rows + in_a_byte - 1) / in_a_byte;
   for (int64_t i = 0; i < (rows == 0 ? 1 : packed); ++i)
     zero->add_int32_data(
         static_cast<int32_t>(rows == 0 ? b.Middle() : b.Middle() * each));
@@ -78,7 +85,7 @@ std::string Excess(Rewriter* r, const Blocks& b) {
   } else {
     if (!SetNumbers(zero, b.bits, {b.n, padded})) return "";
     real = Stored(r, real, b, b.n, padded);
-    if (padded != b.blocks) real = r->Part(real, 0, b.blocks);
+    if (padded != b.blocks) real = Part(r, real, 0, b.blocks);
   }
   return r->Reshape(r->Transposed(real, {1, 0}), {b.blocks, 1, b.n});
 }
@@ -97,9 +104,9 @@ bool RewriteBits(Rewriter* r) {
   Blocks b = {r->Int("K", 0), r->Int("N", 0), r->Int("block_size", 0),
               r->Int("bits", 4), 0};
   Shape x = r->Shape(r->In(0));
-  if ((b.bits != 4 && b.bits != 8) || b.k < 1 || b.n < 1 || b.block < 2 ||
-      b.k > kMostExtent || b.n > kMostExtent || b.block > kMostExtent || x.empty() ||
-      x.back() != b.k || r->Has(4)) {
+  if ((b.bits != 2 && b.bits != 4 && b.bits != 8) || b.k < 1 || b.n < 1 ||
+      b.block < 2 || b.k > kMostExtent || b.n > kMostExtent || b.block > kMostExtent ||
+      x.empty() || x.back() != b.k || r->Has(4)) {
     return false;
   }
   b.blocks = (b.k + b.block - 1) / b.block;

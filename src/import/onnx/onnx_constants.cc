@@ -35,9 +35,82 @@ bool Known(const OnnxValue* value, const std::vector<int64_t>& otherwise,
   return (value == nullptr || value->has_integers) && out->size() == otherwise.size();
 }
 
+// A stored constant's integers. False: of another type than those that are dequantised.
+bool IntegersIn(const OnnxValue& value, std::vector<int32_t>* integers) {
+  if (!value.has_data) return false;
+  if (value.type == kOnnxInt32) {
+    integers->resize(value.data.size() / 4);
+    std::memcpy(integers->data(), value.data.data(), integers->size() * 4);
+    return true;
+  }
+  if (value.type != kOnnxInt8 && value.type != kOnnxUint8) return false;
+  for (const uint8_t byte : value.data)
+    integers->push_back(value.type == kOnnxInt8 ? static_cast<int8_t>(byte) : byte);
+  return true;
+}
+
+// A constant's floats, stored or dequantised by one scale or one for each slice of an axis.
+// False: it has none.
+bool RealsOf(const OnnxModel& model, const OnnxValue& value, Floats* reals) {
+  if (IsFloats(value)) *reals = FloatsIn(value);
+  if (IsFloats(value) || value.producer < 0) return IsFloats(value);
+  const OnnxNode& node = model.nodes[static_cast<size_t>(value.producer)];
+  const OnnxValue *stored = model.In(node, 0), *scale = model.In(node, 1),
+                  *zero = model.In(node, 2);
+  std::vector<int32_t> integers, zeros;
+  if (node.op != "DequantizeLinear" || node.Int("block_size", 0) != 0 ||
+      stored == nullptr || scale == nullptr || !IsFloats(*scale) ||
+      ElementsOf(stored->dims) > kMostFolded || !IntegersIn(*stored, &integers) ||
+      (zero != nullptr && !IntegersIn(*zero, &zeros))) {
+    return false;
+  }
+  const Floats scales = FloatsIn(*scale);
+  const int64_t rank = static_cast<int64_t>(stored->dims.size()),
+                at = node.Int("axis", 1), axis = at < 0 ? at + rank : at;
+  size_t inner = 1;
+  if (scales.size() != 1) {
+    if (axis < 0 || axis >= rank ||
+        stored->dims[static_cast<size_t>(axis)] != static_cast<int64_t>(scales.size()))
+      return false;
+    for (int64_t a = axis + 1; a < rank; ++a)
+      inner *= static_cast<size_t>(stored->dims[static_cast<size_t>(a)]);
+  }
+  if (zero != nullptr && zeros.size() != scales.size()) return false;
+  for (size_t i = 0; i < integers.size(); ++i) {
+    const size_t s = i / inner % scales.size();
+    const int32_t shift = zero == nullptr ? 0 : zeros[s];
+    reals->push_back(static_cast<float>(integers[i] - shift) * scales[s]);
+  }
+  return true;
+}
+
+// Slices of one axis, by known numbers.
+bool GatherOf(const OnnxModel& model, const OnnxNode& node, const OnnxValue& from,
+              const Floats& floats, Floats* result) {
+  const OnnxValue* indices = model.In(node, 1);
+  const int64_t rank = static_cast<int64_t>(from.dims.size()), at = node.Int("axis", 0),
+                axis = at < 0 ? at + rank : at;
+  if (indices == nullptr || !indices->has_integers || axis < 0 || axis >= rank)
+    return false;
+  const int64_t extent = from.dims[static_cast<size_t>(axis)];
+  int64_t inner = 1;
+  for (int64_t a = axis + 1; a < rank; ++a) inner *= from.dims[static_cast<size_t>(a)];
+  const int64_t outer =
+      extent * inner == 0 ? 0 : static_cast<int64_t>(floats.size()) / (extent * inner);
+  for (int64_t o = 0; o < outer; ++o) {
+    for (const int64_t index : indices->integers) {
+      const int64_t i = index < 0 ? index + extent : index;
+      if (i < 0 || i >= extent) return false;
+      const auto first = floats.begin() + (o * extent + i) * inner;
+      result->insert(result->end(), first, first + inner);
+    }
+  }
+  return true;
+}
+
 // A part of each axis, forwards.
 bool SliceOf(const OnnxModel& model, const OnnxNode& node, const OnnxValue& from,
-             Floats* result) {
+             const Floats& floats, Floats* result) {
   const OnnxValue* first = model.In(node, 1);
   if (first == nullptr || !first->has_integers || model.In(node, 2) == nullptr)
     return false;
@@ -70,7 +143,6 @@ bool SliceOf(const OnnxModel& model, const OnnxNode& node, const OnnxValue& from
     }
     places = std::move(next);
   }
-  const Floats floats = FloatsIn(from);
   for (const int64_t place : places)
     result->push_back(floats[static_cast<size_t>(place)]);
   return true;
@@ -125,10 +197,11 @@ class FloatFolder {
     const OnnxValue *x = m_.In(node, 0), *scale = m_.In(node, 1),
                     *zero = m_.In(node, 2);
     if (node.op != "QuantizeLinear" || x == nullptr || scale == nullptr ||
-        !IsFloats(*x) || !IsFloats(*scale) || scale->data.size() != 4 ||
-        x->dims != out->dims) {
+        !IsFloats(*scale) || scale->data.size() != 4 || x->dims != out->dims) {
       return false;
     }
+    Floats reals;
+    if (!RealsOf(m_, *x, &reals)) return false;
     const int type = zero == nullptr ? kOnnxUint8 : zero->type;
     if (type != kOnnxUint8 && type != kOnnxInt8) return false;
     if (zero != nullptr && (!zero->has_data || zero->data.size() != 1)) return false;
@@ -138,7 +211,7 @@ class FloatFolder {
         with_sign ? static_cast<float>(static_cast<int8_t>(byte)) : byte;
     const float least = with_sign ? -128 : 0, step = FloatsIn(*scale)[0];
     Bytes bytes;
-    for (const float real : FloatsIn(*x)) {
+    for (const float real : reals) {
       const float steps = std::nearbyint(real / step) + shift;
       if (!std::isfinite(steps)) return false;
       const float stored = std::clamp(steps, least, least + 255);
@@ -154,12 +227,17 @@ class FloatFolder {
     if (first == nullptr) return false;
     if (node.op == "Cast") return Cast(*first, out, result);
     if (node.op == "DequantizeLinear") return Dequantise(node, *first, result);
+    if (node.op == "Slice" || node.op == "Gather") {
+      Floats floats;
+      if (!first->has_shape || !RealsOf(m_, *first, &floats)) return false;
+      return node.op == "Slice" ? SliceOf(m_, node, *first, floats, result)
+                                : GatherOf(m_, node, *first, floats, result);
+    }
     if (!IsFloats(*first)) return false;
     if (KeepsBytes(node.op)) {
       *result = FloatsIn(*first);
       return true;
     }
-    if (node.op == "Slice") return SliceOf(m_, node, *first, result);
     if (node.op == "Transpose") return Transpose(node, *first, result);
     return Unary(node.op, *first, result) || Binary(node, *first, result);
   }

@@ -55,7 +55,13 @@ class Constants {
   }
 
   void Collect(const onnx::GraphProto& graph) {
+    std::unordered_map<std::string, std::vector<int64_t>> given;  // shapes for Reshape
     for (const auto& tensor : graph.initializer()) {
+      const auto& numbers = tensor.int64_data();
+      const bool positive = std::all_of(numbers.begin(), numbers.end(),
+                                        [](int64_t number) { return number > 0; });
+      if (!numbers.empty() && numbers.size() < 9 && positive)
+        given[tensor.name()] = {numbers.begin(), numbers.end()};
       Note(tensor.name(), ElementsOfConstant(tensor));
       NoteDims(tensor.name(), {tensor.dims().begin(), tensor.dims().end()});
     }
@@ -67,6 +73,11 @@ class Constants {
       if (node.op_type() == "DequantizeLinear" && node.input_size() > 0 &&
           node.output_size() > 0) {
         NoteDims(node.output(0), DimsOf(node.input(0)));
+      }
+      if (node.op_type() == "Reshape" && node.input_size() > 1 &&
+          node.output_size() > 0) {
+        const auto shape = given.find(node.input(1));
+        if (shape != given.end()) NoteDims(node.output(0), shape->second);
       }
       for (const auto& attribute : node.attribute()) {
         if (attribute.has_g()) Collect(attribute.g());

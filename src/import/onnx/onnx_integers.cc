@@ -2,6 +2,7 @@
 // Computes at import the arithmetic on shapes that exporters leave in graphs.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "import/onnx/onnx_model.h"
 
@@ -29,6 +30,9 @@ void FromData(OnnxValue* value) {
     case kOnnxInt32:
       value->integers = Widened<int32_t>(value->data);
       return;
+    case kOnnxBool:
+      value->integers = Widened<uint8_t>(value->data);
+      return;
     default:
       value->has_integers = false;
   }
@@ -36,11 +40,40 @@ void FromData(OnnxValue* value) {
 
 // Bytes of a computed value that a layer may read: one for each element.
 void StoreBytes(OnnxValue* value) {
-  if (value->type != kOnnxInt8 && value->type != kOnnxUint8) return;
+  if (value->type != kOnnxInt8 && value->type != kOnnxUint8 && value->type != kOnnxBool)
+    return;
   Bytes bytes;
   for (const int64_t x : value->integers) bytes.push_back(static_cast<uint8_t>(x));
   value->data = std::move(bytes);
   value->has_data = true;
+}
+
+// nullopt: no comparison.
+std::optional<bool> Compares(const std::string& op, int64_t x, int64_t y) {
+  if (op == "Equal") return x == y;
+  if (op == "Greater") return x > y;
+  if (op == "GreaterOrEqual") return x >= y;
+  if (op == "Less") return x < y;
+  if (op == "LessOrEqual") return x <= y;
+  if (op == "And") return x != 0 && y != 0;
+  if (op == "Or") return x != 0 || y != 0;
+  return std::nullopt;
+}
+
+// Pairs of pads, as exporters turn them round: rows and columns change places.
+bool Transpose(const OnnxNode& node, const OnnxValue* value, Integers* out) {
+  const Integers& from = value->integers;
+  const Integers perm = node.Ints("perm", {1, 0});
+  if (!value->has_shape || value->dims.size() != 2 || perm != Integers{1, 0} ||
+      ElementsOf(value->dims) != static_cast<int64_t>(from.size())) {
+    return false;
+  }
+  const size_t rows = static_cast<size_t>(value->dims[0]),
+               columns = static_cast<size_t>(value->dims[1]);
+  for (size_t c = 0; c < columns; ++c) {
+    for (size_t r = 0; r < rows; ++r) out->push_back(from[r * columns + c]);
+  }
+  return true;
 }
 
 class Folder {
@@ -56,6 +89,12 @@ class Folder {
       if (out.has_integers || out.has_data) continue;
       Integers result;
       if (!Compute(node, &result) || result.size() > kMost) continue;
+      // Lists of which an operator broadcasts both.
+      if (out.has_shape && ElementsOf(out.dims) != static_cast<int64_t>(result.size()))
+        continue;
+      if (out.type == kOnnxBool) {
+        for (int64_t& number : result) number = number != 0 ? 1 : 0;
+      }
       out.integers = std::move(result);
       out.has_integers = out.constant = true;
       StoreBytes(&out);
@@ -73,16 +112,17 @@ class Folder {
     const Integers* first = Known(node, 0);
     if (first == nullptr) return false;
     if (node.op == "Identity" || node.op == "Cast" || node.op == "Unsqueeze" ||
-        node.op == "Squeeze" || IsList(node)) {
+        node.op == "Squeeze" || node.op == "Reshape") {
       *out = *first;
       return true;
     }
     if (node.op == "Gather") return Gather(node, *first, out);
     if (node.op == "Slice") return Slice(node, *first, out);
+    if (node.op == "Transpose") return Transpose(node, m_.In(node, 0), out);
     if (node.op == "ConstantOfShape") return Filled(node, *first, out);
     if (node.op == "Range") return Range(node, *first, out);
     if (node.op == "Where") return Where(node, *first, out);
-    if (node.op == "Concat") {
+    if (node.op == "Concat" && node.Int("axis", 0) == 0) {
       for (size_t i = 0; i < node.inputs.size(); ++i) {
         const Integers* part = Known(node, i);
         if (part == nullptr || out->size() > kMost) return false;
@@ -91,13 +131,6 @@ class Folder {
       return true;
     }
     return Binary(node, *first, out);
-  }
-
-  // A Reshape to one axis; lists of integers have no others.
-  bool IsList(const OnnxNode& node) const {
-    const OnnxValue* to = m_.In(node, 1);
-    return node.op == "Reshape" && to != nullptr && to->has_integers &&
-           to->integers.size() <= 1;
   }
 
   bool Shape(const OnnxNode& node, Integers* out) const {
@@ -115,7 +148,9 @@ class Folder {
 
   bool Gather(const OnnxNode& node, const Integers& from, Integers* out) const {
     const Integers* indices = Known(node, 1);
-    if (indices == nullptr || node.Int("axis", 0) != 0) return false;
+    const OnnxValue* value = m_.In(node, 0);
+    const bool list = !value->has_shape || value->dims.size() < 2;
+    if (indices == nullptr || node.Int("axis", 0) != 0 || !list) return false;
     const int64_t size = static_cast<int64_t>(from.size());
     for (int64_t i : *indices) {
       if (i < 0) i += size;
@@ -127,17 +162,26 @@ class Folder {
 
   bool Slice(const OnnxNode& node, const Integers& from, Integers* out) const {
     const Integers *begin = Known(node, 1), *end = Known(node, 2);
-    const Integers* step = Known(node, 4);
+    const Integers *axis = Known(node, 3), *step = Known(node, 4);
     if (begin == nullptr || end == nullptr || begin->size() != 1 || end->size() != 1) {
       return false;
     }
-    if (step != nullptr && *step != Integers{1}) return false;
-    const int64_t size = static_cast<int64_t>(from.size());
+    if (axis != nullptr && *axis != Integers{0}) return false;
+    const int64_t by = step == nullptr ? 1 : step->size() == 1 ? (*step)[0] : 0;
+    const OnnxValue* value = m_.In(node, 0);
+    int64_t row = 1;  // elements of the first axis
+    if (value->has_shape && value->dims.size() > 1)
+      row = ElementsOf(value->dims) / std::max<int64_t>(value->dims[0], 1);
+    if (row < 1 || (by != 1 && by != -1)) return false;
+    const int64_t size = static_cast<int64_t>(from.size()) / row;
     const auto at = [&](int64_t i) {
-      return std::clamp<int64_t>(i < 0 ? i + size : i, 0, size);
+      return std::clamp<int64_t>(i < 0 ? i + size : i, by < 0 ? -1 : 0,
+                                 by < 0 ? size - 1 : size);
     };
-    for (int64_t i = at((*begin)[0]); i < at((*end)[0]); ++i) {
-      out->push_back(from[static_cast<size_t>(i)]);
+    const int64_t last = at((*end)[0]);
+    for (int64_t i = at((*begin)[0]); by > 0 ? i < last : i > last; i += by) {
+      const auto first = from.begin() + i * row;
+      out->insert(out->end(), first, first + row);
     }
     return true;
   }
@@ -205,8 +249,8 @@ class Folder {
       } else if (node.op == "Mod" && y != 0 && y != -1) {
         z = x % y;  // with the sign of y, or for fmod that of x
         if (node.Int("fmod", 0) == 0 && z != 0 && (z < 0) != (y < 0)) z += y;
-      } else if (node.op == "Equal") {
-        z = x == y ? 1 : 0;
+      } else if (Compares(node.op, x, y)) {
+        z = *Compares(node.op, x, y) ? 1 : 0;
       } else if (node.op == "Min" && node.inputs.size() == 2) {
         z = std::min(x, y);
       } else if (node.op == "Max" && node.inputs.size() == 2) {

@@ -175,7 +175,8 @@ Bytes Permuted(const OnnxValue& value, const AxisOrder& order) {
 
 uint32_t AddPermuted(OnnxLowering* self, const std::string& name, uint8_t dtype,
                      const Dims& dims, const OnnxValue& value, const AxisOrder& order) {
-  const OtherBytes source = {value.data.data(), value.data.size()};
+  const auto [stored, stored_bytes] = value.data.Stored();
+  const OtherBytes source = {stored, stored_bytes};
   const auto make = [data = value.data, shape = ShapeOf(value),
                      element = OnnxTypeBytes(value.type), order](uint8_t* out) {
     Permute(data, shape, element, order, out);

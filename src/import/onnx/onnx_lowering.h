@@ -304,6 +304,8 @@ void LowerOnnxPad(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxGather(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxResize(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxGridSample(OnnxLowering* to, const OnnxNode& node);
+// Pooled regions, and maxima put back to where they were.
+void LowerOnnxRegions(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxExpand(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxDepth(OnnxLowering* to, const OnnxNode& node);
 void LowerOnnxCast(OnnxLowering* to, const OnnxNode& node);

@@ -154,20 +154,13 @@ Bytes ExternalData(const TensorProto& tensor, const sluice_external_files_t* ext
   return bytes;
 }
 
-// Two 4-bit numbers in each byte, the first in the low half; as bytes.
-Bytes Unpacked(const OnnxData& packed, size_t count, bool is_signed) {
-  Bytes bytes(count);
-  for (size_t i = 0; i < count; ++i) {
-    const int half = packed[i / 2] >> (i % 2 * 4) & 15;
-    bytes[i] = static_cast<uint8_t>(is_signed && half > 7 ? half - 16 : half);
-  }
-  return bytes;
+bool IsPacked(int type) {
+  return type == kOnnxInt4 || type == kOnnxUint4 || type == kOnnxUint2;
 }
 
 // Bytes of one element as the file stores it; two of 4 bits are in one.
 size_t ElementOf(const TensorProto& tensor) {
-  const int type = tensor.data_type();
-  return type == kOnnxInt4 || type == kOnnxUint4 ? 1 : OnnxTypeBytes(type);
+  return IsPacked(tensor.data_type()) ? 1 : OnnxTypeBytes(tensor.data_type());
 }
 
 OnnxData DataOf(const TensorProto& tensor, const RawBytes& raw,
@@ -223,13 +216,14 @@ bool IsWeightWithoutBytes(const TensorProto& tensor, const RawBytes& raw,
 void TakeConstant(const TensorProto& tensor, const RawBytes& raw, const Source& source,
                   OnnxValue* value) {
   const bool is_signed = tensor.data_type() == kOnnxInt4;
-  const bool half = is_signed || tensor.data_type() == kOnnxUint4;
+  const bool half = IsPacked(tensor.data_type());
+  const size_t each = tensor.data_type() == kOnnxUint2 ? 4 : 2;  // in a byte
   const size_t element = ElementOf(tensor);
   if (element == 0) {
     Bad("tensor " + value->name + " has elements of type " +
         OnnxTypeName(tensor.data_type()) + ", which this importer does not hold");
   }
-  // 4-bit numbers become bytes: scales and zero points hold for them as well.
+  // Short numbers become bytes: scales and zero points hold for them as well.
   value->type = !half ? tensor.data_type() : is_signed ? kOnnxInt8 : kOnnxUint8;
   value->dims.assign(tensor.dims().begin(), tensor.dims().end());
   value->has_shape = true;
@@ -245,13 +239,13 @@ void TakeConstant(const TensorProto& tensor, const RawBytes& raw, const Source& 
   value->has_data = !IsWeightWithoutBytes(tensor, raw, source, elements);
   if (!value->has_data) return;
   const size_t count = static_cast<size_t>(elements),
-               size = half ? (count + 1) / 2 : count * element;
+               size = half ? (count + each - 1) / each : count * element;
   value->data = DataOf(tensor, raw, source.external, size);
   if (value->data.size() != size) {
     Bad("tensor " + value->name + " holds " + std::to_string(value->data.size()) +
         " bytes; its shape needs " + std::to_string(size));
   }
-  if (half) value->data = Unpacked(value->data, count, is_signed);
+  if (half) value->data = OnnxData::Packed(value->data, {count, each, is_signed});
 }
 
 // ---- the graph
@@ -445,6 +439,8 @@ void TakeNode(Reading* reading, int n) {
         to.ints.assign(1, 0);
         std::memcpy(to.ints.data(), fill.data.data(), 8);
       }
+      if (fill.type == kOnnxBool && fill.data.size() == 1)
+        to.ints.assign(1, fill.data[0] != 0 ? 1 : 0);
     }
     if (node.op == "Constant" &&
         (a.name() == "value_float" || a.name() == "value_floats")) {
@@ -571,9 +567,12 @@ OnnxModel ReadGraph(Reading* reading, const OnnxDims& dims) {
   for (const auto& tensor : reading->graph->initializer())
     initialised.insert(tensor.name());
   if (reading->graph->sparse_initializer_size() != 0) Bad("sparse constants");
+  InlineOnnxFunctions(reading->proto);
+  RequireWideScales(*reading->graph);
   FixDims(reading->graph, dims, initialised);
   ForgetSymbols(reading->graph);
   NameDomains(reading->proto);
+  TidyOnnx(reading->proto);
   RewriteOnnx(reading->proto);
   TakeValues(reading, initialised);
   SortNodes(reading);

@@ -45,6 +45,7 @@ enum OnnxType {
   kOnnxBfloat16 = 16,
   kOnnxUint4 = 21,
   kOnnxInt4 = 22,
+  kOnnxUint2 = 25,
 };
 
 struct OnnxValue {

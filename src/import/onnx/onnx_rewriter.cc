@@ -10,16 +10,17 @@ namespace {
 constexpr size_t kShort = 64;  // axes, pads, scales
 
 template <typename T, typename List>
-bool Numbers(const onnx::TensorProto& tensor, const List& list, std::vector<T>* out) {
+bool Numbers(const onnx::TensorProto& tensor, const List& list, size_t most,
+             std::vector<T>* out) {
   if (tensor.data_location() == onnx::TensorProto::EXTERNAL) return false;
   if (tensor.has_raw_data()) {
     const std::string& raw = tensor.raw_data();
-    if (raw.size() > kShort * sizeof(T) || raw.size() % sizeof(T) != 0) return false;
+    if (raw.size() > most * sizeof(T) || raw.size() % sizeof(T) != 0) return false;
     out->resize(raw.size() / sizeof(T));
     if (!raw.empty()) std::memcpy(out->data(), raw.data(), raw.size());
     return true;
   }
-  if (static_cast<size_t>(list.size()) > kShort) return false;
+  if (static_cast<size_t>(list.size()) > most) return false;
   out->assign(list.begin(), list.end());
   return true;
 }
@@ -82,12 +83,13 @@ onnx::TensorProto* Rewriter::Constant(const std::string& name) const {
 bool Rewriter::Integers(const std::string& name, std::vector<int64_t>* numbers) const {
   const onnx::TensorProto* tensor = Constant(name);
   return tensor != nullptr && tensor->data_type() == onnx::TensorProto::INT64 &&
-         Numbers(*tensor, tensor->int64_data(), numbers);
+         Numbers(*tensor, tensor->int64_data(), kShort, numbers);
 }
-bool Rewriter::Floats(const std::string& name, std::vector<float>* numbers) const {
+bool Rewriter::Floats(const std::string& name, std::vector<float>* numbers,
+                      size_t most) const {
   const onnx::TensorProto* tensor = Constant(name);
   return tensor != nullptr && tensor->data_type() == onnx::TensorProto::FLOAT &&
-         Numbers(*tensor, tensor->float_data(), numbers);
+         Numbers(*tensor, tensor->float_data(), most, numbers);
 }
 
 std::string Rewriter::Fresh() {
@@ -151,9 +153,10 @@ std::string Rewriter::Product(const char* equation,
   return name;
 }
 
-std::string Rewriter::Part(const std::string& x, int64_t begin, int64_t end,
-                           int64_t step) {
-  return Op("Slice", {x, Whole({begin}), Whole({end}), Whole({-1}), Whole({step})});
+std::string Part(Rewriter* r, const std::string& x, int64_t begin, int64_t end,
+                 int64_t step) {
+  return r->Op("Slice", {x, r->Whole({begin}), r->Whole({end}), r->Whole({-1}),
+                         r->Whole({step})});
 }
 
 std::string Rewriter::Reduced(const char* op, const std::string& x,

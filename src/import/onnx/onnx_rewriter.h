@@ -39,9 +39,10 @@ class Rewriter {
   const onnx::GraphProto& graph() const { return graph_; }
   // An initialiser, or the value of a Constant; nullptr: neither.
   onnx::TensorProto* Constant(const std::string& name) const;
-  // False: no constant of short integers, or floats.
+  // False: no constant of at most 64 integers, or of at most `most` floats.
   bool Integers(const std::string& name, std::vector<int64_t>* numbers) const;
-  bool Floats(const std::string& name, std::vector<float>* numbers) const;
+  bool Floats(const std::string& name, std::vector<float>* numbers,
+              size_t most = 64) const;
 
   // ---- what replaces it
   std::string Op(const char* op, const std::vector<std::string>& inputs,
@@ -57,8 +58,6 @@ class Rewriter {
     return Op("Transpose", {x}, {{"perm", perm, true}});
   }
   std::string Product(const char* equation, const std::vector<std::string>& operands);
-  // Elements of the last axis.
-  std::string Part(const std::string& x, int64_t begin, int64_t end, int64_t step = 1);
   std::string Reduced(const char* op, const std::string& x,
                       const std::vector<int64_t>& axes);
   // The last node writes the output.
@@ -77,6 +76,10 @@ class Rewriter {
   int made_ = 0;
 };
 
+// Elements of the last axis.
+std::string Part(Rewriter* r, const std::string& x, int64_t begin, int64_t end,
+                 int64_t step = 1);
+
 // False: the node stays. What a rewriter has written by then is dropped.
 bool RewriteAttention(Rewriter* r);  // onnx_attention.cc
 bool RewriteRotation(Rewriter* r);
@@ -89,6 +92,18 @@ bool RewriteVolume(Rewriter* r);  // onnx_volumes.cc: convolutions over three ax
 bool RewriteVolumePool(Rewriter* r);
 bool RewriteVolumeTransposed(Rewriter* r);
 
+bool RewriteGroupsTransposed(Rewriter* r);  // ConvTranspose of several groups
+
+bool RewriteFourier(Rewriter* r);  // onnx_signals.cc: DFT, STFT, windows, mel weights
+bool RewriteShortFourier(Rewriter* r);
+bool RewriteHann(Rewriter* r);
+bool RewriteHamming(Rewriter* r);
+bool RewriteBlackman(Rewriter* r);
+bool RewriteMel(Rewriter* r);
+
+bool RewriteDeformed(Rewriter* r);  // onnx_volumes.cc: DeformConv
+
+bool RewriteScan(Rewriter* r);
 bool RewriteIf(Rewriter* r);  // onnx_subgraphs.cc
 bool RewriteLoop(Rewriter* r);
 

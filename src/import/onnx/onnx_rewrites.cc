@@ -19,6 +19,11 @@ bool IsOnnx(const onnx::NodeProto& node) {
   return node.domain().empty() || node.domain() == "ai.onnx";
 }
 
+bool AxisInside(int64_t* axis, size_t rank) {
+  if (*axis < 0) *axis += static_cast<int64_t>(rank);
+  return *axis >= 0 && *axis < static_cast<int64_t>(rank);
+}
+
 // ---- products of onnxruntime
 
 // Sums of a product of integers, times both scales, and a bias.
@@ -84,6 +89,147 @@ bool BiasedGelu(Rewriter* r) {
   return true;
 }
 
+// By real numbers, as the import does not turn a constant of integers round.
+bool TurnedGemm(Rewriter* r) {
+  const auto real = [&](int first, int64_t axis) {
+    std::vector<std::string> parts = {r->In(first), r->In(first + 1)};
+    if (r->Has(first + 2)) parts.push_back(r->In(first + 2));
+    return r->Op("DequantizeLinear", parts, {{"axis", {axis}}});
+  };
+  const std::string a = real(0, 1), b = real(3, 0);
+  std::string y =
+      r->Op("Gemm", {a, b}, {{"transA", {r->Int("transA", 0)}}, {"transB", {1}}});
+  if (r->Has(6)) {
+    const std::string bias =
+        r->Op("Cast", {r->In(6)}, {{"to", {onnx::TensorProto::FLOAT}}});
+    y = r->Op("Add", {y, r->Op("Mul", {bias, r->Op("Mul", {r->In(1), r->In(4)})})});
+  }
+  r->Finish(0, r->Op("Mul", {y, r->Real({r->Float("alpha", 1)})}));
+  return true;
+}
+
+// QGemm whose result stays a float.
+bool FloatGemm(Rewriter* r) {
+  if (r->Has(7)) return false;
+  if (r->Int("transB", 0) != 0) return TurnedGemm(r);
+  std::vector<std::string> operands;
+  const std::string x = r->In(0);
+  operands.push_back(r->Int("transA", 0) != 0 ? r->Transposed(x, {1, 0}) : x);
+  operands.push_back(r->In(3));
+  for (const int zero : {2, 5}) operands.push_back(r->In(zero));
+  while (operands.back().empty()) operands.pop_back();
+  std::string sums = r->Op("MatMulInteger", operands);
+  if (r->Has(6)) sums = r->Op("Add", {sums, r->In(6)});
+  const std::string real = r->Op("Cast", {sums}, {{"to", {onnx::TensorProto::FLOAT}}});
+  std::string scale = r->Op("Mul", {r->In(1), r->In(4)});
+  const float alpha = r->Float("alpha", 1);
+  if (alpha != 1) scale = r->Op("Mul", {scale, r->Real({alpha})});
+  r->Finish(0, r->Op("Mul", {real, scale}));
+  return true;
+}
+
+// An operator on pictures with channels last as ONNX's, which has them second.
+bool ChannelsSecond(Rewriter* r, const char* op) {
+  const size_t rank = r->Shape(r->In(0)).size();
+  if (rank < 3) return false;
+  Shape there = {0, static_cast<int64_t>(rank) - 1}, back = {0};
+  for (size_t a = 1; a + 1 < rank; ++a) there.push_back(static_cast<int64_t>(a));
+  for (size_t a = 2; a < rank; ++a) back.push_back(static_cast<int64_t>(a));
+  back.push_back(1);
+  const std::string x = r->Transposed(r->In(0), there);
+  onnx::NodeProto node = r->node;
+  node.set_domain("");
+  node.set_op_type(op);
+  node.set_input(0, x);
+  node.set_output(0, r->node.output(0) + "/second");
+  auto* attributes = node.mutable_attribute();
+  for (int i = attributes->size(); i-- > 0;)
+    if (attributes->Get(i).name() == "channels_last") attributes->DeleteSubrange(i, 1);
+  r->nodes.push_back(node);
+  r->Finish(0, r->Transposed(node.output(0), back));
+  return true;
+}
+bool LastMaxPool(Rewriter* r) { return ChannelsSecond(r, "MaxPool"); }
+bool LastQLinearConv(Rewriter* r) {
+  if (r->Int("channels_last", 0) != 0) return ChannelsSecond(r, "QLinearConv");
+  onnx::NodeProto node = r->node;
+  node.set_domain("");
+  r->nodes.push_back(node);
+  return true;
+}
+
+// GatherElements of a list: of a tensor with one axis longer than 1.
+bool ElementsGathered(Rewriter* r) {
+  const Shape data = r->Shape(r->In(0)), which = r->Shape(r->In(1));
+  int64_t axis = r->Int("axis", 0);
+  if (data.empty() || which.size() != data.size() || !AxisInside(&axis, data.size()) ||
+      r->Constant(r->In(1)) != nullptr) {
+    return false;
+  }
+  for (size_t a = 0; a < data.size(); ++a) {
+    if (static_cast<int64_t>(a) != axis && (data[a] != 1 || which[a] != 1))
+      return false;
+  }
+  const std::string list = r->Reshape(r->In(0), {data[static_cast<size_t>(axis)]});
+  r->Finish(0, r->Op("Gather", {list, r->In(1)}, {{"axis", {0}}}));
+  return true;
+}
+
+// Rows of a table of few bits in blocks along a row, each of which has a scale.
+bool BlocksGathered(Rewriter* r) {
+  const int64_t block = r->Int("block_size", 128), bits = r->Int("bits", 4);
+  onnx::TensorProto* table = r->Constant(r->In(0));
+  const Shape scales = r->Shape(r->In(2)), rows = r->Shape(r->In(1));
+  const int64_t axis = r->Int("quantize_axis", 1);
+  if (table == nullptr || scales.size() != 2 || table->dims_size() != 2 ||
+      rows.empty() || r->Int("gather_axis", 0) != 0 || (axis != 1 && axis != -1) ||
+      block < 2) {
+    return false;
+  }
+  // Packed bytes become numbers; the extents are those of numbers then.
+  const bool packed = table->data_type() == onnx::TensorProto::UINT8 && bits != 8;
+  const auto unpack = [&](onnx::TensorProto* tensor) {
+    if (!packed || tensor->data_type() != onnx::TensorProto::UINT8) return;
+    tensor->set_data_type(bits == 2 ? 25 : 21);
+    tensor->set_dims(1, tensor->dims(1) * 8 / bits);
+  };
+  if (packed && bits != 4 && bits != 2) return false;
+  unpack(table);
+  const int64_t width = table->dims(1), blocks = scales[1];
+  onnx::TensorProto* zero = r->Constant(r->In(3));
+  if (width != blocks * block || (r->Has(3) && zero == nullptr)) return false;
+  if (zero != nullptr) unpack(zero);
+  if (zero != nullptr && zero->dims(1) != blocks) return false;
+  const bool is_signed = table->data_type() == 22 || table->data_type() == 3;
+  const auto real = [&](const std::string& name, int type, Shape dims) {
+    onnx::TensorProto* none = r->NewConstant();
+    none->set_data_type(type);
+    none->add_int32_data(0);
+    const std::string at = none->name();
+    const std::string picked =
+        r->Op("Gather", {r->Op("DequantizeLinear", {name, r->Real({1}), at}), r->In(1)},
+              {{"axis", {0}}});
+    return r->Reshape(picked, dims);
+  };
+  Shape inside = rows, each = rows, whole = rows;
+  inside.insert(inside.end(), {blocks, block});
+  each.insert(each.end(), {blocks, 1});
+  whole.push_back(width);
+  std::string x = real(r->In(0), table->data_type(), inside);
+  const float middle = is_signed || table->data_type() == 21
+                           ? 0.0f
+                           : static_cast<float>(1 << (bits - 1));
+  if (zero != nullptr) {
+    x = r->Op("Sub", {x, real(r->In(3), zero->data_type(), each)});
+  } else if (packed || middle != 0) {
+    x = r->Op("Sub", {x, r->Real({static_cast<float>(1 << (bits - 1))})});
+  }
+  const std::string scale =
+      r->Reshape(r->Op("Gather", {r->In(2), r->In(1)}, {{"axis", {0}}}), each);
+  r->Finish(0, r->Reshape(r->Op("Mul", {x, scale}), whole));
+  return true;
+}
+
 // ---- norms
 
 bool MeanVariance(Rewriter* r) {
@@ -115,12 +261,42 @@ bool GlobalLp(Rewriter* r) {
   return true;
 }
 
-// ---- axes that older libraries' inference does not know
-
-bool AxisInside(int64_t* axis, size_t rank) {
-  if (*axis < 0) *axis += static_cast<int64_t>(rank);
-  return *axis >= 0 && *axis < static_cast<int64_t>(rank);
+// Sums of powers under windows: averages with the pads, times the window's elements.
+bool WindowLp(Rewriter* r) {
+  const int64_t power = r->Int("p", 2);
+  const Shape window = r->Ints("kernel_shape");
+  if ((power != 1 && power != 2) || window.empty() || r->Int("ceil_mode", 0) != 0)
+    return false;
+  for (const int64_t dilation : r->Ints("dilations")) {
+    if (dilation != 1) return false;
+  }
+  const std::string x = r->In(0);
+  const std::string powers = power == 1 ? r->Op("Abs", {x}) : r->Op("Mul", {x, x});
+  onnx::NodeProto node = r->node;
+  const std::string made = r->node.output(0) + "/averages";
+  node.set_op_type("AveragePool");
+  node.set_name(made);
+  node.set_input(0, powers);
+  node.set_output(0, made);
+  auto* attributes = node.mutable_attribute();
+  for (int i = attributes->size(); i-- > 0;) {
+    const std::string& name = attributes->Get(i).name();
+    if (name == "p" || name == "dilations" || name == "ceil_mode")
+      attributes->DeleteSubrange(i, 1);
+  }
+  onnx::AttributeProto* pads = node.add_attribute();
+  pads->set_name("count_include_pad");
+  pads->set_type(onnx::AttributeProto::INT);
+  pads->set_i(1);
+  r->nodes.push_back(node);
+  float elements = 1;
+  for (const int64_t extent : window) elements *= static_cast<float>(extent);
+  const std::string sums = r->Op("Mul", {made, r->Real({elements})});
+  r->Finish(0, power == 1 ? r->Op("Identity", {sums}) : r->Op("Sqrt", {sums}));
+  return true;
 }
+
+// ---- axes that older libraries' inference does not know
 
 bool PadAxes(Rewriter* r) {
   const size_t rank = r->Shape(r->In(0)).size();
@@ -183,7 +359,16 @@ using Rewrite = bool (*)(Rewriter*);
 struct Row {
   const char* op;
   Rewrite rewrite;
+  const char* stays;  // with what the operator cannot be taken apart
 };
+
+constexpr char kHeads[] =
+    "other heads, masks or caches than the guide names, or extents that are not known: "
+    "give --dim, or export attention as single operators";
+constexpr char kSignal[] =
+    "a length that is computed at run time or above 16,384, or complex results cut in "
+    "half: "
+    "export the model with constants";
 
 int AxesOfWindow(const onnx::NodeProto& node) {
   for (const auto& attribute : node.attribute()) {
@@ -195,26 +380,57 @@ bool IsConvolution(const std::string& op) {
   return op == "Conv" || op == "QLinearConv" || op == "ConvInteger";
 }
 
+constexpr Row kOnnx[] = {
+    {"Attention", RewriteAttention, kHeads},
+    {"RotaryEmbedding", RewriteRotation, kHeads},
+    {"MeanVarianceNormalization", MeanVariance, ""},
+    {"LpNormalization", LpNormal, ""},
+    {"GlobalLpPool", GlobalLp, "p of other than 1 or 2"},
+    {"LpPool", WindowLp,
+     "p of other than 1 or 2, dilations, or windows that are cut off"},
+    {"GatherElements", ElementsGathered,
+     "indices that are computed at run time, of more than one axis"},
+    {"DFT", RewriteFourier, kSignal},
+    {"STFT", RewriteShortFourier, kSignal},
+    {"HannWindow", RewriteHann, kSignal},
+    {"HammingWindow", RewriteHamming, kSignal},
+    {"BlackmanWindow", RewriteBlackman, kSignal},
+    {"MelWeightMatrix", RewriteMel, kSignal},
+    {"DeformConv", RewriteDeformed, "extents that are not known, or that do not fit"},
+    {"If", RewriteIf,
+     "a condition that only the run tells, with branches of different extents: export "
+     "the "
+     "branch that is used"},
+    {"Loop", RewriteLoop,
+     "a length that is computed at run time or above 64, or an end that depends on "
+     "numbers: "
+     "write the loop out before export"},
+    {"Scan", RewriteScan,
+     "more than 64 runs, or other axes than the first: write the loop out before "
+     "export"}};
+constexpr Row kRuntime[] = {
+    {"MatMulIntegerToFloat", MatMulIntegerToFloat, ""},
+    {"DynamicQuantizeMatMul", DynamicQuantizeMatMul, ""},
+    {"QLinearWhere", QLinearWhere, ""},
+    {"QGemm", FloatGemm, "scales or zero points that are computed at run time"},
+    {"QLinearConv", LastQLinearConv, "a rank that is not known"},
+    {"NhwcMaxPool", LastMaxPool, "a rank that is not known"},
+    {"GatherBlockQuantized", BlocksGathered,
+     "a table that is no constant of two axes, or blocks along another axis than the "
+     "last"},
+    {"MatMulNBits", RewriteBits,
+     "weights of other than 2, 4 or 8 bits or computed at run time, scales that are no "
+     "constant float32, or an order of groups (g_idx): quantise without it"},
+    {"Attention", RewriteOldAttention, kHeads},
+    {"QAttention", RewriteOldAttention, kHeads},
+    {"MultiHeadAttention", RewriteManyHeads, kHeads},
+    {"GroupQueryAttention", RewriteGroups, kHeads},
+    {"RotaryEmbedding", RewriteRotation, kHeads},
+    {"FusedMatMul", FusedMatMul, "batches that are transposed"},
+    {"FastGelu", BiasedGelu, ""}};
+
 // nullptr: an operator that stays.
 Rewrite RowOf(const onnx::NodeProto& node) {
-  static const Row kOnnx[] = {{"Attention", RewriteAttention},
-                              {"RotaryEmbedding", RewriteRotation},
-                              {"MeanVarianceNormalization", MeanVariance},
-                              {"LpNormalization", LpNormal},
-                              {"GlobalLpPool", GlobalLp},
-                              {"If", RewriteIf},
-                              {"Loop", RewriteLoop}};
-  static const Row kRuntime[] = {{"MatMulIntegerToFloat", MatMulIntegerToFloat},
-                                 {"DynamicQuantizeMatMul", DynamicQuantizeMatMul},
-                                 {"QLinearWhere", QLinearWhere},
-                                 {"MatMulNBits", RewriteBits},
-                                 {"Attention", RewriteOldAttention},
-                                 {"QAttention", RewriteOldAttention},
-                                 {"MultiHeadAttention", RewriteManyHeads},
-                                 {"GroupQueryAttention", RewriteGroups},
-                                 {"RotaryEmbedding", RewriteRotation},
-                                 {"FusedMatMul", FusedMatMul},
-                                 {"FastGelu", BiasedGelu}};
   if (node.domain() == "com.microsoft") {
     for (const Row& row : kRuntime) {
       if (node.op_type() == row.op) return row.rewrite;
@@ -224,7 +440,16 @@ Rewrite RowOf(const onnx::NodeProto& node) {
   for (const Row& row : kOnnx) {
     if (node.op_type() == row.op) return row.rewrite;
   }
-  const int windows = AxesOfWindow(node);
+  int windows = AxesOfWindow(node);
+  // Without its extents a convolution has those of its weight, which are known later.
+  const bool silent = windows == 0 && IsConvolution(node.op_type());
+  if (silent && node.output_size() > 0) return RewriteVolume;
+  if (node.op_type() == "ConvTranspose") {
+    for (const auto& attribute : node.attribute()) {
+      if (attribute.name() == "group" && attribute.i() > 1 && windows == 2)
+        return RewriteGroupsTransposed;
+    }
+  }
   if (windows == 3 && IsConvolution(node.op_type())) return RewriteVolume;
   if (windows == 3 && node.op_type() == "ConvTranspose") return RewriteVolumeTransposed;
   if (windows == 3 && (node.op_type() == "MaxPool" || node.op_type() == "AveragePool"))
@@ -288,6 +513,16 @@ bool RewriteOnce(onnx::ModelProto* model, int64_t opset, bool inferred) {
 }
 
 }  // namespace
+
+const char* WhyOnnxStays(const std::string& op) {
+  for (const Row& row : kOnnx) {
+    if (op == row.op) return row.stays;
+  }
+  for (const Row& row : kRuntime) {
+    if (op == std::string("com.microsoft.") + row.op) return row.stays;
+  }
+  return nullptr;
+}
 
 void RewriteOnnx(onnx::ModelProto* model) {
   const auto& nodes = model->graph().node();

@@ -12,9 +12,20 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <string>
+
 namespace sluice::import {
 
 void RewriteOnnx(onnx::ModelProto* model);
+// What an operator that is taken apart must not have; nullptr: another operator.
+const char* WhyOnnxStays(const std::string& op);
+
+// Before that: calls of the model's own functions become the functions' nodes.
+void InlineOnnxFunctions(onnx::ModelProto* model);  // onnx_functions.cc
+// Refuses scales of 16 bits, which round what onnxruntime computes with them.
+void RequireWideScales(const onnx::GraphProto& graph);
+// Takes out Identity, and dequantises what was quantised at run time.
+void TidyOnnx(onnx::ModelProto* model);
 
 }  // namespace sluice::import
 

@@ -124,6 +124,26 @@ bool Known(const Rewriter& r, const std::string& name, Numbers* numbers, int ste
   return holds.has_value();
 }
 
+std::string Number(Rewriter* r, int64_t number) {
+  onnx::TensorProto* tensor = r->NewConstant();
+  tensor->set_data_type(onnx::TensorProto::INT64);
+  tensor->add_int64_data(number);
+  return tensor->name();
+}
+
+using Rows = std::vector<std::vector<std::string>>;
+
+// Adds a run's results from `first` on as a row each.
+void Stack(Rewriter* r, const std::vector<std::string>& results, size_t first,
+           Rows* rows) {
+  for (size_t i = 0; i < rows->size(); ++i) {
+    const std::string& value = results[first + i];
+    (*rows)[i].push_back(r->version >= 13
+                             ? r->Op("Unsqueeze", {value, r->Whole({0})})
+                             : r->Op("Unsqueeze", {value}, {{"axes", {0}, true}}));
+  }
+}
+
 }  // namespace
 
 bool RewriteIf(Rewriter* r) {
@@ -159,6 +179,61 @@ bool RewriteIf(Rewriter* r) {
   return true;
 }
 
+// A Scan over first axes, as often as these are long.
+bool RewriteScan(Rewriter* r) {
+  const onnx::GraphProto* body = GraphOf(r->node, "body");
+  const int scans = static_cast<int>(r->Int("num_scan_inputs", 0)),
+            states = r->node.input_size() - scans;
+  if (body == nullptr || r->version < 9 || scans < 1 || states < 0 ||
+      body->input_size() != r->node.input_size() || body->output_size() < states ||
+      r->node.output_size() > body->output_size()) {
+    return false;
+  }
+  for (const char* name : {"scan_input_axes", "scan_output_axes"}) {
+    const Numbers axes = r->Ints(name);
+    if (Numbers(axes.size(), 0) != axes) return false;
+  }
+  const Numbers from = r->Ints("scan_input_directions"),
+                to = r->Ints("scan_output_directions");
+  const Numbers first = r->Shape(r->In(states));
+  if (first.empty() || first[0] > kMostRuns ||
+      first[0] * body->node_size() > kMostNodes)
+    return false;
+  const int64_t runs = first[0];
+  const auto is_backwards = [](const Numbers& directions, int i) {
+    const size_t at = static_cast<size_t>(i);
+    return at < directions.size() && directions[at] != 0;
+  };
+  std::vector<std::string> values;
+  for (int i = 0; i < states; ++i) values.push_back(r->In(i));
+  const int outputs = body->output_size() - states;
+  Rows scanned(static_cast<size_t>(outputs));
+  for (int64_t run = 0; run < runs; ++run) {
+    Names names;
+    for (int i = 0; i < states; ++i)
+      names[body->input(i).name()] = values[static_cast<size_t>(i)];
+    for (int i = 0; i < scans; ++i) {
+      const std::string at = Number(r, is_backwards(from, i) ? runs - 1 - run : run);
+      names[body->input(states + i).name()] =
+          r->Op("Gather", {r->In(states + i), at}, {{"axis", {0}}});
+    }
+    const auto next = Inlined(r, *body, names, "/run" + std::to_string(run) + "/");
+    values.assign(next.begin(), next.begin() + states);
+    Stack(r, next, static_cast<size_t>(states), &scanned);
+  }
+  for (int i = 0; i < r->node.output_size(); ++i) {
+    if (!r->Gives(i)) continue;
+    if (i < states) {
+      r->Finish(i, r->Op("Identity", {values[static_cast<size_t>(i)]}));
+      continue;
+    }
+    auto& rows = scanned[static_cast<size_t>(i - states)];
+    if (is_backwards(to, i - states)) std::reverse(rows.begin(), rows.end());
+    r->Finish(i, r->Op("Concat", rows, {{"axis", {0}}}));
+  }
+  return true;
+}
+
 bool RewriteLoop(Rewriter* r) {
   const onnx::GraphProto* body = GraphOf(r->node, "body");
   Numbers runs, goes_on;
@@ -184,12 +259,9 @@ bool RewriteLoop(Rewriter* r) {
   std::vector<std::string> values, rows;
   for (int i = 0; i < states; ++i) values.push_back(r->In(2 + i));
   const int scans = body->output_size() - 1 - states;
-  std::vector<std::vector<std::string>> scanned(static_cast<size_t>(scans));
+  Rows scanned(static_cast<size_t>(scans));
   for (int64_t run = 0; run < runs[0]; ++run) {
-    onnx::TensorProto* number = r->NewConstant();
-    number->set_data_type(onnx::TensorProto::INT64);
-    number->add_int64_data(run);
-    Names names = {{body->input(0).name(), number->name()}};
+    Names names = {{body->input(0).name(), Number(r, run)}};
     onnx::TensorProto* on = r->NewConstant();
     on->set_data_type(onnx::TensorProto::BOOL);
     on->add_int32_data(1);
@@ -199,12 +271,7 @@ bool RewriteLoop(Rewriter* r) {
     }
     const auto next = Inlined(r, *body, names, "/run" + std::to_string(run) + "/");
     values.assign(next.begin() + 1, next.begin() + 1 + states);
-    for (size_t i = 0; i < scanned.size(); ++i) {
-      const std::string& value = next[1 + static_cast<size_t>(states) + i];
-      scanned[i].push_back(r->version >= 13
-                               ? r->Op("Unsqueeze", {value, r->Whole({0})})
-                               : r->Op("Unsqueeze", {value}, {{"axes", {0}, true}}));
-    }
+    Stack(r, next, 1 + static_cast<size_t>(states), &scanned);
   }
   for (int i = 0; i < r->node.output_size(); ++i) {
     if (!r->Gives(i)) continue;

@@ -109,6 +109,28 @@ bool LowersOnHost(Lowering* to, const TfliteOperator& op, std::string* reason) {
   return false;
 }
 
+// What to do about operators that no table has. "": nothing is known of it.
+std::string WhyUnknown(const std::string& op) {
+  static const char* const kReasons[][2] = {
+      {"WHERE", kDependingExtents},
+      {"UNIQUE", kDependingExtents},
+      {"NON_MAX_SUPPRESSION_V4", "operands of other types than float32"},
+      {"IF", "a condition that only the run tells: convert each branch by itself"},
+      {"CALL", "a function: let the converter inline it"},
+      {"RANDOM_UNIFORM", kRandomNumbers},
+      {"RANDOM_STANDARD_NORMAL", kRandomNumbers},
+      {"MULTINOMIAL", kRandomNumbers},
+      {"HASHTABLE", kText},
+      {"HASHTABLE_FIND", kText},
+      {"HASHTABLE_LOOKUP", kText},
+      {"LSH_PROJECTION", kText},
+      {"SKIP_GRAM", kText}};
+  for (const auto& row : kReasons) {
+    if (op == row[0]) return row[1];
+  }
+  return op.compare(0, 7, "CUSTOM:") == 0 ? kCustom : "";
+}
+
 struct LowerChoices {
   bool kernels;  // operators without a unit run as functions of the host
   bool opaque;   // what is left runs on the host under its own name
@@ -137,7 +159,10 @@ void LowerOperator(Lowering* to, const TfliteOperator& op, const LowerChoices& c
   if (choices.kernels && LowersOnHost(to, op, &reason)) {
     return CountOperator(hosted, op.name, kByHostFunction);
   }
-  CountOperator(choices.opaque ? hosted : refused, op.name, reason);
+  if (reason.empty()) reason = WhyUnknown(op.name);
+  const std::string where =
+      op.outputs.empty() || op.outputs[0] < 0 ? "" : OutputOf(*to, op).name;
+  CountOperator(choices.opaque ? hosted : refused, op.name, reason, where);
   if (!choices.opaque) return;
   try {
     LowerOpaque(to, op);

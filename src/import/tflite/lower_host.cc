@@ -121,9 +121,17 @@ Numbers16 NumbersOf(Lowering* to, const TfliteOperator& op, const Product& p) {
   return numbers;
 }
 
-// The attributes of a layer that stores sums as they are.
-std::vector<int32_t> WholeSums(const Product& p, int32_t weight_zero) {
+// The attributes of a layer that stores sums as they are: of no window first.
+std::vector<int32_t> WholeAttributes() {
   std::vector<int32_t> a(SLUICE_CONV_ATTRIBUTES);
+  a[SLUICE_CONV_ACT_MIN] = INT32_MIN;
+  a[SLUICE_CONV_ACT_MAX] = INT32_MAX;
+  a[SLUICE_CONV_ROUNDING] = 1;
+  return a;
+}
+
+std::vector<int32_t> WholeSums(const Product& p, int32_t weight_zero) {
+  std::vector<int32_t> a = WholeAttributes();
   // Strides, dilations and the pads in front come first, in the order of the attributes.
   if (p.unit != SLUICE_OP_FULLY_CONNECTED) {
     std::copy_n(p.window.begin(), SLUICE_CONV_PAD_BOTTOM, a.begin());
@@ -132,9 +140,6 @@ std::vector<int32_t> WholeSums(const Product& p, int32_t weight_zero) {
     if (p.unit == SLUICE_OP_CONV) a[SLUICE_CONV_GROUPS] = p.window.back();
   }
   a[SLUICE_CONV_WEIGHT_ZERO] = weight_zero;
-  a[SLUICE_CONV_ACT_MIN] = INT32_MIN;
-  a[SLUICE_CONV_ACT_MAX] = INT32_MAX;
-  a[SLUICE_CONV_ROUNDING] = 1;
   return a;
 }
 
@@ -142,6 +147,14 @@ uint32_t NewPart(Lowering* to, const TfliteOperator& op, const std::string& suff
                  uint8_t dtype, const Dims& dims) {
   return to->graph.AddTensor(OutputOf(*to, op).name + suffix, dtype,
                              Kind::kIntermediate, dims, 0, 0);
+}
+
+// Of each channel: no bias, and a factor of 1.
+uint32_t WholeParameters(Lowering* to, const TfliteOperator& op, int32_t channels) {
+  std::vector<int32_t> rows;
+  for (int32_t k = 0; k < channels; ++k) rows.insert(rows.end(), {0, 1 << 30, 1});
+  return AddNumbers(to, OutputOf(*to, op).name + "/whole", SLUICE_DTYPE_INT32,
+                    {channels, 3}, rows.data(), rows.size() * 4);
 }
 
 struct Ends {
@@ -156,11 +169,7 @@ void AddSums(Lowering* to, const TfliteOperator& op, const Product& p,
   const uint32_t bytes[] = {NewPart(to, op, "/high", SLUICE_DTYPE_INT8, p.in),
                             NewPart(to, op, "/low", SLUICE_DTYPE_UINT8, p.in)};
   AddHost(to, op, "split_int16", {ends.ifmap}, {bytes[0], bytes[1]}, 0);
-  std::vector<int32_t> rows;
-  for (int32_t k = 0; k < channels; ++k) rows.insert(rows.end(), {0, 1 << 30, 1});
-  const uint32_t parameters =
-      AddNumbers(to, OutputOf(*to, op).name + "/whole", SLUICE_DTYPE_INT32,
-                 {channels, 3}, rows.data(), rows.size() * 4);
+  const uint32_t parameters = WholeParameters(to, op, channels);
   std::vector<uint32_t> inputs;
   for (const uint32_t part : bytes) {
     inputs.push_back(NewPart(to, op, "/sums" + std::to_string(inputs.size()),
@@ -217,6 +226,70 @@ void SetWindow(const Options& o, const Extents& in, const Extents& w,
 void RequireRank4(const TfliteTensor& a, const TfliteTensor& b, const TfliteTensor& c) {
   Require(a.shape.size() == 4 && b.shape.size() == 4 && c.shape.size() == 4,
           "operands that do not have four axes");
+}
+
+struct Svdf {
+  int32_t batches, filters, features, memory;
+};
+
+Svdf SvdfOf(const Lowering& to, const TfliteOperator& op, int32_t rank) {
+  const Dims feature = DimsOf(InputOf(to, op, 1)), time = DimsOf(InputOf(to, op, 2));
+  const Extents in = ExtentsOf(InputOf(to, op, 0)), out = ExtentsOf(OutputOf(to, op));
+  const Svdf svdf = {in[2], feature[0], feature[1], time[1]};
+  const int64_t state = int64_t{svdf.batches} * svdf.filters * svdf.memory;
+  const Extents kept = ExtentsOf(InputOf(to, op, 4));
+  Require(
+      in[0] * in[1] == 1 && in[3] == svdf.features && time[0] == svdf.filters &&
+          rank >= 1 && svdf.filters % rank == 0 &&
+          out == Extents{1, 1, svdf.batches, svdf.filters / rank} &&
+          int64_t{kept[2]} * kept[3] == state && kept[0] * kept[1] == 1 &&
+          InputOf(to, op, 3).data_bytes == static_cast<size_t>(svdf.filters / rank) * 4,
+      "operands whose extents do not fit");
+  Require(InputOf(to, op, 1).data != nullptr && InputOf(to, op, 2).data != nullptr,
+          "weights that are computed at run time");
+  return svdf;
+}
+
+// Scaled sums of the features, [batches, filters].
+uint32_t Features(Lowering* to, const TfliteOperator& op, const Svdf& svdf,
+                  const Factor& factor) {
+  to->graph.NeedRows(static_cast<uint64_t>(svdf.filters));
+  std::vector<int32_t> rows;
+  for (int32_t f = 0; f < svdf.filters; ++f)
+    rows.insert(rows.end(), {0, factor.multiplier, factor.shift});
+  const uint32_t parameters =
+      AddNumbers(to, OutputOf(*to, op).name + "/features", SLUICE_DTYPE_INT32,
+                 {svdf.filters, 3}, rows.data(), rows.size() * 4);
+  const uint32_t sums =
+      NewPart(to, op, "/filters", SLUICE_DTYPE_INT32, {svdf.batches, svdf.filters});
+  std::vector<int32_t> a = WholeAttributes();
+  a[SLUICE_CONV_ROUNDING] = 0;
+  a[SLUICE_CONV_INPUT_ZERO] = AffineOf(InputOf(*to, op, 0)).zero;
+  AddLayer(to, op, SLUICE_OP_FULLY_CONNECTED,
+           {InputTensor(to, op, 0), InputTensor(to, op, 1), parameters}, sums, a);
+  return sums;
+}
+
+// High and low bytes of the weights of time, [1, 1, memory, filters].
+std::vector<uint32_t> TimeWeights(Lowering* to, const TfliteOperator& op,
+                                  const Svdf& svdf) {
+  const TfliteTensor& time = InputOf(*to, op, 2);
+  to->graph.NeedRoom(time.data_bytes);
+  const size_t filters = static_cast<size_t>(svdf.filters),
+               memory = static_cast<size_t>(svdf.memory);
+  std::vector<uint32_t> parts;
+  for (const size_t byte : {size_t{1}, size_t{0}}) {
+    std::vector<uint8_t> bytes;
+    for (size_t i = 0; i < filters * memory; ++i) {
+      const size_t at = i % filters * memory + i / filters;
+      bytes.push_back(time.data[2 * at + byte]);
+    }
+    parts.push_back(AddNumbers(to, time.name + (byte == 1 ? "/high" : "/low"),
+                               byte == 1 ? SLUICE_DTYPE_INT8 : SLUICE_DTYPE_UINT8,
+                               {1, 1, svdf.memory, svdf.filters}, bytes.data(),
+                               bytes.size()));
+  }
+  return parts;
 }
 
 // The kernel of SVDF clamps to the range of int8, whatever activation is named.
@@ -353,17 +426,32 @@ void LowerSvdf(Lowering* to, const TfliteOperator& op) {
       AffineOf(input).scale * AffineOf(feature).scale / state_scale));
   const Factor second = QuantiseFactor(
       static_cast<double>(state_scale * AffineOf(time).scale / AffineOf(out).scale));
+  const Svdf svdf = SvdfOf(*to, op, options->rank());
   const uint32_t before = Variable(to, op, 4);
   const uint32_t after = Temporary(to, state, "/next", DimsOf(state));
-  const uint64_t macs = static_cast<uint64_t>(feature.data_bytes + time.data_bytes);
-  AddHost(
-      to, op, "svdf",
-      {InputTensor(to, op, 0), InputTensor(to, op, 1), InputTensor(to, op, 2),
-       InputTensor(to, op, 3), before,
-       AddOptions(to, op,
-                  {options->rank(), AffineOf(input).zero, AffineOf(out).zero,
-                   first.multiplier, first.shift, second.multiplier, second.shift})},
-      {OutputTensor(to, op), after}, macs);
+  const Dims rows = {svdf.batches, 1, svdf.memory, svdf.filters};
+  const uint32_t high = NewPart(to, op, "/high", SLUICE_DTYPE_INT8, rows),
+                 low = NewPart(to, op, "/low", SLUICE_DTYPE_UINT8, rows);
+  AddHost(to, op, "svdf_state",
+          {Features(to, op, svdf, first), before,
+           AddOptions(to, op, {svdf.filters, svdf.memory})},
+          {after, high, low}, 0);
+  std::vector<uint32_t> inputs;
+  const std::vector<uint32_t> weights = TimeWeights(to, op, svdf);
+  const uint32_t whole = WholeParameters(to, op, svdf.filters);
+  for (const uint32_t part : {high, low}) {
+    for (const uint32_t weight : weights) {
+      inputs.push_back(NewPart(to, op, "/sums" + std::to_string(inputs.size()),
+                               SLUICE_DTYPE_INT32, {svdf.batches, 1, 1, svdf.filters}));
+      AddLayer(to, op, SLUICE_OP_DEPTHWISE_CONV, {part, weight, whole}, inputs.back(),
+               WholeAttributes());
+    }
+  }
+  inputs.insert(inputs.end(), {InputTensor(to, op, 3),
+                               AddOptions(to, op,
+                                          {options->rank(), second.multiplier,
+                                           second.shift, AffineOf(out).zero})});
+  AddHost(to, op, "svdf_output", inputs, {OutputTensor(to, op)}, 0);
   SetNext(to, before, after);
 }
 

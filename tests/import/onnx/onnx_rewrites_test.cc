@@ -130,5 +130,35 @@ TEST_CASE("onnx rewrites: what cannot be taken apart stays, and its parts are go
   CHECK(proto.graph().initializer_size() == 0);
 }
 
+TEST_CASE("onnx rewrites: a product of integers that stays a float, with a bias") {
+  TinyOnnx model;
+  model.Input("x", {1, 2});
+  model.Quantised("x", "xq", 1, 0);
+  model.Reals("s", {}, {0.5f});
+  model.Int8s("z", {}, {1});
+  model.Int8s("w", {2, 2}, {1, 2, 3, 4});
+  Contrib(&model, "QGemm", {"xq.q", "s", "xq.z", "w", "s", "z"}, "y");
+  TinyOnnx::Int(model.graph->mutable_node(model.graph->node_size() - 1), "transB", 1);
+  model.Output("y");
+  // (1 * 0 + 2 * 1) / 4 and (1 * 2 + 2 * 3) / 4.
+  CHECK(RealsFor(model, {1, 2}) == Reals{0.5f, 2});
+}
+
+TEST_CASE("onnx rewrites: rows of a table are picked by a column of the indices") {
+  TinyOnnx model;
+  model.Input("x", {2, 2}, onnx::TensorProto::INT64);
+  model.Stored("table", {3, 2}, {1, 2, 3, 4, 5, 6}, 1, 0);
+  model.Integers("second", {1});
+  TinyOnnx::Int(model.Node("Gather", {"x", "second"}, {"column"}), "axis", 1);
+  model.Node("Gather", {"table", "column"}, {"t"});
+  model.Quantised("t", "y", 1, 0);
+  model.Output("y");
+  Bytes ids(16);
+  ids[4] = 2;   // row 0, column 1
+  ids[12] = 1;  // row 1, column 1
+  const ImportAndGraph import = Import(model.Finish());
+  CHECK(OutputFor(import, ids) == Bytes{5, 6, 3, 4});
+}
+
 }  // namespace
 }  // namespace sluice_test

@@ -144,11 +144,11 @@ TEST_CASE("tflite convolution: operands that cannot be expressed are named") {
     return why.substr(why.find("1 x"));
   };
   CHECK(complaint(kInt8, false, 4) ==
-        "1 x CONV_2D (a weight that is computed at run time)");
+        "1 x CONV_2D (a weight that is computed at run time): y");
   CHECK(complaint(tflite::TensorType::UINT8, true, 4) ==
-        "1 x CONV_2D (a weight of another type than the input)");
+        "1 x CONV_2D (a weight of another type than the input): y");
   CHECK(complaint(kInt8, true, 3) ==
-        "1 x CONV_2D (a weight that does not fit the channels)");
+        "1 x CONV_2D (a weight that does not fit the channels): y");
 }
 
 }  // namespace

@@ -93,9 +93,9 @@ TEST_CASE(
     return std::string();
   };
   CHECK(complaint(BuiltinOperator::MINIMUM, 0.25f, 4) ==
-        "1 x MINIMUM (operands quantised differently)");
+        "1 x MINIMUM (operands quantised differently): y");
   CHECK(complaint(BuiltinOperator::ADD, 0.5f, 3) ==
-        "1 x ADD (extents that do not broadcast)");
+        "1 x ADD (extents that do not broadcast): y");
 }
 
 TEST_CASE("tflite elementwise: a mean over rows and columns leaves channels") {

@@ -44,10 +44,14 @@ Bytes Lstm(const Spec& spec) {
   return model.Finish({x}, {y});
 }
 
-TEST_CASE("tflite lstm: a layer of the host, whose output and cell are states") {
+TEST_CASE("tflite lstm: units multiply, the host computes the gates of each step") {
   const ImportAndGraph import = Import(Lstm({}));
-  CHECK(OpsOf(import) == std::vector<int>{SLUICE_OP_OPAQUE, SLUICE_OP_STATE_APPEND,
-                                          SLUICE_OP_STATE_APPEND});
+  std::vector<int> ops = {SLUICE_OP_FULLY_CONNECTED};
+  for (int step = 0; step < 3; ++step)
+    ops.insert(ops.end(), {SLUICE_OP_FULLY_CONNECTED, SLUICE_OP_OPAQUE});
+  ops.insert(ops.end(),
+             {SLUICE_OP_CONCAT, SLUICE_OP_STATE_APPEND, SLUICE_OP_STATE_APPEND});
+  CHECK(OpsOf(import) == ops);
   const std::vector<Bytes> inputs = {{10, 20, 30, 40, 50, 60}};
   std::vector<Bytes> states;
   sluice_sim::SimulateOptions options;
@@ -73,7 +77,7 @@ TEST_CASE("tflite lstm: what the function does not compute is refused by name") 
   scale.cell_scale = 0.001f;
   CHECK(why(scale) == "a cell whose scale is not a power of two from 2^-15 to 2^-9");
   peephole.peephole = true;
-  CHECK(why(peephole) == "peepholes");
+  CHECK(why(peephole) == "a peephole of some gates alone");
   gate.input_gate = false;
   CHECK(why(gate) == "half an input gate");
   activation.activation = tflite::Activation::RELU;
