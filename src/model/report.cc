@@ -215,14 +215,17 @@ Status FillBlockCosts(const ProgramRun& run, Span<const int64_t> block_cycles,
 }
 
 Status FillReport(const ProgramRun& run, const Lowering& lowering, int64_t cycles,
-                  const PlanBound& bound, const Memory& memory,
-                  sluice_report_t* report) {
+                  const PlanBound& bound, Arena* scratch, sluice_report_t* report) {
   const auto& [graph, hardware, program] = run;
-  SLUICE_TRY(FillCosts(run, cycles, memory, report));
+  SLUICE_TRY(FillCosts(run, cycles, *scratch->memory(), report));
+  ArenaScope scope(scratch);
+  Span<uint8_t> works;  // by layer: a step is for it
+  SLUICE_TRY(scratch->Allocate(graph.layers.size(), &works));
+  for (size_t i = 0; i < program.size(); ++i) works[program.step(i).layer] = 1;
   report->layers = report->host_layers = 0;
   report->host_macs = 0;
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
-    if (lowering.is_view[l] != 0) continue;
+    if (works[l] == 0) continue;
     ++report->layers;
     if (KindOf(graph.layers[l].op) != LayerKind::kHost) continue;
     ++report->host_layers;

@@ -8,7 +8,7 @@
 //
 // Input    a program whose cycles are known; the graph's bounds
 // Output   every field of the report except stop reason, iterations and groups
-// Errors   kStopped when the memory's clock has run out
+// Errors   kOutOfMemory; kStopped when the memory's clock has run out
 // Cost     linear in steps and layers
 #ifndef SLUICE_MODEL_REPORT_H_
 #define SLUICE_MODEL_REPORT_H_
@@ -19,9 +19,9 @@
 
 namespace sluice {
 
+// A layer of which no element is needed has no step, and does not count as one.
 Status FillReport(const ProgramRun& run, const Lowering& lowering, int64_t cycles,
-                  const PlanBound& bound, const Memory& memory,
-                  sluice_report_t* report);
+                  const PlanBound& bound, Arena* scratch, sluice_report_t* report);
 
 // Fills what the program itself costs: latency, energy, bytes, peak, work. Linear.
 Status FillCosts(const ProgramRun& run, int64_t cycles, const Memory& memory,

@@ -15,7 +15,7 @@ Status CompleteCandidate(const PlannedGraph& of, Arena* scratch, Candidate* cand
   SLUICE_TRY(PredictCycles({graph, hardware, c->program}, c->waits, scratch, &cycles,
                            block_cycles));
   SLUICE_TRY(FillReport({graph, hardware, c->program}, c->lowering, cycles, bound,
-                        *scratch->memory(), &c->report));
+                        scratch, &c->report));
   c->report.groups = c->groups == 0 ? c->report.layers : c->groups;
   return Status::kOk;
 }

@@ -6,6 +6,7 @@
 
 #include "objects.h"
 #include "support/library.h"
+#include "support/random_graph.h"
 
 namespace sluice_test {
 namespace {
@@ -247,6 +248,30 @@ TEST_CASE("schedule: a context in a block has the caller's clock too") {
   sluice_plan_t* plan = nullptr;
   CHECK(o.Schedule(&options, &plan) == SLUICE_STOPPED);
   CHECK(clock.reads >= 3);
+}
+
+// The pooling at the end reads the first pixel of the CONCAT alone, so nobody needs what is
+// requantised: the stream has nothing for that layer, and the report counts the others. The judge
+// refused such plans. Found by the soak.
+TEST_CASE("schedule: a layer that nobody needs has no step and is not counted") {
+  GraphSpec g;
+  g.tensors = {{{1, 4, 4, 1}, SLUICE_DTYPE_INT8, 1},
+               {{1, 1, 1, 1}, SLUICE_DTYPE_INT8, 0},
+               {{1, 1, 1, 1}, SLUICE_DTYPE_INT8, 0},
+               {{1, 1, 2, 1}, SLUICE_DTYPE_INT8, 0},
+               {{1, 1, 1, 1}, SLUICE_DTYPE_INT8, 2}};
+  g.layers = {{SLUICE_OP_MAX_POOL, {0}, {1}, {4, 4, 4, 4, 0, 0, 0, 0, -128, 127}},
+              {SLUICE_OP_REQUANTIZE, {1}, {2}, {0, 1 << 30, 1, 0, -128, 127}},
+              {SLUICE_OP_CONCAT, {1, 2}, {3}, {2}},
+              {SLUICE_OP_MAX_POOL, {3}, {4}, {1, 1, 1, 2, 0, 0, 0, 0, -128, 127}}};
+  Library library;
+  const GraphPtr graph = library.Graph(GraphBytes(g));
+  const HardwarePtr hardware = library.Hardware(MachineBytes(MachineSpec()));
+  REQUIRE(hardware != nullptr);
+  const PlanPtr plan = library.Schedule(graph, hardware);
+  REQUIRE_MESSAGE(plan != nullptr, library.diagnostic.message);
+  CHECK(library.Verify(graph, hardware, plan) == SLUICE_OK);
+  CHECK(ReportOf(plan).layers == 2);
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ class PlainRun {
     SLUICE_TRY(
         FindBound(graph_, hardware_, sluice::PricedBy::kMachine, &scratch_, &bound));
     SLUICE_TRY(FillReport({graph_, hardware_, c_.program}, c_.lowering, cycles, bound,
-                          *scratch_.memory(), &c_.report));
+                          &scratch_, &c_.report));
     end();
     Arena written(scratch_.memory());
     sluice::PlanBytes image = {};

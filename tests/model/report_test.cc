@@ -180,16 +180,14 @@ TEST_CASE("report: layers, work, bytes of intermediate tensors, and the given bo
   Costed c;
   Program p(&c.arena, c.machine.hardware);
   LoadTileStore(&p);
-  uint8_t is_view[2] = {0, 1};
   TensorPlace places[3] = {};
   for (TensorPlace& place : places) place.region = SLUICE_REGION_WORKSPACE;
   Lowering lowering = {};
-  lowering.is_view = Span<uint8_t>(is_view, 2);
   lowering.places = Span<TensorPlace>(places, 3);
   PlanBound bound = {};
   bound.cycles = 2;
   bound.energy_pj = 7;
-  REQUIRE(FillReport({n.graph, c.machine.hardware, p}, lowering, 21, bound, c.memory,
+  REQUIRE(FillReport({n.graph, c.machine.hardware, p}, lowering, 21, bound, &c.arena,
                      &c.report) == Status::kOk);
   CHECK(c.report.latency_cycles == 21);
   CHECK(c.report.layers == 1);
@@ -199,7 +197,7 @@ TEST_CASE("report: layers, work, bytes of intermediate tensors, and the given bo
   CHECK(c.report.bound_latency_cycles == 2);
   CHECK(c.report.bound_energy_pj == 7);
   for (TensorPlace& place : places) place.region = SLUICE_REGION_OUTPUT;
-  REQUIRE(FillReport({n.graph, c.machine.hardware, p}, lowering, 21, bound, c.memory,
+  REQUIRE(FillReport({n.graph, c.machine.hardware, p}, lowering, 21, bound, &c.arena,
                      &c.report) == Status::kOk);
   CHECK(c.report.spill_bytes == 0);
 }

@@ -156,7 +156,7 @@ inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
   REQUIRE(FindBound(n.graph, n.hardware, sluice::PricedBy::kMachine, &scratch,
                     &bound) == Status::kOk);
   REQUIRE(FillReport({n.graph, n.hardware, program}, run.nodes.lowering, cycles, bound,
-                     *memory.memory(), &run.report) == Status::kOk);
+                     &scratch, &run.report) == Status::kOk);
   sluice::Plan plan = {};
   plan.graph_hash = n.graph.hash;
   plan.hardware_hash = n.hardware.hash;
