@@ -2,9 +2,9 @@
 // Computes at import the arithmetic on shapes that exporters leave in graphs.
 #include <algorithm>
 #include <cstring>
-#include <optional>
 
 #include "import/onnx/onnx_model.h"
+#include "import/onnx/onnx_moves.h"
 
 namespace sluice::import {
 namespace {
@@ -48,57 +48,20 @@ void StoreBytes(OnnxValue* value) {
   value->has_data = true;
 }
 
-// nullopt: no comparison.
-std::optional<bool> Compares(const std::string& op, int64_t x, int64_t y) {
-  if (op == "Equal") return x == y;
-  if (op == "Greater") return x > y;
-  if (op == "GreaterOrEqual") return x >= y;
-  if (op == "Less") return x < y;
-  if (op == "LessOrEqual") return x <= y;
-  if (op == "And") return x != 0 && y != 0;
-  if (op == "Or") return x != 0 || y != 0;
-  return std::nullopt;
-}
-
-// Pairs of pads, as exporters turn them round: rows and columns change places.
-bool Transpose(const OnnxNode& node, const OnnxValue* value, Integers* out) {
-  const Integers& from = value->integers;
-  const Integers perm = node.Ints("perm", {1, 0});
-  if (!value->has_shape || value->dims.size() != 2 || perm != Integers{1, 0} ||
-      ElementsOf(value->dims) != static_cast<int64_t>(from.size())) {
-    return false;
-  }
-  const size_t rows = static_cast<size_t>(value->dims[0]),
-               columns = static_cast<size_t>(value->dims[1]);
-  for (size_t c = 0; c < columns; ++c) {
-    for (size_t r = 0; r < rows; ++r) out->push_back(from[r * columns + c]);
-  }
-  return true;
-}
-
 class Folder {
  public:
   explicit Folder(OnnxModel* model) : m_(*model) {}
 
-  void Run() {
-    for (OnnxValue& value : m_.values) {
-      if (value.has_data) FromData(&value);
-    }
-    for (const OnnxNode& node : m_.nodes) {
-      OnnxValue& out = m_.values[static_cast<size_t>(node.outputs[0])];
-      if (out.has_integers || out.has_data) continue;
-      Integers result;
-      if (!Compute(node, &result) || result.size() > kMost) continue;
-      // Lists of which an operator broadcasts both.
-      if (out.has_shape && ElementsOf(out.dims) != static_cast<int64_t>(result.size()))
-        continue;
-      if (out.type == kOnnxBool) {
-        for (int64_t& number : result) number = number != 0 ? 1 : 0;
-      }
-      out.integers = std::move(result);
-      out.has_integers = out.constant = true;
-      StoreBytes(&out);
-    }
+  void Fold(const OnnxNode& node) {
+    OnnxValue& out = m_.values[static_cast<size_t>(node.outputs[0])];
+    if (out.has_integers || out.has_data) return;
+    Integers result;
+    if (!Compute(node, out, &result) || result.size() > kMost) return;
+    if (out.has_shape && ElementsOf(out.dims) != static_cast<int64_t>(result.size()))
+      return;
+    out.integers = std::move(result);
+    out.has_integers = out.constant = true;
+    StoreBytes(&out);
   }
 
  private:
@@ -107,21 +70,40 @@ class Folder {
     return value != nullptr && value->has_integers ? &value->integers : nullptr;
   }
 
-  bool Compute(const OnnxNode& node, Integers* out) const {
+  // The extents of input i, of whose elements there are `size`: a list, unless more is known.
+  Integers DimsOf(const OnnxNode& node, size_t i, size_t size) const {
+    const OnnxValue& value = *m_.In(node, i);
+    const int64_t elements = static_cast<int64_t>(size);
+    if (value.has_shape && ElementsOf(value.dims) == elements) return value.dims;
+    return {elements};
+  }
+
+  bool Compute(const OnnxNode& node, const OnnxValue& value, Integers* out) const {
     if (node.op == "Shape") return Shape(node, out);
+    if (node.op == "Where") return Where(node, value, out);
     const Integers* first = Known(node, 0);
-    if (first == nullptr) return false;
-    if (node.op == "Identity" || node.op == "Cast" || node.op == "Unsqueeze" ||
-        node.op == "Squeeze" || node.op == "Reshape") {
-      *out = *first;
+    if (first == nullptr) return node.op == "Cast" && FromFloats(node, value, out);
+    if (node.op == "Cast" || node.op == "Not") {
+      for (const int64_t x : *first) {
+        out->push_back(node.op == "Not" ? (x == 0 ? 1 : 0)
+                                        : (value.type == kOnnxBool && x != 0 ? 1 : x));
+      }
       return true;
     }
-    if (node.op == "Gather") return Gather(node, *first, out);
-    if (node.op == "Slice") return Slice(node, *first, out);
-    if (node.op == "Transpose") return Transpose(node, m_.In(node, 0), out);
+    if (KeepsElements(node.op)) {
+      *out = *first;
+      return node.op != "Reshape" || value.has_shape || IsList(node);
+    }
+    OnnxPlaces places;
+    if (MovedPlaces(m_, node, DimsOf(node, 0, first->size()), &places)) {
+      *out = PickedAt(places, *first);
+      return true;
+    }
     if (node.op == "ConstantOfShape") return Filled(node, *first, out);
     if (node.op == "Range") return Range(node, *first, out);
-    if (node.op == "Where") return Where(node, *first, out);
+    if (node.op == "Expand")
+      return value.has_shape && m_.In(node, 0)->has_shape &&
+             Spread(node, 0, value, out);
     if (node.op == "Concat" && node.Int("axis", 0) == 0) {
       for (size_t i = 0; i < node.inputs.size(); ++i) {
         const Integers* part = Known(node, i);
@@ -130,7 +112,30 @@ class Folder {
       }
       return true;
     }
-    return Binary(node, *first, out);
+    return Binary(node, value, out);
+  }
+
+  // A Reshape to one axis: a list whose extents need not be known.
+  bool IsList(const OnnxNode& node) const {
+    const OnnxValue* to = m_.In(node, 1);
+    return to != nullptr && to->has_integers && to->integers.size() <= 1;
+  }
+
+  // Whole numbers that arithmetic on floats has made: extents times a factor.
+  bool FromFloats(const OnnxNode& node, const OnnxValue& value, Integers* out) const {
+    const OnnxValue* from = m_.In(node, 0);
+    if (from == nullptr || !from->has_data || from->type != kOnnxFloat ||
+        from->data.size() > kMost * 4 ||
+        (value.type != kOnnxInt64 && value.type != kOnnxInt32)) {
+      return false;
+    }
+    for (size_t i = 0; i + 4 <= from->data.size(); i += 4) {
+      float x = 0;
+      std::memcpy(&x, from->data.data() + i, 4);
+      if (!(x > -2147483648.0f && x < 2147483648.0f)) return false;
+      out->push_back(static_cast<int64_t>(x));
+    }
+    return true;
   }
 
   bool Shape(const OnnxNode& node, Integers* out) const {
@@ -146,46 +151,6 @@ class Folder {
     return true;
   }
 
-  bool Gather(const OnnxNode& node, const Integers& from, Integers* out) const {
-    const Integers* indices = Known(node, 1);
-    const OnnxValue* value = m_.In(node, 0);
-    const bool list = !value->has_shape || value->dims.size() < 2;
-    if (indices == nullptr || node.Int("axis", 0) != 0 || !list) return false;
-    const int64_t size = static_cast<int64_t>(from.size());
-    for (int64_t i : *indices) {
-      if (i < 0) i += size;
-      if (i < 0 || i >= size) return false;
-      out->push_back(from[static_cast<size_t>(i)]);
-    }
-    return true;
-  }
-
-  bool Slice(const OnnxNode& node, const Integers& from, Integers* out) const {
-    const Integers *begin = Known(node, 1), *end = Known(node, 2);
-    const Integers *axis = Known(node, 3), *step = Known(node, 4);
-    if (begin == nullptr || end == nullptr || begin->size() != 1 || end->size() != 1) {
-      return false;
-    }
-    if (axis != nullptr && *axis != Integers{0}) return false;
-    const int64_t by = step == nullptr ? 1 : step->size() == 1 ? (*step)[0] : 0;
-    const OnnxValue* value = m_.In(node, 0);
-    int64_t row = 1;  // elements of the first axis
-    if (value->has_shape && value->dims.size() > 1)
-      row = ElementsOf(value->dims) / std::max<int64_t>(value->dims[0], 1);
-    if (row < 1 || (by != 1 && by != -1)) return false;
-    const int64_t size = static_cast<int64_t>(from.size()) / row;
-    const auto at = [&](int64_t i) {
-      return std::clamp<int64_t>(i < 0 ? i + size : i, by < 0 ? -1 : 0,
-                                 by < 0 ? size - 1 : size);
-    };
-    const int64_t last = at((*end)[0]);
-    for (int64_t i = at((*begin)[0]); by > 0 ? i < last : i > last; i += by) {
-      const auto first = from.begin() + i * row;
-      out->insert(out->end(), first, first + row);
-    }
-    return true;
-  }
-
   // The integer that the node repeats; without one it repeats a float.
   bool Filled(const OnnxNode& node, const Integers& shape, Integers* out) const {
     int64_t elements = 1;
@@ -193,9 +158,14 @@ class Folder {
       if (extent < 0 || extent > static_cast<int64_t>(kMost)) return false;
       elements = std::min<int64_t>(elements * extent, kMost + 1);
     }
-    const Integers fill = node.Ints("value", {});
-    if (fill.size() != 1) return false;
-    out->assign(static_cast<size_t>(elements), fill[0]);
+    const std::string bytes = node.Text("value", "");
+    const int64_t type = node.Int("value", kOnnxFloat);
+    int64_t fill = 0;
+    if (bytes.empty() || !(type == kOnnxInt64 ? bytes.size() == 8
+                                              : type == kOnnxBool && bytes.size() == 1))
+      return false;
+    std::memcpy(&fill, bytes.data(), bytes.size());  // little-endian
+    out->assign(static_cast<size_t>(elements), fill);
     return true;
   }
 
@@ -214,51 +184,92 @@ class Folder {
     return true;
   }
 
-  bool Where(const OnnxNode& node, const Integers& which, Integers* out) const {
-    const Integers *a = Known(node, 1), *b = Known(node, 2);
-    if (a == nullptr || b == nullptr) return false;
-    const size_t most = std::max({which.size(), a->size(), b->size()});
-    for (const Integers* list : {&which, a, b}) {
-      if (list->size() != most && list->size() != 1) return false;
+  // Input i as often as the result has elements. Where extents are not known, lists of one
+  // length, or single numbers.
+  bool Spread(const OnnxNode& node, size_t i, const OnnxValue& value,
+              Integers* out) const {
+    const Integers* from = Known(node, i);
+    if (from == nullptr || from->empty()) return false;
+    if (value.has_shape && m_.In(node, i)->has_shape) {
+      OnnxPlaces places;
+      if (ElementsOf(value.dims) > static_cast<int64_t>(kMost) ||
+          !BroadcastPlaces(DimsOf(node, i, from->size()), value.dims, &places)) {
+        return false;
+      }
+      *out = PickedAt(places, *from);
+      return true;
     }
-    const auto at = [](const Integers& list, size_t i) {
-      return list[list.size() == 1 ? 0 : i];
-    };
-    for (size_t i = 0; i < most; ++i) {
-      out->push_back(at(which, i) != 0 ? at(*a, i) : at(*b, i));
+    size_t most = 1;
+    for (size_t n = 0; n < node.inputs.size(); ++n) {
+      const Integers* other = Known(node, n);
+      if (other != nullptr) most = std::max(most, other->size());
+    }
+    if (from->size() != most && from->size() != 1) return false;
+    *out = from->size() == 1 ? Integers(most, (*from)[0]) : *from;
+    return true;
+  }
+
+  bool Where(const OnnxNode& node, const OnnxValue& value, Integers* out) const {
+    Integers which, a, b;
+    if (!Spread(node, 0, value, &which) || !Spread(node, 1, value, &a) ||
+        !Spread(node, 2, value, &b)) {
+      return false;
+    }
+    for (size_t i = 0; i < which.size(); ++i)
+      out->push_back(which[i] != 0 ? a[i] : b[i]);
+    return true;
+  }
+
+  // What is true of two numbers. False: another operator.
+  static bool Compare(const std::string& op, int64_t x, int64_t y, int64_t* z) {
+    bool holds = false;
+    if (op == "Equal") {
+      holds = x == y;
+    } else if (op == "Less") {
+      holds = x < y;
+    } else if (op == "LessOrEqual") {
+      holds = x <= y;
+    } else if (op == "Greater") {
+      holds = x > y;
+    } else if (op == "GreaterOrEqual") {
+      holds = x >= y;
+    } else if (op == "And") {
+      holds = x != 0 && y != 0;
+    } else if (op == "Or") {
+      holds = x != 0 || y != 0;
+    } else {
+      return false;
+    }
+    *z = holds ? 1 : 0;
+    return true;
+  }
+
+  // False: another operator, or a result that is no number of 64 bits.
+  static bool Calculate(const OnnxNode& node, int64_t x, int64_t y, int64_t* z) {
+    if (node.op == "Add") return !__builtin_add_overflow(x, y, z);
+    if (node.op == "Sub") return !__builtin_sub_overflow(x, y, z);
+    if (node.op == "Mul") return !__builtin_mul_overflow(x, y, z);
+    if (node.op == "Div" && y != 0 && y != -1) {
+      *z = x / y;
+    } else if (node.op == "Mod" && y != 0 && y != -1) {
+      *z = x % y;  // with the sign of y, or for fmod that of x
+      if (node.Int("fmod", 0) == 0 && *z != 0 && (*z < 0) != (y < 0)) *z += y;
+    } else if (node.op == "Min" && node.inputs.size() == 2) {
+      *z = std::min(x, y);
+    } else if (node.op == "Max" && node.inputs.size() == 2) {
+      *z = std::max(x, y);
+    } else {
+      return Compare(node.op, x, y, z);
     }
     return true;
   }
 
-  bool Binary(const OnnxNode& node, const Integers& a, Integers* out) const {
-    const Integers* b = Known(node, 1);
-    if (b == nullptr || a.empty() || b->empty()) return false;
-    if (a.size() != b->size() && a.size() != 1 && b->size() != 1) return false;
-    for (size_t i = 0; i < std::max(a.size(), b->size()); ++i) {
-      const int64_t x = a[a.size() == 1 ? 0 : i], y = (*b)[b->size() == 1 ? 0 : i];
+  bool Binary(const OnnxNode& node, const OnnxValue& value, Integers* out) const {
+    Integers a, b;
+    if (!Spread(node, 0, value, &a) || !Spread(node, 1, value, &b)) return false;
+    for (size_t i = 0; i < a.size(); ++i) {
       int64_t z = 0;
-      bool overflow = false;
-      if (node.op == "Add") {
-        overflow = __builtin_add_overflow(x, y, &z);
-      } else if (node.op == "Sub") {
-        overflow = __builtin_sub_overflow(x, y, &z);
-      } else if (node.op == "Mul") {
-        overflow = __builtin_mul_overflow(x, y, &z);
-      } else if (node.op == "Div" && y != 0 && y != -1) {
-        z = x / y;
-      } else if (node.op == "Mod" && y != 0 && y != -1) {
-        z = x % y;  // with the sign of y, or for fmod that of x
-        if (node.Int("fmod", 0) == 0 && z != 0 && (z < 0) != (y < 0)) z += y;
-      } else if (Compares(node.op, x, y)) {
-        z = *Compares(node.op, x, y) ? 1 : 0;
-      } else if (node.op == "Min" && node.inputs.size() == 2) {
-        z = std::min(x, y);
-      } else if (node.op == "Max" && node.inputs.size() == 2) {
-        z = std::max(x, y);
-      } else {
-        return false;
-      }
-      if (overflow) return false;
+      if (!Calculate(node, a[i], b[i], &z)) return false;
       out->push_back(z);
     }
     return true;
@@ -269,6 +280,12 @@ class Folder {
 
 }  // namespace
 
-void FoldIntegers(OnnxModel* model) { Folder(model).Run(); }
+void TakeIntegers(OnnxModel* model) {
+  for (OnnxValue& value : model->values) {
+    if (value.has_data) FromData(&value);
+  }
+}
+
+void FoldIntegers(const OnnxNode& node, OnnxModel* model) { Folder(model).Fold(node); }
 
 }  // namespace sluice::import

@@ -435,12 +435,8 @@ void TakeNode(Reading* reading, int n) {
     if (node.op == "ConstantOfShape" && a.name() == "value") {
       OnnxValue fill;
       TakeConstant(a.t(), kNoRawBytes, reading->source, &fill);
-      if (fill.type == kOnnxInt64 && fill.data.size() == 8) {
-        to.ints.assign(1, 0);
-        std::memcpy(to.ints.data(), fill.data.data(), 8);
-      }
-      if (fill.type == kOnnxBool && fill.data.size() == 1)
-        to.ints.assign(1, fill.data[0] != 0 ? 1 : 0);
+      to.i = fill.type;  // and the bytes of one number
+      if (fill.data.size() <= 8) to.s.assign(fill.data.begin(), fill.data.end());
     }
     if (node.op == "Constant" &&
         (a.name() == "value_float" || a.name() == "value_floats")) {
@@ -495,8 +491,11 @@ bool PinIntegers(Reading* reading) {
       TensorProto* tensor = reading->graph->add_initializer();
       tensor->set_name(name);
       tensor->set_data_type(value.type == kOnnxInt32 ? kOnnxInt32 : kOnnxInt64);
-      if (!value.has_shape || !value.dims.empty()) {
-        tensor->add_dims(static_cast<int64_t>(value.integers.size()));
+      const int64_t count = static_cast<int64_t>(value.integers.size());
+      if (value.has_shape && ElementsOf(value.dims) == count) {
+        for (const int64_t extent : value.dims) tensor->add_dims(extent);
+      } else {
+        tensor->add_dims(count);
       }
       for (const int64_t number : value.integers) {
         if (value.type == kOnnxInt32) {
@@ -579,11 +578,11 @@ OnnxModel ReadGraph(Reading* reading, const OnnxDims& dims) {
   for (int n = 0; n < reading->graph->node_size(); ++n) TakeNode(reading, n);
   InferOnnxShapes(reading->proto);
   TakeShapes(reading);
-  FoldIntegers(&reading->model);
+  FoldConstants(&reading->model);
   while (PinIntegers(reading)) {
     InferOnnxShapes(reading->proto);
     TakeShapes(reading);
-    FoldIntegers(&reading->model);
+    FoldConstants(&reading->model);
   }
   for (const auto& info : reading->graph->output()) {
     const auto found = reading->index.find(info.name());
@@ -600,7 +599,6 @@ OnnxModel ReadGraph(Reading* reading, const OnnxDims& dims) {
       ValueAt(reading, node.outputs[0]).type = type;
     }
   }
-  FoldFloats(&reading->model);
   SpreadConstants(&reading->model);
   return std::move(reading->model);
 }

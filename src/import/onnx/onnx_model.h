@@ -126,10 +126,13 @@ std::string OnnxTypeName(int type);
 // Elements of a shape; 1 for a scalar.
 int64_t ElementsOf(const std::vector<int64_t>& dims);
 
-// Fills `integers` of values that shape arithmetic computes from constants and shapes.
-void FoldIntegers(OnnxModel* model);
-// Fills `data` of float constants that are computed from others.
-void FoldFloats(OnnxModel* model);
+// Computes what follows from constants and known shapes alone: `integers`, `data` of floats, of
+// 8-bit numbers and of conditions. A constant whose elements are moved behind DequantizeLinear
+// is moved in front of it, so that it stays as small as it is stored.
+void FoldConstants(OnnxModel* model);
+// Its parts: integers of stored constants; those of the node's output.
+void TakeIntegers(OnnxModel* model);
+void FoldIntegers(const OnnxNode& node, OnnxModel* model);
 
 }  // namespace sluice::import
 

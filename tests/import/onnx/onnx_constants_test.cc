@@ -63,12 +63,56 @@ TEST_CASE(
   CHECK(Folded(&number) == Floats{1.5f});
 }
 
-TEST_CASE("onnx constants: what depends on an input or broadcasts is left") {
+TEST_CASE("onnx constants: operands broadcast, and numbers are repeated") {
   TinyOnnx broadcast;
   broadcast.Reals("a", {2, 1}, {1, 2});
-  broadcast.Reals("b", {1, 2}, {1, 2});
+  broadcast.Reals("b", {1, 2}, {1, 3});
   broadcast.Node("Mul", {"a", "b"}, {"y"});
-  CHECK(Folded(&broadcast).empty());
+  CHECK(Folded(&broadcast) == Floats{1, 3, 2, 6});
+
+  TinyOnnx expanded;
+  expanded.Reals("c", {2, 1}, {1, 2});
+  expanded.Integers("shape", {1, 2, 2});
+  expanded.Node("Expand", {"c", "shape"}, {"y"});
+  CHECK(Folded(&expanded) == Floats{1, 1, 2, 2});
+
+  TinyOnnx filled;
+  filled.Integers("shape", {3});
+  onnx::AttributeProto* fill =
+      filled.Node("ConstantOfShape", {"shape"}, {"y"})->add_attribute();
+  fill->set_name("value");
+  fill->set_type(onnx::AttributeProto::TENSOR);
+  fill->mutable_t()->set_data_type(onnx::TensorProto::FLOAT);
+  fill->mutable_t()->add_dims(1);
+  fill->mutable_t()->add_float_data(1.5f);
+  CHECK(Folded(&filled) == Floats{1.5f, 1.5f, 1.5f});
+
+  TinyOnnx zeros;
+  zeros.Integers("shape", {2});
+  zeros.Node("ConstantOfShape", {"shape"}, {"y"});
+  CHECK(Folded(&zeros) == Floats{0, 0});
+}
+
+// Half of an extent, as exporters write it: through floats and back.
+TEST_CASE("onnx constants: integers behind floats behind integers are computed") {
+  TinyOnnx model;
+  model.Input("a", {1, 7});
+  model.Node("Shape", {"a"}, {"shape"});
+  TinyOnnx::Int(model.Node("Cast", {"shape"}, {"f"}), "to", onnx::TensorProto::FLOAT);
+  model.Reals("half", {}, {0.5f});
+  model.Node("Mul", {"f", "half"}, {"halves"});
+  model.Node("Ceil", {"halves"}, {"whole"});
+  TinyOnnx::Int(model.Node("Cast", {"whole"}, {"i"}), "to", onnx::TensorProto::INT64);
+  TinyOnnx::Int(model.Node("Cast", {"i"}, {"y"}), "to", onnx::TensorProto::FLOAT);
+  CHECK(Folded(&model) == Floats{1, 4});
+}
+
+TEST_CASE("onnx constants: what depends on an input is left") {
+  TinyOnnx model;
+  model.Input("a", {1});
+  model.Reals("b", {1}, {1});
+  model.Node("Mul", {"a", "b"}, {"y"});
+  CHECK(Folded(&model).empty());
 }
 
 TEST_CASE(

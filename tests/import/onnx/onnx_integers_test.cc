@@ -46,7 +46,7 @@ struct Arithmetic {
   }
   // The integers that a value holds after folding; {-99} when they are not known.
   Integers Of(int value) {
-    FoldIntegers(&model);
+    FoldConstants(&model);
     const OnnxValue& v = model.values[static_cast<size_t>(value)];
     return v.has_integers ? v.integers : Integers{-99};
   }
@@ -81,7 +81,7 @@ TEST_CASE("onnx integers: shapes from one axis to another, slices and copies") {
   CHECK(a.Of(slice) == Integers{5, 6, 7});
   CHECK(a.Of(a.Node("Unsqueeze", {slice})) == Integers{5, 6, 7});
   CHECK(a.Of(a.Node("Slice", {list, a.Stored({0}), a.Stored({4}), a.Stored({0}),
-                              a.Stored({2})})) == kUnknown);  // a step other than 1
+                              a.Stored({2})})) == Integers{4, 6});
 }
 
 TEST_CASE("onnx integers: one number meets many, and nothing overflows") {
@@ -109,7 +109,7 @@ TEST_CASE("onnx integers: what is not known leaves what follows unknown") {
   CHECK(a.Of(a.Node("Concat", {list, lost})) == kUnknown);
   CHECK(a.model.values[static_cast<size_t>(lost)].constant == false);
   CHECK(a.model.values[static_cast<size_t>(a.Node("Cast", {list}))].constant == false);
-  FoldIntegers(&a.model);
+  FoldConstants(&a.model);
   CHECK(a.model.values.back().constant);  // computed from constants alone
 }
 
@@ -143,16 +143,48 @@ TEST_CASE("onnx integers: extents that Expand is given: Where, Equal, ranges, fi
         kUnknown);
   const int fill = a.Node("ConstantOfShape", {a.Stored({3})});
   CHECK(a.Of(fill) == kUnknown);  // repeats a float
-  a.model.nodes.back().attributes["value"].ints = {7};
+  a.model.nodes.back().attributes["value"].i = sluice::import::kOnnxInt64;
+  a.model.nodes.back().attributes["value"].s = std::string("\7\0\0\0\0\0\0\0", 8);
   CHECK(a.Of(fill) == Integers{7, 7, 7});
+}
+
+TEST_CASE("onnx integers: comparisons of rows and columns give a mask") {
+  Arithmetic a;
+  const int rows = a.Stored({0, 1}), columns = a.Stored({0, 1});
+  a.model.values[static_cast<size_t>(rows)].has_shape = true;
+  a.model.values[static_cast<size_t>(rows)].dims = {2, 1};
+  a.model.values[static_cast<size_t>(columns)].has_shape = true;
+  a.model.values[static_cast<size_t>(columns)].dims = {2};
+  const auto mask = [&](const char* op) {
+    const int result = a.Node(op, {rows, columns});
+    OnnxValue& value = a.model.values[static_cast<size_t>(result)];
+    value.type = sluice::import::kOnnxBool;
+    value.has_shape = true;
+    value.dims = {2, 2};
+    return result;
+  };
+  CHECK(a.Of(mask("Less")) == Integers{0, 1, 0, 0});
+  CHECK(a.Of(mask("LessOrEqual")) == Integers{1, 1, 0, 1});
+  CHECK(a.Of(mask("Greater")) == Integers{0, 0, 1, 0});
+  CHECK(a.Of(mask("And")) == Integers{0, 0, 0, 1});
+  CHECK(a.Of(mask("Or")) == Integers{0, 1, 1, 1});
+  const int last = mask("GreaterOrEqual");
+  CHECK(a.Of(last) == Integers{1, 0, 1, 1});
+  const OnnxValue& stored = a.model.values[static_cast<size_t>(last)];
+  CHECK(stored.has_data);  // a layer may read the mask
+  CHECK(stored.data.size() == 4);
+  CHECK(a.Of(a.Node("Not", {last})) == Integers{0, 1, 0, 0});
 }
 
 TEST_CASE("onnx integers: lists stay lists") {
   Arithmetic a;
   const int list = a.Stored({1, 2, 3, 4});
   CHECK(a.Of(a.Node("Reshape", {list, a.Stored({-1})})) == Integers{1, 2, 3, 4});
-  // Pairs of pads have two axes for a while; what follows asks for their extents.
-  CHECK(a.Of(a.Node("Reshape", {list, a.Stored({2, 2})})) == Integers{1, 2, 3, 4});
+  const int pairs = a.Node("Reshape", {list, a.Stored({2, 2})});
+  CHECK(a.Of(pairs) == kUnknown);  // a list of which nobody knows the rows
+  a.model.values[static_cast<size_t>(pairs)].has_shape = true;
+  a.model.values[static_cast<size_t>(pairs)].dims = {2, 2};
+  CHECK(a.Of(pairs) == Integers{1, 2, 3, 4});
 }
 
 }  // namespace
