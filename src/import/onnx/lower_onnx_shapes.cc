@@ -303,19 +303,28 @@ void RequireParts(const OnnxLowering& to, const std::vector<Part>& parts,
               "shapes contradict each other: parts of a concatenation");
 }
 
+// Extents of a tensor of which others are parts along the axis; of more than four axes those
+// before and behind it are one each.
+Dims DimsAround(const std::vector<int64_t>& shape, int axis, const AxisOrder& order) {
+  if (shape.size() <= 4) return DimsIn(shape, order);
+  const size_t at = static_cast<size_t>(axis);
+  return {ProductOfAxes(shape, 0, at), ProductOfAxes(shape, at, at + 1),
+          ProductOfAxes(shape, at + 1, shape.size())};
+}
+
 }  // namespace
 
 void LowerOnnxConcat(OnnxLowering* to, const OnnxNode& node) {
   const std::vector<int64_t>& out = ShapeOf(OutputOf(*to, node));
-  Require(out.size() <= 4, "more than four axes");
   const int axis = AxisOf(OutputOf(*to, node), node.Int("axis", 0));
+  const bool many = out.size() > 4;  // axes around the concatenated one are joined
   const std::vector<Part> parts = PartsOf(to, node);
   RequireParts(*to, parts, out, axis);
   AxisOrder order = Straight(out.size());
   bool known = true;
   for (size_t i = parts.size(); i-- > 0;) {
     known &= parts[i].numbers.known;
-    if (!ValueOf(*to, parts[i].value).constant)
+    if (!many && !ValueOf(*to, parts[i].value).constant)
       order = PlaceOf(to, parts[i].value).order;
   }
   const bool plain = node.op == "Concat";
@@ -323,6 +332,7 @@ void LowerOnnxConcat(OnnxLowering* to, const OnnxNode& node) {
       plain ? TargetOf(*to, node.outputs[0]) : ScaleAndZero(*to, node, 0, 1);
   const bool exact = known && target.known;
   const bool floats = !exact && to->computes_floats;
+  Require(!many || !floats, "more than four axes");
   if (!exact && !floats) CountShapesOnly(to, node);
   Numbers numbers = exact ? target : Numbers();
   if (floats) {
@@ -335,8 +345,8 @@ void LowerOnnxConcat(OnnxLowering* to, const OnnxNode& node) {
       tensors.push_back(FloatsOf(to, part.value, order));
       continue;
     }
-    const uint32_t tensor = TensorAs(to, part.value, order,
-                                     DimsIn(ShapeOf(ValueOf(*to, part.value)), order));
+    const Dims dims = DimsAround(ShapeOf(ValueOf(*to, part.value)), axis, order);
+    const uint32_t tensor = TensorAs(to, part.value, order, dims);
     const Numbers from = plain ? PlaceOf(to, part.value).numbers : part.numbers;
     // All parts need one dtype, also where only shapes count.
     const bool same = exact ? false : from.dtype == numbers.dtype;
@@ -346,8 +356,9 @@ void LowerOnnxConcat(OnnxLowering* to, const OnnxNode& node) {
   }
   const int place = static_cast<int>(std::find(order.begin(), order.end(), axis) -
                                      order.begin() + 4 - static_cast<int>(out.size()));
-  const uint32_t ofmap = NewOutput(to, node, 0, order, DimsIn(out, order), numbers);
-  AddLayer(to, node.name, SLUICE_OP_CONCAT, tensors, ofmap, {place});
+  const uint32_t ofmap =
+      NewOutput(to, node, 0, order, DimsAround(out, axis, order), numbers);
+  AddLayer(to, node.name, SLUICE_OP_CONCAT, tensors, ofmap, {many ? 2 : place});
 }
 
 void LowerOnnxSplit(OnnxLowering* to, const OnnxNode& node) {

@@ -48,6 +48,50 @@ void StoreBytes(OnnxValue* value) {
   value->has_data = true;
 }
 
+// What is true of two numbers. False: another operator.
+bool Compare(const std::string& op, int64_t x, int64_t y, int64_t* z) {
+  bool holds = false;
+  if (op == "Equal") {
+    holds = x == y;
+  } else if (op == "Less") {
+    holds = x < y;
+  } else if (op == "LessOrEqual") {
+    holds = x <= y;
+  } else if (op == "Greater") {
+    holds = x > y;
+  } else if (op == "GreaterOrEqual") {
+    holds = x >= y;
+  } else if (op == "And") {
+    holds = x != 0 && y != 0;
+  } else if (op == "Or") {
+    holds = x != 0 || y != 0;
+  } else {
+    return false;
+  }
+  *z = holds ? 1 : 0;
+  return true;
+}
+
+// False: another operator, or a result that is no number of 64 bits.
+bool Calculate(const OnnxNode& node, int64_t x, int64_t y, int64_t* z) {
+  if (node.op == "Add") return !__builtin_add_overflow(x, y, z);
+  if (node.op == "Sub") return !__builtin_sub_overflow(x, y, z);
+  if (node.op == "Mul") return !__builtin_mul_overflow(x, y, z);
+  if (node.op == "Div" && y != 0 && y != -1) {
+    *z = x / y;
+  } else if (node.op == "Mod" && y != 0 && y != -1) {
+    *z = x % y;  // with the sign of y, or for fmod that of x
+    if (node.Int("fmod", 0) == 0 && *z != 0 && (*z < 0) != (y < 0)) *z += y;
+  } else if (node.op == "Min" && node.inputs.size() == 2) {
+    *z = std::min(x, y);
+  } else if (node.op == "Max" && node.inputs.size() == 2) {
+    *z = std::max(x, y);
+  } else {
+    return Compare(node.op, x, y, z);
+  }
+  return true;
+}
+
 class Folder {
  public:
   explicit Folder(OnnxModel* model) : m_(*model) {}
@@ -217,50 +261,6 @@ class Folder {
     }
     for (size_t i = 0; i < which.size(); ++i)
       out->push_back(which[i] != 0 ? a[i] : b[i]);
-    return true;
-  }
-
-  // What is true of two numbers. False: another operator.
-  static bool Compare(const std::string& op, int64_t x, int64_t y, int64_t* z) {
-    bool holds = false;
-    if (op == "Equal") {
-      holds = x == y;
-    } else if (op == "Less") {
-      holds = x < y;
-    } else if (op == "LessOrEqual") {
-      holds = x <= y;
-    } else if (op == "Greater") {
-      holds = x > y;
-    } else if (op == "GreaterOrEqual") {
-      holds = x >= y;
-    } else if (op == "And") {
-      holds = x != 0 && y != 0;
-    } else if (op == "Or") {
-      holds = x != 0 || y != 0;
-    } else {
-      return false;
-    }
-    *z = holds ? 1 : 0;
-    return true;
-  }
-
-  // False: another operator, or a result that is no number of 64 bits.
-  static bool Calculate(const OnnxNode& node, int64_t x, int64_t y, int64_t* z) {
-    if (node.op == "Add") return !__builtin_add_overflow(x, y, z);
-    if (node.op == "Sub") return !__builtin_sub_overflow(x, y, z);
-    if (node.op == "Mul") return !__builtin_mul_overflow(x, y, z);
-    if (node.op == "Div" && y != 0 && y != -1) {
-      *z = x / y;
-    } else if (node.op == "Mod" && y != 0 && y != -1) {
-      *z = x % y;  // with the sign of y, or for fmod that of x
-      if (node.Int("fmod", 0) == 0 && *z != 0 && (*z < 0) != (y < 0)) *z += y;
-    } else if (node.op == "Min" && node.inputs.size() == 2) {
-      *z = std::min(x, y);
-    } else if (node.op == "Max" && node.inputs.size() == 2) {
-      *z = std::max(x, y);
-    } else {
-      return Compare(node.op, x, y, z);
-    }
     return true;
   }
 

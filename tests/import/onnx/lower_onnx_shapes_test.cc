@@ -133,5 +133,24 @@ TEST_CASE("onnx shapes: a slice by steps of floats alone is the host's") {
   CHECK(OutputFor(import, counted) == want);
 }
 
+TEST_CASE("onnx shapes: parts of five axes are concatenated where they are quantised") {
+  for (const int64_t axis : {1, 4}) {
+    TinyOnnx model;
+    model.Input("x", {2, 2, 1, 1, 1}, onnx::TensorProto::INT8);
+    model.Reals("s", {}, {1});
+    model.Reals("half", {}, {0.5f});
+    model.Int8s("z", {}, {0});
+    model.Int8s("c", {2, 2, 1, 1, 1}, {2, 4, 6, 8});
+    onnx::NodeProto* node =
+        model.Node("QLinearConcat", {"s", "z", "x", "s", "z", "c", "half", "z"}, {"y"});
+    node->set_domain("com.microsoft");
+    TinyOnnx::Int(node, "axis", axis);
+    model.Output("y", {}, onnx::TensorProto::INT8);
+    CHECK(OutputFor(Import(model.Finish()), {10, 20, 30, 40}) ==
+          (axis == 1 ? Bytes{10, 20, 1, 2, 30, 40, 3, 4}
+                     : Bytes{10, 1, 20, 2, 30, 3, 40, 4}));
+  }
+}
+
 }  // namespace
 }  // namespace sluice_test
