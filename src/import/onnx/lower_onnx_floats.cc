@@ -527,6 +527,7 @@ void Cast(OnnxLowering* to, const OnnxNode& node) {
 
 // 8-bit numbers whose scale the model computes: (x - zero point) * scale.
 void DynamicDequantise(OnnxLowering* to, const OnnxNode& node) {
+  if (IsWide(*to, node)) return LowerOnnxWideDequantise(to, node);  // says why not
   const int input = InputIndex(node, 0), scale = InputIndex(node, 1);
   const Shape& shape = ShapeOf(ValueOf(*to, input));
   Require(OnnxTypeBytes(ValueOf(*to, input).type) == 1, "operands that are not 8 bit");
