@@ -45,7 +45,8 @@ class FloatFolder {
     if (out.has_data || !out.has_shape) return;
     if (out.has_integers && out.type != kOnnxFloat) return;  // shapes
     const int64_t elements = ElementsOf(out.dims);
-    if (MoveDequantised(&m_, n) || elements > kMostMoved || Quantise(node, &out))
+    if (MoveStored(&m_, n) || MoveDequantised(&m_, n) || elements > kMostMoved ||
+        Quantise(node, &out))
       return;
     Floats result;
     if (!Compute(node, out, &result)) return;

@@ -40,8 +40,8 @@ bool SlicedAxis(const OnnxModel& model, const OnnxNode& node, int64_t* axis) {
          dims[static_cast<size_t>(*axis)] == static_cast<int64_t>(scales);
 }
 
-// Bytes of a stored constant with its elements where the node moves them; the axis of its
-// scales moves along. False: they are not moved.
+// Bytes of a constant with its elements where the node moves them; the axis of its scales moves
+// along. False: they are not moved.
 bool MovedBytes(const OnnxModel& model, const OnnxNode& node, const OnnxValue& from,
                 int64_t* axis, OnnxData* data) {
   if (KeepsElements(node.op)) {
@@ -67,12 +67,42 @@ bool MovedBytes(const OnnxModel& model, const OnnxNode& node, const OnnxValue& f
   return true;
 }
 
+// Makes `to`, whose extents are known, a constant of the moved elements.
+bool MovedWhole(const OnnxModel& model, const OnnxNode& node, const OnnxValue& from,
+                int64_t* axis, OnnxValue* to) {
+  const size_t width = OnnxTypeBytes(from.type);
+  OnnxData data;
+  if (width == 0 || !from.has_shape ||
+      static_cast<int64_t>(from.data.size() / width) != ElementsOf(from.dims) ||
+      !MovedBytes(model, node, from, axis, &data) ||
+      static_cast<int64_t>(data.size() / width) != ElementsOf(to->dims)) {
+    return false;
+  }
+  to->data = std::move(data);
+  to->type = from.type;
+  return to->has_data = to->constant = true;
+}
+
 }  // namespace
 
 Floats FloatsIn(const OnnxValue& value) {
   Floats floats(value.data.size() / 4);
   std::memcpy(floats.data(), value.data.data(), floats.size() * 4);
   return floats;
+}
+
+// Tables that are looked up before their rows are dequantised.
+bool MoveStored(OnnxModel* model, int n) {
+  const OnnxNode& node = model->nodes[static_cast<size_t>(n)];
+  const OnnxValue* from = model->In(node, 0);
+  int64_t axis = -1;
+  if (from == nullptr || !from->has_data || node.outputs.size() != 1) return false;
+  if (from->type != kOnnxInt8 && from->type != kOnnxUint8 && from->type != kOnnxInt16 &&
+      from->type != kOnnxUint16) {
+    return false;
+  }
+  return MovedWhole(*model, node, *from, &axis,
+                    &model->values[static_cast<size_t>(node.outputs[0])]);
 }
 
 // Turns a node that moves a dequantised constant into the DequantizeLinear of the moved one.
@@ -85,18 +115,11 @@ bool MoveDequantised(OnnxModel* model, int n) {
   if (made == nullptr || node.outputs.size() != 1 || !SlicedAxis(*model, *made, &axis))
     return false;
   const OnnxValue& from = *model->In(*made, 0);
-  const size_t width = OnnxTypeBytes(from.type);
   OnnxValue moved;
   moved.dims = model->values[static_cast<size_t>(node.outputs[0])].dims;
-  if (width == 0 ||
-      static_cast<int64_t>(from.data.size() / width) != ElementsOf(from.dims) ||
-      !MovedBytes(*model, node, from, &axis, &moved.data) ||
-      static_cast<int64_t>(moved.data.size() / width) != ElementsOf(moved.dims)) {
-    return false;
-  }
+  if (!MovedWhole(*model, node, from, &axis, &moved)) return false;
   moved.name = node.name + "/stored";
-  moved.type = from.type;
-  moved.has_shape = moved.constant = moved.has_data = true;
+  moved.has_shape = true;
   std::vector<int> inputs = made->inputs;
   inputs[0] = static_cast<int>(model->values.size());
   for (const int value : node.inputs) {

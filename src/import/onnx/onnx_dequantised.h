@@ -24,6 +24,8 @@ std::vector<float> FloatsIn(const OnnxValue& value);
 bool RealConstant(const OnnxModel& model, const OnnxValue& value,
                   std::vector<float>* reals);
 bool MoveDequantised(OnnxModel* model, int node);
+// The output of a node that moves stored integers of 8 or 16 bits.
+bool MoveStored(OnnxModel* model, int node);
 
 }  // namespace sluice::import
 

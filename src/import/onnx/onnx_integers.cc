@@ -148,7 +148,8 @@ class Folder {
     if (node.op == "Expand")
       return value.has_shape && m_.In(node, 0)->has_shape &&
              Spread(node, 0, value, out);
-    if (node.op == "Concat" && node.Int("axis", 0) == 0) {
+    const bool list = value.has_shape && value.dims.size() == 1;
+    if (node.op == "Concat" && (list || node.Int("axis", 0) == 0)) {
       for (size_t i = 0; i < node.inputs.size(); ++i) {
         const Integers* part = Known(node, i);
         if (part == nullptr || out->size() > kMost) return false;

@@ -50,6 +50,17 @@ TEST_CASE("onnx dequantised: constants that are turned, cut and picked stay inte
         }) == Bytes{0, 10, 30, 80});
 }
 
+TEST_CASE("onnx dequantised: rows are picked before they are dequantised") {
+  CHECK(Products([](TinyOnnx* model) {
+          model->Int8s("c", {3, 2}, {9, 9, 1, 2, 3, 5});
+          model->Integers("rows", {2, 1});
+          model->Reals("s", {}, {0.5f});
+          model->Int8s("z", {}, {1});
+          model->Node("Gather", {"c", "rows"}, {"picked"});
+          model->Node("DequantizeLinear", {"picked", "s", "z"}, {"w"});
+        }) == Bytes{10, 40, 0, 20});
+}
+
 TEST_CASE("onnx dequantised: scales of slices move along with the axis") {
   TinyOnnx model;
   model.Input("x", {1, 2});
