@@ -500,16 +500,6 @@ void DynamicQuantise(OnnxLowering* to, const OnnxNode& node) {
   AddHost(to, node.name, node.op, {{in}, {0}, {quantised, scale, zero}}, 0);
 }
 
-// Integers as floats.
-void MakeFloats(OnnxLowering* to, const std::string& name, uint32_t in, uint32_t out) {
-  AddHost(to, name, "DequantizeLinear",
-          {{in, FloatConstant(to, name + "/one", {1}, {1.0f}),
-            IntegerConstant(to, name + "/zero", {0})},
-           {1, 1},
-           {out}},
-          0);
-}
-
 // Cast of int32 to floats, and back: the fraction is cut off.
 void Cast(OnnxLowering* to, const OnnxNode& node) {
   const int input = InputIndex(node, 0);
@@ -522,38 +512,14 @@ void Cast(OnnxLowering* to, const OnnxNode& node) {
   }
   Require(OutputOf(*to, node).type == kOnnxFloat && IsInt32(to, input),
           "floats that become integers of another type than int32");
-  MakeFloats(to, OutputOf(*to, node).name, PlainTensor(to, input), NewFloats(to, node));
-}
-
-// 8-bit numbers whose scale the model computes: (x - zero point) * scale.
-void DynamicDequantise(OnnxLowering* to, const OnnxNode& node) {
-  if (IsWide(*to, node)) return LowerOnnxWideDequantise(to, node);  // says why not
-  const int input = InputIndex(node, 0), scale = InputIndex(node, 1);
-  const Shape& shape = ShapeOf(ValueOf(*to, input));
-  Require(OnnxTypeBytes(ValueOf(*to, input).type) == 1, "operands that are not 8 bit");
-  Require(ElementsOf(ShapeOf(ValueOf(*to, scale))) == 1 && HasElements(to, node, 2, 1),
-          "per-axis quantisation of an activation");
-  KeepsShape(to, node);
+  const uint32_t in = PlainTensor(to, input);
   const std::string& name = OutputOf(*to, node).name;
-  const Dims dims = DimsIn(shape, Straight(shape.size()));
-  Options options;
-  AppendShape(shape, shape.size(), &options);
-  AppendShape(shape, shape.size(), &options);
-  AppendShape({}, shape.size(), &options);
-  Numbers floats;
-  floats.floats = true;
-  floats.dtype = SLUICE_DTYPE_INT32;
-  uint32_t steps = NewTensor(to, name + "/steps", dims, floats);
-  MakeFloats(to, name + "/steps", PlainTensor(to, input), steps);
-  if (HasInput(node, 2)) {
-    const uint32_t zero = NewTensor(to, name + "/zero", {1}, floats),
-                   whole = NewTensor(to, name + "/shifted", dims, floats);
-    MakeFloats(to, name + "/zero", PlainTensor(to, node.inputs[2]), zero);
-    AddHost(to, name + "/shifted", "Sub", {{steps, zero}, options, {whole}}, 0);
-    steps = whole;
-  }
-  AddHost(to, node.name, "Mul",
-          {{steps, FloatsOf(to, scale)}, options, {NewFloats(to, node)}}, 0);
+  AddHost(to, node.name, "DequantizeLinear",
+          {{in, FloatConstant(to, name + "/one", {1}, {1.0f}),
+            IntegerConstant(to, name + "/zero", {0})},
+           {1, 1},
+           {NewFloats(to, node)}},
+          0);
 }
 
 using Maker = void (*)(OnnxLowering*, const OnnxNode&);
@@ -629,7 +595,6 @@ std::vector<Entry> HostEntries() {
       {Pool, {"AveragePool", "MaxPool", "com.microsoft.QLinearAveragePool"}},
       {AnyIntegerProduct, {"MatMulInteger", "ConvInteger"}},
       {DynamicQuantise, {"DynamicQuantizeLinear"}},
-      {DynamicDequantise, {"DequantizeLinear"}},
       {LowerOnnxRecurrent, {"LSTM", "GRU", "RNN", "com.microsoft.DynamicQuantizeLSTM"}},
       {LowerOnnxGridSample, {"GridSample"}},
       {LowerOnnxRegions, {"RoiAlign", "MaxUnpool"}},

@@ -18,7 +18,9 @@ Bytes Products(const Make& make) {
   model.Node("Mul", {"xq", "w"}, {"m"});
   model.Quantised("m", "y", 1, 0);
   model.Output("y");
-  return OutputFor(Import(model.Finish()), {10, 20, 30, 40});
+  const ImportAndGraph import = Import(model.Finish());
+  CHECK(import.hosted.empty());  // a unit reads the bytes
+  return OutputFor(import, {10, 20, 30, 40});
 }
 
 TEST_CASE("onnx dequantised: constants that exporters share through Identity") {
@@ -73,7 +75,9 @@ TEST_CASE("onnx dequantised: scales of slices move along with the axis") {
   model.Node("MatMul", {"xq", "w"}, {"m"});
   model.Quantised("m", "y", 1, 0);
   model.Output("y");
-  CHECK(OutputFor(Import(model.Finish()), {1, 10}) == Bytes{21, 86});
+  const ImportAndGraph import = Import(model.Finish());
+  CHECK(import.hosted.empty());
+  CHECK(OutputFor(import, {1, 10}) == Bytes{21, 86});
 }
 
 TEST_CASE("onnx dequantised: a pad value behind DequantizeLinear") {

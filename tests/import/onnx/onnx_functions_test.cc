@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model's own functions, and Identity.
+#include <cstring>
+
 #include "tests/import/onnx/reals.h"
 
 namespace sluice_test {
@@ -75,6 +77,22 @@ TEST_CASE("onnx functions: a bias behind Identity is a constant as any other") {
   model.Quantised("t", "y", 1, 0);
   model.Output("y");
   CHECK(OutputFor(Import(model.Finish()), {1, 2}) == Bytes{11, 22});
+}
+
+TEST_CASE("onnx functions: a scale that the model computes, behind a Transpose") {
+  TinyOnnx model;
+  model.Input("x", {2, 2});
+  model.Node("DynamicQuantizeLinear", {"x"}, {"q", "s", "z"});
+  model.Node("Transpose", {"q"}, {"t"});
+  model.Node("DequantizeLinear", {"t", "s", "z"}, {"w"});
+  model.Quantised("w", "y", 1, 0);
+  model.Output("y");
+  // From -55 to 200 in 255 steps of 1: what was stored is what comes back, turned.
+  const std::vector<float> x = {-55, 200, 10, -20};
+  Bytes input(16);
+  std::memcpy(input.data(), x.data(), 16);
+  CHECK(OutputFor(Import(model.Finish()), input) ==
+        Bytes{static_cast<uint8_t>(-55), 10, 127, static_cast<uint8_t>(-20)});
 }
 
 }  // namespace
