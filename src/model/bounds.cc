@@ -82,6 +82,15 @@ int64_t CyclesOf(const Asked& asked, PricedBy prices, const CoreLeast* cores) {
   return Max(cycles, work);
 }
 
+bool IsPoolGradient(const Asked& asked) {
+  return TraitsOf(asked.layer).form == Form::kPoolGradient;
+}
+
+// Layers whose nests read, write or count other elements than tiles do.
+bool HasOtherElements(const Asked& asked) {
+  return IsPoolGradient(asked) || TraitsOf(asked.layer).nest == NestRule::kTransposed;
+}
+
 // Every operand of the tiles is read or written at least once. Parts of the output may need the
 // same elements of an input, so inputs count for the largest part alone.
 double ScratchpadEnergy(const Asked& asked) {
@@ -91,6 +100,11 @@ double ScratchpadEnergy(const Asked& asked) {
     const uint32_t t = asked.layer.input(i);
     if (traits.role[i] == kNoRole || t == kNone) continue;
     if (i == 0 && MayReadBehindPad(asked.graph, asked.layer)) continue;
+    // Nests read their operands, but no tables and no parameters.
+    const TileRole role = traits.role[i];
+    const bool nested = role == kRoleInput0 || role == kRoleInput1 ||
+                        (role == kRoleWeight && asked.macs != 0);
+    if (MapsTiles(asked.hardware) && !nested) continue;
     read += NeededOfInput(asked.graph, asked.layer, i, asked.part).elements() *
             asked.graph.tensors[t].element_bytes;
   }
@@ -101,18 +115,14 @@ double ScratchpadEnergy(const Asked& asked) {
              pad.write_pj_per_bit;
 }
 
-double EnergyOf(const Asked& asked, PricedBy prices, bool nest,
-                const CoreLeast* cores) {
+double EnergyOf(const Asked& asked, PricedBy prices, const CoreLeast* cores) {
   const Hardware& h = asked.hardware;
   if (prices == PricedBy::kCaller) return 0;
   if (cores != nullptr) return cores->energy_pj;
-  const double work = static_cast<double>(asked.macs) * h.mac_pj +
-                      static_cast<double>(asked.vector_ops) * h.vector_op_pj;
-  if (!MapsTiles(h)) return work + ScratchpadEnergy(asked);
-  // How often mapped tiles access the scratchpad depends on the mapping, and so does
-  // the number of vector operations of a nest.
-  if (asked.macs != 0) return work;
-  return nest ? 0 : work;
+  double work = static_cast<double>(asked.macs) * h.mac_pj;
+  if (MapsTiles(h) && HasOtherElements(asked)) return work;
+  work += static_cast<double>(asked.vector_ops) * h.vector_op_pj;
+  return h.cores.rows > 0 ? work : work + ScratchpadEnergy(asked);
 }
 
 struct Queues {
@@ -153,6 +163,16 @@ struct Asking {
   const Needs& needs;
   const BoundPrices& prices;
 };
+
+int64_t NodesOf(const Hardware& h) {
+  return Max<int64_t>(int64_t{h.node_cols} * h.node_rows, 1);
+}
+
+// Bytes of all scratchpads that plans may use.
+int64_t RoomOf(const Asking& asking) {
+  const Hardware& h = asking.hardware;
+  return Min(h.scratchpad().capacity_bytes, asking.prices.share) * NodesOf(h);
+}
 
 // Sums over all layers.
 struct Sums {
@@ -211,9 +231,7 @@ Status FillLayers(const Asking& asking, Arena* scratch,
   Span<uint8_t> taken;
   SLUICE_TRY(scratch->Allocate(graph.tensors.size(), &taken));
   const auto word = [](int64_t count) { return static_cast<uint64_t>(count); };
-  const int64_t room =
-      hardware.scratchpad().capacity_bytes *
-      Max<int64_t>(int64_t{hardware.node_cols} * hardware.node_rows, 1);
+  const int64_t room = RoomOf(asking);
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     if (l % 64 == 63 && scratch->memory()->Stop()) return Status::kStopped;
     const Layer& layer = graph.layers[l];
@@ -245,16 +263,16 @@ Status FillLayers(const Asking& asking, Arena* scratch,
 // transfer at a time, and each transfer takes its queue's latency besides the time of its bytes.
 // Even if the engines share all loads equally, this takes (latencies + bytes' time) / engines.
 // Then a store follows, since whatever is loaded last is needed for something that is stored.
-int64_t FillCycles(const Hardware& hardware, const Sums& sums, PlanBound* bound) {
+int64_t FillCycles(const Hardware& hardware, const Sums& sums, PlanBound* bound,
+                   int64_t* first_load) {
   const Engines engines(hardware);
   const Queues load = QueuesThat(engines, hardware, SLUICE_DOES_LOAD);
   const Queues store = QueuesThat(engines, hardware, SLUICE_DOES_STORE);
   const auto [read, written, constants, loads] = bound->traffic;
   const int64_t hold = LeastHold(hardware, read + written, constants);
-  const int64_t nodes =
-      Max<int64_t>(int64_t{hardware.node_cols} * hardware.node_rows, 1);
-  int64_t compute = CeilDivide(Sum(sums.tiles, sums.caller), nodes);
-  if (compute != 0) compute += load.latency + 1 + store.latency + 1;
+  int64_t compute = CeilDivide(Sum(sums.tiles, sums.caller), NodesOf(hardware));
+  *first_load = load.latency + 1;
+  if (compute != 0) compute += *first_load + store.latency + 1;
   int64_t port = Sum(sums.hold, hold);
   if (read + written != 0 && sums.hold == 0) {
     port = Sum(port, Min(load.latency, store.latency));
@@ -288,8 +306,7 @@ Status BoundByReuse(const Asking& asking, const Sums& sums, Arena* scratch,
   const double byte = rate.numerator == 0 ? 0
                                           : static_cast<double>(rate.denominator) /
                                                 static_cast<double>(rate.numerator);
-  const double nodes = Max(1.0, static_cast<double>(h.node_cols) * h.node_rows);
-  const double mac = 1 / (nodes * static_cast<double>(h.macs_per_cycle));
+  const double mac = 1 / static_cast<double>(NodesOf(h) * h.macs_per_cycle);
   ReusePrice price[kMeans + 1] = {};
   double again[kMeans + 1];
   for (int i = 0; i < kMeans; ++i) {
@@ -301,7 +318,8 @@ Status BoundByReuse(const Asking& asking, const Sums& sums, Arena* scratch,
     price[kMeans] = {8 * pj, h.mac_pj};
   }
   SLUICE_TRY(
-      FindReuse(asking.graph, h, asking.needs, {price, kMeans + 1}, scratch, again));
+      FindReuse({asking.graph, asking.needs, RoomOf(asking)}, {price, kMeans + 1}, scratch,
+                again));
   bound->certificate.again_pj = again[kMeans];
   const double bytes =
       static_cast<double>(bound->traffic.read + bound->traffic.written);
@@ -334,27 +352,26 @@ LayerBound BoundOfParts(const Graph& graph, const Hardware& hardware,
     asked.vector_ops += boxes.vector_ops;
     asked.outputs += outputs;
   }
-  if (traits.form == Form::kPoolGradient) {
+  if (IsPoolGradient(asked)) {
     // The work of a pool gradient counts windows, which parts of the output may share.
     if (!IsDense(asked.part)) return {0, 0, 0};
     asked.vector_ops = asked.boxes.vector_ops;
   }
   CoreLeast least = {};
-  bool nest = false, cores = false;
-  if (prices == PricedBy::kMachine && MapsTiles(hardware)) {
+  bool cores = false;
+  if (prices == PricedBy::kMachine && hardware.cores.rows > 0) {
     MappingProblem problem;
     Diagnostic ignored = {};
-    nest = ProblemOfTile(graph, {layer, asked.boxes.box[kRoleOutput].extent, 0},
-                         hardware.accumulator_bytes, &problem, &ignored) == Status::kOk;
-    cores = nest && hardware.cores.rows > 0 && traits.nest != NestRule::kTransposed &&
-            traits.nest != NestRule::kGradient &&
+    cores = ProblemOfTile(graph, {layer, asked.boxes.box[kRoleOutput].extent, 0},
+                          hardware.accumulator_bytes, &problem, &ignored) == Status::kOk &&
+            traits.nest != NestRule::kTransposed && traits.nest != NestRule::kGradient &&
             LeastOnCores(CoreArrayOf(hardware), problem, &least);
     // Tiles cut along C or K may lie side by side on a core, so the cycles of several
     // groups are not certain.
     if (traits.form == Form::kMatmul && problem.extent[kDimG] > 1) least.cycles = 0;
   }
   const CoreLeast* on_cores = cores ? &least : nullptr;
-  return {CyclesOf(asked, prices, on_cores), EnergyOf(asked, prices, nest, on_cores),
+  return {CyclesOf(asked, prices, on_cores), EnergyOf(asked, prices, on_cores),
           asked.macs};
 }
 
@@ -381,21 +398,23 @@ Status FindBound(const Graph& graph, const Hardware& hardware,
   SLUICE_TRY(FindNeeds(graph, arena, &needs));
   Sums sums;
   sluice_layer_least_t* all = &certificate->all;
-  SLUICE_TRY(FillLayers({graph, hardware, needs, prices}, arena, layers, &sums, all));
+  const Asking asking = {graph, hardware, needs, prices};
+  SLUICE_TRY(FillLayers(asking, arena, layers, &sums, all));
   const auto whole = [](uint64_t count) { return static_cast<int64_t>(count); };
   bound->traffic = {whole(all->loaded_bytes + all->constant_bytes),
                     whole(all->stored_bytes), whole(all->constant_bytes), sums.loads};
-  const int64_t serial = FillCycles(hardware, sums, bound);
-  const int64_t first_load =
-      QueuesThat(Engines(hardware), hardware, SLUICE_DOES_LOAD).latency + 1;
+  int64_t first_load = 0;
+  const int64_t serial = FillCycles(hardware, sums, bound, &first_load);
   const int64_t by_sums = bound->cycles;
   bound->cycles = Max(by_sums, serial);
   // Both of these bounds count bytes of any tensor alike, so they hold only where all tensors
   // off chip take the same time and energy per byte.
   if (AllAlike(graph, hardware)) {
-    SLUICE_TRY(BoundByReuse({graph, hardware, needs, prices}, sums, arena, bound));
-    SLUICE_TRY(BoundByRoom({graph, hardware, needs, prices.by, first_load, layers},
-                           arena, &bound->cycles));
+    SLUICE_TRY(BoundByReuse(asking, sums, arena, bound));
+    const int64_t bytes = bound->traffic.read + bound->traffic.written;
+    SLUICE_TRY(BoundByRoom(
+        {graph, hardware, needs, prices.by, RoomOf(asking), bytes, first_load, layers},
+        arena, &bound->cycles));
   }
   if (bound->cycles > by_sums) {
     certificate->room_cycles = static_cast<uint64_t>(bound->cycles);

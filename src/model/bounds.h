@@ -41,7 +41,8 @@ enum class PricedBy : uint8_t {
             // work / peak; for a whole layer the caller may vouch for more
 };
 
-// Who says it, and the caller's function for the least that all tiles of a layer take, if any.
+// Who says it, the caller's function for the least that all tiles of a layer take, if any,
+// and how many bytes of each node's scratchpad a plan may use, if not all.
 struct BoundPrices {
   BoundPrices(PricedBy who) : by(who) {}
   BoundPrices(PricedBy who, sluice_tile_cost_fn function, void* handed)
@@ -50,6 +51,7 @@ struct BoundPrices {
   PricedBy by;
   sluice_tile_cost_fn least = nullptr;
   void* user = nullptr;
+  int64_t share = INT64_MAX;
 };
 
 // All tiles of a layer.

@@ -640,9 +640,11 @@ int64_t AppendedBytes(const Graph& graph, uint32_t state) {
 int64_t LoadedBytes(const Graph& graph, const Needs& needs, uint32_t t) {
   const Tensor& tensor = graph.tensors[t];
   const bool state = tensor.kind == TensorKind::kState;
+  const bool host = tensor.producer != kNone &&
+                    KindOf(graph.layers[tensor.producer].op) == LayerKind::kHost;
   const bool given =
       tensor.kind == TensorKind::kInput || tensor.kind == TensorKind::kConstant;
-  if (!given && !state) return 0;
+  if (!given && !state && !host) return 0;
   const int64_t bytes = MovedBytes(
       tensor, PartsOnChip(graph, needs, t).elements() * int64_t{tensor.element_bytes});
   return state ? Max<int64_t>(bytes - AppendedBytes(graph, t), 0) : bytes;
@@ -676,7 +678,11 @@ Traffic TrafficOfLayer(const Graph& graph, const Needs& needs, const Layer& laye
     const int64_t bytes = LoadedBytes(graph, needs, t);
     traffic.read += bytes;
     if (graph.tensors[t].kind == TensorKind::kConstant) traffic.constants += bytes;
-    if (graph.tensors[t].kind != TensorKind::kState && bytes != 0) ++traffic.loads;
+    // One LOAD may bring several tensors that the host makes.
+    const bool given = graph.tensors[t].producer == kNone;
+    if (given && graph.tensors[t].kind != TensorKind::kState && bytes != 0) {
+      ++traffic.loads;
+    }
   }
   for (const uint32_t t : layer.outputs) {
     const Tensor& made = graph.tensors[t];

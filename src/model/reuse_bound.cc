@@ -253,12 +253,10 @@ class Reuse {
 
 }  // namespace
 
-Status FindReuse(const Graph& graph, const Hardware& hardware, const Needs& needs,
-                 Span<const ReusePrice> prices, Arena* scratch, double* again) {
+Status FindReuse(const ReuseQuestion& question, Span<const ReusePrice> prices,
+                 Arena* scratch, double* again) {
   for (size_t i = 0; i < prices.size(); ++i) again[i] = 0;
-  const int64_t nodes =
-      Max<int64_t>(int64_t{hardware.node_cols} * hardware.node_rows, 1);
-  const int64_t room = hardware.scratchpad().capacity_bytes * nodes;
+  const auto& [graph, needs, room] = question;
   if (room == 0) return Status::kOk;
   ArenaScope scope(scratch);
   Reuse reuse(graph, needs, room);

@@ -78,8 +78,14 @@ struct ReusePrice {
   double byte, mac;
 };
 
-Status FindReuse(const Graph& graph, const Hardware& hardware, const Needs& needs,
-                 Span<const ReusePrice> prices, Arena* scratch, double* again);
+// The graph, its needs, and the bytes of all scratchpads that plans may use.
+struct ReuseQuestion {
+  const Graph& graph;
+  const Needs& needs;
+  int64_t room;
+};
+Status FindReuse(const ReuseQuestion& question, Span<const ReusePrice> prices,
+                 Arena* scratch, double* again);
 
 }  // namespace sluice
 

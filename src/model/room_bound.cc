@@ -122,14 +122,7 @@ uint32_t FirstMade(const Graph& graph, const Layer& layer) {
   return i;
 }
 
-// Layers that are looked at: the last eight, and sixteen at even distances.
-constexpr uint32_t kMostLooks = 24;
-uint32_t Looks(uint32_t layers) { return Min(layers, kMostLooks); }
-uint32_t Look(uint32_t layers, uint32_t i) {
-  if (layers <= kMostLooks) return i;
-  return i < 8 ? layers - 1 - i
-               : static_cast<uint32_t>(uint64_t{layers} * (i - 8) / 16);
-}
+constexpr uint32_t kMostLooks = 24;  // layers that are looked at
 
 // Uses of a tensor: made behind the layer in question, read behind it, read by others.
 enum : uint8_t { kMadeBehind = 1, kReadBehind = 2, kReadBefore = 4 };
@@ -349,47 +342,45 @@ Status BoundByRoom(const RoomQuestion& question, Arena* scratch, int64_t* cycles
   ArenaScope scope(scratch);
   const int64_t nodes =
       Max<int64_t>(int64_t{hardware.node_cols} * hardware.node_rows, 1);
-  const int64_t room = hardware.scratchpad().capacity_bytes;
+  const int64_t room = question.room;
   if (room == 0) return Status::kOk;
   Rooms rooms(graph, hardware, needs, question.prices);
   SLUICE_TRY(rooms.Init(scratch));
   const Rational bandwidth = hardware.dram().bandwidth;
-  const uint32_t layers = static_cast<uint32_t>(graph.layers.size());
   const auto until = [&](int64_t tiles, int64_t bytes) {
     return question.first_load + CeilDivide(tiles, nodes) +
            TransferCycles(bytes, bandwidth.numerator, bandwidth.denominator);
   };
-  // What a layer would give if its first tile waited for all tiles of layers in front of it.
-  // What gives most by that is looked at first: mostly the others are not needed then.
-  int64_t promise[kMostLooks] = {};
-  for (uint32_t i = 0; i < Looks(layers); ++i) {
-    if (scratch->memory()->Stop()) return Status::kStopped;
-    const uint32_t layer = Look(layers, i);
-    if (KindOf(graph.layers[layer].op) != LayerKind::kCompute) continue;
-    if (PartsMade(graph, needs, graph.layers[layer].outputs[0]).count == 0) continue;
-    const int64_t behind = rooms.BytesBehind(layer) - room * nodes;
-    int64_t tiles = 0;
-    for (uint32_t l = 0; l < layer; ++l) {
-      tiles = Min(tiles + static_cast<int64_t>(question.layers[l].cycles), kManyCycles);
-    }
-    if (behind > 0) promise[i] = until(tiles, behind);
+  // What a layer gives is no more than if its first tile waited for all tiles of layers in
+  // front of it, and all bytes from it on for the tile. What may give most is looked at first.
+  Span<int64_t> promise;
+  SLUICE_TRY(scratch->Allocate(question.layers.size(), &promise));
+  int64_t tiles = 0, bytes = question.bytes - room;
+  for (uint32_t l = 0; l < promise.size(); ++l) {
+    const sluice_layer_least_t& least = question.layers[l];
+    const bool looked = least.cycles != 0 && bytes > 0 &&
+                        KindOf(graph.layers[l].op) == LayerKind::kCompute;
+    if (looked) promise[l] = until(tiles, bytes);
+    tiles = Min(tiles + static_cast<int64_t>(least.cycles), kManyCycles);
+    bytes -= static_cast<int64_t>(least.constant_bytes + least.loaded_bytes +
+                                  least.stored_bytes);
   }
-  for (;;) {
+  for (uint32_t looks = 0; looks < kMostLooks; ++looks) {
     if (scratch->memory()->Stop()) return Status::kStopped;
-    const uint32_t i = static_cast<uint32_t>(
-        std::max_element(promise, promise + kMostLooks) - promise);
-    if (promise[i] <= *cycles) return Status::kOk;
-    promise[i] = 0;
-    const uint32_t layer = Look(layers, i);
-    const int64_t behind = rooms.BytesBehind(layer) - room * nodes;
-    *cycles = Max(*cycles, until(rooms.CyclesBefore(layer), behind));
+    int64_t* const most = std::max_element(promise.begin(), promise.end());
+    if (most == promise.end() || *most <= *cycles) return Status::kOk;
+    *most = 0;
+    const uint32_t layer = static_cast<uint32_t>(most - promise.begin());
+    const int64_t behind = rooms.BytesBehind(layer) - room;
+    if (behind > 0) *cycles = Max(*cycles, until(rooms.CyclesBefore(layer), behind));
     const Layer& at = graph.layers[layer];
     const uint32_t input = FirstMade(graph, at);
     if (input == at.inputs.size()) continue;
-    const int64_t weights = rooms.WeightsBehindLast(layer, input) - room * nodes;
+    const int64_t weights = rooms.WeightsBehindLast(layer, input) - room;
     if (weights <= 0) continue;
     *cycles = Max(*cycles, until(rooms.CyclesUntil(at.inputs[input]), weights));
   }
+  return Status::kOk;
 }
 
 }  // namespace sluice

@@ -15,15 +15,16 @@
 // and the weights that they need (spread.h) pass the port later too, but for as many
 // bytes as the scratchpads hold.
 //
-// The bounds are computed for the last layers of the graph and for others at even
-// distances.
+// What a layer can give at most follows from sums: all tiles in front of it, and all bytes
+// from it on. The layer that can give most is looked at first, and so on until none can give
+// more than is known, or 24 have been looked at.
 //
 // Input    a graph fitted to its machine; its needs (needs.h); where prices of tiles
 //          come from.
 // Output   cycles; 0 where no layer gives a bound.
 // Errors   kOutOfMemory, kStopped.
 // Cost     layers, edges and tensors, for each of 24 layers at most; scratch some 32
-//          bytes per tensor and 40 per layer.
+//          bytes per tensor and 48 per layer.
 // Source   own.
 #ifndef SLUICE_MODEL_ROOM_BOUND_H_
 #define SLUICE_MODEL_ROOM_BOUND_H_
@@ -39,6 +40,8 @@ struct RoomQuestion {
   const Hardware& hardware;
   const Needs& needs;
   PricedBy prices;
+  int64_t room;   // of all nodes
+  int64_t bytes;  // that pass the port for all layers
   int64_t first_load;
   Span<const sluice_layer_least_t> layers;
 };

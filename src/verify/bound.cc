@@ -137,16 +137,23 @@ LeastOfLayer OnCores(const Hardware& h, const Shape& s) {
   return costs;
 }
 
+double Outputs(const int64_t* extent) {
+  double outputs = 1;
+  for (int a = 0; a < kAxes; ++a) outputs *= static_cast<double>(extent[a]);
+  return outputs;
+}
+
 // Tiles that make as many elements of a layer's output as one box and read so many bytes.
 LeastOfLayer OfTiles(const Judge& judge, const Layer& layer, const int64_t* extent,
                      const TileNeeds& needs, double read) {
   const Hardware& h = judge.hardware;
-  double written = judge.graph.tensors[layer.outputs[0]].element_bytes;
-  for (int a = 0; a < kAxes; ++a) written *= static_cast<double>(extent[a]);
+  const double written =
+      judge.graph.tensors[layer.outputs[0]].element_bytes * Outputs(extent);
   const double work = static_cast<double>(needs.work);
   LeastOfLayer costs;
   costs.cycles = Up(work, static_cast<double>(needs.macs ? h.macs_per_cycle
                                                          : h.vector_ops_per_cycle));
+  const Deed deed = DeedOf(layer);
   costs.energy = work * (needs.macs ? h.mac_pj : h.vector_op_pj);
   costs.macs = needs.macs ? work : 0;
   const Rational rate = h.scratchpad().bandwidth;
@@ -155,7 +162,6 @@ LeastOfLayer OfTiles(const Judge& judge, const Layer& layer, const int64_t* exte
     costs.cycles = Max(costs.cycles, Up(moved * static_cast<double>(rate.denominator),
                                         static_cast<double>(rate.numerator)));
   }
-  const Deed deed = DeedOf(layer);
   if (h.cores.rows > 0) {
     if (Has(layer, kProduct)) {
       Shape s = ShapeOf(judge, layer, extent, needs);
@@ -171,17 +177,21 @@ LeastOfLayer OfTiles(const Judge& judge, const Layer& layer, const int64_t* exte
       }
       costs.energy = Max(costs.energy, on_cores.energy);
     } else if (deed == Deed::kPoolGradient) {
-      const uint32_t bytes = judge.graph.tensors[layer.outputs[0]].element_bytes;
-      const double elements = written / bytes;
-      costs.cycles = Max(costs.cycles,
-                         Up(2 * elements, static_cast<double>(h.vector_ops_per_cycle)));
-      costs.energy = Max(costs.energy, 2 * elements * h.vector_op_pj);
+      const double twice = 2 * Outputs(extent);
+      costs.cycles =
+          Max(costs.cycles, Up(twice, static_cast<double>(h.vector_ops_per_cycle)));
+      costs.energy = Max(costs.energy, twice * h.vector_op_pj);
     }
     return costs;
   }
-  if (h.scratchpad_level != 0) return costs;
-  if (needs.macs && h.array.k != 0) {
+  const bool mapped = h.scratchpad_level != 0;
+  if (needs.macs && h.array.k != 0 && !mapped) {
     costs.cycles = Max(costs.cycles, Passes(h, ShapeOf(judge, layer, extent, needs)));
+  }
+  // Nests of these read, write or count other elements than tiles do.
+  if (mapped && (deed == Deed::kPoolGradient || deed == Deed::kScatter)) {
+    if (!needs.macs) costs.energy = 0;
+    return costs;
   }
   costs.energy += kBits * (read * h.scratchpad().read_pj_per_bit +
                            written * h.scratchpad().write_pj_per_bit);
@@ -193,6 +203,13 @@ double BytesOf(const Tensor& tensor, const Needed& needed) {
   if (tensor.encoded_bytes == 0) return bytes;
   return Up(bytes * static_cast<double>(tensor.encoded_bytes),
             static_cast<double>(tensor.bytes));
+}
+
+// A nest of loops reads its operands, but no tables and no parameters.
+bool IsOperand(const Layer& layer, const TileNeeds& tile, uint32_t need) {
+  const bool second = tile.macs || !Has(layer, kPlainSecond) ||
+                      DeedOf(layer) == Deed::kSoftmax;
+  return need == 0 || (need == 1 && second);
 }
 
 LeastOfLayer OfLayer(const Judge& judge, const NeededOfAll& of_all,
@@ -207,6 +224,8 @@ LeastOfLayer OfLayer(const Judge& judge, const NeededOfAll& of_all,
   FindReads(graph, layer, made, &reads);
   double read = 0;
   for (uint32_t i = 0; i < reads.tile.count; ++i) {
+    const bool mapped = judge.hardware.scratchpad_level != 0;
+    if (mapped && !IsOperand(layer, reads.tile, i)) continue;
     const Tensor& tensor = graph.tensors[reads.tile.need[i].tensor];
     read += static_cast<double>(reads.input[i].elements()) * tensor.element_bytes;
   }
@@ -276,7 +295,14 @@ void FindMoved(const Judge& judge, const Users& users, const NeededOfAll& of_all
     if (tensor.kind == TensorKind::kOutput ||
         tensor.kind == TensorKind::kIntermediate) {
       if (tensor.producer == kNone) continue;
-      const bool view = WorkOf(graph.layers[tensor.producer]) == Work::kView;
+      const Layer& maker = graph.layers[tensor.producer];
+      const bool view = WorkOf(maker) == Work::kView;
+      // What the host writes is loaded for tiles. A PAD may be part of a convolution.
+      const bool pad = DeedOf(maker) == Deed::kPad && (uses[t] & kTaken) != 0;
+      const bool host = WorkOf(maker) == Work::kHost || !IsAble(judge, maker);
+      if (host && !pad && of_all.on_chip[t].most != 0) {
+        layers[first[t]].loaded += BytesOf(tensor, of_all.on_chip[t]);
+      }
       if ((uses[t] & kHostMakes) != 0) continue;
       const bool goes_out = tensor.kind == TensorKind::kOutput;
       // The copy that goes out may be this tensor's only place.
@@ -378,6 +404,11 @@ double NodesOf(const Hardware& h) {
   return Max(1.0, static_cast<double>(h.node_cols) * h.node_rows);
 }
 
+double RoomOf(const Judge& judge) {
+  const int64_t share = Min(judge.stream.share, judge.hardware.scratchpad().capacity_bytes);
+  return static_cast<double>(share) * NodesOf(judge.hardware);
+}
+
 double CyclesOfBox(const Judge& judge, const Layer& layer, const int32_t* extent) {
   TileNeeds needs;
   NeedsOfBox(judge.graph, layer, extent, false, &needs);
@@ -451,7 +482,7 @@ Status FindLeastCosts(const Judge& judge, const VerifiedCounts& counts,
   }
   FindMoved(judge, users, of_all, layers);
   const Hardware& h = judge.hardware;
-  const double fits = static_cast<double>(h.scratchpad().capacity_bytes) * NodesOf(h);
+  const double fits = RoomOf(judge);
   for (LeastOfLayer& layer : layers) {
     layer.loads = Max(layer.loads, Up(layer.constants + layer.loaded, fits));
     Add(layer, &all);

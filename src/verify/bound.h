@@ -14,7 +14,8 @@
 //          every plan calls every layer of the host.
 // Output   cycles and pJ.
 // Errors   kOutOfMemory, kStopped.
-// Cost     layers and tensors, 24 times at most; six bytes per tensor, forty per layer.
+// Cost     layers and tensors for each layer that room.h looks at; six bytes per tensor,
+//          forty per layer.
 // Source   hardware.fbs, stream.h ("Timing"), ops.h; shares no code with model/bounds.
 #ifndef SLUICE_VERIFY_BOUND_H_
 #define SLUICE_VERIFY_BOUND_H_
@@ -45,6 +46,8 @@ enum : uint8_t {  // who uses a tensor
 constexpr double kMostBound = 1e18;  // cycles; beyond, a bound is as good as none
 
 double NodesOf(const Hardware& hardware);
+// Bytes of all scratchpads that the plan may use.
+double RoomOf(const Judge& judge);
 
 // The least whole number of `unit`s in an amount; cycles of a port for so many bytes.
 double Up(double amount, double unit);

@@ -84,6 +84,13 @@ void AddView(const Graph& graph, const Layer& layer, const Needed& made,
   }
 }
 
+// How many rows or columns of input 0 one of the output reads at most.
+int64_t MostTaps(const Graph& graph, const Layer& layer, int axis) {
+  const Reach reach = RuleOf(layer).reach;
+  if (reach == Reach::kScale) return 2;
+  return reach == Reach::kWindows ? SlideOf(graph, layer, axis).filter : INT32_MAX;
+}
+
 Places Row(const Need& need, int axis) {
   return {static_cast<int32_t>(need.origin[axis]), 1,
           static_cast<int32_t>(need.extent[axis])};
@@ -213,12 +220,16 @@ void FindReads(const Graph& graph, const Layer& layer, const Needed& made,
     Needed* input = &reads->input[i];
     *input = AllOf(graph.tensors[reads->tile.need[i].tensor]);
     if (!followed) continue;
+    int64_t most = 1;
     for (int a = 0; a < kAxes; ++a) {
       const bool placed = (a == 1 || a == 2) && (i == 0 || HasTwoAlike(layer));
-      input->at[a] = placed ? Along(graph, layer, a, made.at[a], hull.need[i])
-                            : Row(hull.need[i], a);
+      Places* at = &input->at[a];
+      *at = placed ? Along(graph, layer, a, made.at[a], hull.need[i])
+                   : Row(hull.need[i], a);
+      const int64_t taps = placed && i == 0 ? MostTaps(graph, layer, a) : INT32_MAX;
+      most *= Min<int64_t>(at->count, made.at[a].count * taps);
     }
-    input->most = Count(*input);
+    input->most = most;
   }
 }
 
@@ -244,17 +255,18 @@ Status FindNeeded(const Judge& judge, Span<const uint8_t> uses, NeededOfAll* of_
     if (l % 16 == 0 && judge.arena->memory()->Stop()) return Status::kStopped;
     const Layer& layer = graph.layers[l];
     const Work work = WorkOf(layer);
-    if (work == Work::kHost || !IsAble(judge, layer)) {
+    const uint32_t out = layer.outputs[0];
+    const bool able = work != Work::kHost && IsAble(judge, layer);
+    if (!able) {
       for (const uint32_t t : layer.inputs) {
         if (t != kNone) Add(AllOf(graph.tensors[t]), &host[t]);
       }
       // A PAD that the engines lack may be part of a convolution, which then loads the PAD's
       // input. If the host runs it, its output is loaded, which is no smaller.
-      if (DeedOf(layer) != Deed::kPad) continue;
+      if (DeedOf(layer) != Deed::kPad || (uses[out] & kTaken) == 0) continue;
     }
-    const uint32_t out = layer.outputs[0];
     const bool view = work == Work::kView;
-    const bool within = view && !Leaves(graph.tensors[out]);
+    const bool within = !able || (view && !Leaves(graph.tensors[out]));
     const Needed made = within ? on_chip[out] : of_all->Made(graph, out);
     if (view) AddView(graph, layer, host[out], host);
     if (made.elements() == 0) continue;

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "verify/ability.h"
+#include "verify/bound.h"
 #include "verify/op_rules.h"
 
 namespace sluice {
@@ -183,7 +184,6 @@ bool AllAlike(const Judge& judge) {
 Status FindReuse(const Judge& judge, const NeededOfAll& of_all,
                  Span<const Price> prices, double* more) {
   for (size_t i = 0; i < prices.size(); ++i) more[i] = 0;
-  const Hardware& h = judge.hardware;
   if (!AllAlike(judge)) return Status::kOk;
   const Graph& graph = judge.graph;
   ArenaScope scope(judge.arena);
@@ -215,8 +215,7 @@ Status FindReuse(const Judge& judge, const NeededOfAll& of_all,
     last[source] = l;
   }
   // What all nodes hold. Phases end behind an element, which may lie over their border.
-  const double nodes = Max(1.0, static_cast<double>(h.node_cols) * h.node_rows);
-  const double room = static_cast<double>(h.scratchpad().capacity_bytes) * nodes + 16;
+  const double room = RoomOf(judge) + 16;
   const double held = SquareRoot(1 / room);
   for (uint32_t l = 0; l < graph.layers.size(); ++l) {
     Product p;

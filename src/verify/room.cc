@@ -395,43 +395,41 @@ Status LeastByRoom(const Judge& judge, const RoomOfAll& of, double* least) {
   Room room(judge, of);
   SLUICE_TRY(room.Init());
   if (!AllAlike(judge)) return Status::kOk;
-  const uint32_t layers = static_cast<uint32_t>(graph.layers.size());
   const auto cycles = [&](double tiles, double bytes) {
     const double port = CyclesAt(judge.hardware.dram().bandwidth, bytes);
     return of.first + Up(tiles, NodesOf(judge.hardware)) + port;
   };
-  // What a layer would give if its first tile waited for all tiles of layers in front of it;
-  // 0: it is not looked at. What gives most by that is looked at first: mostly the others are
-  // not needed then.
-  constexpr uint32_t kMost = 24;
-  double promise[kMost] = {};
-  uint32_t at[kMost];
-  const uint32_t looks = Min(layers, kMost);
-  for (uint32_t i = 0; i < looks; ++i) {
-    if (judge.arena->memory()->Stop()) return Status::kStopped;
-    const uint64_t even = uint64_t{layers} * (i < 8 ? 0 : i - 8) / 16;
-    at[i] = layers <= kMost ? i : i < 8 ? layers - 1 - i : static_cast<uint32_t>(even);
-    if (!HasTiles(judge, graph.layers[at[i]])) continue;
-    const double behind = room.MovedBehind(at[i]) - of.fits;
-    double tiles = 0;
-    for (uint32_t l = 0; l < at[i]; ++l) tiles += of.layers[l].cycles;
-    if (behind > 0) promise[i] = cycles(tiles, behind);
+  // What a layer gives is no more than if its first tile waited for all tiles of layers in
+  // front of it, and all bytes from it on for that tile. What may give most is looked at
+  // first: mostly the others are not needed then.
+  Span<double> promise;
+  SLUICE_TRY(judge.arena->Allocate(graph.layers.size(), &promise));
+  LeastOfLayer left;  // of layers from one on; cycles: of those in front of it
+  for (const LeastOfLayer& layer : of.layers) {
+    left.loaded += layer.constants + layer.loaded + layer.stored;
+  }
+  for (size_t l = 0; l < promise.size(); ++l) {
+    const LeastOfLayer& layer = of.layers[l];
+    const double behind = left.loaded - of.fits;
+    if (behind > 0 && layer.cycles > 0) promise[l] = cycles(left.cycles, behind);
+    left.cycles += layer.cycles;
+    left.loaded -= layer.constants + layer.loaded + layer.stored;
   }
   while (*least < of.enough) {
     if (judge.arena->memory()->Stop()) return Status::kStopped;
-    uint32_t i = 0;
-    for (uint32_t other = 1; other < looks; ++other) {
-      if (promise[other] > promise[i]) i = other;
+    uint32_t at = 0;
+    for (uint32_t l = 1; l < promise.size(); ++l) {
+      if (promise[l] > promise[at]) at = l;
     }
-    if (promise[i] == 0) break;
-    promise[i] = 0;
-    const double behind = room.MovedBehind(at[i]) - of.fits;
-    *least = Max(*least, cycles(room.CyclesBefore(at[i]), behind));
-    for (const uint32_t t : graph.layers[at[i]].inputs) {
+    if (promise[at] == 0) break;
+    promise[at] = 0;
+    const double behind = room.MovedBehind(at) - of.fits;
+    if (behind > 0) *least = Max(*least, cycles(room.CyclesBefore(at), behind));
+    for (const uint32_t t : graph.layers[at].inputs) {
       if (t == kNone || graph.tensors[t].producer == kNone) continue;
-      const double weights = room.WeightsBehindLast(at[i], t) - of.fits;
+      const double weights = room.WeightsBehindLast(at, t) - of.fits;
       if (weights > 0)
-        *least = Max(*least, cycles(room.CyclesUntil(at[i], t), weights));
+        *least = Max(*least, cycles(room.CyclesUntil(at, t), weights));
       break;
     }
   }

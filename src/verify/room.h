@@ -18,9 +18,10 @@
 // Input    the judge's graph and machine; what each layer takes; what is read of each tensor
 //          (needed.h); cycles before the first tile.
 // Output   cycles, raised to the most that a layer gives, or to what the first one gives
-//          that reaches `enough`.
+//          that reaches `enough`. Layers that may give most are looked at first.
 // Errors   kOutOfMemory, kStopped.
-// Cost     layers and tensors for each of 24 layers at most; 17 bytes per tensor.
+// Cost     layers and tensors for each layer that is looked at; 17 bytes per tensor, 8 per
+//          layer.
 // Source   as model/room_bound.h and model/spread.h; shares no code with them.
 #ifndef SLUICE_VERIFY_ROOM_H_
 #define SLUICE_VERIFY_ROOM_H_

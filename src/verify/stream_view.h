@@ -48,6 +48,7 @@ struct StepTime {
 
 struct StreamView {
   const sluice_stream_header_t* header;
+  int64_t share = INT64_MAX;  // bytes of each node's scratchpad that it is made for
   Span<const sluice_engine_t> engine;
   Span<BlockView> blocks;
   Span<const sluice_instance_t> instances;

@@ -192,6 +192,7 @@ Status CheckRegions(Judge* judge) {
         .Bytes(gbuf, static_cast<uint64_t>(capacity))
         .Text("made for a larger scratchpad than the hardware's");
   }
+  judge->stream.share = static_cast<int64_t>(gbuf);
   for (int r = 0; r < SLUICE_REGION_COUNT; ++r) {
     const uint64_t bytes = Join(header.region_bytes[r][0], header.region_bytes[r][1]);
     if (bytes > kAddressLimit) {

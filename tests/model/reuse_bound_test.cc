@@ -46,7 +46,7 @@ double ReuseOf(const GraphSpec& spec, int64_t room = kRoom, double mac = 1,
   const ReusePrice prices[] = {{0, 1}, {1, mac}, {3, 3 * mac}};
   double again[] = {-1, -1, -1};
   const Arena::Mark before = n.arena.mark();
-  REQUIRE(FindReuse(n.graph, n.hardware, needs, {prices, 3}, &n.arena, again) ==
+  REQUIRE(FindReuse({n.graph, needs, room * columns}, {prices, 3}, &n.arena, again) ==
           Status::kOk);
   CHECK(n.arena.mark().used == before.used);
   CHECK(again[0] == 0);

@@ -55,12 +55,15 @@ int64_t RoomOf(const GraphSpec& spec, uint64_t macs = 64, int64_t tiles = kMany,
   Needs needs(&n.arena);
   REQUIRE(FindNeeds(n.graph, &n.arena, &needs) == Status::kOk);
   std::vector<sluice_layer_least_t> layers(n.graph.layers.size());
+  for (sluice_layer_least_t& layer : layers) layer.cycles = 1;
   layers[0].cycles = static_cast<uint64_t>(tiles);
   const Arena::Mark before = n.arena.mark();
   REQUIRE(BoundByRoom({n.graph,
                        n.hardware,
                        needs,
                        PricedBy::kMachine,
+                       n.hardware.scratchpad().capacity_bytes,
+                       kMany,
                        kFirst,
                        {layers.data(), layers.size()}},
                       &n.arena, &cycles) == Status::kOk);

@@ -106,8 +106,8 @@ TEST_CASE("reuse: of random graphs the judge counts what the planner does, or mo
             sluice::Status::kOk);
     sluice::Needs needs(&n.arena);
     REQUIRE(FindNeeds(n.graph, &n.arena, &needs) == sluice::Status::kOk);
-    REQUIRE(sluice::FindReuse(n.graph, n.hardware, needs, {planners, 3}, &n.arena,
-                              again) == sluice::Status::kOk);
+    REQUIRE(sluice::FindReuse({n.graph, needs, n.hardware.scratchpad().capacity_bytes},
+                              {planners, 3}, &n.arena, again) == sluice::Status::kOk);
     for (int i = 0; i < 3; ++i) {
       CAPTURE(i);
       CHECK(more[i] >= again[i] * (1 - 1e-9));

@@ -71,6 +71,8 @@ struct Both {
                          h,
                          needs,
                          sluice::PricedBy::kMachine,
+                         room,
+                         int64_t{1} << 40,
                          11,
                          {tiles.data(), tiles.size()}},
                         &own.arena, &planners) == sluice::Status::kOk);
