@@ -297,10 +297,9 @@ void FindMoved(const Judge& judge, const Users& users, const NeededOfAll& of_all
       if (tensor.producer == kNone) continue;
       const Layer& maker = graph.layers[tensor.producer];
       const bool view = WorkOf(maker) == Work::kView;
-      // What the host writes is loaded for tiles. A PAD may be part of a convolution.
-      const bool pad = DeedOf(maker) == Deed::kPad && (uses[t] & kTaken) != 0;
+      // What the host writes is loaded for tiles. So is a PAD's result, if the host makes it.
       const bool host = WorkOf(maker) == Work::kHost || !IsAble(judge, maker);
-      if (host && !pad && of_all.on_chip[t].most != 0) {
+      if (host && of_all.on_chip[t].most != 0) {
         layers[first[t]].loaded += BytesOf(tensor, of_all.on_chip[t]);
       }
       if ((uses[t] & kHostMakes) != 0) continue;

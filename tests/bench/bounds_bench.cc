@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How far plans are above the bounds that their reports give.
 //
-// Input    the TFLite models beside the tree and every network of the zoo at batches 1 and
-//          8, each on soma-edge, mcu-256k and gemmini-vector. SLUICE_BENCH_ONLY: a part of
+// Input    the TFLite models beside the tree, every network of the zoo at batches 1 and 8, and
+//          heads of a detector (yolo_head.h) of 160, 320 and 640 pixels, each on soma-edge, mcu-256k and gemmini-vector. SLUICE_BENCH_ONLY: a part of
 //          the names; SLUICE_BENCH_HARDWARE: one machine; SLUICE_BENCH_BATCH: one batch.
 //          To find what a ratio comes from, SLUICE_BENCH_RELAX: "port", DRAM moves 64 times as
 //          much per cycle; "room", the scratchpad is 64 times as large; "latency", transfers
@@ -27,6 +27,7 @@
 #include "support/malloc_allocator.h"
 #include "support/network_plan.h"
 #include "support/shared_data.h"
+#include "tests/bench/yolo_head.h"
 #include "zoo/zoo.h"
 
 namespace {
@@ -246,6 +247,15 @@ int RunBoundsBench(bool json) {
         continue;  // a size that the network cannot have
       }
       table.Measure(name, batch, graph);
+    }
+  }
+  for (const int pixels : {160, 320, 640}) {
+    const std::string name = "yolo_head_" + std::to_string(pixels);
+    if (!Chosen("SLUICE_BENCH_ONLY", name, true)) continue;
+    for (const int batch : {1, 8}) {
+      if (!Chosen("SLUICE_BENCH_BATCH", std::to_string(batch), false)) continue;
+      table.Measure(name, batch,
+                    GraphBytes(sluice_test::YoloHead(pixels, batch).spec()));
     }
   }
   table.Close();

@@ -55,7 +55,16 @@ int64_t RoomOf(const GraphSpec& spec, uint64_t macs = 64, int64_t tiles = kMany,
   Needs needs(&n.arena);
   REQUIRE(FindNeeds(n.graph, &n.arena, &needs) == Status::kOk);
   std::vector<sluice_layer_least_t> layers(n.graph.layers.size());
-  for (sluice_layer_least_t& layer : layers) layer.cycles = 1;
+  std::vector<uint8_t> taken(n.graph.tensors.size());
+  int64_t bytes = 0;
+  for (size_t l = 0; l < layers.size(); ++l) {
+    const sluice::Traffic moved = TrafficOfLayer(
+        n.graph, needs, n.graph.layers[l], {taken.data(), taken.size()});
+    layers[l].cycles = 1;
+    layers[l].loaded_bytes = static_cast<uint64_t>(moved.read);
+    layers[l].stored_bytes = static_cast<uint64_t>(moved.written);
+    bytes += moved.read + moved.written;
+  }
   layers[0].cycles = static_cast<uint64_t>(tiles);
   const Arena::Mark before = n.arena.mark();
   REQUIRE(BoundByRoom({n.graph,
@@ -63,7 +72,7 @@ int64_t RoomOf(const GraphSpec& spec, uint64_t macs = 64, int64_t tiles = kMany,
                        needs,
                        PricedBy::kMachine,
                        n.hardware.scratchpad().capacity_bytes,
-                       kMany,
+                       bytes,
                        kFirst,
                        {layers.data(), layers.size()}},
                       &n.arena, &cycles) == Status::kOk);

@@ -108,6 +108,7 @@ namespace wire = sluice::wire;
 //   segments every division of the order
 //   loops    of a segment none or one, over N H W C or the sum, in 2, 4 or 8 parts (of three
 //            layers in 2 or 8); two where one segment has all layers
+//   stays    at each position of the order, what fits stays on chip, or nothing does
 //   placing  by leads
 class AllPlans {
  public:
@@ -179,7 +180,10 @@ class AllPlans {
   }
 
   void Choose(size_t segment) {
-    if (segment == layers_.size()) return Place();
+    if (segment == layers_.size()) {
+      for (stays_ = 0; stays_ < 1u << order_.size(); ++stays_) Place();
+      return;
+    }
     const size_t count = layers_.size() == 1 ? choices_.size() : single_;
     for (loops_[segment] = 0; loops_[segment] < count; ++loops_[segment]) {
       Choose(segment + 1);
@@ -195,6 +199,10 @@ class AllPlans {
       segments.emplace_back(layers_[i], static_cast<uint32_t>(own.size()), 0, 0);
       loops.insert(loops.end(), own.begin(), own.end());
     }
+    std::vector<uint32_t> leave(order_.size());
+    for (size_t p = 0; p < leave.size(); ++p) {
+      if ((stays_ >> p & 1) == 0) leave[p] = static_cast<uint32_t>(room_);
+    }
     std::vector<wire::LayerHash> hashes;
     for (const wire::LayerHash* hash : *like_->layer_hash()) hashes.push_back(*hash);
     const std::vector<wire::Section> section = {{order_.front(), 2, 0, 0}};
@@ -206,7 +214,7 @@ class AllPlans {
         to.CreateVectorOfStructs(section), to.CreateVector(order_), 0, 0, 0,
         to.CreateVectorOfStructs(hashes), 0, 0, to.CreateVectorOfStructs(segments),
         to.CreateVectorOfStructs(loops),
-        to.CreateVector(std::vector<uint32_t>(order_.size())));
+        to.CreateVector(leave));
     wire::FinishPlanBuffer(to, plan);
     return Bytes(to.GetBufferPointer(), to.GetBufferPointer() + to.GetSize());
   }
@@ -253,6 +261,7 @@ class AllPlans {
   std::vector<std::vector<wire::Loop>> choices_;
   std::vector<size_t> loops_;  // by segment: its choice
   size_t single_ = 0;          // choices with one loop at most
+  uint32_t stays_ = 0;         // bit p: what fits stays on chip at position p
   std::vector<Cost> costs_;    // of all plans
 };
 

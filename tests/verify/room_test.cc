@@ -66,7 +66,10 @@ struct Both {
     sluice::Needs needs(&own.arena);
     REQUIRE(FindNeeds(graph, &own.arena, &needs) == sluice::Status::kOk);
     std::vector<sluice_layer_least_t> tiles(graph.layers.size());
-    for (sluice_layer_least_t& layer : tiles) layer.cycles = 1 << 30;
+    // All layers with tiles are looked at.
+    for (size_t l = 0; l < tiles.size(); ++l) {
+      tiles[l].cycles = least.layers[l].cycles > 0 ? 1 << 30 : 0;
+    }
     REQUIRE(BoundByRoom({graph,
                          h,
                          needs,
