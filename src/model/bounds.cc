@@ -317,9 +317,8 @@ Status BoundByReuse(const Asking& asking, const Sums& sums, Arena* scratch,
     const double pj = h.dram().read_pj_per_bit + h.scratchpad().write_pj_per_bit;
     price[kMeans] = {8 * pj, h.mac_pj};
   }
-  SLUICE_TRY(
-      FindReuse({asking.graph, asking.needs, RoomOf(asking)}, {price, kMeans + 1}, scratch,
-                again));
+  SLUICE_TRY(FindReuse({asking.graph, asking.needs, RoomOf(asking)},
+                       {price, kMeans + 1}, scratch, again));
   bound->certificate.again_pj = again[kMeans];
   const double bytes =
       static_cast<double>(bound->traffic.read + bound->traffic.written);
@@ -362,10 +361,11 @@ LayerBound BoundOfParts(const Graph& graph, const Hardware& hardware,
   if (prices == PricedBy::kMachine && hardware.cores.rows > 0) {
     MappingProblem problem;
     Diagnostic ignored = {};
-    cores = ProblemOfTile(graph, {layer, asked.boxes.box[kRoleOutput].extent, 0},
-                          hardware.accumulator_bytes, &problem, &ignored) == Status::kOk &&
-            traits.nest != NestRule::kTransposed && traits.nest != NestRule::kGradient &&
-            LeastOnCores(CoreArrayOf(hardware), problem, &least);
+    cores =
+        ProblemOfTile(graph, {layer, asked.boxes.box[kRoleOutput].extent, 0},
+                      hardware.accumulator_bytes, &problem, &ignored) == Status::kOk &&
+        traits.nest != NestRule::kTransposed && traits.nest != NestRule::kGradient &&
+        LeastOnCores(CoreArrayOf(hardware), problem, &least);
     // Tiles cut along C or K may lie side by side on a core, so the cycles of several
     // groups are not certain.
     if (traits.form == Form::kMatmul && problem.extent[kDimG] > 1) least.cycles = 0;

@@ -207,8 +207,8 @@ double BytesOf(const Tensor& tensor, const Needed& needed) {
 
 // A nest of loops reads its operands, but no tables and no parameters.
 bool IsOperand(const Layer& layer, const TileNeeds& tile, uint32_t need) {
-  const bool second = tile.macs || !Has(layer, kPlainSecond) ||
-                      DeedOf(layer) == Deed::kSoftmax;
+  const bool second =
+      tile.macs || !Has(layer, kPlainSecond) || DeedOf(layer) == Deed::kSoftmax;
   return need == 0 || (need == 1 && second);
 }
 
@@ -404,7 +404,8 @@ double NodesOf(const Hardware& h) {
 }
 
 double RoomOf(const Judge& judge) {
-  const int64_t share = Min(judge.stream.share, judge.hardware.scratchpad().capacity_bytes);
+  const int64_t share =
+      Min(judge.stream.share, judge.hardware.scratchpad().capacity_bytes);
   return static_cast<double>(share) * NodesOf(judge.hardware);
 }
 

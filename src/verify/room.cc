@@ -428,8 +428,7 @@ Status LeastByRoom(const Judge& judge, const RoomOfAll& of, double* least) {
     for (const uint32_t t : graph.layers[at].inputs) {
       if (t == kNone || graph.tensors[t].producer == kNone) continue;
       const double weights = room.WeightsBehindLast(at, t) - of.fits;
-      if (weights > 0)
-        *least = Max(*least, cycles(room.CyclesUntil(at, t), weights));
+      if (weights > 0) *least = Max(*least, cycles(room.CyclesUntil(at, t), weights));
       break;
     }
   }

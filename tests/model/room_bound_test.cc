@@ -58,8 +58,8 @@ int64_t RoomOf(const GraphSpec& spec, uint64_t macs = 64, int64_t tiles = kMany,
   std::vector<uint8_t> taken(n.graph.tensors.size());
   int64_t bytes = 0;
   for (size_t l = 0; l < layers.size(); ++l) {
-    const sluice::Traffic moved = TrafficOfLayer(
-        n.graph, needs, n.graph.layers[l], {taken.data(), taken.size()});
+    const sluice::Traffic moved =
+        TrafficOfLayer(n.graph, needs, n.graph.layers[l], {taken.data(), taken.size()});
     layers[l].cycles = 1;
     layers[l].loaded_bytes = static_cast<uint64_t>(moved.read);
     layers[l].stored_bytes = static_cast<uint64_t>(moved.written);

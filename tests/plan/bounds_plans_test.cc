@@ -87,6 +87,35 @@ TEST_CASE("bounds: no plan of any solver is below them") {
   CHECK(tally.plans > static_cast<int>(2 * cases));
 }
 
+// With half of a scratchpad, bounds are those of a machine that has as much.
+TEST_CASE(
+    "bounds: those of a share are those of a machine with as large a scratchpad") {
+  int higher = 0;
+  for (uint64_t seed = 0; seed < 120; ++seed) {
+    CAPTURE(seed);
+    Library library;
+    RandomGraphLimits limits;
+    limits.elements = 20000;
+    const GraphPtr graph = library.Graph(GraphBytes(MakeRandomGraph(seed, limits)));
+    const auto machine = [&](uint64_t bytes) {
+      MachineSpec spec = MakeRandomMachine(seed);
+      spec.base.scratchpad_bytes = bytes;
+      return library.Hardware(MachineBytes(spec));
+    };
+    const uint64_t room = 512;
+    const PlanPtr shared = library.Schedule(graph, machine(16 * room), room);
+    const PlanPtr whole = library.Schedule(graph, machine(16 * room));
+    const PlanPtr small = library.Schedule(graph, machine(room));
+    if (shared == nullptr || small == nullptr) continue;
+    const sluice_report_t of_share = ReportOf(shared), of_small = ReportOf(small);
+    CHECK(of_share.bound_latency_cycles == of_small.bound_latency_cycles);
+    CHECK(of_share.bound_energy_pj == of_small.bound_energy_pj);
+    CHECK(library.Verify(graph, machine(16 * room), shared) == SLUICE_OK);
+    higher += of_share.bound_latency_cycles > ReportOf(whole).bound_latency_cycles;
+  }
+  CHECK(higher >= 5);
+}
+
 // A mesh takes some images at a time, but not of a layer that pads them: such a part lies in
 // padding alone, and a transfer of nothing was divided by.
 TEST_CASE("bounds: a pad of images on a mesh has a plan") {
@@ -213,8 +242,7 @@ class AllPlans {
         to.CreateVectorOfStructs(std::vector<wire::Words>()), 0, 0, 0, report, 0,
         to.CreateVectorOfStructs(section), to.CreateVector(order_), 0, 0, 0,
         to.CreateVectorOfStructs(hashes), 0, 0, to.CreateVectorOfStructs(segments),
-        to.CreateVectorOfStructs(loops),
-        to.CreateVector(leave));
+        to.CreateVectorOfStructs(loops), to.CreateVector(leave));
     wire::FinishPlanBuffer(to, plan);
     return Bytes(to.GetBufferPointer(), to.GetBufferPointer() + to.GetSize());
   }
