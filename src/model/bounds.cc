@@ -86,13 +86,9 @@ bool IsPoolGradient(const Asked& asked) {
   return TraitsOf(asked.layer).form == Form::kPoolGradient;
 }
 
-// Layers whose nests read, write or count other elements than tiles do.
-bool HasOtherElements(const Asked& asked) {
-  return IsPoolGradient(asked) || TraitsOf(asked.layer).nest == NestRule::kTransposed;
-}
-
 // Every operand of the tiles is read or written at least once. Parts of the output may need the
-// same elements of an input, so inputs count for the largest part alone.
+// same elements of an input, so inputs count for the largest part alone. Of nests the operands of
+// MACs count, and else the first input.
 double ScratchpadEnergy(const Asked& asked) {
   int64_t read = 0;
   const OpTraits& traits = TraitsOf(asked.layer);
@@ -100,11 +96,7 @@ double ScratchpadEnergy(const Asked& asked) {
     const uint32_t t = asked.layer.input(i);
     if (traits.role[i] == kNoRole || t == kNone) continue;
     if (i == 0 && MayReadBehindPad(asked.graph, asked.layer)) continue;
-    // Nests read their operands, but no tables and no parameters.
-    const TileRole role = traits.role[i];
-    const bool nested = role == kRoleInput0 || role == kRoleInput1 ||
-                        (role == kRoleWeight && asked.macs != 0);
-    if (MapsTiles(asked.hardware) && !nested) continue;
+    if (MapsTiles(asked.hardware) && i > (asked.macs != 0 ? 1 : 0)) continue;
     read += NeededOfInput(asked.graph, asked.layer, i, asked.part).elements() *
             asked.graph.tensors[t].element_bytes;
   }
@@ -120,7 +112,8 @@ double EnergyOf(const Asked& asked, PricedBy prices, const CoreLeast* cores) {
   if (prices == PricedBy::kCaller) return 0;
   if (cores != nullptr) return cores->energy_pj;
   double work = static_cast<double>(asked.macs) * h.mac_pj;
-  if (MapsTiles(h) && HasOtherElements(asked)) return work;
+  // Nests of these read, write or count other elements than tiles do.
+  if (MapsTiles(h) && TraitsOf(asked.layer).scatters) return work;
   work += static_cast<double>(asked.vector_ops) * h.vector_op_pj;
   return h.cores.rows > 0 ? work : work + ScratchpadEnergy(asked);
 }

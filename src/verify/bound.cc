@@ -188,8 +188,10 @@ LeastOfLayer OfTiles(const Judge& judge, const Layer& layer, const int64_t* exte
   if (needs.macs && h.array.k != 0 && !mapped) {
     costs.cycles = Max(costs.cycles, Passes(h, ShapeOf(judge, layer, extent, needs)));
   }
-  // Nests of these read, write or count other elements than tiles do.
-  if (mapped && (deed == Deed::kPoolGradient || deed == Deed::kScatter)) {
+  // Nests of gradients of pools and of transposed convolutions read, write or count other
+  // elements than tiles do.
+  const bool scatters = Has(layer, kVaries) && RuleOf(layer).reach == Reach::kNothing;
+  if (mapped && scatters) {
     if (!needs.macs) costs.energy = 0;
     return costs;
   }
@@ -205,13 +207,6 @@ double BytesOf(const Tensor& tensor, const Needed& needed) {
             static_cast<double>(tensor.bytes));
 }
 
-// A nest of loops reads its operands, but no tables and no parameters.
-bool IsOperand(const Layer& layer, const TileNeeds& tile, uint32_t need) {
-  const bool second =
-      tile.macs || !Has(layer, kPlainSecond) || DeedOf(layer) == Deed::kSoftmax;
-  return need == 0 || (need == 1 && second);
-}
-
 LeastOfLayer OfLayer(const Judge& judge, const NeededOfAll& of_all,
                      const Layer& layer) {
   if (!HasTiles(judge, layer)) return {};
@@ -223,9 +218,10 @@ LeastOfLayer OfLayer(const Judge& judge, const NeededOfAll& of_all,
   Reads reads;
   FindReads(graph, layer, made, &reads);
   double read = 0;
-  for (uint32_t i = 0; i < reads.tile.count; ++i) {
-    const bool mapped = judge.hardware.scratchpad_level != 0;
-    if (mapped && !IsOperand(layer, reads.tile, i)) continue;
+  // Of nests the operands of MACs count, and else the first input.
+  const bool nests = judge.hardware.scratchpad_level != 0;
+  const uint32_t count = nests ? (reads.tile.macs ? 2 : 1) : reads.tile.count;
+  for (uint32_t i = 0; i < Min(count, reads.tile.count); ++i) {
     const Tensor& tensor = graph.tensors[reads.tile.need[i].tensor];
     read += static_cast<double>(reads.input[i].elements()) * tensor.element_bytes;
   }
@@ -295,14 +291,14 @@ void FindMoved(const Judge& judge, const Users& users, const NeededOfAll& of_all
     if (tensor.kind == TensorKind::kOutput ||
         tensor.kind == TensorKind::kIntermediate) {
       if (tensor.producer == kNone) continue;
-      const Layer& maker = graph.layers[tensor.producer];
-      const bool view = WorkOf(maker) == Work::kView;
-      // What the host writes is loaded for tiles. So is a PAD's result, if the host makes it.
-      const bool host = WorkOf(maker) == Work::kHost || !IsAble(judge, maker);
-      if (host && of_all.on_chip[t].most != 0) {
-        layers[first[t]].loaded += BytesOf(tensor, of_all.on_chip[t]);
+      const bool view = WorkOf(graph.layers[tensor.producer]) == Work::kView;
+      if ((uses[t] & kHostMakes) != 0) {
+        // What the host writes is loaded for tiles, also where one of them may pad.
+        if (!view && of_all.on_chip[t].most != 0) {
+          layers[first[t]].loaded += BytesOf(tensor, of_all.on_chip[t]);
+        }
+        continue;
       }
-      if ((uses[t] & kHostMakes) != 0) continue;
       const bool goes_out = tensor.kind == TensorKind::kOutput;
       // The copy that goes out may be this tensor's only place.
       const bool counted = view || (uses[t] & kGoesOut) != 0;

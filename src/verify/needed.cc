@@ -84,13 +84,6 @@ void AddView(const Graph& graph, const Layer& layer, const Needed& made,
   }
 }
 
-// How many rows or columns of input 0 one of the output reads at most.
-int64_t MostTaps(const Graph& graph, const Layer& layer, int axis) {
-  const Reach reach = RuleOf(layer).reach;
-  if (reach == Reach::kScale) return 2;
-  return reach == Reach::kWindows ? SlideOf(graph, layer, axis).filter : INT32_MAX;
-}
-
 Places Row(const Need& need, int axis) {
   return {static_cast<int32_t>(need.origin[axis]), 1,
           static_cast<int32_t>(need.extent[axis])};
@@ -109,14 +102,16 @@ bool HasTwoAlike(const Layer& layer) {
 
 bool HasWindows(const Layer& layer) { return RuleOf(layer).reach == Reach::kWindows; }
 
-// The rows or columns that are read to make those of a part.
+// The rows or columns that are read to make those of a part; *taps: how many for one at most.
 Places Along(const Graph& graph, const Layer& layer, int axis, const Places& made,
-             const Need& need) {
+             const Need& need, int64_t* taps) {
+  *taps = RuleOf(layer).reach == Reach::kScale ? 2 : INT32_MAX;
   const int64_t begin = need.origin[axis], end = begin + need.extent[axis];
   int64_t first = begin, step = made.step;
   if (HasWindows(layer)) {
     const Slide s = SlideOf(graph, layer, axis);
     first = made.first * s.stride - s.before;
+    *taps = s.filter;
     step =
         Gcd<int64_t>(made.count > 1 ? step * s.stride : 0, s.filter > 1 ? s.apart : 0);
   } else if (!StaysInPlace(layer) || begin != made.first ||
@@ -223,11 +218,10 @@ void FindReads(const Graph& graph, const Layer& layer, const Needed& made,
     int64_t most = 1;
     for (int a = 0; a < kAxes; ++a) {
       const bool placed = (a == 1 || a == 2) && (i == 0 || HasTwoAlike(layer));
-      Places* at = &input->at[a];
-      *at = placed ? Along(graph, layer, a, made.at[a], hull.need[i])
-                   : Row(hull.need[i], a);
-      const int64_t taps = placed && i == 0 ? MostTaps(graph, layer, a) : INT32_MAX;
-      most *= Min<int64_t>(at->count, made.at[a].count * taps);
+      int64_t taps = INT32_MAX;
+      input->at[a] = placed ? Along(graph, layer, a, made.at[a], hull.need[i], &taps)
+                            : Row(hull.need[i], a);
+      most *= Min<int64_t>(input->at[a].count, made.at[a].count * taps);
     }
     input->most = most;
   }

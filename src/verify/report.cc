@@ -256,8 +256,7 @@ Status CheckBounds(const Judge& judge, const VerifiedCounts& counts) {
       AtMost(r.bound_energy_pj, r.energy_pj)) {
     return CheckCertificate(judge, least);
   }
-  return Wrong(judge, "report", "bound_energy_pj")
-      .Text(" is outside what bytes and work allow");
+  return Wrong(judge, "report", "bound_energy_pj").Text(" is not what bytes allow");
 }
 
 }  // namespace

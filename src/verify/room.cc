@@ -404,16 +404,15 @@ Status LeastByRoom(const Judge& judge, const RoomOfAll& of, double* least) {
   // first: mostly the others are not needed then.
   Span<double> promise;
   SLUICE_TRY(judge.arena->Allocate(graph.layers.size(), &promise));
-  LeastOfLayer left;  // of layers from one on; cycles: of those in front of it
+  double tiles = 0, left = -of.fits;  // of layers in front of one; bytes from one on
   for (const LeastOfLayer& layer : of.layers) {
-    left.loaded += layer.constants + layer.loaded + layer.stored;
+    left += layer.constants + layer.loaded + layer.stored;
   }
   for (size_t l = 0; l < promise.size(); ++l) {
     const LeastOfLayer& layer = of.layers[l];
-    const double behind = left.loaded - of.fits;
-    if (behind > 0 && layer.cycles > 0) promise[l] = cycles(left.cycles, behind);
-    left.cycles += layer.cycles;
-    left.loaded -= layer.constants + layer.loaded + layer.stored;
+    if (left > 0 && layer.cycles > 0) promise[l] = cycles(tiles, left);
+    tiles += layer.cycles;
+    left -= layer.constants + layer.loaded + layer.stored;
   }
   while (*least < of.enough) {
     if (judge.arena->memory()->Stop()) return Status::kStopped;

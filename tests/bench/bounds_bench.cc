@@ -2,8 +2,9 @@
 // How far plans are above the bounds that their reports give.
 //
 // Input    the TFLite models beside the tree, every network of the zoo at batches 1 and 8, and
-//          heads of a detector (yolo_head.h) of 160, 320 and 640 pixels, each on soma-edge, mcu-256k and gemmini-vector. SLUICE_BENCH_ONLY: a part of
-//          the names; SLUICE_BENCH_HARDWARE: one machine; SLUICE_BENCH_BATCH: one batch.
+//          heads of a detector (yolo_head.h) of 160, 320 and 640 pixels, each on soma-edge,
+//          mcu-256k and gemmini-vector. SLUICE_BENCH_ONLY: a part of the names;
+//          SLUICE_BENCH_HARDWARE: one machine; SLUICE_BENCH_BATCH: one batch.
 //          To find what a ratio comes from, SLUICE_BENCH_RELAX: "port", DRAM moves 64 times as
 //          much per cycle; "room", the scratchpad is 64 times as large; "latency", transfers
 //          have none. SLUICE_BENCH_ITERATIONS: the fusing search, for so many iterations.
