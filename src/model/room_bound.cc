@@ -255,13 +255,15 @@ class Rooms {
       if (kind != LayerKind::kCompute && kind != LayerKind::kCopy) continue;
       const Piece& made = piece_[before.outputs[0]];
       if (made.elements() == 0) continue;
-      // Tiles of a weight gradient have all taps: a part of it is not followed.
+      // Tiles of a weight gradient have all taps, and a part of a PAD may lie among its pads:
+      // neither is followed.
       const Tensor& out = graph_.tensors[before.outputs[0]];
       const bool whole = made.elements() == WholeLattice(out).elements();
       const bool taken = TraitsOf(before).view == ViewRule::kFolds &&
                          MayBeTaken(graph_, needs_, before.outputs[0]);
       const bool follows =
-          !taken && (whole || TraitsOf(before).sum != SumRule::kErrorRows);
+          !taken && (whole || (TraitsOf(before).sum != SumRule::kErrorRows &&
+                               TraitsOf(before).form != Form::kPad));
       if (kind == LayerKind::kCompute && follows) cycles += CyclesOf(l, made);
       NeedInputs(before, made);
     }

@@ -336,7 +336,8 @@ double Room::CyclesOf(uint32_t end) {
     const double most = of_.layers[l].cycles;  // of all that the layer makes
     if (IsWhole(made, graph.tensors[t])) {
       cycles += most;
-    } else if (work == Work::kTiles) {
+    } else if (work == Work::kTiles && DeedOf(layer) != Deed::kPad) {
+      // A part of a PAD may lie among the pads.
       cycles += Min(CyclesOfBox(judge_, layer, made.of), most);
     }
     AddNeeds(layer, made);

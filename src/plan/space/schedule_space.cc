@@ -16,6 +16,9 @@
 namespace sluice {
 namespace {
 
+constexpr size_t kManyLayers =
+    96;  // of a graph, where a round of the search takes long
+
 // Assigns DRAM places to what is loaded or stored, each for the whole run, because the
 // order of transfers is not known yet.
 Status PlaceTensors(const SpaceCall& call, const SpacePlan& plan, Arena* scratch,
@@ -53,6 +56,17 @@ bool IsOf(const SpacePlan& plan, Span<const KnownSegment> segments) {
   return true;
 }
 
+// The order of layers: an earlier plan's where the graph has the same layers.
+[[gnu::cold]] Status FindOrder(const SpaceCall& call, Arena* memory,
+                               Span<const uint32_t>* order) {
+  *order = call.known != nullptr ? call.known->order : call.order;
+  if (call.from.notation == nullptr) return Status::kOk;
+  Span<uint32_t> carried;
+  SLUICE_TRY(LayersOf(call.from, memory, &carried));
+  if (IsOrder(call.graph, call.lowering, carried, memory)) *order = carried;
+  return Status::kOk;
+}
+
 }  // namespace
 
 double CostOf(const SpaceGoal& goal, const PlanTotal& total) {
@@ -79,18 +93,11 @@ int64_t MostIterations(Span<const SpaceSegment> segments) {
   return most;
 }
 
-// An earlier plan's order stays where the graph has the same layers.
 [[gnu::cold]] Status SpaceSchedule::MakeProblem() {
-  SpaceInput input = {call_.graph,  call_.hardware,         call_.lowering,
-                      call_.coster, call_.scratchpad_bytes, call_.order};
-  if (call_.known != nullptr) input.order = call_.known->order;
-  Span<uint32_t> carried;
-  if (call_.from.notation != nullptr) {
-    SLUICE_TRY(LayersOf(call_.from, memory_, &carried));
-    if (IsOrder(call_.graph, call_.lowering, carried, memory_)) input.order = carried;
-  }
-  order_ = input.order;
-  return MakeSpaceProblem(input, memory_, &problem_);
+  SLUICE_TRY(FindOrder(call_, memory_, &order_));
+  return MakeSpaceProblem({call_.graph, call_.hardware, call_.lowering, call_.coster,
+                           call_.scratchpad_bytes, order_},
+                          memory_, &problem_);
 }
 
 Status SpaceSchedule::Find(Diagnostic* diagnostic) {
@@ -116,7 +123,6 @@ Status SpaceSchedule::Find(Diagnostic* diagnostic) {
       problem_.slack[p] = call_.known->leave[p];
     }
   }
-  constexpr size_t kManyLayers = 96;
   if (call_.search.lean && !call_.in_turn && call_.graph.layers.size() >= kManyLayers) {
     // A round takes long: with some slack everywhere, images mostly fit in the first.
     for (int64_t& slack : problem_.slack) slack = call_.scratchpad_bytes / 16;

@@ -152,22 +152,32 @@ bool IsNearBound(const PlanCall& call, double factor = kNear) {
   return LeastCost(call) <= PlanCost(call.options, least) * factor;
 }
 
+SpaceSearch SearchFor(const PlanCall& call, const sluice_report_t& scale) {
+  const Exponents exponents = ExponentsOf(call.options);
+  SpaceSearch search;
+  search.goal.per_pj = exponents.energy / scale.energy_pj;
+  search.goal.per_cycle = exponents.delay / static_cast<double>(scale.latency_cycles);
+  search.goal.energy_exponent = exponents.energy;
+  search.goal.delay_exponent = exponents.delay;
+  search.least_pj = call.bound.energy_pj;
+  search.least_cycles = call.bound.cycles;
+  search.seed = call.options.seed;
+  return search;
+}
+
+double CostOf(const PlanCall& call, const PlanTotal& total) {
+  sluice_report_t predicted = {};
+  predicted.energy_pj = total.energy_pj;
+  predicted.latency_cycles = static_cast<uint64_t>(total.cycles);
+  return PlanCost(call.options, predicted);
+}
+
 // Finds plans of the space, one after the other, and takes those that are better.
 class SpaceTaker {
  public:
   // Costs are relative to scale: another plan's report or the graph's bounds.
   SpaceTaker(PlanCall* call, const sluice_report_t& scale)
-      : call_(call), best_(&call->segments) {
-    const Exponents exponents = ExponentsOf(call->options);
-    search_.goal.per_pj = exponents.energy / scale.energy_pj;
-    search_.goal.per_cycle =
-        exponents.delay / static_cast<double>(scale.latency_cycles);
-    search_.goal.energy_exponent = exponents.energy;
-    search_.goal.delay_exponent = exponents.delay;
-    search_.least_pj = call->bound.energy_pj;
-    search_.least_cycles = call->bound.cycles;
-    search_.seed = call->options.seed;
-  }
+      : call_(call), search_(SearchFor(*call, scale)), best_(&call->segments) {}
 
   Status TakeQuick() {
     SpaceCall of = CallOf(search_);
@@ -209,7 +219,7 @@ class SpaceTaker {
       call_->too_large = false;
       found_ = {};
       search.notes = &call_->notes;
-      SLUICE_TRY(Take(search, nullptr));
+      SLUICE_TRY(Take(CallOf(search)));
       search.most_iterations = iterations_ / 2;
       if (!found_.segment.empty()) SLUICE_TRY(TakeUnchanged());
       // A plan that does not fit the memory, or that takes the judge more work than it
@@ -285,7 +295,7 @@ class SpaceTaker {
       search.seed += 1;
       search.annealing = work;
       const KnownPlan from = *best_;
-      SLUICE_TRY(Take(search, &from));
+      SLUICE_TRY(Take(CallOf(search, &from)));
     }
     call_->wants_iterations = rounds.stop_reason() == SLUICE_STOP_ITERATIONS;
     call_->search.Join(rounds);
@@ -293,25 +303,19 @@ class SpaceTaker {
   }
 
  private:
-  SpaceCall CallOf(const SpaceSearch& search) {
+  SpaceCall CallOf(const SpaceSearch& search, const KnownPlan* known = nullptr) {
     SpaceCall of = {call_->graph,    call_->hardware, call_->plain.lowering,
                     call_->capacity, call_->coster,   search,
                     &call_->search};
     of.order = order_;
+    of.known = known;
     return of;
   }
 
   Status TakeExactly(const KnownPlan& known) {
-    SpaceCall of = CallOf(search_);
+    SpaceCall of = CallOf(search_, &known);
     of.search.improving = 0;
-    of.known = &known;
     of.exactly = true;
-    return Take(of);
-  }
-
-  Status Take(const SpaceSearch& search, const KnownPlan* known) {
-    SpaceCall of = CallOf(search);
-    of.known = known;
     return Take(of);
   }
 
@@ -335,16 +339,13 @@ class SpaceTaker {
   // changes gain is a prediction. A plan hardly costs less than predicted, so the changed
   // one stands if it does cost less than that.
   Status TakeUnchanged() {
-    sluice_report_t predicted = {};
-    predicted.energy_pj = unchanged_.energy_pj;
-    predicted.latency_cycles = static_cast<uint64_t>(unchanged_.cycles);
-    if (call_->has_plan() && call_->best_cost <= PlanCost(call_->options, predicted)) {
+    if (call_->has_plan() && call_->best_cost <= CostOf(*call_, unchanged_)) {
       return Status::kOk;
     }
     SpaceSearch search = search_;
     search.improving = 0;
     const KnownPlan unchanged = found_;
-    return Take(search, &unchanged);
+    return Take(CallOf(search, &unchanged));
   }
 
   Status TakeOrdersOf(SpaceSchedule* space, Arena* memory) {

@@ -98,16 +98,21 @@ double BoundOf(const Search& search, const Label& label, int below) {
   return Objective(search, energy, cycles);
 }
 
+int64_t Nearest(double amount) {
+  const int64_t whole = static_cast<int64_t>(amount);
+  return whole + (amount - Real(whole) >= 0.5 ? 1 : 0);
+}
+
 // The cycles of a complete nest, rounded as the model rounds them.
 double CyclesOf(const Search& search, const Label& label) {
   const int64_t peak = PeakOperations(search.request.problem, search.request.hardware);
-  int64_t cycles = static_cast<int64_t>(search.all_steps / label.units + 0.5);
+  int64_t cycles = Nearest(search.all_steps / label.units);
   cycles = Max(cycles, CeilDivide(static_cast<int64_t>(search.all_steps), peak));
   for (int l = 0; l <= Outermost(search); ++l) {
     const Rational rate =
         search.request.hardware.levels[static_cast<size_t>(l)].bandwidth;
     if (rate.numerator <= 0) continue;
-    const int64_t bytes = static_cast<int64_t>(label.bytes[l] + 0.5);
+    const int64_t bytes = Nearest(label.bytes[l]);
     cycles = Max(cycles,
                  TransferCycles(CeilDivide(bytes, Max<int64_t>(1, label.instances[l])),
                                 rate.numerator, rate.denominator));
