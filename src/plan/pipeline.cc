@@ -269,7 +269,7 @@ Status BoundPlans(PlanCall* call) {
   if (call->coster.by_layer) {
     prices = {PricedBy::kCaller, options.tile_bound, options.tile_cost_user};
   }
-  prices.share = call->capacity;
+  if (!call->request.is_moved) prices.share = call->capacity;
   const uint64_t begin = call->clock->spent_ns();
   const Status status =
       FindBound(call->graph, call->hardware, prices, call->scratch, &call->bound);

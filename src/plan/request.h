@@ -28,6 +28,8 @@ struct PlanRequest {
   const Plan* before = nullptr;
   bool minimise_changes =
       false;  // with `before`: prefer a similar plan to a cheaper one
+  // The plan is moved to another range of the scratchpad: its bounds hold in all of it.
+  bool is_moved = false;
 };
 
 // Bytes of the scratchpad that the plan may use: the machine's, or fewer if the caller

@@ -112,6 +112,7 @@ Status PlanPoint(const PlanRequest& request, Span<const uint8_t> before, Arena* 
   Arena memory(scratch->memory());  // the plan's own
   ArenaScope scope(scratch);
   PlanRequest from = request;
+  from.is_moved = true;
   Span<const uint8_t> made;
   Plan old = {};
   if (!before.empty()) {
