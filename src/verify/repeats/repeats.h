@@ -12,7 +12,9 @@
 //   the two in the order. So a path from the second window into the third is there from each
 //   window into the next one, an iteration later: counts of waits move with their loop. A
 //   count that is cut off at nothing in the third window orders nothing there. What lies in
-//   front of the run is behind the instruction before on the same queue.
+//   front of the run is behind the instruction before on the same queue. A run may have
+//   instructions of two loops, one behind the other; nothing of the first waits for the
+//   second, so bytes that both touch are refused in the windows that are followed.
 //   Content. What an instruction leaves and what it needs move by constant distances from
 //   window to window: tiles with their loop, loads within one piece of DRAM to which
 //   nothing is stored meanwhile, sums of one range of channels. Two that agreed in two
