@@ -387,8 +387,9 @@ Tile CroppedTile(const Graph& graph, const Layer& layer, Values* values) {
   return tile;
 }
 
-std::string RunLayer(const Graph& graph, const Layer& layer, Values* values) {
-  return Run(graph, {}, values).Execute(layer);
+std::string RunLayer(const Graph& graph, const Layer& layer, Values* values,
+                     const std::vector<int32_t>& parameters) {
+  return Run(graph, parameters, values).Execute(layer);
 }
 
 std::string RunLayers(const Graph& graph, const std::vector<int32_t>& parameters,

@@ -37,8 +37,9 @@ std::string RunLayers(const Graph& graph, const std::vector<int32_t>& parameters
                       Values* values);
 
 // Runs one layer with the attributes of `layer`. In `values` only the layer's inputs
-// must be known.
-std::string RunLayer(const Graph& graph, const Layer& layer, Values* values);
+// must be known; `parameters` of the graph where the layer asks for one.
+std::string RunLayer(const Graph& graph, const Layer& layer, Values* values,
+                     const std::vector<int32_t>& parameters = {});
 
 // The whole layer as one tile, its boxes without bytes where `values` is nullptr.
 Tile WholeTile(const Graph& graph, const Layer& layer, Values* values);

@@ -101,7 +101,8 @@ ScaledDifference ScaledRun::Compare() {
     for (const ScaledBox& box : p.boxes) {
       if (box.layer == i) scaled.push_back(&box);
     }
-    if (!p.Is(RunLayer(p.graph, p.graph.layers[i], &values))) return difference;
+    if (!p.Is(RunLayer(p.graph, p.graph.layers[i], &values, p.parameters)))
+      return difference;
     if (!scaled.empty()) p.Scale(p.graph.layers[i], scaled, &values);
   }
   for (uint32_t t = 0; t < p.graph.tensors.size(); ++t) {

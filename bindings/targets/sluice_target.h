@@ -28,103 +28,73 @@ typedef struct {
   const sluice_walk_operand_t* box[2];
 } target_runs_t;
 
-static inline target_runs_t target_runs(const sluice_walk_operand_t* a,
-                                        const sluice_walk_operand_t* b) {
-  target_runs_t r = {1, 0, {1, 1, 1, 1}, {a, b}};
-  int axis = 3, dense = 1;
-  r.bytes =
-      a->bytes / ((uint64_t)a->extent[0] * a->extent[1] * a->extent[2] * a->extent[3]);
-  for (; axis >= 0; --axis) {
-    const uint32_t n = a->extent[axis];
-    dense = dense && (n == 1 || (a->stride[axis] == r.bytes &&
-                                 (b == NULL || b->stride[axis] == r.bytes)));
-    if (dense) {
-      r.bytes *= n;
-    } else {
-      r.extent[axis] = n;
-      r.count *= n;
-    }
-  }
-  return r;
-}
+target_runs_t target_runs(const sluice_walk_operand_t* a,
+                          const sluice_walk_operand_t* b);
 
 /* Where run i of a box begins, from the start of its region. */
-static inline uint64_t target_run_at(const target_runs_t* r, int which, uint64_t i) {
-  const sluice_walk_operand_t* o = r->box[which];
-  uint64_t at = o->offset;
-  int axis = 3;
-  for (; axis >= 0; --axis) {
-    at += i % r->extent[axis] * o->stride[axis];
-    i /= r->extent[axis];
-  }
-  return at;
+uint64_t target_run_at(const target_runs_t* r, int which, uint64_t i);
+
+/* A tile of products: CONV, DEPTHWISE_CONV, FULLY_CONNECTED, BATCH_MATMUL, all read as a
+ * convolution. */
+enum { OF_K, OF_R, OF_S, OF_C }; /* axes of a filter */
+typedef struct {
+  sluice_kernel_t kernel;
+  sluice_tile_t tile;
+  sluice_walk_operand_t in, weight, parameters, sum;
+  sluice_walk_operand_t out; /* with LAST, else `sum` */
+  int first, last;           /* flags of the instruction */
+  int matmul;                /* BATCH_MATMUL: `weight` is its second input */
+  int deep;                  /* a filter's input channels are its inmost axis */
+  uint32_t filter[4];        /* bytes from one K, R, S, C of `weight` to the next */
+  uint32_t rows, cols;       /* of the filter */
+  uint32_t stride[2], dilation[2]; /* along rows, columns */
+  uint32_t groups;                 /* of CONV, else 1 */
+  int32_t input_zero, weight_zero, output_zero, low, high;
+  int32_t multiplier, shift; /* of all channels, where there are no parameters */
+  int once;                  /* rounds once */
+} target_tile_t;
+
+/* Reads it. 0: of another operator, and only kernel, flags and operands are set. */
+int target_tile(const sluice_walker_t* w, const sluice_walk_visit_t* v,
+                const sluice_instruction_t* n, target_tile_t* t);
+
+/* Positions along an axis of the input that as many outputs in a row read. */
+static inline uint32_t target_span(uint32_t outputs, uint32_t stride, uint32_t taps,
+                                   uint32_t dilation) {
+  return (outputs - 1) * stride + (taps - 1) * dilation + 1;
 }
 
-/* MACs of a tile or call of an operator that has them. */
-static inline uint64_t target_macs(const sluice_kernel_t* kernel,
-                                   const sluice_walk_operand_t* first,
-                                   const sluice_walk_operand_t* second,
-                                   const sluice_walk_operand_t* out) {
-  const uint64_t outputs =
-      (uint64_t)out->extent[0] * out->extent[1] * out->extent[2] * out->extent[3];
-  const uint64_t taps = (uint64_t)second->extent[1] * second->extent[2];
-  switch (kernel->op) {
-    case SLUICE_OP_CONV:
-    case SLUICE_OP_TRANSPOSED_CONV:
-      return outputs * taps * second->extent[3];
-    case SLUICE_OP_DEPTHWISE_CONV:
-      return outputs * taps;
-    case SLUICE_OP_FULLY_CONNECTED:
-    case SLUICE_OP_BATCH_MATMUL:
-      return outputs * first->extent[3];
-    default:
-      return 0;
-  }
+/* Of `count` positions from `from` on, which may lie in front of an axis of that extent: the
+ * first inside, and how many are. */
+void target_inside(int64_t from, uint32_t count, uint32_t extent, uint32_t* first,
+                   uint32_t* within);
+
+/* How many int8 a weight minus its zero point may take: nine bits are two, but 255 is three. */
+static inline uint32_t target_passes(uint32_t dtype, int32_t zero) {
+  const int is_signed = dtype == SLUICE_DTYPE_INT8;
+  if (is_signed && zero == 0) return 1;
+  return zero == (is_signed ? -128 : 0) ? 3 : 2;
 }
+
+/* A sum as ops.h scales it; zero point and bounds are the caller's. */
+int32_t target_scale(int32_t x, int32_t m, int32_t shift, int once);
+
+/* MACs of a tile or call of an operator that has them. */
+uint64_t target_macs(const sluice_kernel_t* kernel, const sluice_walk_operand_t* first,
+                     const sluice_walk_operand_t* second,
+                     const sluice_walk_operand_t* out);
 
 /* What a HOST call asks for: its kernel; MACs and bytes of its operands are added. Of a
  * GATHER's table only the rows that its output has are read. */
-static inline void target_call(const sluice_walker_t* w, const sluice_walk_visit_t* v,
-                               const sluice_host_call_t* call, sluice_kernel_t* kernel,
-                               uint64_t* macs, uint64_t* bytes) {
-  sluice_walk_operand_t o[3], any;
-  uint32_t i;
-  sluice_walk_kernel(w, v->instance, call->kernel, kernel);
-  target_operand(w, v, call->first_operand, &o[0]);
-  target_operand(w, v, call->inputs > 1 ? call->first_operand + 1 : SLUICE_NONE, &o[1]);
-  target_operand(w, v, call->first_operand + call->inputs, &o[2]);
-  *macs += target_macs(kernel, &o[0], &o[1], &o[2]);
-  for (i = 0; i < call->inputs + call->outputs; ++i) {
-    target_operand(w, v, call->first_operand + i, &any);
-    *bytes += i == 0 && kernel->op == SLUICE_OP_GATHER ? o[2].bytes : any.bytes;
-  }
-}
+void target_call(const sluice_walker_t* w, const sluice_walk_visit_t* v,
+                 const sluice_host_call_t* call, sluice_kernel_t* kernel,
+                 uint64_t* macs, uint64_t* bytes);
 
 /* Executes instructions whose waits hold, each engine in turn, until `execute` answers other
  * than 0 or none is left. 0 with *stuck: waits never hold. */
-static inline int target_walk(const sluice_walker_t* w, sluice_walk_cursor_t* cursors,
-                              int (*execute)(void* user,
-                                             const sluice_walk_visit_t* visit,
-                                             const sluice_instruction_t* n),
-                              void* user, int* stuck) {
-  sluice_instruction_t n;
-  uint32_t e, done = 1;
-  sluice_walk_start(w, cursors);
-  while (done) {
-    done = 0;
-    *stuck = 0;
-    for (e = 0; e < w->engines; ++e) {
-      int code;
-      if (!sluice_walk_next(w, cursors, e, &n)) continue;
-      *stuck = 1;
-      if (!sluice_walk_waits_hold(w, cursors, e, NULL)) continue;
-      code = execute(user, &cursors[e].visit, &n);
-      if (code) return code;
-      sluice_walk_complete(w, cursors, e);
-      done = 1;
-    }
-  }
-  return 0;
-}
+int target_walk(const sluice_walker_t* w, sluice_walk_cursor_t* cursors,
+                int (*execute)(void* user, const sluice_walk_visit_t* visit,
+                               const sluice_instruction_t* n),
+                void* user, int* stuck);
 
 #endif /* SLUICE_TARGET_H_ */

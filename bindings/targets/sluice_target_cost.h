@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "bindings/targets/sluice_target.h"
 #include "sluice/ops.h"
 #include "sluice/sluice.h"
 
@@ -18,7 +19,7 @@ typedef struct {
   int64_t channels;      /* that an output sums over, of all slices */
   int64_t groups;        /* DEPTHWISE_CONV: one per input channel */
   int64_t k;             /* output channels */
-  int nine_bits;         /* weights minus their zero point have nine bits */
+  uint32_t passes;       /* over the weights, as target_passes says */
 } target_product_t;
 
 static inline int64_t target_pieces(int64_t n, int64_t by) { return (n + by - 1) / by; }
@@ -61,8 +62,8 @@ static inline int target_product(const void* graph, uint32_t layer,
   }
   zero = info.op == SLUICE_OP_BATCH_MATMUL ? (uint32_t)SLUICE_MATMUL_B_ZERO
                                            : (uint32_t)SLUICE_CONV_WEIGHT_ZERO;
-  out->nine_bits = weight.dtype == SLUICE_DTYPE_UINT8 ||
-                   (zero < info.attribute_count && info.attributes[zero] != 0);
+  out->passes = target_passes(weight.dtype,
+                              zero < info.attribute_count ? info.attributes[zero] : 0);
   return 1;
 }
 

@@ -46,6 +46,7 @@ ROOMS = {
              ["test_emit", "test_model", "test_lower", *SOUND, "test_api", "test_plan"]),
     # Lowerings to machines that exist: their own models judge them.
     "gemmini": (["bindings/targets/gemmini/*.c"], ["test_targets_gemmini"]),
+    "targets": (["bindings/targets/*.c"], ["test_targets_gemmini", "test_targets_vta"]),
     "vta": (["bindings/targets/vta/*.c"], ["test_targets_vta"]),
 }
 SWAPS = [(" < ", " <= "), (" <= ", " < "), (" > ", " >= "), (" >= ", " > "),
@@ -154,7 +155,7 @@ def collect(root, patterns):
     for pattern in patterns:
         for path in sorted(root.glob(pattern)):
             lines = path.read_text(encoding="utf-8").splitlines()
-            if path.parts[-3:-2] == ("targets",):
+            if "targets" in path.parts[-3:-1]:
                 for number, _, text in statements(lines):
                     for change in changes_of(text, C_SHAPES):
                         found.append((path, number, text.strip(), change))
@@ -237,7 +238,7 @@ def build_objects(sample, entries, work):
                 form = forms.setdefault(number, [before, f"({expression})", after])
                 form[1] = f"(sluice_mutant({index}) ? ({changed}) : {form[1]})"
             for number, form in forms.items():
-                if path.parts[-3:-2] == ("targets",):
+                if "targets" in path.parts[-3:-1]:
                     for i in range(1, counts[number]):
                         lines[number + i] = ""
                 lines[number] = "".join(form)

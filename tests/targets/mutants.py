@@ -47,7 +47,7 @@ CHANGES = [
 LEFT_OUT = "*goldens*,*any bit inverted*,*wrong in a known way*,*what is wrong*,*has wrong*"
 LONG = "*block of a*"
 UNITS = "*_boxes_*,*_tile_*,*_product_*,*_rows_*,*_scale_*"
-SLOW = "*random graphs*,*convolutions of few*,*queues of 8*,*larger than the buffers*"
+SLOW = "*random graphs*,*convolutions of few*,*no more than 8 tokens*,*larger than the buffers*"
 TESTS = [[f"-sf={UNITS}", f"-tce={LEFT_OUT},{LONG},{SLOW}"],
          [f"-sfe={UNITS}", f"-tce={LEFT_OUT},{LONG},{SLOW}"],
          [f"-tc={SLOW}", f"-tce={LEFT_OUT}"],

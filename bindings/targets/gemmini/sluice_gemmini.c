@@ -13,7 +13,8 @@ static void fence(lowering_t* l) {
   if (!l->code) l->code = l->port->fence(l->port->user);
 }
 
-/* The hardware orders rows that MVOUT_SPAD writes as if they followed each other. */
+/* The hardware orders rows that MVOUT_SPAD writes as if they followed each other. Commands
+ * that have noted a region have waited for these rows before, so that the note stays. */
 void gemmini_command(lowering_t* l, uint32_t funct, uint64_t rs1, uint64_t rs2) {
   const int own = funct == SLUICE_GEMMINI_MVOUT_SPAD || funct == SLUICE_GEMMINI_CONFIG;
   if (!own && l->writes >> ROWS & 1) fence(l);
@@ -41,12 +42,12 @@ void gemmini_config_store(lowering_t* l, uint32_t scale, uint32_t relu,
 }
 
 void gemmini_reads(lowering_t* l, uint32_t region) {
-  if (l->writes >> region & 1) fence(l);
+  if ((l->writes >> region | l->writes >> ROWS) & 1) fence(l);
   l->reads |= 1u << region;
 }
 
 void gemmini_writes(lowering_t* l, uint32_t region) {
-  if (l->reads >> region & 1) fence(l);
+  if ((l->reads >> region | l->writes >> ROWS) & 1) fence(l);
   l->writes |= 1u << region;
 }
 
@@ -63,8 +64,8 @@ void gemmini_ask_scale(lowering_t* l, product_t* p) {
   int relu = 0, answer;
   p->scaled = 0;
   if (l->port->scale == NULL || (step.instruction.flags & whole) != whole ||
-      p->k > SLUICE_GEMMINI_SUM_BYTES / 4 || p->output.dtype != SLUICE_DTYPE_INT8 ||
-      p->output.stride[3] != 1) {
+      p->k > SLUICE_GEMMINI_SUM_BYTES / 4 || p->t.out.dtype != SLUICE_DTYPE_INT8 ||
+      p->t.out.stride[3] != 1) {
     return;
   }
   fence(l);
@@ -89,39 +90,15 @@ static void operand(const lowering_t* l, const sluice_walk_visit_t* visit,
   target_operand(l->in->walker, visit, index, o);
 }
 
-static int32_t attribute(const lowering_t* l, const sluice_kernel_t* kernel,
-                         int which) {
-  return sluice_walk_attribute(l->in->walker, kernel, (uint32_t)which);
-}
-
-/* What the tile's operands say to the product. */
-static void fill_window(lowering_t* l, const sluice_kernel_t* kernel,
-                        const sluice_tile_t* tile, product_t* p) {
-  static const int at[2][2] = {{SLUICE_CONV_STRIDE_H, SLUICE_CONV_DILATION_H},
-                               {SLUICE_CONV_STRIDE_W, SLUICE_CONV_DILATION_W}};
-  int i;
-  for (i = 0; i < 2; ++i) {
-    const int32_t stride = attribute(l, kernel, at[i][0]);
-    const int32_t dilation = attribute(l, kernel, at[i][1]);
-    p->stride[i] = stride > 1 ? (uint32_t)stride : 1;
-    p->dilation[i] = dilation > 1 ? (uint32_t)dilation : 1;
-    p->pad[i] = tile->pad[i];
-  }
-  p->r = p->second.extent[1];
-  p->s = p->second.extent[2];
-  p->b_r = p->second.stride[1];
-  p->b_s = p->second.stride[2];
-}
-
 /* Depthwise: 16 output channels at a time, `each` per input channel; the host spreads their
  * filters into matrices. `begin`: the tile's first channel of the layer's output. */
 static void run_depthwise(lowering_t* l, product_t* p, uint32_t begin, uint32_t each) {
   const uint32_t all = p->k;
   const uint64_t a = p->a;
   p->b = l->in->scratch + SLUICE_GEMMINI_SUM_BYTES;
-  p->b_c = DIM;
-  p->b_s = (uint64_t)DIM * DIM;
-  p->b_r = p->b_s * p->s;
+  p->t.filter[OF_C] = DIM;
+  p->t.filter[OF_S] = DIM * DIM;
+  p->t.filter[OF_R] = p->t.filter[OF_S] * p->t.cols;
   p->transposed = 0;
   p->spread = 1;
   for (p->k0 = 0; p->k0 < all; p->k0 += DIM) {
@@ -145,27 +122,23 @@ static void run_groups(lowering_t* l, product_t* p, uint32_t groups) {
   p->k /= groups;
   for (g = 0; g < groups; ++g) {
     p->a = a + (uint64_t)g * p->c;
-    p->b = b + (uint64_t)g * p->k * p->b_k;
+    p->b = b + (uint64_t)g * p->k * p->t.filter[OF_K];
     p->k0 = g * p->k;
     gemmini_product(l, p);
   }
 }
 
 /* BATCH_MATMUL: a product for each matrix. */
-static void run_matrices(lowering_t* l, product_t* p, int transposed) {
-  const sluice_walk_operand_t* second = &p->second;
+static void run_matrices(lowering_t* l, product_t* p) {
   const uint64_t a = p->a, b = p->b;
+  const uint32_t* const strides = p->t.weight.stride;
   const uint32_t n = p->n, h = p->h;
   uint32_t i, j;
-  p->c = p->first.extent[3];
-  p->transposed = transposed;
-  p->b_k = transposed ? second->stride[2] : 1;
-  p->b_c = transposed ? 1 : second->stride[2];
   p->n = p->h = p->in_h = 1;
   for (i = 0; i < n; ++i) {
     for (j = 0; j < h; ++j) {
       p->a = a + i * p->a_stride[0] + j * p->a_stride[1];
-      p->b = b + (uint64_t)i * second->stride[0] + (uint64_t)j * second->stride[1];
+      p->b = b + (uint64_t)i * strides[0] + (uint64_t)j * strides[1];
       p->step.n = i; /* of the first pixel: parts add theirs */
       p->step.h = j;
       gemmini_product(l, p);
@@ -174,133 +147,91 @@ static void run_matrices(lowering_t* l, product_t* p, int transposed) {
 }
 
 /* 1 if the array does the sums of this tile. */
-static int takes(const lowering_t* l, const sluice_kernel_t* kernel,
-                 const sluice_walk_operand_t* first,
-                 const sluice_walk_operand_t* second) {
-  const int matmul = kernel->op == SLUICE_OP_BATCH_MATMUL;
-  const int depthwise = kernel->op == SLUICE_OP_DEPTHWISE_CONV;
-  return (matmul || depthwise || kernel->op == SLUICE_OP_CONV ||
-          kernel->op == SLUICE_OP_FULLY_CONNECTED) &&
-         first->dtype == SLUICE_DTYPE_INT8 && second->dtype == SLUICE_DTYPE_INT8 &&
-         (first->extent[3] == 1 || first->stride[3] == 1) &&
-         (second->extent[3] == 1 || second->stride[3] == 1) &&
-         (!depthwise ||
-          second->extent[1] * second->extent[2] <= SLUICE_GEMMINI_SPREAD_BYTES / 256) &&
-         attribute(l, kernel,
-                   matmul ? SLUICE_MATMUL_B_ZERO : SLUICE_CONV_WEIGHT_ZERO) == 0;
+static int takes(const target_tile_t* t) {
+  const sluice_walk_operand_t *in = &t->in, *weight = &t->weight;
+  const int depthwise = t->kernel.op == SLUICE_OP_DEPTHWISE_CONV;
+  return in->dtype == SLUICE_DTYPE_INT8 && weight->dtype == SLUICE_DTYPE_INT8 &&
+         (in->extent[3] == 1 || in->stride[3] == 1) &&
+         (weight->extent[3] == 1 || weight->stride[3] == 1) && t->weight_zero == 0 &&
+         (!depthwise || t->rows * t->cols <= SLUICE_GEMMINI_SPREAD_BYTES / 256);
 }
 
 /* Where the array reads its operands: the input's pixels where they begin lines, weights
  * that were loaded in blocks. All else is moved from the image for each part. */
 static void place_operands(lowering_t* l, product_t* p, int grouped, int may_stay) {
-  const sluice_walk_operand_t* a = &p->first;
+  const sluice_walk_operand_t* a = &p->t.in;
   int axis;
   p->a_stays = may_stay && a->offset % DIM == 0 && !(grouped && p->c % DIM != 0) &&
                a->offset + a->span <= (uint64_t)LINES * DIM;
   for (axis = 0; axis < 3; ++axis) {
     if (a->extent[axis] > 1 && a->stride[axis] % DIM != 0) p->a_stays = 0;
   }
-  p->b_stays = gemmini_in_blocks(l, &p->second);
+  p->b_stays = gemmini_in_blocks(l, &p->t.weight);
+  if (p->b_stays) gemmini_whole_blocks(l, &p->t.weight);
   if (a->extent[1] == 1) p->a_stride[1] = 0;
   if (a->extent[2] == 1) p->a_stride[2] = p->a_stride[1]; /* a column is a long row */
   gemmini_hold(l, a, p->a_stays ? IN_ROWS : IN_IMAGE);
-  gemmini_hold(l, &p->second, p->b_stays ? IN_ROWS : IN_IMAGE);
+  gemmini_hold(l, &p->t.weight, p->b_stays ? IN_ROWS : IN_IMAGE);
 }
 
-static void run_sums(lowering_t* l, const sluice_kernel_t* kernel,
-                     const sluice_tile_t* tile, product_t* p) {
-  const sluice_walk_operand_t *first = &p->first, *second = &p->second;
-  const uint32_t* box = p->output.extent;
+static void run_sums(lowering_t* l, product_t* p) {
+  const target_tile_t* t = &p->t;
   const uint32_t* const multipliers = l->in->multipliers;
-  const int depthwise = kernel->op == SLUICE_OP_DEPTHWISE_CONV;
-  const int grouped =
-      kernel->op == SLUICE_OP_CONV && attribute(l, kernel, SLUICE_CONV_GROUPS) > 1;
+  const int depthwise = t->kernel.op == SLUICE_OP_DEPTHWISE_CONV;
+  const int grouped = t->groups > 1;
   const uint32_t each =
-      depthwise && multipliers != NULL ? multipliers[kernel->layer] : 1;
+      depthwise && multipliers != NULL ? multipliers[t->kernel.layer] : 1;
   uint32_t i;
-  p->a = first->offset;
-  p->b = second->offset;
-  for (i = 0; i < 4; ++i) p->a_stride[i] = first->stride[i];
-  p->n = box[0];
-  p->h = box[1];
-  p->w = box[2];
-  p->k = box[3];
-  p->c = second->extent[3];
-  p->in_h = first->extent[1];
-  p->in_w = first->extent[2];
-  p->b_k = second->stride[kernel->op == SLUICE_OP_FULLY_CONNECTED ? 2 : 0];
-  p->b_c = 1;
-  p->r = p->s = p->stride[0] = p->stride[1] = p->dilation[0] = p->dilation[1] = 1;
+  p->a = t->in.offset;
+  p->b = t->weight.offset;
+  for (i = 0; i < 4; ++i) p->a_stride[i] = t->in.stride[i];
+  p->n = t->out.extent[0];
+  p->h = t->out.extent[1];
+  p->w = t->out.extent[2];
+  p->k = t->out.extent[3];
+  p->c = t->matmul ? t->in.extent[3] : t->weight.extent[3];
+  p->in_h = t->in.extent[1];
+  p->in_w = t->in.extent[2];
   p->pack = 1;
-  p->transposed = 1;
+  p->transposed = t->deep;
   place_operands(l, p, grouped, each == 1);
-  if (kernel->op == SLUICE_OP_BATCH_MATMUL) {
-    run_matrices(l, p, attribute(l, kernel, SLUICE_MATMUL_TRANSPOSE_B) != 0);
+  if (t->matmul) {
+    run_matrices(l, p);
     return;
   }
   p->may_keep = !grouped && p->n == 1 && !depthwise;
-  if (kernel->op != SLUICE_OP_FULLY_CONNECTED) fill_window(l, kernel, tile, p);
   if (depthwise) {
-    if (first->extent[3] != 1) {
-      run_depthwise(l, p, (uint32_t)tile->origin[3], each);
+    if (t->in.extent[3] != 1) {
+      run_depthwise(l, p, (uint32_t)t->tile.origin[3], each);
       return;
     }
-    p->c = 1; /* a convolution whose weights have a row per input channel */
-    p->b_k = 1;
-    p->transposed = 0;
-  } else if (!grouped && !p->a_stays && 2 * p->c <= DIM && p->dilation[1] == 1 &&
-             p->a_stride[2] == p->c && p->b_s == p->c) {
-    p->pack = least(DIM / p->c, p->s);
+    p->c = p->t.filter[OF_C] = 1; /* CONV, whose weights have one row */
+  } else if (!grouped && !p->a_stays && 2 * p->c <= DIM && t->dilation[1] == 1 &&
+             p->a_stride[2] == p->c && t->filter[OF_S] == p->c) {
+    p->pack = least(DIM / p->c, t->cols);
   }
-  run_groups(l, p, grouped ? first->extent[3] / p->c : 1);
+  run_groups(l, p, grouped ? t->in.extent[3] / p->c : 1);
 }
 
-/* What the host reads and writes of a tile is in the image alone then. */
-static void open_image(lowering_t* l, const sluice_walk_visit_t* visit,
-                       const sluice_tile_t* tile) {
-  const uint32_t reads[] = {tile->parameters, tile->accumulator};
-  const uint32_t writes[] = {tile->accumulator, tile->output};
-  sluice_walk_operand_t o;
-  int i;
-  for (i = 0; i < 2; ++i) {
-    operand(l, visit, reads[i], &o);
-    gemmini_hold(l, &o, IN_IMAGE);
-  }
-  for (i = 0; i < 2; ++i) {
-    operand(l, visit, writes[i], &o);
-    gemmini_mark(l, &o, IN_IMAGE);
-  }
-}
-
-static void run_tile(lowering_t* l, struct sluice_gemmini_step* step) {
-  const sluice_walker_t* w = l->in->walker;
-  sluice_tile_t tile;
-  sluice_kernel_t kernel;
-  sluice_walk_operand_t sums;
+static void run_tile(lowering_t* l, const struct sluice_gemmini_step* step) {
   product_t p;
+  int mine;
   memset(&p, 0, sizeof p);
-  sluice_walk_tile(w, step->visit, step->instruction.descriptor, &tile);
-  sluice_walk_kernel(w, step->visit->instance, tile.kernel, &kernel);
-  step->layer = l->counts->layer = kernel.layer;
-  operand(l, step->visit, tile.input0, &p.first);
-  operand(l, step->visit, tile.weight != SLUICE_NONE ? tile.weight : tile.input1,
-          &p.second);
-  operand(l, step->visit,
-          step->instruction.flags & SLUICE_FLAG_LAST ? tile.output : tile.accumulator,
-          &p.output);
-  if (!takes(l, &kernel, &p.first, &p.second)) {
+  mine = target_tile(l->in->walker, step->visit, &step->instruction, &p.t);
+  p.step = *step;
+  p.step.layer = l->counts->layer = p.t.kernel.layer;
+  p.step.c = p.t.tile.c_begin;
+  if (!mine || !takes(&p.t)) {
     gemmini_fail(l, "an operator that Gemmini does not do: plan it for the host");
     return;
   }
-  l->counts->array_macs += target_macs(&kernel, &p.first, &p.second, &p.output);
-  p.step = *step;
-  p.step.c = tile.c_begin;
-  p.c_end = tile.c_end;
-  operand(l, step->visit, tile.accumulator, &sums);
-  p.sums = sums.offset;
-  p.sums_span = sums.span;
-  open_image(l, step->visit, &tile);
-  run_sums(l, &kernel, &tile, &p);
+  l->counts->array_macs += target_macs(&p.t.kernel, &p.t.in, &p.t.weight, &p.t.out);
+  /* What the host reads and writes of a tile is in the image alone then. */
+  gemmini_hold(l, &p.t.parameters, IN_IMAGE);
+  gemmini_hold(l, &p.t.sum, IN_IMAGE);
+  gemmini_mark(l, &p.t.sum, IN_IMAGE);
+  gemmini_mark(l, &p.t.out, IN_IMAGE);
+  run_sums(l, &p);
 }
 
 /* 1 if the array multiplies by these weights in blocks. */
@@ -308,11 +239,13 @@ static int in_blocks(const lowering_t* l, const sluice_kernel_t* kernel,
                      const sluice_walk_operand_t* from,
                      const sluice_walk_operand_t* to) {
   if (kernel->op != SLUICE_OP_FULLY_CONNECTED &&
-      (kernel->op != SLUICE_OP_CONV || attribute(l, kernel, SLUICE_CONV_GROUPS) > 1)) {
+      (kernel->op != SLUICE_OP_CONV ||
+       sluice_walk_attribute(l->in->walker, kernel, SLUICE_CONV_GROUPS) > 1)) {
     return 0;
   }
   return from->region == SLUICE_REGION_CONST && to->extent[3] % DIM == 0 &&
-         to->span == to->bytes && attribute(l, kernel, SLUICE_CONV_WEIGHT_ZERO) == 0;
+         to->span == to->bytes &&
+         sluice_walk_attribute(l->in->walker, kernel, SLUICE_CONV_WEIGHT_ZERO) == 0;
 }
 
 /* A LOAD goes to rows where the array reads what it loads; a STORE comes from rows where

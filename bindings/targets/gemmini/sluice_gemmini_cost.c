@@ -21,7 +21,7 @@ int32_t sluice_gemmini_tile_cost(void* graph, uint32_t layer, const int32_t exte
   int64_t blocks, way = pixels * k * 4 / BUS;
   target_product_t p;
   if (!target_product(graph, layer, &p) || p.dtype != SLUICE_DTYPE_INT8 ||
-      p.nine_bits) {
+      p.passes > 1) {
     return 0;
   }
   blocks = target_pieces(k, DIM) * p.taps;

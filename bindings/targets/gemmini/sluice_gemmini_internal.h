@@ -28,20 +28,17 @@ enum {
 enum { SCRATCH = SLUICE_REGION_COUNT, ROWS };
 
 /* The sum of one tile, or of one group of its channels, as a matrix product per filter
- * position. Strides are in bytes. */
+ * position. */
 typedef struct {
-  struct sluice_gemmini_step step;             /* of the tile */
-  sluice_walk_operand_t first, second, output; /* of the tile */
-  uint64_t a, b;                               /* GBUF offsets of the first elements */
-  uint64_t a_stride[4], b_k, b_r, b_s, b_c;
-  uint64_t sums, sums_span; /* of the accumulator in GBUF; a span of 0: none */
-  uint32_t c_end;           /* of the tile */
-  int may_keep;             /* the whole tile is this product */
-  int adds;                 /* to sums that are in the accumulators */
-  uint32_t n, h, w, k, c;   /* extents of the output box, channels summed over */
-  uint32_t k0;              /* first channel within the tile's output */
-  uint32_t in_h, in_w;      /* of the input box */
-  uint32_t r, s, stride[2], dilation[2], pad[2];
+  struct sluice_gemmini_step step; /* of the tile */
+  target_tile_t t;                 /* strides of `filter`: those of b */
+  uint64_t a, b;                   /* GBUF offsets of the first elements */
+  uint64_t a_stride[4];            /* in bytes */
+  int may_keep;                    /* the whole tile is this product */
+  int adds;                        /* to sums that are in the accumulators */
+  uint32_t n, h, w, k, c;          /* extents of the output box, channels summed over */
+  uint32_t k0;                     /* first channel within the tile's output */
+  uint32_t in_h, in_w;             /* of the input box */
   uint32_t pack;  /* filter positions along a row whose channels are one block */
   int transposed; /* b has a row per output channel */
   int spread;     /* b is a diagonal per filter position, in the scratch range */
@@ -90,6 +87,10 @@ int gemmini_in_lines(const sluice_walk_operand_t* o,
                      const sluice_walk_operand_t* other);
 /* 1 if the box lies in blocks. */
 int gemmini_in_blocks(const lowering_t* l, const sluice_walk_operand_t* o);
+/* The first line of the 16 output channels of whose first filter `at` is a byte. */
+uint32_t gemmini_front(const lowering_t* l, uint64_t at);
+/* Makes of weights in blocks all the bytes that their blocks may lie in. */
+void gemmini_whole_blocks(const lowering_t* l, sluice_walk_operand_t* o);
 /* Moves lines of the box until all are in `place`. */
 void gemmini_hold(lowering_t* l, const sluice_walk_operand_t* o, uint8_t place);
 /* 1 if all lines of the box are in `place`. */

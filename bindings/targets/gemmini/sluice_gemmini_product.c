@@ -34,37 +34,26 @@ static void valid(uint32_t begin, uint32_t count, uint32_t tap, uint32_t stride,
   }
 }
 
-/* The input rows (axis 0) or columns (axis 1) that a part reads. */
-static void reach(const product_t* p, int axis, uint32_t begin, uint32_t count,
-                  uint32_t* first, uint32_t* extent) {
-  const uint32_t taps = axis == 0 ? p->r : p->s, all = axis == 0 ? p->in_h : p->in_w;
-  const uint64_t low = (uint64_t)begin * p->stride[axis];
-  const uint64_t high = (uint64_t)(begin + count - 1) * p->stride[axis] +
-                        (uint64_t)(taps - 1) * p->dilation[axis] + 1;
-  uint64_t end = high > p->pad[axis] ? high - p->pad[axis] : 0;
-  *first = low > p->pad[axis] ? (uint32_t)(low - p->pad[axis]) : 0;
-  if (end > all) end = all;
-  *extent = end > *first ? (uint32_t)(end - *first) : 0;
+/* Rows (axis 0) or columns (axis 1) of the input that as many output rows read at most. */
+static uint32_t span(const product_t* p, int axis, uint32_t count) {
+  return target_span(count, p->t.stride[axis], axis == 0 ? p->t.rows : p->t.cols,
+                     p->t.dilation[axis]);
 }
 
+/* The input that a part reads. */
 static void measure(const product_t* p, part_t* part) {
-  reach(p, 0, part->h, part->rows, &part->in_h, &part->in_rows);
-  reach(p, 1, part->w, part->columns, &part->in_w, &part->in_columns);
-}
-
-/* Rows of the input that as many output rows (columns) read at most, wherever they are. */
-static uint32_t most_of(const product_t* p, int axis, uint32_t count) {
-  const uint32_t taps = axis == 0 ? p->r : p->s, all = axis == 0 ? p->in_h : p->in_w;
-  const uint64_t rows = (uint64_t)(count - 1) * p->stride[axis] +
-                        (uint64_t)(taps - 1) * p->dilation[axis] + 1;
-  return rows < all ? (uint32_t)rows : all;
+  const uint32_t* const stride = p->t.stride;
+  target_inside((int64_t)part->h * stride[0] - p->t.tile.pad[0], span(p, 0, part->rows),
+                p->in_h, &part->in_h, &part->in_rows);
+  target_inside((int64_t)part->w * stride[1] - p->t.tile.pad[1],
+                span(p, 1, part->columns), p->in_w, &part->in_w, &part->in_columns);
 }
 
 /* Makes a part smaller until the memories hold it, wherever it is; 0: they do not. */
 static int shrink(const product_t* p, part_t* part) {
   for (;;) {
-    const uint64_t rows = (uint64_t)most_of(p, 0, part->rows) *
-                          most_of(p, 1, part->columns) * blocks(p->c);
+    const uint64_t rows = (uint64_t)least(span(p, 0, part->rows), p->in_h) *
+                          least(span(p, 1, part->columns), p->in_w) * blocks(p->c);
     part->input = p->a_stays ? 0 : (uint32_t)rows;
     if ((p->a_stays || rows <= kInputRows) &&
         (uint64_t)part->rows * part->columns <= SLUICE_GEMMINI_SUM_ROWS) {
@@ -120,7 +109,7 @@ static void place_input(lowering_t* l, const product_t* p, part_t* part) {
   }
   gemmini_configure(l, 0,
                     4u | (uint64_t)(p->transposed ? 1u : 0u) << 9 |
-                        (uint64_t)(p->stride[1] * (part->a_w ? part->a_w : 1)) << 16 |
+                        (uint64_t)(p->t.stride[1] * (part->a_w ? part->a_w : 1)) << 16 |
                         (uint64_t)ONE << 32,
                     (uint64_t)1 << 48);
 }
@@ -148,17 +137,19 @@ static void run_pass(lowering_t* l, const product_t* p, const part_t* part,
                      const pass_t* b) {
   uint32_t h0, h1, w0 = b->begin, w1 = b->end, h, w;
   int same = 0;
-  valid(part->h, part->rows, b->r * p->dilation[0], p->stride[0], p->pad[0], p->in_h,
-        &h0, &h1);
+  valid(part->h, part->rows, b->r * p->t.dilation[0], p->t.stride[0], p->t.tile.pad[0],
+        p->in_h, &h0, &h1);
   for (h = h0; h < h1; ++h) {
-    const uint32_t row = h * p->stride[0] + b->r * p->dilation[0] - p->pad[0];
+    const uint32_t row =
+        h * p->t.stride[0] + b->r * p->t.dilation[0] - p->t.tile.pad[0];
     if (h == h0 && w1 - w0 == part->columns &&
-        p->stride[0] * part->a_h == part->columns * p->stride[1] * part->a_w) {
+        p->t.stride[0] * part->a_h == part->columns * p->t.stride[1] * part->a_w) {
       w1 = w0 + (h1 - h0) * part->columns; /* rows follow each other: one long row */
       h1 = h0 + 1;
     }
     for (w = w0; w < w1; w += DIM) {
-      const uint32_t column = w * p->stride[1] + b->s * p->dilation[1] - p->pad[1];
+      const uint32_t column =
+          w * p->t.stride[1] + b->s * p->t.dilation[1] - p->t.tile.pad[1];
       const uint32_t a =
           part->a + b->block * part->a_c + row * part->a_h + column * part->a_w;
       const uint32_t sum = b->sums + (h - part->h) * part->columns + w - part->w;
@@ -171,10 +162,10 @@ static void run_pass(lowering_t* l, const product_t* p, const part_t* part,
 /* 1 if no pixel of the part reads padding at this filter position. */
 static int whole(const product_t* p, const part_t* part, uint32_t r, uint32_t s) {
   uint32_t h0, h1, w0, w1;
-  valid(part->h, part->rows, r * p->dilation[0], p->stride[0], p->pad[0], p->in_h, &h0,
-        &h1);
-  valid(part->w, part->columns, s * p->dilation[1], p->stride[1], p->pad[1], p->in_w,
-        &w0, &w1);
+  valid(part->h, part->rows, r * p->t.dilation[0], p->t.stride[0], p->t.tile.pad[0],
+        p->in_h, &h0, &h1);
+  valid(part->w, part->columns, s * p->t.dilation[1], p->t.stride[1], p->t.tile.pad[1],
+        p->in_w, &w0, &w1);
   return h1 - h0 == part->rows && w1 - w0 == part->columns;
 }
 
@@ -185,23 +176,32 @@ static void load_weights(lowering_t* l, const product_t* p, part_t* part, pass_t
   const uint32_t columns = p->transposed ? c : b->k, rows = p->transposed ? b->k : c;
   const uint64_t base = p->spread ? 0 : l->in->base[SLUICE_REGION_GBUF];
   gemmini_reads(l, p->spread ? (uint32_t)SCRATCH : SLUICE_REGION_GBUF);
-  gemmini_config_load(l, 1, DIM, p->transposed ? p->b_k : p->b_c);
+  gemmini_config_load(l, 1, DIM, p->t.filter[p->transposed ? OF_K : OF_C]);
   b->row = part->room + part->input + part->slot * kSlotRows;
   part->slot = (part->slot + 1) % kSlots;
   l->counts->fetched_bytes += (uint64_t)rows * columns;
   gemmini_command(l, SLUICE_GEMMINI_MVIN2, base + at, local(b->row, columns, rows));
 }
 
-/* The block of weights that stay, for 16 output channels from k on. One output channel may
- * have any stride. */
+/* Where those of output channel k begin. */
+static uint64_t weight_at(const product_t* p, uint32_t k) {
+  return p->b + (uint64_t)k * p->t.filter[OF_K];
+}
+
+/* The block of weights that stay, for 16 output channels from k on. The tile may read a slice
+ * of the input channels that were loaded. */
 static void find_weights(lowering_t* l, const product_t* p, pass_t* b, uint32_t k) {
-  const uint32_t front = (uint32_t)((p->b + k * p->b_k) / DIM);
+  const target_tile_t* t = &p->t;
+  const uint64_t at = weight_at(p, k);
+  const uint32_t front = gemmini_front(l, at), before = (uint32_t)(at / DIM) - front;
   const uint32_t state = l->in->lines[front], rows = (state >> 4) + 1;
-  if ((state & IN_FRONT) == 0 || rows < b->k ||
-      (p->k > 1 && p->b_k != (uint64_t)p->r * p->s * p->c)) {
+  const int axis = t->cols > 1 ? OF_S : t->rows > 1 ? OF_R : OF_K;
+  const uint32_t wide = t->filter[axis] / DIM; /* blocks of a filter position */
+  if ((state & IN_FRONT) == 0 || at % DIM != 0 || rows < b->k ||
+      (rows > 1 && before > 0 && before + blocks(p->c) > wide)) {
     gemmini_fail(l, "weights are read in other parts than they were loaded");
   }
-  b->row = front + ((b->r * p->s + b->s) * (p->c / DIM) + b->block) * rows;
+  b->row = front + ((b->r * t->cols + b->s) * wide + before + b->block) * rows;
 }
 
 /* All blocks of one filter position, or of some with few channels, for 16 output channels
@@ -209,7 +209,7 @@ static void find_weights(lowering_t* l, const product_t* p, pass_t* b, uint32_t 
 static void run_position(lowering_t* l, const product_t* p, part_t* part, pass_t* b,
                          uint32_t k) {
   const uint32_t step = p->b_stays || !p->transposed ? DIM : SLUICE_GEMMINI_COLUMNS;
-  const uint32_t all = b->taps * p->c;
+  const uint32_t all = b->taps * p->c, *const strides = p->t.filter;
   uint32_t c, i, row;
   for (c = 0; c < all; c += step) {
     const uint32_t wide = least(step, all - c);
@@ -218,7 +218,8 @@ static void run_position(lowering_t* l, const product_t* p, part_t* part, pass_t
       find_weights(l, p, b, k);
     } else {
       load_weights(l, p, part, b,
-                   p->b + k * p->b_k + b->r * p->b_r + b->s * p->b_s + c * p->b_c,
+                   weight_at(p, k) + b->r * strides[OF_R] + b->s * strides[OF_S] +
+                       c * strides[OF_C],
                    wide);
     }
     row = b->row;
@@ -234,9 +235,11 @@ static void run_position(lowering_t* l, const product_t* p, part_t* part, pass_t
 
 /* Filter positions of a row, [*s, *end), that are no padding for an output column. */
 static void taps_at(const product_t* p, uint32_t column, uint32_t* s, uint32_t* end) {
-  const uint32_t at = column * p->stride[1];
-  *s = at < p->pad[1] ? least(p->s, p->pad[1] - at) : 0;
-  *end = p->pad[1] + p->in_w > at ? least(p->s, p->pad[1] + p->in_w - at) : 0;
+  const uint32_t at = column * p->t.stride[1];
+  *s = at < p->t.tile.pad[1] ? least(p->t.cols, p->t.tile.pad[1] - at) : 0;
+  *end = p->t.tile.pad[1] + p->in_w > at
+             ? least(p->t.cols, p->t.tile.pad[1] + p->in_w - at)
+             : 0;
 }
 
 /* Columns from `begin` on that read the same filter positions. */
@@ -258,8 +261,9 @@ static int packs(const product_t* p, const part_t* part) {
     taps_at(p, w, &s, &e);
     if (e > s) together += blocks(end - w) * pieces(e - s, p->pack);
   }
-  for (s = 0; s < p->s; ++s) {
-    valid(part->w, part->columns, s, p->stride[1], p->pad[1], p->in_w, &w, &end);
+  for (s = 0; s < p->t.cols; ++s) {
+    valid(part->w, part->columns, s, p->t.stride[1], p->t.tile.pad[1], p->in_w, &w,
+          &end);
     apart += blocks(end - w);
   }
   return together < apart;
@@ -300,26 +304,26 @@ static void begin_sums(lowering_t* l, const product_t* p, const pass_t* b,
  * on. They begin with a filter position that no padding touches; without one, with zeros. */
 static void run_channels(lowering_t* l, const product_t* p, part_t* part, uint32_t k,
                          uint32_t sums) {
-  const uint32_t taps = p->r * p->s;
+  const uint32_t taps = p->t.rows * p->t.cols;
   const int together = p->pack > 1 && packs(p, part);
   uint32_t first = 0, t;
   pass_t b;
   memset(&b, 0, sizeof b);
   b.k = least(DIM, p->k - k);
   b.sums = sums;
-  while (first < taps && !whole(p, part, first / p->s, first % p->s)) ++first;
+  while (first < taps && !whole(p, part, first / p->t.cols, first % p->t.cols)) ++first;
   b.taps = 1;
   b.clears = first < taps && !together && !p->scaled && !p->adds;
   if (!b.clears && (p->scaled || !p->adds)) {
     begin_sums(l, p, &b, part->rows * part->columns, k);
   }
-  for (b.r = 0; together && b.r < p->r; ++b.r) run_packed(l, p, part, &b, k);
+  for (b.r = 0; together && b.r < p->t.rows; ++b.r) run_packed(l, p, part, &b, k);
   for (t = 0; !together && t < taps; ++t) {
     const uint32_t tap = first < taps ? (first + t) % taps : t;
-    b.r = tap / p->s;
-    b.s = tap % p->s;
-    valid(part->w, part->columns, b.s * p->dilation[1], p->stride[1], p->pad[1],
-          p->in_w, &b.begin, &b.end);
+    b.r = tap / p->t.cols;
+    b.s = tap % p->t.cols;
+    valid(part->w, part->columns, b.s * p->t.dilation[1], p->t.stride[1],
+          p->t.tile.pad[1], p->in_w, &b.begin, &b.end);
     run_position(l, p, part, &b, k);
   }
 }
@@ -357,7 +361,7 @@ static void finish(lowering_t* l, const product_t* p, const part_t* part, uint32
 /* Moves up to 16 sums' pixels out, scaled to int8: to rows, or to the image. */
 static void move_pixels(lowering_t* l, const product_t* p, uint64_t to, uint32_t sum,
                         uint32_t columns, uint32_t pixels) {
-  const uint32_t step = (uint32_t)(p->output.stride[2] / DIM);
+  const uint32_t step = (uint32_t)(p->t.out.stride[2] / DIM);
   const uint32_t row = (uint32_t)(to / DIM);
   uint32_t i;
   if (p->to_rows) {
@@ -368,7 +372,7 @@ static void move_pixels(lowering_t* l, const product_t* p, uint64_t to, uint32_t
                     local(SUMS | sum, columns, pixels));
   } else {
     l->counts->scaled_bytes += (uint64_t)pixels * columns;
-    gemmini_command(l, SLUICE_GEMMINI_MVOUT, l->in->base[p->output.region] + to,
+    gemmini_command(l, SLUICE_GEMMINI_MVOUT, l->in->base[p->t.out.region] + to,
                     local(SUMS | sum, columns, pixels));
   }
 }
@@ -376,7 +380,7 @@ static void move_pixels(lowering_t* l, const product_t* p, uint64_t to, uint32_t
 /* Moves sums out, scaled to int8, to where the output lies. */
 static void move_scaled(lowering_t* l, const product_t* p, const part_t* part,
                         uint32_t k, uint32_t channels) {
-  const sluice_walk_operand_t* o = &p->output;
+  const sluice_walk_operand_t* o = &p->t.out;
   const uint32_t whole = o->stride[1] == part->columns * o->stride[2];
   const uint32_t lines = whole ? 1 : part->rows;
   const uint32_t pixels = part->rows * part->columns, line = pixels / lines;
@@ -410,15 +414,17 @@ static int at_once(const product_t* p, const part_t* part) {
 static int goes_on(const lowering_t* l, const product_t* p, const part_t* part) {
   const product_t* q = &l->kept;
   return l->keeps && at_once(p, part) && p->step.layer == q->step.layer &&
-         !(p->step.instruction.flags & SLUICE_FLAG_FIRST) && p->sums == q->sums &&
-         p->sums_span == q->sums_span && p->step.c == q->c_end && p->h == q->h &&
-         p->w == q->w && p->k == q->k;
+         !(p->step.instruction.flags & SLUICE_FLAG_FIRST) &&
+         p->t.sum.offset == q->t.sum.offset && p->t.sum.span == q->t.sum.span &&
+         p->step.c == q->t.tile.c_end && p->h == q->h && p->w == q->w && p->k == q->k;
 }
 
 void gemmini_release(lowering_t* l, uint64_t offset, uint64_t span) {
   const product_t* q = &l->kept;
   part_t part;
-  if (!l->keeps || q->sums >= offset + span || offset >= q->sums + q->sums_span) return;
+  if (!l->keeps || q->t.sum.offset >= offset + span ||
+      offset >= q->t.sum.offset + q->t.sum.span)
+    return;
   l->keeps = 0;
   memset(&part, 0, sizeof part);
   part.rows = q->h;
@@ -461,7 +467,7 @@ static void prepare(lowering_t* l, product_t* p, part_t* part) {
   gemmini_release(l, 0, UINT64_MAX);
   gemmini_ask_scale(l, p);
   p->to_rows = l->port->rows && p->scaled && (p->k0 | p->k) % DIM == 0 &&
-               gemmini_in_lines(&p->output, NULL); /* whole rows: MVOUT_SPAD's */
+               gemmini_in_lines(&p->t.out, NULL); /* whole rows: MVOUT_SPAD's */
   if (p->a_stays && p->b_stays) return;
   if (gemmini_room(l, p, rows, &part->room)) return;
   if (p->to_rows) {

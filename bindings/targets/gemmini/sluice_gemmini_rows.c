@@ -21,6 +21,23 @@ int gemmini_in_blocks(const lowering_t* l, const sluice_walk_operand_t* o) {
          l->in->lines[o->offset / DIM] & IN_BLOCKS;
 }
 
+uint32_t gemmini_front(const lowering_t* l, uint64_t at) {
+  uint32_t line = (uint32_t)(at / DIM);
+  while (line > 0 && (l->in->lines[line] & IN_FRONT) == 0) --line;
+  return line;
+}
+
+void gemmini_whole_blocks(const lowering_t* l, sluice_walk_operand_t* o) {
+  const uint32_t front = gemmini_front(l, o->offset);
+  uint32_t end = (uint32_t)((o->offset + o->span) / DIM);
+  while (end < LINES && (l->in->lines[end] & (IN_BLOCKS | IN_FRONT)) == IN_BLOCKS)
+    ++end;
+  o->offset = (uint64_t)front * DIM;
+  o->bytes = o->span = (uint64_t)(end - front) * DIM;
+  o->extent[0] = o->extent[1] = o->extent[2] = o->stride[3] = 1;
+  o->extent[3] = (uint32_t)o->span;
+}
+
 /* Rows from DRAM (mvin) or to DRAM (mvout), without a gap there. */
 static void move(lowering_t* l, uint32_t funct, uint32_t region, uint64_t offset,
                  uint32_t first, uint64_t count) {
@@ -154,9 +171,9 @@ static uint32_t price(const lowering_t* l, const product_t* p, uint32_t first,
                       uint32_t rows) {
   const uint64_t begin = (uint64_t)first * DIM, end = begin + (uint64_t)rows * DIM;
   uint32_t i, n = 0;
-  if (first + rows > LINES || (p->a_stays && meets(&p->first, begin, end)) ||
-      (p->b_stays && meets(&p->second, begin, end)) ||
-      (p->to_rows && meets(&p->output, begin, end))) {
+  if (first + rows > LINES || (p->a_stays && meets(&p->t.in, begin, end)) ||
+      (p->b_stays && meets(&p->t.weight, begin, end)) ||
+      (p->to_rows && meets(&p->t.out, begin, end))) {
     return ALL_ONES;
   }
   for (i = first; i < first + rows; ++i) {

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sluice_vta_internal.h"
 
-/* The operand, which the scratchpad holds. */
-static void operand(state_t* s, const sluice_walk_visit_t* v, uint32_t index,
-                    sluice_walk_operand_t* o) {
-  target_operand(s->walker, v, index, o);
+/* The scratchpad holds the operand. */
+static void check(state_t* s, const sluice_walk_operand_t* o) {
   if (o->region == SLUICE_REGION_GBUF && o->offset + o->span > s->input->home_count)
     fail(s, SLUICE_VTA_BAD_STREAM, "an operand outside of the scratchpad");
 }
@@ -25,13 +23,14 @@ static void transfer(state_t* s, const sluice_walk_visit_t* visit,
     s->layer = kernel.layer;
     fail(s, SLUICE_VTA_UNSUPPORTED, "an indexed load");
   }
-  operand(s, visit, t.src, &src);
-  operand(s, visit, t.dst, &dst);
+  target_operand(s->walker, visit, t.src, &src);
+  target_operand(s->walker, visit, t.dst, &dst);
+  check(s, &src);
+  check(s, &dst);
   if (s->code) return;
   if (is_load) {
-    s->counts
-        ->planned[t.role != SLUICE_ROLE_WEIGHT && t.role != SLUICE_ROLE_PARAMETERS] +=
-        src.bytes;
+    const int rest = t.role != SLUICE_ROLE_WEIGHT && t.role != SLUICE_ROLE_PARAMETERS;
+    s->counts->planned[rest] += src.bytes;
   } else {
     vta_flush(s);
     vta_change(s, &dst);
@@ -52,138 +51,78 @@ static void transfer(state_t* s, const sluice_walk_visit_t* visit,
   }
 }
 
-static uint32_t at_least_1(int32_t v) { return v < 1 ? 1u : (uint32_t)v; }
-
 /* Groups: how many channels of the output and of the tile's input each has. */
 static void read_groups(state_t* s, job_t* j) {
-  const struct sluice_vta_layer* l = &s->input->layers[j->kernel.layer];
-  uint32_t groups = at_least_1(attribute(s, j, SLUICE_CONV_GROUPS));
-  if (j->kernel.op == SLUICE_OP_DEPTHWISE_CONV) groups = l->input_channels;
-  if (j->kernel.op == SLUICE_OP_FULLY_CONNECTED || groups == 1) return;
+  const struct sluice_vta_layer* l = &s->input->layers[j->t.kernel.layer];
+  const int depthwise = j->t.kernel.op == SLUICE_OP_DEPTHWISE_CONV;
+  const uint32_t groups = depthwise ? l->input_channels : j->t.groups;
+  if (!depthwise && groups == 1) return;
   if (groups == 0 || l->output_channels % groups != 0) {
     fail(s, SLUICE_VTA_BAD_STREAM, "channels of a layer that make no groups");
     return;
   }
   j->per = l->output_channels / groups;
-  j->group = j->tile.origin[3] / j->per;
-  j->width = j->kernel.op == SLUICE_OP_DEPTHWISE_CONV ? 1 : j->weight.extent[3];
-  if (((j->tile.origin[3] + j->k - 1) / j->per - j->group + 1) * j->width != j->c) {
+  j->group = j->t.tile.origin[3] / j->per;
+  j->width = depthwise ? 1 : j->t.weight.extent[3];
+  if (((j->t.tile.origin[3] + j->k - 1) / j->per - j->group + 1) * j->width != j->c) {
     fail(s, SLUICE_VTA_UNSUPPORTED, "a tile that sums over a part of several groups");
   }
 }
 
-static void read_filter(state_t* s, job_t* j) {
-  const sluice_walk_operand_t* w = &j->weight;
-  j->rows = j->cols = 1;
-  j->filter[0] = w->stride[2];
-  j->filter[3] = w->stride[3];
-  if (j->kernel.op != SLUICE_OP_FULLY_CONNECTED) {
-    const int deep = j->kernel.op == SLUICE_OP_CONV;
-    j->rows = w->extent[1];
-    j->cols = w->extent[2];
-    j->filter[0] = deep ? w->stride[0] : w->stride[3];
-    j->filter[1] = w->stride[1];
-    j->filter[2] = w->stride[2];
-    j->filter[3] = deep ? w->stride[3] : 0;
+/* The n-th row's h-th product of matrices. */
+static void run_matrix(state_t* s, const job_t* all, uint32_t n, uint32_t h) {
+  job_t j = *all;
+  sluice_walk_operand_t* const moved[] = {&j.t.in, &j.t.weight, &j.t.sum, &j.t.out};
+  uint32_t i;
+  for (i = 0; i < 4; ++i) {
+    sluice_walk_operand_t* o = moved[i];
+    o->offset += (uint64_t)n * o->stride[0] + (uint64_t)h * o->stride[1];
+    o->extent[0] = o->extent[1] = 1;
   }
-  j->taps = j->rows * j->cols;
-  j->stride_h = at_least_1(attribute(s, j, SLUICE_CONV_STRIDE_H));
-  j->stride_w = at_least_1(attribute(s, j, SLUICE_CONV_STRIDE_W));
-  j->dilation_h = at_least_1(attribute(s, j, SLUICE_CONV_DILATION_H));
-  j->dilation_w = at_least_1(attribute(s, j, SLUICE_CONV_DILATION_W));
-  j->input_zero = attribute(s, j, SLUICE_CONV_INPUT_ZERO);
-  j->weight_zero = attribute(s, j, SLUICE_CONV_WEIGHT_ZERO);
-  j->output_zero = attribute(s, j, SLUICE_CONV_OUTPUT_ZERO);
-  j->low = attribute(s, j, SLUICE_CONV_ACT_MIN);
-  j->high = attribute(s, j, SLUICE_CONV_ACT_MAX);
-  j->once = attribute(s, j, SLUICE_CONV_ROUNDING) != 0;
-}
-
-/* A BATCH_MATMUL's second input is a filter of one position, wherever its axes lie. */
-static void read_matmul(state_t* s, job_t* j) {
-  const int transposed = attribute(s, j, SLUICE_MATMUL_TRANSPOSE_B) != 0;
-  j->rows = j->cols = j->taps = 1;
-  j->stride_h = j->stride_w = j->dilation_h = j->dilation_w = 1;
-  j->filter[0] = j->weight.stride[transposed ? 2 : 3];
-  j->filter[3] = j->weight.stride[transposed ? 3 : 2];
-  j->input_zero = attribute(s, j, SLUICE_MATMUL_A_ZERO);
-  j->weight_zero = attribute(s, j, SLUICE_MATMUL_B_ZERO);
-  j->output_zero = attribute(s, j, SLUICE_MATMUL_OUTPUT_ZERO);
-  j->low = attribute(s, j, SLUICE_MATMUL_ACT_MIN);
-  j->high = attribute(s, j, SLUICE_MATMUL_ACT_MAX);
-  j->multiplier = attribute(s, j, SLUICE_MATMUL_MULTIPLIER);
-  j->shift = attribute(s, j, SLUICE_MATMUL_SHIFT);
-}
-
-/* One product for each matrix. */
-static void run_matrices(state_t* s, const job_t* all) {
-  const uint32_t* e = all->out.extent;
-  uint32_t n, h;
-  for (n = 0; n < e[0]; ++n)
-    for (h = 0; h < e[1]; ++h) {
-      job_t j = *all;
-      j.in.offset += (uint64_t)n * j.in.stride[0] + (uint64_t)h * j.in.stride[1];
-      j.weight.offset +=
-          (uint64_t)n * j.weight.stride[0] + (uint64_t)h * j.weight.stride[1];
-      j.out.offset += (uint64_t)n * j.out.stride[0] + (uint64_t)h * j.out.stride[1];
-      j.sum.offset += (uint64_t)n * j.sum.stride[0] + (uint64_t)h * j.sum.stride[1];
-      j.in.extent[0] = j.in.extent[1] = j.out.extent[0] = j.out.extent[1] = 1;
-      j.batch = n;
-      j.line = h;
-      vta_run_tile(s, &j);
-    }
+  j.batch = n;
+  j.line = h;
+  vta_run_tile(s, &j);
 }
 
 static void compute_tile(state_t* s, const sluice_walk_visit_t* v,
                          const sluice_instruction_t* n) {
   job_t j;
-  int matmul;
+  target_tile_t* const t = &j.t;
+  const uint32_t* const box = t->out.extent;
+  uint32_t i;
   memset(&j, 0, sizeof j);
-  sluice_walk_tile(s->walker, v, n->descriptor, &j.tile);
-  sluice_walk_kernel(s->walker, v->instance, j.tile.kernel, &j.kernel);
-  s->layer = j.kernel.layer;
-  j.first = (n->flags & SLUICE_FLAG_FIRST) != 0;
-  j.last = (n->flags & SLUICE_FLAG_LAST) != 0;
-  matmul = j.kernel.op == SLUICE_OP_BATCH_MATMUL;
-  if (j.kernel.op != SLUICE_OP_CONV && j.kernel.op != SLUICE_OP_DEPTHWISE_CONV &&
-      j.kernel.op != SLUICE_OP_FULLY_CONNECTED && !matmul) {
+  if (!target_tile(s->walker, v, n, t)) {
     fail(s, SLUICE_VTA_UNSUPPORTED,
          "an operator that VTA does not do: plan it for the host");
   }
-  if (j.kernel.layer >= s->input->layer_count) {
+  s->layer = t->kernel.layer;
+  if (s->layer >= s->input->layer_count) {
     fail(s, SLUICE_VTA_BAD_STREAM, "a layer without channels");
   }
-  operand(s, v, j.tile.accumulator, &j.sum);
-  operand(s, v, j.tile.input0, &j.in);
-  operand(s, v, matmul ? j.tile.input1 : j.tile.weight, &j.weight);
-  operand(s, v, j.tile.parameters, &j.parameters);
-  /* Without an output the extents alone count. */
-  operand(s, v, j.tile.output != SLUICE_NONE ? j.tile.output : j.tile.accumulator,
-          &j.out);
+  check(s, &t->in);
+  check(s, &t->weight);
+  check(s, &t->parameters);
+  check(s, &t->sum);
+  check(s, &t->out);
   if (s->code) return;
-  j.k = j.out.extent[3];
-  j.c = j.in.extent[3];
+  j.k = box[3];
+  j.c = t->in.extent[3];
   j.kb = blocks(j.k);
   j.cb = blocks(j.c);
-  if (matmul) {
-    read_matmul(s, &j);
-  } else {
-    read_filter(s, &j);
-    read_groups(s, &j);
-  }
-  if (j.in.dtype == SLUICE_DTYPE_UINT8) j.input_zero -= 128;
-  j.size = j.out.dtype == SLUICE_DTYPE_INT32   ? 4
-           : j.out.dtype == SLUICE_DTYPE_INT16 ? 2
-                                               : 1;
-  j.scales = s->port->scale != NULL && j.last && j.size == 1;
-  j.passes = j.weight_zero != 0 || j.weight.dtype == SLUICE_DTYPE_UINT8 ? 2 : 1;
+  j.taps = t->rows * t->cols;
+  read_groups(s, &j);
+  if (t->in.dtype == SLUICE_DTYPE_UINT8) t->input_zero -= 128;
+  j.size = t->out.dtype == SLUICE_DTYPE_INT32   ? 4
+           : t->out.dtype == SLUICE_DTYPE_INT16 ? 2
+                                                : 1;
+  j.scales = s->port->scale != NULL && t->last && j.size == 1;
+  j.passes = target_passes(t->weight.dtype, t->weight_zero);
   if (s->code) return;
   ++s->counts->tiles;
-  s->counts->array_macs += target_macs(&j.kernel, &j.in, &j.weight, &j.out);
-  if (matmul) {
-    run_matrices(s, &j);
-  } else {
-    vta_run_tile(s, &j);
+  s->counts->array_macs += target_macs(&t->kernel, &t->in, &t->weight, &t->out);
+  if (!t->matmul) vta_run_tile(s, &j);
+  for (i = 0; t->matmul && i < box[0] * box[1]; ++i) {
+    run_matrix(s, &j, i / box[1], i % box[1]);
   }
 }
 

@@ -2,46 +2,6 @@
 /* Where the scratchpad's bytes lie in DRAM, and how they get into the buffers. */
 #include "sluice_vta_internal.h"
 
-void vta_get(state_t* s, uint64_t at, uint32_t bytes, void* to) {
-  const uint32_t* home = s->input->home + at;
-  uint32_t done = 0, n;
-  for (; done < bytes; done += n) {
-    for (n = 1; done + n < bytes && home[done + n] == home[done] + n;) ++n;
-    vta_read(s, home[done], (unsigned char*)to + done, n);
-  }
-}
-
-/* What buffers hold of DRAM [begin, end) is no longer true. */
-static void forget(state_t* s, uint64_t begin, uint64_t end) {
-  uint32_t memory, i, k;
-  for (memory = SLUICE_VTA_OF_WGT; memory <= SLUICE_VTA_OF_ACC; ++memory)
-    for (i = 0; i < SLUICE_VTA_BOXES; ++i)
-      for (k = 0; k < 2; ++k) {
-        box_t* x = &s->buffer[memory].box[i];
-        if (x->begin[k] < end && begin < x->end[k]) x->end[0] = x->begin[0];
-      }
-}
-
-void vta_put(state_t* s, uint64_t at, uint32_t bytes, const void* from) {
-  const uint32_t image = s->input->region[SLUICE_REGION_GBUF] + (uint32_t)at;
-  uint32_t i;
-  forget(s, image, (uint64_t)image + bytes);
-  for (i = 0; i < bytes; ++i) s->input->home[at + i] = image + i;
-  vta_write(s, image, from, bytes);
-}
-
-void vta_change(state_t* s, const sluice_walk_operand_t* o) {
-  const uint64_t begin = s->input->region[o->region] + o->offset, end = begin + o->span;
-  uint32_t i;
-  for (i = 0; i < s->input->home_count; ++i) {
-    unsigned char byte;
-    if (s->input->home[i] < begin || s->input->home[i] >= end) continue;
-    vta_get(s, i, 1, &byte);
-    vta_put(s, i, 1, &byte);
-  }
-  forget(s, begin, end);
-}
-
 /* Whether bytes of the scratchpad lie in DRAM as a box: where it begins and its strides. */
 static int place(const state_t* s, uint64_t at, const uint32_t extent[4],
                  const uint32_t stride[4], uint32_t to[5]) {
@@ -75,28 +35,10 @@ static void depend(box_t* x, uint32_t k, const uint32_t to[5],
 
 /* ---- inputs --------------------------------------------------------------------------- */
 
-/* A part's input: rows and columns of the window, of them inside the operand. */
-typedef struct {
-  uint32_t h, w, top, left, hn, wn, channels;
-  uint64_t at;      /* in the scratchpad, of the first inside */
-  uint32_t home[5]; /* in DRAM, if it lies there as a box */
-} window_t;
-
-/* `count` rows or columns from `first` on: how many in front of the operand, and inside. */
-static void inside(int64_t first, uint32_t count, uint32_t extent, uint32_t* before,
-                   uint32_t* within) {
-  const int64_t from = first < 0 ? 0 : first, end = first + count;
-  *before = (uint32_t)(from - first);
-  *within = 0;
-  if (end > from && from < extent) {
-    *within = (uint32_t)((end < (int64_t)extent ? end : (int64_t)extent) - from);
-  }
-}
-
 /* Entries that hold the padding: one vector in DRAM, read again and again. */
 static void load_zeros(state_t* s, const job_t* j, box_t* x, uint32_t* at,
                        uint32_t count) {
-  const uint32_t zero = (uint32_t)j->input_zero & 255;
+  const uint32_t zero = (uint32_t)j->t.input_zero & 255;
   const uint32_t from = s->input->staging + zero * 16;
   unsigned char row[16];
   if (count == 0) return;
@@ -131,84 +73,61 @@ static void load_rows(state_t* s, const job_t* j, const part_t* a, const window_
   load_zeros(s, j, x, &at, x->first + x->count - at);
 }
 
-/* The window laid out by the host. */
-static void pack_input(state_t* s, const job_t* j, const part_t* a, const window_t* v,
-                       box_t* x) {
-  const uint32_t at = vta_stage(s, x->count * 16);
-  uint32_t h, w, i, b;
-  for (h = 0; h < v->h; ++h)
-    for (w = 0; w < v->w; ++w)
-      for (i = 0; i < a->cn; ++i) {
-        const uint32_t count = least(16, v->channels - i * 16);
-        unsigned char block[16];
-        memset(block, j->input_zero & 255, 16);
-        if (h - v->top < v->hn && w - v->left < v->wn) {
-          vta_get(s,
-                  v->at + (uint64_t)(h - v->top) * j->in.stride[1] +
-                      (uint64_t)(w - v->left) * j->in.stride[2] + i * 16,
-                  count, block);
-          for (b = 0; b < count && j->in.dtype == SLUICE_DTYPE_UINT8; ++b)
-            block[b] ^= 128;
-        }
-        vta_write(s, at + ((h * v->w + w) * a->cn + i) * 16, block, 16);
-      }
-  s->counts->packed_bytes += (uint64_t)x->count * 16;
-  vta_move(s, SLUICE_VTA_OF_INP, x->first, at, 1, x->count, x->count, x);
-}
-
 box_t* vta_need_input(state_t* s, const job_t* j, const part_t* a) {
-  const int64_t h0 = (int64_t)a->p0 * j->stride_h - j->tile.pad[0];
-  const int64_t w0 = (int64_t)a->q0 * j->stride_w - j->tile.pad[1];
+  const int64_t h0 = (int64_t)a->p0 * j->t.stride[0] - j->t.tile.pad[0];
+  const int64_t w0 = (int64_t)a->q0 * j->t.stride[1] - j->t.tile.pad[1];
   window_t v = {a->in_rows, a->in_cols, 0, 0, 0, 0, 0, 0, {0}};
-  uint32_t extent[4] = {1, 0, 0, 0}, key[14] = {0};
+  uint32_t extent[4] = {1, 0, 0, 0}, key[14] = {0}, row, column;
   box_t* box = NULL;
   int is_box, as_it_lies;
-  inside(h0, v.h, j->in.extent[1], &v.top, &v.hn);
-  inside(w0, v.w, j->in.extent[2], &v.left, &v.wn);
+  target_inside(h0, v.h, j->t.in.extent[1], &row, &v.hn);
+  target_inside(w0, v.w, j->t.in.extent[2], &column, &v.wn);
+  v.top = (uint32_t)(row - h0);
+  v.left = (uint32_t)(column - w0);
   if (v.hn == 0 || v.wn == 0) v.hn = v.wn = 0;
   v.channels = least(a->cn * 16, j->c - a->c0 * 16);
-  v.at = j->in.offset + (uint64_t)a->n * j->in.stride[0] +
-         (uint64_t)(h0 < 0 ? 0 : h0) * j->in.stride[1] +
-         (uint64_t)(w0 < 0 ? 0 : w0) * j->in.stride[2] + a->c0 * 16;
+  v.at = j->t.in.offset + (uint64_t)a->n * j->t.in.stride[0] +
+         (uint64_t)row * j->t.in.stride[1] + (uint64_t)column * j->t.in.stride[2] +
+         a->c0 * 16;
   extent[1] = v.hn;
   extent[2] = v.wn;
   extent[3] = v.channels;
-  is_box = v.hn != 0 && place(s, v.at, extent, j->in.stride, v.home);
+  is_box = v.hn != 0 && place(s, v.at, extent, j->t.in.stride, v.home);
   memcpy(key, v.home, sizeof v.home);
   key[5] = v.top << 16 | v.left;
   key[6] = v.h << 16 | v.w;
   key[7] = v.hn << 16 | v.wn;
   key[8] = a->cn << 16 | v.channels;
-  key[9] = (uint32_t)(j->input_zero & 255) << 8 | j->in.dtype;
+  key[9] = (uint32_t)(j->t.input_zero & 255) << 8 | j->t.in.dtype;
   if (is_box) box = vta_find(&s->buffer[SLUICE_VTA_OF_INP], key);
   if (box != NULL) return box;
   box = vta_take(&s->buffer[SLUICE_VTA_OF_INP], key, v.h * v.w * a->cn);
   if (is_box) depend(box, 0, v.home, extent);
-  as_it_lies = is_box && j->in.dtype == SLUICE_DTYPE_INT8 && v.channels == a->cn * 16 &&
+  as_it_lies = is_box && j->t.in.dtype == SLUICE_DTYPE_INT8 &&
+               v.channels == a->cn * 16 &&
                (v.home[0] | v.home[2] | v.home[3]) % 16 == 0 &&
                (v.wn == 1 || (v.home[3] >= a->cn * 16 && v.home[3] / 16 <= UINT16_MAX));
   if (as_it_lies || v.hn == 0) {
     load_rows(s, j, a, &v, box);
   } else {
-    pack_input(s, j, a, &v, box);
+    vta_pack_input(s, j, a, &v, box);
   }
   return box;
 }
 
 /* ---- weights -------------------------------------------------------------------------- */
 
-/* Input channels [*low, *low + count) of the tile that output channel k sums over. */
-static uint32_t channels_of(const job_t* j, uint32_t k, uint32_t* low) {
+uint32_t vta_channels_of(const job_t* j, uint32_t k, uint32_t* low) {
   *low = 0;
   if (j->per == 0) return j->c;
-  *low = ((j->tile.origin[3] + k) / j->per - j->group) * j->width;
+  *low = ((j->t.tile.origin[3] + k) / j->per - j->group) * j->width;
   return j->width;
 }
 
 uint32_t vta_reach(const job_t* j, uint32_t kb, uint32_t* count) {
   uint32_t first, last;
-  const uint32_t width = channels_of(j, least(kb * 16 + 15, j->k - 1), &last);
-  (void)channels_of(j, kb * 16, &first);
+  const uint32_t width = vta_channels_of(j, least(kb * 16 + 15, j->k - 1), &last);
+  (void)vta_channels_of(j, kb * 16, &first);
   *count = (last + width - 1) / 16 + 1 - first / 16;
   return first / 16;
 }
@@ -224,56 +143,24 @@ static int place_filters(const state_t* s, const job_t* j, const part_t* a,
                          uint32_t extent[4], uint32_t key[14]) {
   uint32_t low = a->c0 * 16;
   extent[0] = least(a->kn * 16, j->k - a->k0 * 16);
-  extent[1] = j->rows;
-  extent[2] = j->cols;
+  extent[1] = j->t.rows;
+  extent[2] = j->t.cols;
   extent[3] = least(a->cn * 16, j->c - low);
   if (j->per != 0) {
-    extent[3] = channels_of(j, a->k0 * 16, &low);
-    key[10] = (j->tile.origin[3] + a->k0 * 16) % j->per;
+    extent[3] = vta_channels_of(j, a->k0 * 16, &low);
+    key[10] = (j->t.tile.origin[3] + a->k0 * 16) % j->per;
     key[11] = low - a->c0 * 16;
     low = 0;
   }
   key[5] = extent[0];
   key[6] = extent[1] << 16 | extent[2];
   key[7] = extent[3];
-  key[8] = (uint32_t)j->weight_zero << 8 | j->weight.dtype;
+  key[8] = (uint32_t)j->t.weight_zero << 8 | j->t.weight.dtype;
   key[9] = j->per;
   return place(s,
-               j->weight.offset + (uint64_t)a->k0 * 16 * j->filter[0] +
-                   (uint64_t)low * j->filter[3],
-               extent, j->filter, key);
-}
-
-/* The weight of output channel k and the input channel c of its filter, at one position,
- * minus its zero point. */
-static int32_t weight(state_t* s, const job_t* j, uint32_t k, uint32_t tap,
-                      uint32_t c) {
-  unsigned char byte;
-  vta_get(s,
-          j->weight.offset + (uint64_t)k * j->filter[0] +
-              (uint64_t)(tap / j->cols) * j->filter[1] +
-              (uint64_t)(tap % j->cols) * j->filter[2] + (uint64_t)c * j->filter[3],
-          1, &byte);
-  return (j->weight.dtype == SLUICE_DTYPE_UINT8 ? (int32_t)byte : (signed char)byte) -
-         j->weight_zero;
-}
-
-/* 16 channels by 16 weights of one filter position, of one pass. */
-static void pack_block(state_t* s, const job_t* j, uint32_t kb, uint32_t cb,
-                       uint32_t tap, uint32_t pass, uint32_t to) {
-  signed char block[256] = {0};
-  uint32_t k, c, low;
-  for (k = kb * 16; k < least(kb * 16 + 16, j->k); ++k) {
-    const uint32_t count = channels_of(j, k, &low);
-    for (c = 0; c < 16; ++c) {
-      int32_t w, most;
-      if (cb * 16 + c - low >= count) continue;
-      w = weight(s, j, k, tap, cb * 16 + c - low);
-      most = w > 127 ? 127 : w < -128 ? -128 : w;
-      block[k % 16 * 16 + c] = (signed char)(pass == 0 ? most : w - most);
-    }
-  }
-  vta_write(s, to, block, 256);
+               j->t.weight.offset + (uint64_t)a->k0 * 16 * j->t.filter[0] +
+                   (uint64_t)low * j->t.filter[3],
+               extent, j->t.filter, key);
 }
 
 box_t* vta_need_weight(state_t* s, const job_t* j, const part_t* a) {
@@ -289,8 +176,8 @@ box_t* vta_need_weight(state_t* s, const job_t* j, const part_t* a) {
   at = vta_stage(s, count * 256);
   for (i = 0; i < count; ++i) {
     const uint32_t kb = a->k0 + i / per_block % a->kn;
-    pack_block(s, j, kb, vta_first_block(j, a, kb) + i % a->cw, i / a->cw % j->taps,
-               i / (per_block * a->kn), at + i * 256);
+    vta_pack_block(s, j, kb, vta_first_block(j, a, kb) + i % a->cw, i / a->cw % j->taps,
+                   i / (per_block * a->kn), at + i * 256);
   }
   s->counts->packed_bytes += (uint64_t)count * 256;
   vta_move(s, SLUICE_VTA_OF_WGT, box->first, at, 1, count, count, box);
@@ -299,24 +186,8 @@ box_t* vta_need_weight(state_t* s, const job_t* j, const part_t* a) {
 
 /* ---- biases --------------------------------------------------------------------------- */
 
-static void bias_row(state_t* s, const job_t* j, uint32_t kb, uint32_t to) {
-  uint32_t row[16] = {0}, k, tap, c, low;
-  for (k = kb * 16; k < least(kb * 16 + 16, j->k); ++k) {
-    const uint32_t count = channels_of(j, k, &low);
-    uint32_t sum = 0, bias = 0;
-    for (tap = 0; tap < j->taps && j->input_zero != 0; ++tap)
-      for (c = 0; c < count; ++c) sum += (uint32_t)weight(s, j, k, tap, c);
-    if (j->last && j->parameters.span != 0) {
-      vta_get(s, j->parameters.offset + (uint64_t)k * j->parameters.stride[2], 4,
-              &bias);
-    }
-    row[k % 16] = bias - sum * (uint32_t)j->input_zero;
-  }
-  vta_write(s, to, row, 64);
-}
-
 box_t* vta_need_bias(state_t* s, const job_t* j, uint32_t k0, uint32_t kn) {
-  const uint32_t strides[4] = {0, 0, j->parameters.stride[2], 1};
+  const uint32_t strides[4] = {0, 0, j->t.parameters.stride[2], 1};
   uint32_t key[14] = {0}, extent[4], bias[4] = {1, 1, 0, 4}, home[5] = {0}, at, i;
   part_t all;
   int is_box;
@@ -327,12 +198,12 @@ box_t* vta_need_bias(state_t* s, const job_t* j, uint32_t k0, uint32_t kn) {
   all.cn = j->cb;
   is_box = place_filters(s, j, &all, extent, key);
   bias[2] = extent[0];
-  if (j->last && j->parameters.span != 0) {
-    is_box = place(s, j->parameters.offset + (uint64_t)k0 * 16 * strides[2], bias,
+  if (j->t.last && j->t.parameters.span != 0) {
+    is_box = place(s, j->t.parameters.offset + (uint64_t)k0 * 16 * strides[2], bias,
                    strides, home) &&
              is_box;
   }
-  key[11] = (uint32_t)j->input_zero << 1 | (uint32_t)j->last;
+  key[11] = (uint32_t)j->t.input_zero << 1 | (uint32_t)j->t.last;
   key[12] = home[0];
   key[13] = home[3];
   box = is_box ? vta_find(&s->buffer[SLUICE_VTA_OF_ACC], key) : NULL;
@@ -341,7 +212,7 @@ box_t* vta_need_bias(state_t* s, const job_t* j, uint32_t k0, uint32_t kn) {
   if (is_box) depend(box, 0, key, extent);
   if (is_box && home[0] != 0) depend(box, 1, home, bias);
   at = vta_stage(s, kn * 64);
-  for (i = 0; i < kn; ++i) bias_row(s, j, k0 + i, at + i * 64);
+  for (i = 0; i < kn; ++i) vta_bias_row(s, j, k0 + i, at + i * 64);
   vta_move(s, SLUICE_VTA_OF_ACC, box->first, at, 1, kn, kn, box);
   return box;
 }

@@ -29,7 +29,7 @@ int32_t sluice_vta_tile_cost(void* graph, uint32_t layer, const int32_t extent[4
   target_product_t p;
   int64_t products, way;
   if (!target_product(graph, layer, &p)) return 0;
-  products = p.taps * reach(&p, channels) * (p.nine_bits ? 2 : 1);
+  products = p.taps * reach(&p, channels) * p.passes;
   products *= sums < HAZARD ? HAZARD : sums;
   way = sums * (ALU * PLANES + PLANES * BLOCK / BUS) + parts * PLANES * LATENCY;
   if (p.groups == 1 && channels < p.channels) way = way * channels / p.channels;

@@ -23,25 +23,17 @@ typedef struct sluice_vta_box box_t;
 
 /* A tile, as the lowering needs it. */
 typedef struct {
-  sluice_kernel_t kernel;
-  sluice_tile_t tile;
-  sluice_walk_operand_t in, weight, parameters, sum, out;
-  int first, last;           /* flags of the instruction */
-  uint32_t k, c;             /* channels of the box and of its input */
-  uint32_t kb, cb;           /* the same in blocks of 16 */
-  uint32_t rows, cols, taps; /* of the filter */
-  uint32_t stride_h, stride_w, dilation_h, dilation_w;
-  uint32_t filter[4];  /* strides of the weight along K, R, S, C, in bytes */
-  uint32_t per, width; /* output channels of a group, input channels of it; per 0: one
+  target_tile_t t;
+  uint32_t k, c;        /* channels of the box and of its input */
+  uint32_t kb, cb;      /* the same in blocks of 16 */
+  uint32_t taps;        /* filter positions */
+  uint32_t per, width;  /* output channels of a group, input channels of it; per 0: one
                           group */
-  uint32_t group;      /* of the box's first channel */
-  int32_t input_zero, weight_zero, output_zero, low, high;
-  int32_t multiplier, shift; /* of all channels, where there are no parameters */
-  int once;                  /* rounds once */
-  uint32_t passes;           /* 2: weights minus their zero point have nine bits */
-  uint32_t batch, line;      /* of a BATCH_MATMUL: which matrix of the tile */
-  uint32_t size;             /* of an output element */
-  int scales;                /* VTA may make bytes of the sums */
+  uint32_t group;       /* of the box's first channel */
+  uint32_t passes;      /* over the weights, as target_passes says */
+  uint32_t batch, line; /* of a BATCH_MATMUL: which matrix of the tile */
+  uint32_t size;        /* of an output element */
+  int scales;           /* VTA may make bytes of the sums */
 } job_t;
 
 /* A part of a tile: output rows, columns and blocks of channels; blocks of input channels,
@@ -53,6 +45,13 @@ typedef struct {
   uint32_t in_rows, in_cols;
 } part_t;
 
+/* A part's input: rows and columns of the window, of them inside the operand. */
+typedef struct {
+  uint32_t h, w, top, left, hn, wn, channels;
+  uint64_t at;      /* in the scratchpad, of the first inside */
+  uint32_t home[5]; /* in DRAM, if it lies there as a box */
+} window_t;
+
 /* The loops of an instruction over its micro-ops: extents, steps of the indices. */
 typedef struct {
   uint32_t outer, inner, dst_outer, dst_inner, src_outer, src_inner, wgt_outer,
@@ -63,10 +62,6 @@ static inline void fail(state_t* s, int code, const char* why) {
   if (s->code) return;
   s->code = code;
   s->why = why;
-}
-
-static inline int32_t attribute(const state_t* s, const job_t* j, uint32_t i) {
-  return sluice_walk_attribute(s->walker, &j->kernel, i);
 }
 
 /* sluice_vta_queue.c */
@@ -92,7 +87,7 @@ box_t* vta_find(struct sluice_vta_buffer* b, const uint32_t key[14]);
 /* The next entries of a ring, whatever lay there. */
 box_t* vta_take(struct sluice_vta_buffer* b, const uint32_t key[14], uint32_t count);
 
-/* sluice_vta_boxes.c */
+/* sluice_vta_host.c */
 /* Reads bytes of the scratchpad, run by run of places without a gap. */
 void vta_get(state_t* s, uint64_t at, uint32_t bytes, void* to);
 /* Writes bytes of the scratchpad into its image. */
@@ -100,10 +95,24 @@ void vta_put(state_t* s, uint64_t at, uint32_t bytes, const void* from);
 /* The host is about to change an operand in DRAM: bytes of the scratchpad that lie there
  * move, buffers forget it. */
 void vta_change(state_t* s, const sluice_walk_operand_t* o);
+/* Vectors of a window, blocks of weights and rows of biases, laid out in DRAM: those of `x`
+ * entries; 16 channels by 16 weights of one filter position, of one pass; 16 sums. */
+void vta_pack_input(state_t* s, const job_t* j, const part_t* a, const window_t* v,
+                    box_t* x);
+void vta_pack_block(state_t* s, const job_t* j, uint32_t kb, uint32_t cb, uint32_t tap,
+                    uint32_t pass, uint32_t to);
+void vta_bias_row(state_t* s, const job_t* j, uint32_t kb, uint32_t to);
+/* Makes bytes of the output of one part's sums, which lie in four planes. */
+void vta_requantise(state_t* s, const job_t* j, const part_t* a, uint32_t planes,
+                    uint32_t entries);
+
+/* sluice_vta_boxes.c */
 box_t* vta_need_input(state_t* s, const job_t* j, const part_t* a);
 box_t* vta_need_weight(state_t* s, const job_t* j, const part_t* a);
 /* What sums of output blocks lack: minus the zero point's share, with LAST plus the bias. */
 box_t* vta_need_bias(state_t* s, const job_t* j, uint32_t k0, uint32_t kn);
+/* Input channels [*low, *low + count) of the tile that output channel k sums over. */
+uint32_t vta_channels_of(const job_t* j, uint32_t k, uint32_t* low);
 /* First input block of an output block of the tile; *count: how many it reads. */
 uint32_t vta_reach(const job_t* j, uint32_t kb, uint32_t* count);
 /* First input block of the part that the weights of an output block begin with. */

@@ -77,9 +77,9 @@ int32_t sluice_vta_scaled(const struct sluice_vta_block* block,
 /* What the port answers for blocks of a part from k on; with `rows` for 16 channels. */
 static int ask(state_t* s, const job_t* j, const part_t* a, uint32_t k, uint32_t count,
                struct sluice_vta_block* b, struct sluice_vta_rows* rows) {
-  const uint32_t* at = j->tile.origin;
+  const uint32_t* at = j->t.tile.origin;
   int answer;
-  b->layer = j->kernel.layer;
+  b->layer = j->t.kernel.layer;
   b->begin[0] = at[0] + j->batch + a->n;
   b->begin[1] = at[1] + j->line + a->p0;
   b->begin[2] = at[2] + a->q0;
@@ -89,12 +89,12 @@ static int ask(state_t* s, const job_t* j, const part_t* a, uint32_t k, uint32_t
   b->extent[2] = a->qn;
   b->extent[3] = least(count * 16, j->k - k * 16);
   b->products = j->taps * s->input->layers[b->layer].input_channels;
-  b->zero = j->output_zero;
-  b->low = j->low;
-  b->high = j->high;
+  b->zero = j->t.output_zero;
+  b->low = j->t.low;
+  b->high = j->t.high;
   b->parameters[0] = 0;
-  b->parameters[1] = j->multiplier;
-  b->parameters[2] = j->shift;
+  b->parameters[1] = j->t.multiplier;
+  b->parameters[2] = j->t.shift;
   answer = s->port->scale(s->port->user, b, rows);
   if (answer < 0) fail(s, SLUICE_VTA_PORT, "the port does not say how to scale");
   return answer > 0;

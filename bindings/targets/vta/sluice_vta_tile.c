@@ -13,11 +13,11 @@ typedef struct {
 
 /* The axes with more than one step, reductions first, joined where steps agree. */
 static uint32_t axes_of(const job_t* j, const part_t* a, axis_t* x) {
-  const uint32_t column = j->stride_w * a->cn, row = a->in_cols * a->cn;
-  axis_t all[6] = {{j->rows, 0, j->dilation_h * row, j->cols * a->cw, 1, 0},
-                   {j->cols, 0, j->dilation_w * a->cn, a->cw, 1, 0},
+  const uint32_t column = j->t.stride[1] * a->cn, row = a->in_cols * a->cn;
+  axis_t all[6] = {{j->t.rows, 0, j->t.dilation[0] * row, j->t.cols * a->cw, 1, 0},
+                   {j->t.cols, 0, j->t.dilation[1] * a->cn, a->cw, 1, 0},
                    {a->cw, 0, 1, 1, 1, 0},
-                   {a->pn, a->row, j->stride_h * row, 0, 0, 0},
+                   {a->pn, a->row, j->t.stride[0] * row, 0, 0, 0},
                    {a->qn, a->pixel, column, 0, 0, 0},
                    {a->kn, 1, 0, j->taps * a->cw, 0, 0}};
   const uint32_t first = vta_first_block(j, a, a->k0);
@@ -82,7 +82,7 @@ static void clear_part(state_t* s, const part_t* a) {
   vta_clear(s, a->acc, a->pn * a->qn * a->kn);
 }
 
-/* All products of a part: one instruction, twice with weights of nine bits. */
+/* All products of a part: one instruction for each pass over its weights. */
 static void multiply(state_t* s, const job_t* j, const part_t* a) {
   uint32_t list[MOST_UOPS], n, o = 0, i = 0, k, u, all, count = 1, pass, filled, spare;
   axis_t x[8];
@@ -141,7 +141,7 @@ static void multiply(state_t* s, const job_t* j, const part_t* a) {
 /* Adds what the sums of a part lack. */
 static void add_biases(state_t* s, const job_t* j, const part_t* a) {
   uint32_t k, count;
-  if (j->input_zero == 0 && !j->last) return;
+  if (j->t.input_zero == 0 && !j->t.last) return;
   for (k = 0; k < a->kn; k += count) {
     loops_t l = {0, 0, 0, 1, 0, 1, 0, 0};
     box_t* x;
@@ -155,69 +155,10 @@ static void add_biases(state_t* s, const job_t* j, const part_t* a) {
   }
 }
 
-/* TFLite's two roundings, and the single one. */
-static int32_t scale(int32_t x, int32_t m, int32_t shift, int once) {
-  const int left = shift > 0 ? shift : 0, right = shift > 0 ? 0 : -shift;
-  int64_t y;
-  int32_t high, mask, rest;
-  if (once) {
-    const int total = 31 - shift;
-    const int64_t product = (int64_t)x * m;
-    const uint64_t size = product < 0 ? 0 - (uint64_t)product : (uint64_t)product;
-    const uint64_t half = total > 0 ? (uint64_t)1 << (total - 1) : 0;
-    const uint64_t q = total > 62 ? 0 : (size + half) >> total;
-    return (int32_t)(product < 0 ? 0 - q : q);
-  }
-  x = left > 31 ? 0 : (int32_t)((uint32_t)x << left);
-  y = (int64_t)x * m + ((int64_t)1 << 30);
-  high = x == m && x == INT32_MIN ? INT32_MAX : (int32_t)(y >> 31);
-  if (right > 31) return 0;
-  mask = (int32_t)(((int64_t)1 << right) - 1);
-  rest = high & mask;
-  return (int32_t)(((int64_t)high >> right) +
-                   (rest > (mask >> 1) + (high < 0 ? 1 : 0)));
-}
-
 uint64_t vta_output_at(const job_t* j, const part_t* a, uint32_t pixel) {
-  return j->out.offset + (uint64_t)a->n * j->out.stride[0] +
-         (uint64_t)(a->p0 + pixel / a->qn) * j->out.stride[1] +
-         (uint64_t)(a->q0 + pixel % a->qn) * j->out.stride[2];
-}
-
-/* The host makes bytes of the output of one part's sums, which lie in four planes. */
-static void requantise(state_t* s, const job_t* j, const part_t* a, uint32_t planes,
-                       uint32_t entries) {
-  uint32_t entry, k, b, i;
-  for (k = 0; k < a->kn; ++k) {
-    const uint32_t from = (a->k0 + k) * 16, count = least(16, j->k - from);
-    int32_t row[16][3];
-    for (i = 0; i < count; ++i) {
-      row[i][1] = j->multiplier;
-      row[i][2] = j->shift;
-      if (j->parameters.span == 0) continue;
-      vta_get(s, j->parameters.offset + (uint64_t)(from + i) * j->parameters.stride[2],
-              12, row[i]);
-    }
-    for (entry = k; entry < entries; entry += a->kn) {
-      unsigned char plane[PLANES][16], made[16 * 4];
-      for (b = 0; b < PLANES; ++b) {
-        vta_read(s, planes + (b * entries + entry) * 16, plane[b], 16);
-      }
-      for (i = 0; i < count; ++i) {
-        const uint32_t sum = plane[0][i] | (uint32_t)plane[1][i] << 8 |
-                             (uint32_t)plane[2][i] << 16 | (uint32_t)plane[3][i] << 24;
-        int32_t v = scale((int32_t)sum, row[i][1], row[i][2], j->once) + j->output_zero;
-        if (v < j->low) v = j->low;
-        if (v > j->high) v = j->high;
-        for (b = 0; b < j->size; ++b) {
-          made[i * j->size + b] = (unsigned char)((uint32_t)v >> 8 * b);
-        }
-      }
-      vta_put(s, vta_output_at(j, a, entry / a->kn) + from * j->size, count * j->size,
-              made);
-      s->counts->requantised += count;
-    }
-  }
+  return j->t.out.offset + (uint64_t)a->n * j->t.out.stride[0] +
+         (uint64_t)(a->p0 + pixel / a->qn) * j->t.out.stride[1] +
+         (uint64_t)(a->q0 + pixel % a->qn) * j->t.out.stride[2];
 }
 
 /* The largest run of entries of ACC that no unfinished sums hold. */
@@ -248,7 +189,7 @@ static void finish(state_t* s, const job_t* j, const part_t* a) {
   loops_t l = {1, 0, 0, 1, 0, 1, 0, 0};
   uint32_t plane, planes, copy, room;
   add_biases(s, j, a);
-  if (!j->last) return;
+  if (!j->t.last) return;
   if (j->scales) {
     room = gap(s, &copy);
     if (copy == a->acc) { /* this part's own */
@@ -266,7 +207,7 @@ static void finish(state_t* s, const job_t* j, const part_t* a) {
              entries, NULL);
   }
   vta_flush(s);
-  requantise(s, j, a, planes, entries);
+  vta_requantise(s, j, a, planes, entries);
 }
 
 /* ---- a tile in parts --------------------------------------------------------------------- */
@@ -277,11 +218,6 @@ typedef struct {
   int k_inside; /* all blocks of output channels of a window, then the next window */
   uint64_t bytes;
 } cut_t;
-
-static uint32_t span_of(uint32_t outputs, uint32_t stride, uint32_t taps,
-                        uint32_t dilation) {
-  return (outputs - 1) * stride + (taps - 1) * dilation + 1;
-}
 
 /* Input blocks that parts of c->kn output blocks read together, and one of them. */
 static void reach_of(const job_t* j, cut_t* c) {
@@ -302,10 +238,11 @@ static void reach_of(const job_t* j, cut_t* c) {
 /* What VTA loads with this cut, in bytes; more than anything if it does not fit. */
 static void measure(const job_t* j, uint32_t room, cut_t* c) {
   const uint32_t windows =
-      pieces(j->out.extent[1], c->pn) * pieces(j->out.extent[2], c->qn);
+      pieces(j->t.out.extent[1], c->pn) * pieces(j->t.out.extent[2], c->qn);
   const uint32_t parts = pieces(j->kb, c->kn), taps = j->taps * j->passes;
-  const uint64_t area = (uint64_t)span_of(c->pn, j->stride_h, j->rows, j->dilation_h) *
-                        span_of(c->qn, j->stride_w, j->cols, j->dilation_w);
+  const uint64_t area =
+      (uint64_t)target_span(c->pn, j->t.stride[0], j->t.rows, j->t.dilation[0]) *
+      target_span(c->qn, j->t.stride[1], j->t.cols, j->t.dilation[1]);
   const uint64_t input = area * c->cn, filters = (uint64_t)c->kn * taps * c->cw;
   uint64_t inside, outside;
   c->bytes = UINT64_MAX;
@@ -329,8 +266,8 @@ static void measure(const job_t* j, uint32_t room, cut_t* c) {
 static cut_t choose_cut(const job_t* j, uint32_t room) {
   cut_t best, c;
   best.bytes = UINT64_MAX;
-  for (c.pn = j->out.extent[1]; c.pn != 0; c.pn = c.pn > 1 ? (c.pn + 1) / 2 : 0)
-    for (c.qn = j->out.extent[2]; c.qn != 0; c.qn = c.qn > 1 ? (c.qn + 1) / 2 : 0)
+  for (c.pn = j->t.out.extent[1]; c.pn != 0; c.pn = c.pn > 1 ? (c.pn + 1) / 2 : 0)
+    for (c.qn = j->t.out.extent[2]; c.qn != 0; c.qn = c.qn > 1 ? (c.qn + 1) / 2 : 0)
       for (c.kn = j->kb; c.kn != 0; c.kn = c.kn > 1 ? (c.kn + 1) / 2 : 0) {
         reach_of(j, &c);
         measure(j, room, &c);
@@ -342,20 +279,22 @@ static cut_t choose_cut(const job_t* j, uint32_t room) {
 /* The entries of unfinished sums: new ones with FIRST. */
 static struct sluice_vta_sums* place_sums(state_t* s, const job_t* j) {
   struct sluice_vta_sums* at = NULL;
-  const uint32_t count = j->out.extent[0] * j->out.extent[1] * j->out.extent[2] * j->kb;
+  const uint32_t count =
+      j->t.out.extent[0] * j->t.out.extent[1] * j->t.out.extent[2] * j->kb;
   uint32_t i, first;
   for (i = 0; i < SLUICE_VTA_SUMS; ++i) {
     struct sluice_vta_sums* u = &s->sums[i];
-    if (j->first ? u->count == 0 : u->count == count && u->offset == j->sum.offset) {
+    if (j->t.first ? u->count == 0
+                   : u->count == count && u->offset == j->t.sum.offset) {
       at = u;
     }
   }
   if (at == NULL) fail(s, SLUICE_VTA_BAD_STREAM, "sums that no tile began");
-  if (at == NULL || !j->first) return at;
+  if (at == NULL || !j->t.first) return at;
   if (gap(s, &first) < count) {
     fail(s, SLUICE_VTA_TOO_LARGE, "unfinished sums do not fit ACC");
   }
-  at->offset = j->sum.offset;
+  at->offset = j->t.sum.offset;
   at->first = first;
   at->count = count;
   return at;
@@ -364,8 +303,8 @@ static struct sluice_vta_sums* place_sums(state_t* s, const job_t* j) {
 /* All input channels of a part. */
 static void run_part(state_t* s, const job_t* j, const cut_t* c, part_t* a) {
   uint32_t count, i;
-  a->in_rows = span_of(a->pn, j->stride_h, j->rows, j->dilation_h);
-  a->in_cols = span_of(a->qn, j->stride_w, j->cols, j->dilation_w);
+  a->in_rows = target_span(a->pn, j->t.stride[0], j->t.rows, j->t.dilation[0]);
+  a->in_cols = target_span(a->qn, j->t.stride[1], j->t.cols, j->t.dilation[1]);
   if (j->per == 0) {
     for (a->c0 = 0; a->c0 < j->cb; a->c0 += c->cn) {
       a->cn = a->cw = least(c->cn, j->cb - a->c0);
@@ -384,11 +323,11 @@ static void run_part(state_t* s, const job_t* j, const cut_t* c, part_t* a) {
 }
 
 void vta_run_tile(state_t* s, const job_t* j) {
-  const uint32_t p = j->out.extent[1], q = j->out.extent[2];
+  const uint32_t p = j->t.out.extent[1], q = j->t.out.extent[2];
   struct sluice_vta_sums* sums = NULL;
   uint32_t first = 0, n, t;
   cut_t c;
-  if (j->tile.accumulator != SLUICE_NONE) sums = place_sums(s, j);
+  if (j->t.tile.accumulator != SLUICE_NONE) sums = place_sums(s, j);
   if (s->code) return;
   c = choose_cut(j, sums != NULL ? SLUICE_VTA_ACC : gap(s, &first));
   if (c.bytes == UINT64_MAX) {
@@ -396,7 +335,7 @@ void vta_run_tile(state_t* s, const job_t* j) {
          "a window, a filter or a group does not fit INP, WGT or ACC");
     return;
   }
-  for (n = 0; n < j->out.extent[0]; ++n) {
+  for (n = 0; n < j->t.out.extent[0]; ++n) {
     const uint32_t columns = pieces(q, c.qn), windows = pieces(p, c.pn) * columns;
     const uint32_t parts = pieces(j->kb, c.kn);
     part_t all;
@@ -406,7 +345,7 @@ void vta_run_tile(state_t* s, const job_t* j) {
     all.qn = q;
     all.kn = j->kb;
     all.acc = sums != NULL ? sums->first + n * p * q * j->kb : first;
-    if (sums != NULL && j->first) clear_part(s, &all);
+    if (sums != NULL && j->t.first) clear_part(s, &all);
     for (t = 0; t < windows * parts; ++t) {
       const uint32_t window = c.k_inside ? t / parts : t % windows;
       part_t a = all;
@@ -428,5 +367,5 @@ void vta_run_tile(state_t* s, const job_t* j) {
     }
     if (sums != NULL) finish(s, j, &all);
   }
-  if (sums != NULL && j->last) sums->count = 0;
+  if (sums != NULL && j->t.last) sums->count = 0;
 }

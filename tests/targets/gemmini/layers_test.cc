@@ -50,6 +50,7 @@ sluice_gemmini_counts Check(const Bytes& graph, uint32_t solver, uint64_t budget
 
 TEST_CASE("targets: layers by themselves on Gemmini") {
   const uint16_t conv = SLUICE_OP_CONV, deep = SLUICE_OP_DEPTHWISE_CONV;
+  const uint16_t full = SLUICE_OP_FULLY_CONNECTED;
   const std::vector<Conv> layers = {
       {conv, {1, 12, 12, 64}, {96, 3, 3, 16}, {1, 12, 12, 96}, 1, 1, 1, 4, -5},
       {conv, {1, 12, 12, 64}, {64, 3, 3, 2}, {1, 6, 6, 64}, 2, 1, 1, 32, 0},
@@ -72,9 +73,14 @@ TEST_CASE("targets: layers by themselves on Gemmini") {
       {deep, {1, 16, 16, 16}, {1, 16, 16, 16}, {1, 1, 1, 16}, 1, 1, 0, 0, 2},
       {conv, {1, 4, 4, 100}, {24, 1, 1, 100}, {1, 4, 4, 24}, 1, 1, 0, 1, 1},
       {conv, {1, 4, 4, 256}, {17, 3, 3, 256}, {1, 4, 4, 17}, 1, 1, 1, 1, 1},
-      {conv, {1, 100, 100, 3}, {16, 5, 5, 3}, {1, 100, 100, 16}, 1, 1, 2, 1, 4}};
+      {conv, {1, 100, 100, 3}, {16, 5, 5, 3}, {1, 100, 100, 16}, 1, 1, 2, 1, 4},
+      // Matrices that are loaded whole, and read in slices of their input channels.
+      {full, {1, 11, 9, 512}, {15, 512}, {1, 11, 9, 15}, 0, 0, 0, 0, 3},
+      {full, {1, 3, 7, 816}, {1, 816}, {1, 3, 7, 1}, 0, 0, 0, 0, 3},
+      {full, {1, 1, 40, 320}, {16, 320}, {1, 1, 40, 16}, 0, 0, 0, 0, -7}};
   for (size_t i = 0; i < layers.size(); ++i) {
-    for (const uint64_t budget : {0, 98304}) {
+    const bool small = layers[i].op == full;
+    for (const uint64_t budget : {uint64_t{0}, uint64_t{small ? 32768u : 98304u}}) {
       CAPTURE(i);
       CAPTURE(budget);
       const auto counts = Check(Graph(layers[i]), SLUICE_SOLVER_DEFAULT, budget);

@@ -15,26 +15,26 @@ struct Shape {
 };
 product_t ProductOf(const Shape& x) {
   product_t p{};
-  p.first = Box(0, {1, x.h + x.r - 1, x.w + x.s - 1, x.c});
-  p.second = Box(1 << 20, {x.k, x.r, x.s, x.c});
-  p.output = Box(2 << 20, {1, x.h, x.w, x.k});
-  p.b = p.second.offset;
-  for (int a = 0; a < 4; ++a) p.a_stride[a] = p.first.stride[a];
-  p.b_k = p.second.stride[0];
-  p.b_r = p.second.stride[1];
-  p.b_s = p.second.stride[2];
-  p.b_c = p.n = p.pack = 1;
+  p.t.in = Box(0, {1, x.h + x.r - 1, x.w + x.s - 1, x.c});
+  p.t.weight = Box(1 << 20, {x.k, x.r, x.s, x.c});
+  p.t.out = Box(2 << 20, {1, x.h, x.w, x.k});
+  p.b = p.t.weight.offset;
+  for (int a = 0; a < 4; ++a) p.a_stride[a] = p.t.in.stride[a];
+  p.t.filter[OF_K] = p.t.weight.stride[0];
+  p.t.filter[OF_R] = p.t.weight.stride[1];
+  p.t.filter[OF_S] = p.t.weight.stride[2];
+  p.t.filter[OF_C] = p.n = p.pack = 1;
   p.h = x.h;
   p.w = x.w;
   p.k = x.k;
   p.c = x.c;
-  p.in_h = p.first.extent[1];
-  p.in_w = p.first.extent[2];
-  p.r = x.r;
-  p.s = x.s;
-  p.stride[0] = p.stride[1] = p.dilation[0] = p.dilation[1] = 1;
+  p.in_h = p.t.in.extent[1];
+  p.in_w = p.t.in.extent[2];
+  p.t.rows = x.r;
+  p.t.cols = x.s;
+  p.t.stride[0] = p.t.stride[1] = p.t.dilation[0] = p.t.dilation[1] = 1;
   p.transposed = 1;
-  p.sums_span = 4;
+  p.t.sum.span = 4;
   p.may_keep = 1;
   p.step.instruction.flags = SLUICE_FLAG_FIRST | SLUICE_FLAG_LAST;
   static const sluice_walk_visit_t visit{};
@@ -50,7 +50,7 @@ void CheckCommands(const Fixture& f, const product_t& p, uint32_t sums) {
     const uint64_t row = c[2] & 0x1fffffff, columns = c[2] >> 32 & 0xffff,
                    rows = c[2] >> 48;
     if (c[0] == SLUICE_GEMMINI_MVIN) {
-      CHECK(c[1] + (rows - 1) * p.a_stride[2] + columns <= p.first.span);
+      CHECK(c[1] + (rows - 1) * p.a_stride[2] + columns <= p.t.in.span);
       CHECK(row + rows <= SLUICE_GEMMINI_ROWS);
     } else if (c[0] == SLUICE_GEMMINI_MVIN2) {
       slots.insert(row);
@@ -116,7 +116,7 @@ TEST_CASE("targets: a product is cut where the accumulators or its input's rows 
   Fixture f;
   product_t p = ProductOf({1, 16, 16, 16});
   p.a_stays = 1;
-  p.first = Box(0, {1, 1, SLUICE_GEMMINI_ROWS, 16});
+  p.t.in = Box(0, {1, 1, SLUICE_GEMMINI_ROWS, 16});
   gemmini_product(&f.lowering, &p);
   CHECK(f.lowering.code == SLUICE_GEMMINI_UNSUPPORTED);
 }
@@ -149,7 +149,7 @@ TEST_CASE("targets: weights that stay are multiplied by block after block") {
     Fixture f;
     product_t p = ProductOf({2, 2, k, 256, 3, 3});
     p.b_stays = 1;
-    p.second.offset = p.b = 65536;
+    p.t.weight.offset = p.b = 65536;
     f.lines[4096] =
         static_cast<unsigned char>(IN_ROWS | IN_BLOCKS | IN_FRONT | (k - 1) << 4);
     gemmini_product(&f.lowering, &p);
@@ -165,6 +165,57 @@ TEST_CASE("targets: weights that stay are multiplied by block after block") {
     gemmini_product(&f.lowering, &p);
     CHECK(f.lowering.code == SLUICE_GEMMINI_UNSUPPORTED);
   }
+}
+
+// A slice of the channels that were loaded: its blocks among theirs. Slices that begin within a
+// block, or reach from one filter position into the next, are none.
+TEST_CASE("targets: slices of weights that stay are multiplied by their own blocks") {
+  const struct {
+    uint32_t from, channels, taps;
+    bool fits;
+  } cases[] = {{64, 32, 3, true},  {240, 16, 3, true},  {0, 256, 1, true},
+               {128, 64, 1, true}, {240, 32, 3, false}, {8, 16, 3, false}};
+  for (const auto& c : cases) {
+    CAPTURE(c.from);
+    Fixture f;
+    const uint32_t whole = 256, k = 5;
+    product_t p = ProductOf({2, 2, k, c.channels, c.taps, c.taps});
+    p.b_stays = 1;
+    p.t.filter[OF_S] = whole;
+    p.t.filter[OF_R] = whole * c.taps;
+    p.t.filter[OF_K] = p.t.filter[OF_R] * c.taps;
+    p.b = 65536 + c.from;
+    f.lines[4096] =
+        static_cast<unsigned char>(IN_ROWS | IN_BLOCKS | IN_FRONT | (k - 1) << 4);
+    gemmini_product(&f.lowering, &p);
+    CHECK((f.lowering.code == 0) == c.fits);
+    if (!c.fits) continue;
+    std::set<uint64_t> rows, wanted;
+    for (const Fixture::Command& command : f.commands) {
+      const uint64_t row = command[1] & 0xffffffff;
+      if (command[0] == SLUICE_GEMMINI_PRELOAD && row != ALL_ONES) rows.insert(row);
+    }
+    for (uint32_t tap = 0; tap < c.taps * c.taps; ++tap)
+      for (uint32_t i = 0; i < c.channels / 16; ++i)
+        wanted.insert(4096 + (tap * 16 + c.from / 16 + i) * k);
+    CHECK(rows == wanted);
+  }
+}
+
+// Rows that hold any block of what was loaded with a slice are held, and not taken.
+TEST_CASE("targets: a slice of weights needs the rows of all blocks beside it") {
+  Fixture f;
+  for (uint32_t i = 64; i < 80; ++i) f.lines[i] = IN_ROWS | IN_BLOCKS;
+  f.lines[64] |= IN_FRONT;
+  f.lines[72] |= IN_FRONT;
+  f.lines[80] |= IN_ROWS | IN_BLOCKS | IN_FRONT;
+  sluice_walk_operand_t o = Box(66 * 16, {10, 1, 1, 16});
+  o.stride[0] = 16;
+  gemmini_whole_blocks(&f.lowering, &o);
+  CHECK(o.offset == 64 * 16);
+  CHECK(o.span == 16 * 16);
+  CHECK(o.bytes == o.span);
+  CHECK(o.extent[3] == o.span);
 }
 
 TEST_CASE(
@@ -208,10 +259,10 @@ TEST_CASE("targets: scaled sums leave to the bytes of their output") {
           return 1;
         };
         product_t p = ProductOf(x);
-        p.output = Box(1024, {2, x.h, x.w, x.k});
-        p.output.stride[1] += gap;
-        p.output.stride[0] = p.output.stride[1] * x.h;
-        p.output.span = 2 * p.output.stride[0];
+        p.t.out = Box(1024, {2, x.h, x.w, x.k});
+        p.t.out.stride[1] += gap;
+        p.t.out.stride[0] = p.t.out.stride[1] * x.h;
+        p.t.out.span = 2 * p.t.out.stride[0];
         p.step.n = 1;
         gemmini_product(&f.lowering, &p);
         CHECK(f.lowering.code == 0);
@@ -225,14 +276,14 @@ TEST_CASE("targets: scaled sums leave to the bytes of their output") {
           if (!spad && c[0] != SLUICE_GEMMINI_MVOUT) continue;
           const uint64_t columns = c[2] >> 32 & 0xffff, count = c[2] >> 48;
           const uint64_t at = spad ? (c[1] & 0xffffffff) * 16 : c[1];
-          const uint64_t step = spad ? (c[1] >> 32) * 16 : p.output.stride[2];
+          const uint64_t step = spad ? (c[1] >> 32) * 16 : p.t.out.stride[2];
           for (uint64_t i = 0; i < count; ++i)
             for (uint64_t k = 0; k < columns; ++k, ++written)
               bytes.insert(at + i * step + k);
         }
         for (uint64_t h = 0; h < x.h; ++h)
           for (uint64_t i = 0; i < uint64_t{x.w} * x.k; ++i)
-            wanted.insert(1024 + p.output.stride[0] + h * p.output.stride[1] + i);
+            wanted.insert(1024 + p.t.out.stride[0] + h * p.t.out.stride[1] + i);
         CHECK(written == all);
         CHECK(bytes == wanted);
         for (uint64_t i = 0; rows && i < 4096; ++i)
@@ -260,11 +311,11 @@ TEST_CASE("targets: sums that stay are released to the next product") {
   Fixture f;
   product_t p = ProductOf({4, 4, 16, 16});
   p.step.instruction.flags = SLUICE_FLAG_FIRST;
-  p.sums_span = 1;
+  p.t.sum.span = 1;
   gemmini_product(&f.lowering, &p);
   REQUIRE(f.lowering.keeps);
   product_t next = ProductOf({4, 4, 16, 16});
-  next.sums = 4096;
+  next.t.sum.offset = 4096;
   gemmini_product(&f.lowering, &next);
   CHECK(f.steps.size() == 2);
 }
@@ -283,8 +334,8 @@ TEST_CASE("targets: sums that stay are released to who touches their accumulator
     Fixture f;
     product_t p = ProductOf({4, 4, 16, 16});
     p.step.instruction.flags = SLUICE_FLAG_FIRST;
-    p.sums = 4096;
-    p.sums_span = 1024;
+    p.t.sum.offset = 4096;
+    p.t.sum.span = 1024;
     gemmini_product(&f.lowering, &p);
     REQUIRE(f.lowering.keeps);
     gemmini_release(&f.lowering, c.offset, c.span);

@@ -81,6 +81,20 @@ TEST_CASE("targets: a fence stands between a store and a load of one region") {
   }
 }
 
+// The fence for rows that MVOUT_SPAD has written forgets no store or load behind it.
+TEST_CASE("targets: a store or load that waits for rows is waited for too") {
+  const auto store = gemmini_writes, load = gemmini_reads;
+  for (const auto& order : {std::array{store, load}, std::array{load, store}}) {
+    Fixture f;
+    f.lowering.writes = 1u << ROWS;
+    order[0](&f.lowering, SLUICE_REGION_GBUF);
+    gemmini_command(&f.lowering, SLUICE_GEMMINI_MVOUT, 0, 0);
+    CHECK(f.counts.fences == 1);
+    order[1](&f.lowering, SLUICE_REGION_GBUF);
+    CHECK(f.counts.fences == 2);
+  }
+}
+
 TEST_CASE("targets: rows for a moment are those that cost least, and are moved out") {
   Fixture f;
   product_t p{};
@@ -113,12 +127,12 @@ TEST_CASE("targets: rows for a moment are those that cost least, and are moved o
   // Operands that stay end where the room begins, or begin where it ends.
   f.lines[0] = IN_IMAGE;
   p.a_stays = p.b_stays = p.to_rows = 1;
-  p.first = Bytes(0, 16 * (SLUICE_GEMMINI_ROWS - 128));
-  p.second = Bytes(16 * (SLUICE_GEMMINI_ROWS - 64), 16 * 32);
-  p.output = Bytes(16 * (SLUICE_GEMMINI_ROWS - 32), 16 * 32);
+  p.t.in = Bytes(0, 16 * (SLUICE_GEMMINI_ROWS - 128));
+  p.t.weight = Bytes(16 * (SLUICE_GEMMINI_ROWS - 64), 16 * 32);
+  p.t.out = Bytes(16 * (SLUICE_GEMMINI_ROWS - 32), 16 * 32);
   CHECK(gemmini_room(&f.lowering, &p, 64, &first) == 1);
   CHECK(first == SLUICE_GEMMINI_ROWS - 128);
-  for (sluice_walk_operand_t* o : {&p.first, &p.second, &p.output}) {
+  for (sluice_walk_operand_t* o : {&p.t.in, &p.t.weight, &p.t.out}) {
     const sluice_walk_operand_t was = *o;
     *o = Bytes(0, 16 * SLUICE_GEMMINI_ROWS);
     CHECK(gemmini_room(&f.lowering, &p, 64, &first) == 0);
@@ -127,10 +141,10 @@ TEST_CASE("targets: rows for a moment are those that cost least, and are moved o
   p.a_stays = p.b_stays = p.to_rows = 0;
   // Not where an operand stays, and nowhere if operands leave no room.
   p.a_stays = 1;
-  p.first = Bytes(16 * uint64_t{at}, 16);
+  p.t.in = Bytes(16 * uint64_t{at}, 16);
   CHECK(gemmini_room(&f.lowering, &p, 40, &first) == 1);
   CHECK((first + 40 <= at || first > at));
-  p.first = Bytes(0, 16 * SLUICE_GEMMINI_ROWS);
+  p.t.in = Bytes(0, 16 * SLUICE_GEMMINI_ROWS);
   CHECK(gemmini_room(&f.lowering, &p, 40, &first) == 0);
 }
 

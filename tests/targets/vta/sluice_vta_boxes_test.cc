@@ -23,19 +23,19 @@ struct Work {
 // Two rows and columns of a 3 x 3 convolution of 2 x 2 pixels, all around which is padding.
 Work Base() {
   Work w;
-  w.job.in = Dense(0, {1, 2, 2, 32}, 1);
-  w.job.weight = Dense(4096, {32, 3, 3, 32}, 1);
-  w.job.parameters = Dense(16384, {1, 1, 32, 3}, 4);
-  for (auto& pad : w.job.tile.pad) pad = 1;
+  w.job.t.in = Dense(0, {1, 2, 2, 32}, 1);
+  w.job.t.weight = Dense(4096, {32, 3, 3, 32}, 1);
+  w.job.t.parameters = Dense(16384, {1, 1, 32, 3}, 4);
+  for (auto& pad : w.job.t.tile.pad) pad = 1;
   w.job.k = w.job.c = 32;
   w.job.kb = w.job.cb = 2;
-  w.job.rows = w.job.cols = 3;
+  w.job.t.rows = w.job.t.cols = 3;
   w.job.taps = 9;
-  for (int a = 0; a < 4; ++a) w.job.filter[a] = w.job.weight.stride[a];
-  w.job.stride_h = w.job.stride_w = w.job.dilation_h = w.job.dilation_w = 1;
-  w.job.input_zero = 3;
+  for (int a = 0; a < 4; ++a) w.job.t.filter[a] = w.job.t.weight.stride[a];
+  w.job.t.stride[0] = w.job.t.stride[1] = w.job.t.dilation[0] = w.job.t.dilation[1] = 1;
+  w.job.t.input_zero = 3;
   w.job.passes = 1;
-  w.job.last = 1;
+  w.job.t.last = 1;
   w.part.pn = w.part.qn = 2;
   w.part.kn = w.part.cn = w.part.cw = 1;
   w.part.in_rows = w.part.in_cols = 4;
@@ -71,20 +71,20 @@ void CheckApart(const Need& need, const std::vector<Vary>& all) {
 TEST_CASE("vta: inputs that differ in one thing are not taken for each other") {
   CheckApart(
       [](state_t* s, const Work& w) { return vta_need_input(s, &w.job, &w.part); },
-      {[](Work*) {}, [](Work* w) { w->job.in.offset += 16; },
-       [](Work* w) { w->job.in.stride[1] += 16; },
-       [](Work* w) { w->job.in.stride[2] += 16; },
-       [](Work* w) { w->job.tile.pad[0] = 2; }, [](Work* w) { w->job.tile.pad[1] = 2; },
-       [](Work* w) { w->part.in_rows = 5; }, [](Work* w) { w->part.in_cols = 5; },
-       [](Work* w) { w->job.in.extent[1] = 1; },
-       [](Work* w) { w->job.in.extent[2] = 1; }, [](Work* w) { w->job.c = 10; },
+      {[](Work*) {}, [](Work* w) { w->job.t.in.offset += 16; },
+       [](Work* w) { w->job.t.in.stride[1] += 16; },
+       [](Work* w) { w->job.t.in.stride[2] += 16; },
+       [](Work* w) { w->job.t.tile.pad[0] = 2; },
+       [](Work* w) { w->job.t.tile.pad[1] = 2; }, [](Work* w) { w->part.in_rows = 5; },
+       [](Work* w) { w->part.in_cols = 5; }, [](Work* w) { w->job.t.in.extent[1] = 1; },
+       [](Work* w) { w->job.t.in.extent[2] = 1; }, [](Work* w) { w->job.c = 10; },
        [](Work* w) { w->part.cn = 2; },
        [](Work* w) {
          w->part.cn = 2;
          w->job.c = 16;
        },
-       [](Work* w) { w->job.input_zero = 4; },
-       [](Work* w) { w->job.in.dtype = SLUICE_DTYPE_UINT8; }});
+       [](Work* w) { w->job.t.input_zero = 4; },
+       [](Work* w) { w->job.t.in.dtype = SLUICE_DTYPE_UINT8; }});
 }
 
 TEST_CASE("vta: filters that differ in one thing are not taken for each other") {
@@ -95,34 +95,34 @@ TEST_CASE("vta: filters that differ in one thing are not taken for each other") 
       w->part.c0 = c0;
       w->job.per = per;
       w->job.width = width;
-      w->job.tile.origin[3] = static_cast<int32_t>(origin);
+      w->job.t.tile.origin[3] = static_cast<int32_t>(origin);
       w->job.group = origin / per;
     };
   };
   const std::vector<Vary> all = {
       [](Work*) {},
-      [](Work* w) { w->job.weight.offset += 1; },
-      [](Work* w) { w->job.filter[0] += 1; },
-      [](Work* w) { w->job.filter[1] += 1; },
-      [](Work* w) { w->job.filter[2] += 1; },
-      [](Work* w) { w->job.filter[3] += 1; },
+      [](Work* w) { w->job.t.weight.offset += 1; },
+      [](Work* w) { w->job.t.filter[0] += 1; },
+      [](Work* w) { w->job.t.filter[1] += 1; },
+      [](Work* w) { w->job.t.filter[2] += 1; },
+      [](Work* w) { w->job.t.filter[3] += 1; },
       [](Work* w) { w->part.k0 = 1; },
       [](Work* w) {
         w->part.k0 = 1;
         w->job.k = 20;
       },
       [](Work* w) {
-        w->job.rows = 9;
-        w->job.cols = 1;
-        w->job.filter[1] = 32;
+        w->job.t.rows = 9;
+        w->job.t.cols = 1;
+        w->job.t.filter[1] = 32;
       },
       [](Work* w) {
-        w->job.rows = 1;
+        w->job.t.rows = 1;
         w->job.taps = 3;
       },
       [](Work* w) { w->job.c = 10; },
-      [](Work* w) { w->job.weight_zero = 5; },
-      [](Work* w) { w->job.weight.dtype = SLUICE_DTYPE_UINT8; },
+      [](Work* w) { w->job.t.weight_zero = 5; },
+      [](Work* w) { w->job.t.weight.dtype = SLUICE_DTYPE_UINT8; },
       grouped(8, 16, 0, 0, 0),
       grouped(8, 8, 0, 0, 0),
       grouped(8, 8, 4, 0, 0),
@@ -134,10 +134,10 @@ TEST_CASE("vta: filters that differ in one thing are not taken for each other") 
       all);
   std::vector<Vary> biases = all;
   biases.pop_back();  // no part of the input's channels
-  biases.insert(biases.end(), {[](Work* w) { w->job.input_zero = 4; },
-                               [](Work* w) { w->job.last = 0; },
-                               [](Work* w) { w->job.parameters.offset += 4; },
-                               [](Work* w) { w->job.parameters.stride[2] += 4; }});
+  biases.insert(biases.end(), {[](Work* w) { w->job.t.input_zero = 4; },
+                               [](Work* w) { w->job.t.last = 0; },
+                               [](Work* w) { w->job.t.parameters.offset += 4; },
+                               [](Work* w) { w->job.t.parameters.stride[2] += 4; }});
   CheckApart(
       [](state_t* s, const Work& w) {
         return vta_need_bias(s, &w.job, w.part.k0, w.part.kn);
@@ -159,9 +159,9 @@ TEST_CASE("vta: filters of groups are found again by another tile") {
     }
     a.part.k0 = per;  // channel 16 * per, which begins a block of input channels
     a.part.c0 = 1;
-    b.job.tile.origin[3] = 16 * per;
+    b.job.t.tile.origin[3] = 16 * per;
     b.job.group = 16;
-    b.job.weight.offset += uint64_t{16} * per * b.job.filter[0];
+    b.job.t.weight.offset += uint64_t{16} * per * b.job.t.filter[0];
     box_t* const box = vta_need_weight(&r.state(), &a.job, &a.part);
     CHECK(vta_need_weight(&r.state(), &b.job, &b.part) == box);
   }
@@ -180,7 +180,7 @@ TEST_CASE("vta: what lies behind a box changes nothing") {
   r.Change(4096 + 15 * 288 + 8 * 32 + 19);
   CHECK(vta_need_weight(&r.state(), &w.job, &w.part) != box);
   w = Base();
-  w.job.parameters = {};
+  w.job.t.parameters = {};
   r.Move(1);  // where parameters would begin
   box_t* const bias = vta_need_bias(&r.state(), &w.job, 0, 1);
   CHECK(vta_need_bias(&r.state(), &w.job, 0, 1) == bias);
@@ -276,32 +276,32 @@ TEST_CASE("vta: a window's entries are its pixels and padding") {
     Work w = Base();
     const uint32_t h = draw(1, 5), v = draw(1, 5), c = draw(1, 3) * 16;
     const uint32_t pixel = c + 16 * draw(0, 1), row = v * pixel + 16 * draw(0, 1);
-    w.job.in = Dense(draw(0, 2) * 16, {1, h, v, c}, 1);
-    w.job.in.stride[1] = row;
-    w.job.in.stride[2] = pixel;
-    if (draw(0, 5) == 0) w.job.in.dtype = SLUICE_DTYPE_UINT8;
+    w.job.t.in = Dense(draw(0, 2) * 16, {1, h, v, c}, 1);
+    w.job.t.in.stride[1] = row;
+    w.job.t.in.stride[2] = pixel;
+    if (draw(0, 5) == 0) w.job.t.in.dtype = SLUICE_DTYPE_UINT8;
     w.job.c = draw(0, 3) ? c : c - draw(0, 15);
     w.job.cb = blocks(w.job.c);
-    w.job.tile.pad[0] = static_cast<uint16_t>(draw(0, 3));
-    w.job.tile.pad[1] = static_cast<uint16_t>(draw(0, 3));
+    w.job.t.tile.pad[0] = static_cast<uint16_t>(draw(0, 3));
+    w.job.t.tile.pad[1] = static_cast<uint16_t>(draw(0, 3));
     w.part.p0 = draw(0, 3);
     w.part.q0 = draw(0, 3);
     w.part.in_rows = draw(1, 6);
     w.part.in_cols = draw(1, 6);
     w.part.c0 = draw(0, w.job.cb - 1);
     w.part.cn = draw(1, w.job.cb - w.part.c0);
-    if (draw(0, 2) == 0) r.Move(w.job.in.offset + draw(0, h * row - 1));
+    if (draw(0, 2) == 0) r.Move(w.job.t.in.offset + draw(0, h * row - 1));
     const auto wanted = [&](uint32_t y, uint32_t x, uint32_t channel) {
-      const int64_t at_h = int64_t{w.part.p0} + y - w.job.tile.pad[0];
-      const int64_t at_w = int64_t{w.part.q0} + x - w.job.tile.pad[1];
+      const int64_t at_h = int64_t{w.part.p0} + y - w.job.t.tile.pad[0];
+      const int64_t at_w = int64_t{w.part.q0} + x - w.job.t.tile.pad[1];
       const uint32_t at_c = w.part.c0 * 16 + channel;
       if (at_h < 0 || at_h >= h || at_w < 0 || at_w >= v || at_c >= w.job.c)
-        return static_cast<uint8_t>(w.job.input_zero);
+        return static_cast<uint8_t>(w.job.t.input_zero);
       const uint8_t byte =
-          r.Scratchpad(w.job.in.offset + static_cast<uint64_t>(at_h) * row +
+          r.Scratchpad(w.job.t.in.offset + static_cast<uint64_t>(at_h) * row +
                        static_cast<uint64_t>(at_w) * pixel + at_c);
-      return static_cast<uint8_t>(w.job.in.dtype == SLUICE_DTYPE_UINT8 ? byte ^ 128
-                                                                       : byte);
+      return static_cast<uint8_t>(w.job.t.in.dtype == SLUICE_DTYPE_UINT8 ? byte ^ 128
+                                                                         : byte);
     };
     const box_t* const box = vta_need_input(&r.state(), &w.job, &w.part);
     REQUIRE(box->count == w.part.in_rows * w.part.in_cols * w.part.cn);
@@ -323,7 +323,7 @@ TEST_CASE("vta: a window without padding is one load") {
       CAPTURE(cn);
       Recorded r;
       Work w = Base();
-      w.job.tile.pad[0] = w.job.tile.pad[1] = 0;
+      w.job.t.tile.pad[0] = w.job.t.tile.pad[1] = 0;
       w.part.in_rows = 2;
       w.part.in_cols = columns;
       w.part.cn = cn;

@@ -93,7 +93,7 @@ TEST_CASE("vta: a product of 256 x 256 x 256") {
 }
 
 // Where a full queue makes modules wait, they never wait for each other.
-TEST_CASE("vta: queues of 8 tokens are enough") {
+TEST_CASE("vta: our own model needs no more than 8 tokens in a queue") {
   const Bytes graph = sluice_test::ImportedGraph(std::string(SLUICE_TESTS) +
                                                  "/models/residual_cnn_int8.tflite");
   for (uint64_t budget : {0, 16384, 8192}) {
@@ -138,7 +138,30 @@ TEST_CASE("vta: groups, depthwise filters, strides, dilations, zero points") {
        0,
        120,
        SLUICE_DTYPE_UINT8,
-       5}};
+       5},
+      // Weights minus their zero point up to 255.
+      {conv,
+       {1, 7, 9, 18},
+       {20, 2, 3, 18},
+       {1, 6, 7, 20},
+       1,
+       1,
+       0,
+       1,
+       120,
+       SLUICE_DTYPE_UINT8,
+       0},
+      {conv,
+       {1, 7, 9, 18},
+       {20, 2, 3, 18},
+       {1, 6, 7, 20},
+       1,
+       1,
+       0,
+       1,
+       3,
+       SLUICE_DTYPE_INT8,
+       -128}};
   for (size_t i = 0; i < convs.size(); ++i) {
     for (uint64_t budget : {0, 12288}) {
       CAPTURE(i);
@@ -160,7 +183,8 @@ TEST_CASE("vta: matrices of activations are the array's") {
       {2, 3, 37, 64, 50, true, 5, 0},
       {1, 2, 65, 33, 7, true, -4, 9},
       {1, 1, 2, 300, 20, false, -128, 3},
-      {1, 2, 9, 40, 24, true, 120, 131, SLUICE_DTYPE_UINT8}};
+      {1, 2, 9, 40, 24, true, 120, 131, SLUICE_DTYPE_UINT8},
+      {1, 2, 9, 40, 24, false, 120, 0, SLUICE_DTYPE_UINT8}};
   for (size_t i = 0; i < all.size(); ++i) {
     for (const uint64_t budget : {0, 16384}) {
       CAPTURE(i);
@@ -282,23 +306,23 @@ struct Tile {
 job_t JobOf(const Tile& t) {
   job_t j{};
   const uint32_t h = (t.p - 1) * t.stride + t.r, w = (t.q - 1) * t.stride + t.s;
-  j.in = Dense(0, {1, h, w, t.c}, 1);
-  j.weight = Dense(j.in.span, {t.k, t.r, t.s, t.c}, 1);
-  j.out = Dense(j.weight.offset + j.weight.span, {1, t.p, t.q, t.k}, 1);
-  j.parameters = Dense(j.out.offset + j.out.span, {1, 1, t.k, 3}, 4);
-  for (int a = 0; a < 4; ++a) j.filter[a] = j.weight.stride[a];
+  j.t.in = Dense(0, {1, h, w, t.c}, 1);
+  j.t.weight = Dense(j.t.in.span, {t.k, t.r, t.s, t.c}, 1);
+  j.t.out = Dense(j.t.weight.offset + j.t.weight.span, {1, t.p, t.q, t.k}, 1);
+  j.t.parameters = Dense(j.t.out.offset + j.t.out.span, {1, 1, t.k, 3}, 4);
+  for (int a = 0; a < 4; ++a) j.t.filter[a] = j.t.weight.stride[a];
   j.k = t.k;
   j.c = t.c;
   j.kb = blocks(t.k);
   j.cb = blocks(t.c);
-  j.rows = t.r;
-  j.cols = t.s;
+  j.t.rows = t.r;
+  j.t.cols = t.s;
   j.taps = t.r * t.s;
-  j.stride_h = j.stride_w = t.stride;
-  j.dilation_h = j.dilation_w = 1;
+  j.t.stride[0] = j.t.stride[1] = t.stride;
+  j.t.dilation[0] = j.t.dilation[1] = 1;
   j.passes = 1;
-  j.first = j.last = 1;
-  j.tile.accumulator = SLUICE_NONE;
+  j.t.first = j.t.last = 1;
+  j.t.tile.accumulator = SLUICE_NONE;
   return j;
 }
 
@@ -368,11 +392,11 @@ TEST_CASE("vta: tiles take no entries of sums that wait") {
 TEST_CASE("vta: sums of slices hold their entries until they are finished") {
   Recorded r(1 << 20);
   job_t j = JobOf({3, 5, 48, 16, 1, 1, 1});
-  j.out.extent[0] = j.in.extent[0] = 2;
-  j.tile.accumulator = 0;
-  j.last = 0;
+  j.t.out.extent[0] = j.t.in.extent[0] = 2;
+  j.t.tile.accumulator = 0;
+  j.t.last = 0;
   for (const uint64_t offset : {1000, 2000, 3000}) {
-    j.sum.offset = offset;
+    j.t.sum.offset = offset;
     vta_run_tile(&r.state(), &j);
   }
   REQUIRE(r.state().code == 0);
@@ -385,13 +409,13 @@ TEST_CASE("vta: sums of slices hold their entries until they are finished") {
   auto wanted =
       decltype(waiting()){{1000, {0, 90}}, {2000, {90, 90}}, {3000, {180, 90}}};
   CHECK(waiting() == wanted);
-  j.first = 0;
-  j.last = 1;
-  j.sum.offset = 2000;
+  j.t.first = 0;
+  j.t.last = 1;
+  j.t.sum.offset = 2000;
   vta_run_tile(&r.state(), &j);
   wanted.erase(2000);
   CHECK(waiting() == wanted);
-  j.sum.offset = 4000;  // no slice has begun these
+  j.t.sum.offset = 4000;  // no slice has begun these
   vta_run_tile(&r.state(), &j);
   CHECK(r.state().code == SLUICE_VTA_BAD_STREAM);
 }
@@ -400,11 +424,11 @@ TEST_CASE("vta: sums of slices hold their entries until they are finished") {
 // where the reset has put it.
 TEST_CASE("vta: sums of slices are added to where they lie, part by part") {
   job_t j = JobOf({2, 2, 528, 64, 3, 3, 1});
-  j.tile.accumulator = 0;
+  j.t.tile.accumulator = 0;
   for (const int last : {0, 1}) {
     CAPTURE(last);
     Recorded r(1 << 20);
-    j.last = last;
+    j.t.last = last;
     vta_run_tile(&r.state(), &j);
     vta_flush(&r.state());
     CHECK(r.state().code == 0);
