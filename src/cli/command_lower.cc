@@ -42,6 +42,9 @@ void Print(const Json& counts, const std::string& prefix, Report* report) {
 
 void Run(const LowerCommand& command) {
   const Target& target = TargetNamed(command.target);
+  if (command.to_rows && !target.keeps_rows) {
+    throw Failure(kUsage, command.target + " keeps no bytes: --to-rows is not for it");
+  }
   Session session(0);
   const PlanFiles files = ReadPlanAndGraph(command.plan, command.graph);
   DemandMadeFor(files);

@@ -10,8 +10,8 @@ namespace sluice::cli {
 namespace {
 
 constexpr Target kTargets[] = {
-    {"gemmini", LowerToGemmini, sluice_gemmini_tile_cost},
-    {"vta", LowerToVta, sluice_vta_tile_cost},
+    {"gemmini", LowerToGemmini, sluice_gemmini_tile_cost, true},
+    {"vta", LowerToVta, sluice_vta_tile_cost, false},
 };
 
 double Percent(uint64_t host, uint64_t rest) {

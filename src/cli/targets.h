@@ -43,6 +43,7 @@ struct Target {
   Json (*lower)(const LoweredPlan& plan, const CommandSink& sink);
   // What tiles take there, for sluice_schedule; its tile_cost_user is the graph.
   sluice_tile_cost_fn tile_cost;
+  bool keeps_rows;  // bytes that it has made of sums may stay in its scratchpad
 };
 
 // Channels of each layer's first input and output, which tiles do not tell; 0: it has none.

@@ -198,6 +198,21 @@ TEST_CASE("lower: --to-rows is for --scale") {
   CHECK(planned.Lower("gemmini", " --to-rows", &text) == kUsage);
 }
 
+TEST_CASE("lower: --to-rows is for a target that keeps bytes in its scratchpad") {
+  Planned planned(kOwn, "vta-1x16x16");
+  std::string text;
+  CHECK(planned.Lower("vta", " --scale --to-rows", &text) == kUsage);
+  CHECK(planned.Lower("vta", " --scale", &text) == 0);
+}
+
+// A state that is appended to at a position: the graph has a parameter.
+TEST_CASE("lower: --scale runs graphs with parameters, at their least values") {
+  Planned planned("zoo gpt2_small_decode --blocks 1", "gemmini-16x16");
+  std::string text;
+  CHECK(planned.Lower("gemmini", " --json --scale", &text) == 0);
+  CHECK(Json::parse(text)["scaled_by_the_machine"]["compared_bytes"] > 0);
+}
+
 TEST_CASE("schedule: tiles cost what a target takes where --costs names it") {
   for (const std::string target : {"gemmini", "vta"}) {
     const std::string preset = target == "vta" ? "vta-1x16x16" : "gemmini-16x16";

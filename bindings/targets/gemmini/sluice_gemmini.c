@@ -333,6 +333,7 @@ int sluice_gemmini_lower(const struct sluice_gemmini_input* input,
                          struct sluice_gemmini_counts* counts) {
   const sluice_walker_t* w = input->walker;
   lowering_t l;
+  uint32_t r;
   int stuck = 0;
   memset(counts, 0, sizeof *counts);
   counts->layer = SLUICE_NONE;
@@ -343,8 +344,13 @@ int sluice_gemmini_lower(const struct sluice_gemmini_input* input,
   l.counts = counts;
   if (w->header.node_cols * w->header.node_rows != 1) {
     gemmini_fail(&l, "a stream of several nodes");
-    return l.code;
   }
+  for (r = 0; r < SLUICE_REGION_COUNT; ++r) {
+    if (input->base[r] == 0 && sluice_walk_region_bytes(w, r) > 0) {
+      gemmini_fail(&l, "a region at address 0, which is none for Gemmini");
+    }
+  }
+  if (l.code) return l.code;
   if (target_walk(w, input->cursors, execute, &l, &stuck) != 0) return l.code;
   if (stuck) {
     counts->reason = "the stream's waits never hold";

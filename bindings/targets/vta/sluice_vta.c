@@ -161,6 +161,21 @@ static int execute(void* user, const sluice_walk_visit_t* v,
   return s->code;
 }
 
+/* Every region, and what the lowering stages, is below 4 GiB and begins at a multiple of 256. */
+static void check_regions(state_t* s) {
+  const struct sluice_vta_input* in = s->input;
+  uint32_t r;
+  for (r = 0; r <= SLUICE_REGION_COUNT; ++r) {
+    const int staging = r == SLUICE_REGION_COUNT;
+    const uint64_t bytes =
+        staging ? SLUICE_VTA_STAGING : sluice_walk_region_bytes(s->walker, r);
+    const uint32_t at = staging ? in->staging : in->region[r];
+    if (bytes > 0 && (at % 256 != 0 || at + bytes > UINT64_C(1) << 32)) {
+      fail(s, SLUICE_VTA_TOO_LARGE, "a region that VTA cannot address");
+    }
+  }
+}
+
 int sluice_vta_lower(const struct sluice_vta_input* input,
                      const struct sluice_vta_port* port,
                      struct sluice_vta_counts* counts) {
@@ -188,6 +203,7 @@ int sluice_vta_lower(const struct sluice_vta_input* input,
   if (sluice_walk_region_bytes(s->walker, SLUICE_REGION_GBUF) > input->home_count) {
     fail(s, SLUICE_VTA_TOO_LARGE, "the scratchpad is larger than `home`");
   }
+  check_regions(s);
   if (s->code || target_walk(s->walker, s->cursor, execute, s, &stuck) != 0)
     return s->code;
   if (stuck) fail(s, SLUICE_VTA_BAD_STREAM, "the stream stands still");

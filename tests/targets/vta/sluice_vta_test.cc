@@ -223,6 +223,13 @@ TEST_CASE("what the lowering is told wrong of VTA's layers is an error") {
         "several nodes, layer " + std::to_string(SLUICE_NONE));
   CHECK(changed([](sluice_walker_t* w) { w->engines = SLUICE_VTA_ENGINES + 1; }).code ==
         SLUICE_VTA_UNSUPPORTED);
+  for (const uint32_t at : {0xffffff00u, 0x10080u}) {
+    CHECK(run(deep, [at](Layers*, sluice_vta_input* in) {
+            in->region[SLUICE_REGION_CONST] = at;
+          }).code == SLUICE_VTA_TOO_LARGE);
+    CHECK(run(deep, [at](Layers*, sluice_vta_input* in) { in->staging = at; }).code ==
+          SLUICE_VTA_TOO_LARGE);
+  }
   const Run without = run(
       deep, [](Layers* layers, sluice_vta_input*) { (*layers)[0].input_channels = 0; });
   CHECK(without.error == "channels of a layer that make no groups, layer 0");
