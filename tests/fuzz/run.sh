@@ -57,7 +57,8 @@ run() {
   found=$kept/$target
   corpus=$here/corpus/$target
   mkdir -p "$found"
-  fuzz="$build/tests/fuzz/fuzz_$target -rss_limit_mb=2048 -timeout=${SLUICE_FUZZ_TIMEOUT:-10} -verbosity=0"
+  # Weighing inputs by how rare what they reach is (-entropic) took nine tenths of the time.
+  fuzz="$build/tests/fuzz/fuzz_$target -entropic=0 -rss_limit_mb=2048 -timeout=${SLUICE_FUZZ_TIMEOUT:-10} -verbosity=0"
   if [ "$2" = --merge ]; then
     $fuzz -merge=1 -max_len=4096 "$corpus" "$found"
     return
