@@ -239,11 +239,13 @@ void SetPool(const Layer& layer, int32_t channels, MappingProblem* problem) {
   problem->extent[kDimS] = layer.attribute(SLUICE_POOL_WINDOW_W);
 }
 
+// Rows are pixels of one image row, as in fully connected layers: arrays that divide
+// columns among cores divide them.
 void SetMatmul(const Tensor& in, const int32_t tile[kAxes], MappingProblem* problem) {
   problem->extent[kDimG] = int64_t{tile[0]} * tile[1];
   problem->extent[kDimN] = 1;
-  problem->extent[kDimP] = tile[2];
-  problem->extent[kDimQ] = 1;
+  problem->extent[kDimP] = 1;
+  problem->extent[kDimQ] = tile[2];
   problem->extent[kDimC] = in.extent[3];
 }
 

@@ -78,7 +78,7 @@ TEST_CASE("mapping problem: each operator becomes its loops") {
     one.Add(2, 3, 16, 4);
     one.Add(2, 3, 8, 4);
     REQUIRE(one.Lower(SLUICE_OP_BATCH_MATMUL, &problem) == Status::kOk);
-    CheckExtents(problem, {1, 4, 16, 8, 1, 1, 1, 6});
+    CheckExtents(problem, {1, 4, 16, 1, 8, 1, 1, 6});  // rows as those of FC layers
   }
   SUBCASE("pooling has no weights") {
     one.inputs = {0};
