@@ -195,7 +195,8 @@ def known(root):
     rows = set()
     for line in path.read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
-            name, text, _ = line.split(" | ", 2)
+            name, rest = line.split(" | ", 1)  # the text may have one of its own
+            text = rest.rsplit(" | ", 1)[0]
             rows.add((name, text))
     return rows
 

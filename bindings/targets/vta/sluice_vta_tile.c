@@ -322,20 +322,60 @@ static void run_part(state_t* s, const job_t* j, const cut_t* c, part_t* a) {
   multiply(s, j, a);
 }
 
+/* Leaves of a tile the output row (axis 0) or column at `at`: of the input, the rows that the
+ * filter reads for it, as if they followed each other. */
+static void take_one(job_t* j, int axis, uint32_t at) {
+  target_tile_t* const t = &j->t;
+  sluice_walk_operand_t *in = &t->in, *out = &t->out;
+  const uint32_t step = t->dilation[axis], extent = in->extent[1 + axis];
+  const int64_t from = (int64_t)at * t->stride[axis] - t->tile.pad[axis];
+  const uint32_t before = from < 0 ? pieces((uint32_t)-from, step) : 0;
+  const int64_t begin = from + (int64_t)before * step;
+  in->extent[1 + axis] = begin < extent ? pieces(extent - (uint32_t)begin, step) : 0;
+  if (begin < extent) in->offset += (uint64_t)begin * in->stride[1 + axis];
+  in->stride[1 + axis] *= step;
+  t->tile.pad[axis] = (uint16_t)before;
+  t->dilation[axis] = 1;
+  t->tile.origin[1 + axis] += at;
+  out->offset += (uint64_t)at * out->stride[1 + axis];
+  out->extent[1 + axis] = 1;
+}
+
+/* A filter so wide that INP does not hold what lies between its positions. */
+static void run_pixels(state_t* s, const job_t* j, struct sluice_vta_sums* sums) {
+  const uint32_t* const extent = j->t.out.extent;
+  uint32_t i;
+  for (i = 0; i < extent[0] * extent[1] * extent[2] && !s->code; ++i) {
+    const uint32_t n = i / (extent[1] * extent[2]);
+    job_t one = *j;
+    take_one(&one, 0, i / extent[2] % extent[1]);
+    take_one(&one, 1, i % extent[2]);
+    one.t.in.offset += (uint64_t)n * one.t.in.stride[0];
+    one.t.out.offset += (uint64_t)n * one.t.out.stride[0];
+    one.t.tile.origin[0] += n;
+    one.t.out.extent[0] = 1;
+    one.sums = sums;
+    one.entry = i * j->kb;
+    vta_run_tile(s, &one);
+  }
+}
+
 void vta_run_tile(state_t* s, const job_t* j) {
   const uint32_t p = j->t.out.extent[1], q = j->t.out.extent[2];
-  struct sluice_vta_sums* sums = NULL;
+  const int waits = j->t.tile.accumulator != SLUICE_NONE;
+  struct sluice_vta_sums* sums = j->sums;
   uint32_t first = 0, n, t;
   cut_t c;
-  if (j->t.tile.accumulator != SLUICE_NONE) sums = place_sums(s, j);
+  c = choose_cut(j, waits ? SLUICE_VTA_ACC : gap(s, &first));
+  if (waits && sums == NULL) sums = place_sums(s, j);
   if (s->code) return;
-  c = choose_cut(j, sums != NULL ? SLUICE_VTA_ACC : gap(s, &first));
-  if (c.bytes == UINT64_MAX) {
+  if (c.bytes == UINT64_MAX && j->t.dilation[0] * j->t.dilation[1] > 1) {
+    run_pixels(s, j, sums);
+  } else if (c.bytes == UINT64_MAX) {
     fail(s, SLUICE_VTA_TOO_LARGE,
          "a window, a filter or a group does not fit INP, WGT or ACC");
-    return;
   }
-  for (n = 0; n < j->t.out.extent[0]; ++n) {
+  for (n = 0; c.bytes != UINT64_MAX && n < j->t.out.extent[0]; ++n) {
     const uint32_t columns = pieces(q, c.qn), windows = pieces(p, c.pn) * columns;
     const uint32_t parts = pieces(j->kb, c.kn);
     part_t all;
@@ -344,7 +384,7 @@ void vta_run_tile(state_t* s, const job_t* j) {
     all.pn = p;
     all.qn = q;
     all.kn = j->kb;
-    all.acc = sums != NULL ? sums->first + n * p * q * j->kb : first;
+    all.acc = sums != NULL ? sums->first + j->entry + n * p * q * j->kb : first;
     if (sums != NULL && j->t.first) clear_part(s, &all);
     for (t = 0; t < windows * parts; ++t) {
       const uint32_t window = c.k_inside ? t / parts : t % windows;
@@ -367,5 +407,5 @@ void vta_run_tile(state_t* s, const job_t* j) {
     }
     if (sums != NULL) finish(s, j, &all);
   }
-  if (sums != NULL && j->t.last) sums->count = 0;
+  if (sums != NULL && j->sums == NULL && j->t.last) sums->count = 0;
 }

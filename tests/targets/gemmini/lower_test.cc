@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "firmware-sim/wire.h"
 #include "targets/gemmini/runs.h"
 #include "targets/layers.h"
 
@@ -72,6 +73,12 @@ void CheckScaling(const Case& c, int allowed = 2) {
   CHECK(difference.compared_bytes == int64_t(own.outputs.size()));
   CHECK(difference.mismatches == int64_t(differ));
   CHECK(difference.most == most);
+  for (const Scaling scaling : {Scaling::kMachine, Scaling::kOnChip}) {
+    const BoardResult late =
+        RunBoard(c.graph, c.plans[0], 1, Late::kStores, {}, scaling);
+    REQUIRE_MESSAGE(late.error.empty(), late.error);
+    CHECK(late.outputs == own.outputs);
+  }
   const BoardResult rows =
       RunBoard(c.graph, c.plans[0], 1, Late::kLoads, {}, Scaling::kOnChip);
   REQUIRE_MESSAGE(rows.error.empty(), rows.error);
@@ -134,6 +141,44 @@ TEST_CASE("targets: whole networks of the zoo on Gemmini") {
     const Case c = NetworkCase(name);
     CheckCase(c, target_test::NamedSeeds());
     CheckScaling(c, name == "vit_b_16" ? 4 : 2);  // twelve blocks, one behind the other
+  }
+}
+
+// Address 0 is none for Gemmini; what has no bytes lies nowhere.
+TEST_CASE("targets: a region that begins at address 0 is refused") {
+  const Bytes graph = target_test::OwnModel(), bytes = OwnCase().plans[0];
+  sluice_sim::Graph of;
+  sluice_sim::Plan plan;
+  REQUIRE(sluice_sim::ReadGraph(graph.data(), graph.size(), &of) == "");
+  REQUIRE(sluice_sim::ReadPlan(bytes.data(), bytes.size(), of.tensors.size(), &plan) ==
+          "");
+  sluice_walker_t walker{};
+  REQUIRE(sluice_walk_open(&walker, plan.image, plan.image_size, nullptr) ==
+          SLUICE_WALK_OK);
+  std::vector<sluice_walk_cursor_t> cursors(walker.engines);
+  std::vector<unsigned char> lines(SLUICE_GEMMINI_ROWS);
+  const sluice_gemmini_port port = {
+      nullptr,
+      [](void*, uint32_t, uint64_t, uint64_t) { return 0; },
+      [](void*) { return 0; },
+      [](void*, const sluice_gemmini_step*) { return 0; },
+      nullptr,
+      0};
+  for (uint32_t region = 0; region <= SLUICE_REGION_COUNT; ++region) {
+    CAPTURE(region);
+    sluice_gemmini_input input{};
+    sluice_gemmini_counts counts{};
+    input.walker = &walker;
+    input.cursors = cursors.data();
+    input.lines = lines.data();
+    input.scratch = 4096;
+    for (uint32_t r = 0; r < SLUICE_REGION_COUNT; ++r) {
+      input.base[r] = r == region ? 0 : 1 << 20;
+    }
+    const bool wrong =
+        region < SLUICE_REGION_COUNT && sluice_walk_region_bytes(&walker, region) > 0;
+    CHECK(sluice_gemmini_lower(&input, &port, &counts) ==
+          (wrong ? SLUICE_GEMMINI_UNSUPPORTED : SLUICE_GEMMINI_OK));
   }
 }
 

@@ -93,6 +93,26 @@ TEST_CASE("targets: a store or load that waits for rows is waited for too") {
     order[1](&f.lowering, SLUICE_REGION_GBUF);
     CHECK(f.counts.fences == 2);
   }
+  // Whatever reads rows waits; more such rows and configurations do not.
+  for (const uint32_t funct : {SLUICE_GEMMINI_CONFIG, SLUICE_GEMMINI_MVOUT_SPAD,
+                               SLUICE_GEMMINI_PRELOAD, SLUICE_GEMMINI_COMPUTE}) {
+    CAPTURE(funct);
+    Fixture f;
+    f.lowering.writes = 1u << ROWS;
+    gemmini_command(&f.lowering, funct, 0, 0);
+    const bool waits =
+        funct != SLUICE_GEMMINI_CONFIG && funct != SLUICE_GEMMINI_MVOUT_SPAD;
+    CHECK(f.counts.fences == (waits ? 1 : 0));
+  }
+}
+
+TEST_CASE("targets: a box is held where all of its lines are, and no more") {
+  Fixture f;
+  f.lines[4] = f.lines[5] = IN_ROWS;
+  const sluice_walk_operand_t two = Bytes(64, 32), three = Bytes(64, 33);
+  CHECK(gemmini_holds(&f.lowering, &two, IN_ROWS) == 1);
+  CHECK(gemmini_holds(&f.lowering, &two, IN_IMAGE) == 0);
+  CHECK(gemmini_holds(&f.lowering, &three, IN_ROWS) == 0);
 }
 
 TEST_CASE("targets: rows for a moment are those that cost least, and are moved out") {

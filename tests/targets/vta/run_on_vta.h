@@ -17,11 +17,8 @@
 
 #include "bindings/targets/vta/sluice_vta.h"
 #include "bindings/targets/vta/sluice_vta_scale.h"
-#include "firmware-sim/reference.h"
 #include "firmware-sim/scaled.h"
-#include "firmware-sim/sim.h"
-#include "firmware-sim/wire.h"
-#include "sluice/lowering.h"
+#include "targets/host.h"
 #include "targets/vta/vta_model.h"
 
 namespace vta_test {
@@ -66,84 +63,10 @@ inline sluice_sim::ScaledBox BoxOf(const sluice_vta_block& block,
   return box;
 }
 
-// A graph and a plan; DRAM with the tensors where the plan has them.
-class Memory {
- public:
-  Memory(const void* graph, size_t graph_size, const void* plan, size_t plan_size) {
-    error_ = sluice_sim::ReadGraph(graph, graph_size, &graph_);
-    if (error_.empty()) {
-      error_ = sluice_sim::ReadPlan(plan, plan_size, graph_.tensors.size(), &plan_);
-    }
-  }
-
- protected:
-  uint32_t Place(const sluice_walker_t& walker, sluice_vta_input* input) {
-    uint32_t at = 4096;
-    for (uint32_t r = 0; r < SLUICE_REGION_COUNT; ++r) {
-      base_[r] = input->region[r] = at;
-      at += static_cast<uint32_t>((sluice_walk_region_bytes(&walker, r) + 255) / 256 *
-                                  256);
-    }
-    input->staging = staging_ = at;
-    return at + SLUICE_VTA_STAGING;
-  }
-
-  sluice_sim::Box At(size_t tensor) {
-    const sluice_sim::Tensor& t = graph_.tensors[tensor];
-    sluice_sim::Box box = sluice_sim::DenseBox(nullptr, t.dtype, t.extent);
-    box.data =
-        dram_.data() + base_[plan_.places[tensor].region] + plan_.places[tensor].offset;
-    box.stride = plan_.places[tensor].stride;
-    return box;
-  }
-
-  std::string Fill(uint64_t seed) {
-    sluice_sim::Values values(graph_.tensors.size());
-    std::string error = sluice_sim::FillConstants(graph_, ".", &values);
-    if (error.empty()) error = sluice_sim::FillInputs(graph_, seed, nullptr, &values);
-    for (size_t t = 0; error.empty() && t < values.size(); ++t) {
-      const int kind = graph_.tensors[t].kind;
-      if (kind != sluice_sim::kInput && kind != sluice_sim::kConstant &&
-          kind != sluice_sim::kState) {
-        continue;
-      }
-      if (plan_.places[t].region == 255) continue;
-      if (kind == sluice_sim::kState) {
-        error = sluice_sim::FillFromSource(graph_, t, ".", &values[t]);
-        if (!error.empty()) break;
-      }
-      const sluice_sim::Box to = At(t);
-      sluice_sim::CopyBox(sluice_sim::DenseBox(values[t].data(), to.dtype, to.extent),
-                          to);
-    }
-    return error;
-  }
-
-  uint64_t Hash(std::vector<uint8_t>* outputs) {
-    uint64_t hash = SLUICE_OUTPUT_HASH_START;
-    for (size_t t = 0; t < graph_.tensors.size(); ++t) {
-      if (graph_.tensors[t].kind != sluice_sim::kOutput) continue;
-      std::vector<uint8_t> bytes(static_cast<size_t>(graph_.tensors[t].bytes));
-      const sluice_sim::Box from = At(t);
-      sluice_sim::CopyBox(from,
-                          sluice_sim::DenseBox(bytes.data(), from.dtype, from.extent));
-      hash = sluice_output_hash(hash, bytes.data(), bytes.size());
-      outputs->insert(outputs->end(), bytes.begin(), bytes.end());
-    }
-    return hash;
-  }
-
-  std::string error_;  // of graph and plan
-  sluice_sim::Graph graph_;
-  sluice_sim::Plan plan_;
-  std::vector<uint8_t> dram_;
-  uint32_t base_[SLUICE_REGION_COUNT]{}, staging_ = 0;
-};
-
-class VtaRun : public Memory {
+class VtaRun : public target_test::Host {
  public:
   VtaRun(const void* graph, size_t graph_size, const void* plan, size_t plan_size)
-      : Memory(graph, graph_size, plan, plan_size) {
+      : Host(graph, graph_size, plan, plan_size) {
     result_.error = error_;
   }
 
@@ -163,23 +86,19 @@ class VtaRun : public Memory {
   // written.
   Run ExecuteOn(uint64_t seed, uint64_t garbage_seed, const MakeModel& make) {
     if (!result_.error.empty()) return result_;
-    sluice_walker_t walker;
-    if (sluice_walk_open(&walker, plan_.image, plan_.image_size, nullptr) !=
-        SLUICE_WALK_OK) {
-      result_.error = "the walker refuses the stream";
-      return result_;
-    }
-    sluice_walk_set_parameters(&walker, graph_.parameter_min.data(),
-                               static_cast<uint32_t>(graph_.parameter_min.size()));
     sluice_vta_input input{};
-    const uint32_t size = Place(walker, &input);
+    input.staging = staging_ = static_cast<uint32_t>(Place(4096, 256));
+    for (int r = 0; r < SLUICE_REGION_COUNT; ++r) {
+      input.region[r] = static_cast<uint32_t>(base_[r]);
+    }
+    const uint32_t size = staging_ + SLUICE_VTA_STAGING;
     // Bytes that nothing writes differ from run to run.
     const sluice_sim::Bytes garbage = sluice_sim::SeededBytes(garbage_seed + 77, size);
     dram_.assign(garbage.begin(), garbage.end());
     if (result_.error = Fill(seed); !result_.error.empty()) return result_;
     model_ = make(&dram_);
     std::vector<uint32_t> home(
-        static_cast<size_t>(sluice_walk_region_bytes(&walker, SLUICE_REGION_GBUF)));
+        static_cast<size_t>(sluice_walk_region_bytes(&walker_, SLUICE_REGION_GBUF)));
     std::vector<sluice_vta_layer> layers;
     for (const sluice_sim::Layer& layer : graph_.layers) {
       const auto channels = [&](uint32_t t) {
@@ -189,7 +108,7 @@ class VtaRun : public Memory {
                         layer.outputs.empty() ? 0 : channels(layer.outputs[0])});
     }
     const auto state = std::make_unique<sluice_vta_state>();
-    input.walker = &walker;
+    input.walker = &walker_;
     input.layers = layers.data();
     input.layer_count = static_cast<uint32_t>(layers.size());
     input.home = home.data();
@@ -197,7 +116,7 @@ class VtaRun : public Memory {
     input.state = state.get();
     if (adjust_) adjust_(&layers, &input);
     const sluice_vta_port port = {
-        this, Instruct, Start, Read, Write, Host, scales_ ? Scaled : nullptr};
+        this, Instruct, Start, Read, Write, Call, scales_ ? Scaled : nullptr};
     result_.code = sluice_vta_lower(&input, &port, &result_.counts);
     if (result_.code != 0 && result_.error.empty()) {
       result_.error =
@@ -261,46 +180,16 @@ class VtaRun : public Memory {
     if (sluice_vta_scaling(&block, parameters, rows) == 0 || rows != nullptr) {
       return rows != nullptr;
     }
-    result_.scaled.push_back(BoxOf(block, all, by_channel));
+    result_.scaled.push_back(vta_test::BoxOf(block, all, by_channel));
     return 1;
   }
-  static int Host(void* user, const sluice_walker_t* walker,
-                  const sluice_walk_visit_t* visit, const sluice_host_call_t* call) {
-    return Self(user)->RunOnHost(*walker, *visit, *call);
+  static int Call(void* user, const sluice_walker_t*, const sluice_walk_visit_t* visit,
+                  const sluice_host_call_t* call) {
+    Self(user)->result_.error = Self(user)->RunOnHost(*visit, *call);
+    return Self(user)->result_.error.empty() ? 0 : 1;
   }
-  int RunOnHost(const sluice_walker_t& walker, const sluice_walk_visit_t& visit,
-                const sluice_host_call_t& call) {
-    sluice_kernel_t kernel;
-    sluice_walk_kernel(&walker, visit.instance, call.kernel, &kernel);
-    const sluice_sim::Layer& layer = graph_.layers[kernel.layer];
-    sluice_sim::Values values(graph_.tensors.size());
-    uint32_t operand = call.first_operand;
-    const auto box = [&](uint32_t t) {
-      sluice_walk_operand_t o;
-      sluice_walk_operand(&walker, &visit, operand++, &o);
-      sluice_sim::Box b = At(t);
-      b.data = dram_.data() + base_[o.region] + o.offset;
-      for (int a = 0; a < 4; ++a) b.stride[static_cast<size_t>(a)] = o.stride[a];
-      return b;
-    };
-    for (uint32_t t : layer.inputs) {
-      if (t == sluice_sim::kAbsent) continue;
-      const sluice_sim::Box from = box(t);
-      values[t].resize(static_cast<size_t>(graph_.tensors[t].bytes));
-      sluice_sim::CopyBox(
-          from, sluice_sim::DenseBox(values[t].data(), from.dtype, from.extent));
-    }
-    result_.error = sluice_sim::RunLayer(graph_, layer, &values);
-    if (!result_.error.empty()) return 1;
-    for (uint32_t t : layer.outputs) {
-      const sluice_sim::Box to = box(t);
-      sluice_sim::CopyBox(sluice_sim::DenseBox(values[t].data(), to.dtype, to.extent),
-                          to);
-    }
-    return 0;
-  }
-
   Run result_;
+  uint32_t staging_ = 0;
   std::unique_ptr<Model> model_;
   Change change_;
   bool scales_ = false;

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <bitset>
 #include <cmath>
 #include <cstdlib>
 #include <random>
@@ -114,6 +115,36 @@ TEST_CASE("vta: what its ALU cannot scale is the host's") {
     CHECK(sluice_vta_scaling(&b, &p, nullptr) == t.answer);
     std::copy_n(p, 3, b.parameters);  // of all channels
     CHECK(sluice_vta_scaling(&b, nullptr, nullptr) == t.answer);
+  }
+}
+
+// Of the roundings to 0 to 15 places, the finest that has eight ones at most.
+double Rounded(double m) {
+  for (int places = 15; places > 0; --places) {
+    const auto r = static_cast<uint32_t>(std::floor(std::ldexp(m, places) + 0.5));
+    if (std::bitset<32>(r).count() <= 8) return std::ldexp(r, -places);
+  }
+  return std::floor(m + 0.5);
+}
+
+TEST_CASE(
+    "vta: a factor is one part in 256 away at most, and as near as its shifts allow") {
+  std::mt19937 random(11);
+  for (int i = 0; i < 5000; ++i) {
+    const auto multiplier = static_cast<int32_t>((1u << 30) + random() % (1u << 30));
+    const int32_t p[3] = {0, multiplier, -static_cast<int32_t>(random() % 12)};
+    const sluice_vta_block b = Block(1);
+    sluice_vta_rows rows;
+    REQUIRE(sluice_vta_scaling(&b, &p, &rows) == 1);
+    double made = 1;
+    for (uint32_t t = rows.terms; t > 0; --t) {
+      made = 1 + std::ldexp(made, -rows.shift[t][0]);
+    }
+    made = std::ldexp(made, -rows.shift[0][0]) / std::ldexp(1.0, p[2] - 1);
+    const double m = std::ldexp(multiplier, -30);
+    CHECK(std::abs(made - m) <= m / 256);
+    // Shifts that say nothing are 15.
+    CHECK(std::abs(made - Rounded(m)) <= std::ldexp(2.5, -15));
   }
 }
 

@@ -139,6 +139,10 @@ TEST_CASE("vta: groups, depthwise filters, strides, dilations, zero points") {
        120,
        SLUICE_DTYPE_UINT8,
        5},
+      // Filters whose positions lie far apart: their rows alone are loaded.
+      {conv, {2, 50, 51, 4}, {18, 3, 3, 4}, {2, 2, 3, 18}, 1, 24, 0, 1, 5},
+      {conv, {1, 20, 19, 40}, {16, 3, 3, 40}, {1, 10, 10, 16}, 2, 23, 23, 1, -6},
+      {deep, {1, 30, 7, 32}, {1, 3, 3, 32}, {1, 30, 7, 32}, 1, 22, 22, 0, 9},
       // Weights minus their zero point up to 255.
       {conv,
        {1, 7, 9, 18},
