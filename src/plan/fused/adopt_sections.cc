@@ -14,24 +14,31 @@ uint32_t CarriedOf(const SectionedPlan& plan, const Section& section) {
   return plan.call.carried->layer[plan.order[section.first]].section;
 }
 
-// Fills plan->carried_order: plan->order with each section sorted by the carried ranks.
-Status SortCarried(SectionedPlan* plan) {
-  const FusedCall& call = plan->call;
-  Span<uint32_t> place, next;  // by layer: section; by section: next free place
-  SLUICE_TRY(plan->arena->Allocate(call.graph.layers.size(), &plan->local));
-  SLUICE_TRY(plan->arena->Allocate(call.graph.layers.size(), &place));
+// What SortCarried needs: by layer its section, by section the next free place.
+struct CarriedPlaces {
+  Span<uint32_t> section, next;
+};
+
+Status MakePlaces(SectionedPlan* plan, CarriedPlaces* places) {
+  const size_t layers = plan->call.graph.layers.size();
+  SLUICE_TRY(plan->arena->Allocate(layers, &plan->local));
+  SLUICE_TRY(plan->arena->Allocate(layers, &places->section));
   SLUICE_TRY(plan->arena->Allocate(plan->order.size(), &plan->carried_order));
-  SLUICE_TRY(plan->arena->Allocate(plan->count, &next));
+  return plan->arena->Allocate(plan->order.size(), &places->next);
+}
+
+// Fills plan->carried_order: plan->order with each section sorted by the carried ranks.
+void SortCarried(SectionedPlan* plan, const CarriedPlaces& places) {
+  const FusedCall& call = plan->call;
   for (uint32_t i = 0; i < plan->count; ++i) {
     const Section& s = plan->sections[i];
-    next[i] = s.first;
-    for (uint32_t layer : plan->LayersIn(s)) place[layer] = i;
+    places.next[i] = s.first;
+    for (uint32_t layer : plan->LayersIn(s)) places.section[layer] = i;
   }
   for (uint32_t layer : call.carried->order) {
     if (call.lowering.is_view[layer] != 0) continue;
-    plan->carried_order[next[place[layer]]++] = layer;
+    plan->carried_order[places.next[places.section[layer]]++] = layer;
   }
-  return Status::kOk;
 }
 
 CarriedCall CarriedCallOf(const SectionedPlan& plan, const Section& section) {
@@ -86,7 +93,9 @@ Status Adopt(SectionedPlan* plan, Section* section) {
 Status AdoptSections(SectionedPlan* plan, bool* any) {
   const FusedCall& call = plan->call;
   SLUICE_TRY(CutIntoSections(plan));
-  SLUICE_TRY(SortCarried(plan));
+  CarriedPlaces places;
+  SLUICE_TRY(MakePlaces(plan, &places));
+  SortCarried(plan, places);
   *any = false;
   for (uint32_t i = 0; i < plan->count; ++i) {
     Section* section = &plan->sections[i];
@@ -101,7 +110,10 @@ Status AdoptSections(SectionedPlan* plan, bool* any) {
       section->start = GroupNotation{};
       if (plan->budget->Exhausted()) return Status::kStopped;
       status = TrySection(plan, section);
-      if (!section->fused && LayersOf(*section) > 1) SplitSection(plan, i--);
+      if (!section->fused && LayersOf(*section) > 1) {
+        SplitSection(plan, i--);
+        SortCarried(plan, places);
+      }
     }
     if (status == Status::kOutOfMemory) return status;
     *any = *any || section->fused;
