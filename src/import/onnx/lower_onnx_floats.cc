@@ -539,6 +539,10 @@ bool Lowers(OnnxLowering* to, const OnnxNode& node, Maker make) {
 void AnyCast(OnnxLowering* to, const OnnxNode& node) {
   if (!Lowers(to, node, Cast)) LowerOnnxKinds(to, node);
 }
+void AnyReduce(OnnxLowering* to, const OnnxNode& node) {
+  if (OutputOf(*to, node).type == kOnnxFloat) return Reduce(to, node);
+  LowerOnnxKinds(to, node);
+}
 void AnyGather(OnnxLowering* to, const OnnxNode& node) {
   if (InputOf(*to, node, 1).constant) return LowerOnnxPick(to, node);
   LowerOnnxKinds(to, node);
@@ -577,7 +581,7 @@ std::vector<Entry> HostEntries() {
       {Curve, {"com.microsoft.QuickGelu", "com.microsoft.FastGelu"}},
       {Binary,
        {"Add", "Sub", "Mul", "Div", "Pow", "Min", "Max", "PRelu", "Sum", "Mod"}},
-      {Reduce,
+      {AnyReduce,
        {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL2", "ReduceL1",
         "ReduceProd", "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp",
         "GlobalAveragePool", "GlobalMaxPool"}},

@@ -193,6 +193,28 @@ void Running(OnnxLowering* to, const OnnxNode& node) {
         static_cast<int32_t>(node.Int("reverse", 0))});
 }
 
+// Sums, products and extremes of integers.
+void Reduced(OnnxLowering* to, const OnnxNode& node) {
+  static const char* const kFunctions[][2] = {{"ReduceSum", "SUM"},
+                                              {"ReduceProd", "REDUCE_PROD"},
+                                              {"ReduceMax", "REDUCE_MAX"},
+                                              {"ReduceMin", "REDUCE_MIN"}};
+  std::vector<int32_t> axes;
+  const std::vector<bool> gone = ReducedAxes(*to, node);
+  for (size_t a = 0; a < gone.size(); ++a) {
+    if (gone[a]) axes.push_back(static_cast<int32_t>(a));
+  }
+  const Typed which = {IntegerConstant(to, node.name + "/axes", axes),
+                       kInt32,
+                       {static_cast<int64_t>(axes.size())}};
+  for (const auto& pair : kFunctions) {
+    if (node.op != pair[0]) continue;
+    const Typed x = OperandOf(to, node, 0);
+    return Call(to, node.name, pair[1], {x, which}, {ResultOf(to, node)}, {});
+  }
+  throw Unsupported("means and norms of integers");
+}
+
 // Indices that are computed at run time.
 void Picked(OnnxLowering* to, const OnnxNode& node) {
   const Typed x = OperandOf(to, node, 0), which = OperandOf(to, node, 1);
@@ -209,6 +231,7 @@ void LowerOnnxKinds(OnnxLowering* to, const OnnxNode& node) {
   if (node.op == "TopK") return Sorted(to, node);
   if (node.op == "CumSum") return Running(to, node);
   if (node.op == "Gather") return Picked(to, node);
+  if (node.op.compare(0, 6, "Reduce") == 0) return Reduced(to, node);
   const bool twice = node.op == "IsNaN";  // what is no number differs from itself
   std::vector<Typed> operands;
   for (size_t i = 0; i < node.inputs.size(); ++i) {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "import/onnx/onnx_model.h"
 #include "import/onnx/onnx_rewriter.h"
 
 namespace sluice::import {
@@ -14,6 +15,7 @@ namespace {
 using Shape = std::vector<int64_t>;
 
 constexpr int64_t kMostPositions = 4096;  // of a mask, which is a constant S by S
+constexpr int64_t kMostBatches = 16;      // each has a cache in use of another length
 
 // [B, S, H * D] -> [B, H, S, D]
 std::string Heads(Rewriter* r, const std::string& x, int64_t heads) {
@@ -312,36 +314,161 @@ namespace {
 // Shapes of the query, and of the caches where there are any.
 struct Groups {
   int64_t batch, rows, heads, shared, depth, before;
+  int64_t
+      columns;  // of the scores: what is seen at most, and the extent of the new caches
+  int64_t window;  // so many positions are seen in front of each; -1: all
+  bool known;      // the caches are full: no position depends on the run
 
   int64_t Width() const { return (heads + 2 * shared) * depth; }
 };
+
+// The new caches are as long as what is seen, but no shorter than the old ones.
+int64_t ColumnsOf(const Rewriter& r, const Groups& g) {
+  const Shape present = r.Gives(1) ? r.Shape(r.node.output(1)) : Shape();
+  if (present.size() == 4) return std::max(g.before, present[2]);
+  std::vector<int32_t> total;
+  if (!Int32sOf(r, r.In(6), &total)) return g.before + g.rows;
+  return std::max<int64_t>(g.before, total[0]);
+}
 
 bool ReadGroups(Rewriter* r, bool packed, Groups* g) {
   const Shape q = r->Shape(r->In(0)), past = r->Shape(r->In(3));
   g->heads = r->Int("num_heads", 0);
   g->shared = r->Int("kv_num_heads", 0);
   if (q.size() != 3 || g->heads < 1 || g->shared < 1 || g->heads > (1 << 16) ||
-      g->shared > (1 << 16) || g->heads % g->shared != 0 || r->Has(3) != r->Has(4) ||
-      (r->Has(3) && past.size() != 4)) {
+      g->shared > (1 << 16) || g->heads % g->shared != 0 || r->Has(3) != r->Has(4)) {
     return false;
   }
+  // A cache that nothing is in yet has no extents that count.
+  const bool empty = r->Has(3) && r->HasShape(r->In(3)) && past.empty();
+  if (r->Has(3) && !empty && past.size() != 4) return false;
   const int64_t heads = packed ? g->heads + 2 * g->shared : g->heads;
   g->batch = q[0];
   g->rows = q[1];
   g->depth = q[2] / heads;
-  g->before = r->Has(3) ? past[2] : 0;
-  for (int i = 7; i < 12; ++i) {
-    if (i > 8 && r->Has(i)) return false;  // positions, a bias of the scores, sinks
-  }
-  return q[2] % heads == 0 && g->depth >= 1 && g->rows + g->before <= kMostPositions &&
-         r->Int("local_window_size", -1) < 0 && r->Int("smooth_softmax", 0) == 0 &&
-         IsAlways(*r, r->In(5), g->before + g->rows - 1);
+  g->before = r->Has(3) && !empty ? past[2] : 0;
+  g->columns = ColumnsOf(*r, *g);
+  g->window = r->Int("local_window_size", -1);
+  g->known = g->window < 0 && !r->Has(9) && g->columns == g->before + g->rows &&
+             IsAlways(*r, r->In(5), g->columns - 1);
+  // Heads of their own weight (sinks), and scores as a result.
+  return q[2] % heads == 0 && g->depth >= 1 && g->batch <= kMostBatches &&
+         std::max(g->columns, g->before + g->rows) <= kMostPositions &&
+         g->columns >= g->rows && !r->Has(11) && !r->Gives(3) &&
+         r->Int("smooth_softmax", 0) == 0 && (g->known || r->Has(5));
 }
 
 // Rows of a table of cosines or sines for the positions behind the cache.
 std::string RowsBehind(Rewriter* r, const std::string& table, const Groups& g) {
   return r->Op("Slice", {table, r->Whole({g.before}), r->Whole({g.before + g.rows}),
                          r->Whole({0})});
+}
+
+std::string Counted(Rewriter* r, const Shape& dims, int64_t first, int64_t step_row,
+                    int64_t step) {
+  onnx::TensorProto* made = r->NewConstant();
+  made->set_data_type(onnx::TensorProto::INT32);
+  for (const int64_t dim : dims) made->add_dims(dim);
+  for (int64_t i = 0; i < ElementsOf(dims); ++i) {
+    const int64_t row = i / dims.back(), column = i % dims.back();
+    made->add_int32_data(static_cast<int32_t>(first + row * step_row + column * step));
+  }
+  return made->name();
+}
+std::string Number(Rewriter* r, int64_t number) {
+  return Counted(r, {1}, number, 0, 0);
+}
+
+// How many positions of the caches are in use, [batch, 1]: the model says the last position
+// that is seen, which is the last of the query.
+std::string InUse(Rewriter* r, const Groups& g) {
+  const std::string last = r->Reshape(r->In(5), {g.batch, 1});
+  return r->Op("Max", {r->Op("Add", {last, Number(r, 1 - g.rows)}), Number(r, 0)});
+}
+
+// The caches with the new rows behind those in use, and zeros behind both.
+std::string Extended(Rewriter* r, const std::string& past, const std::string& now,
+                     const std::string& used, const Groups& g) {
+  const Shape one = {g.batch, g.shared, 1, g.depth};
+  const std::vector<float> zeros(static_cast<size_t>(ElementsOf(one)));
+  std::vector<std::string> parts = {now, r->Real(zeros, one)};
+  if (g.before > 0) parts.insert(parts.begin(), past);
+  const std::string all = r->Op("Concat", parts, {{"axis", {2}}});
+  const Shape line = {1, g.columns};
+  // Column j is row j of the old ones, or row j - used of the new ones.
+  const std::string old = Counted(r, line, 0, 0, 1);
+  const std::string from = r->Op("Sub", {Counted(r, line, g.before, 0, 1), used});
+  const std::string fresh = r->Op("Less", {Counted(r, line, -g.rows, 0, 1), used});
+  const std::string behind =
+      r->Op("Where", {fresh, from, Number(r, g.before + g.rows)});
+  const std::string which = r->Op("Where", {r->Op("Less", {old, used}), old, behind});
+  std::vector<std::string> each;
+  for (int64_t b = 0; b < g.batch; ++b) {
+    const auto of = [&](const std::string& x) {
+      if (g.batch == 1) return x;
+      return r->Op("Slice", {x, r->Whole({b}), r->Whole({b + 1}), r->Whole({0})});
+    };
+    each.push_back(
+        r->Op("Gather", {of(all), r->Reshape(of(which), {-1})}, {{"axis", {2}}}));
+  }
+  return each.size() == 1 ? each[0] : r->Op("Concat", each, {{"axis", {0}}});
+}
+
+// SeenBehind() of lengths that the model tells.
+std::string SeenAlways(Rewriter* r, const std::vector<int32_t>& last, const Groups& g) {
+  std::vector<float> mask;
+  for (int64_t i = 0; i < g.batch * g.rows * g.columns; ++i) {
+    const size_t batch = static_cast<size_t>(i / (g.rows * g.columns));
+    const int64_t at = std::max<int64_t>(last[batch] + 1 - g.rows, 0),
+                  ahead = i % g.columns - i / g.columns % g.rows;
+    const bool seen = ahead <= at && (g.window < 0 || ahead > at - g.window);
+    mask.push_back(seen ? 0 : -std::numeric_limits<float>::infinity());
+  }
+  return r->Real(mask, {g.batch, 1, g.rows, g.columns});
+}
+
+// 0 where row i of the query sees column j, else -infinity.
+std::string SeenBehind(Rewriter* r, const std::string& used, const Groups& g) {
+  std::vector<int32_t> last;
+  if (Int32sOf(*r, r->In(5), &last) && static_cast<int64_t>(last.size()) == g.batch) {
+    return SeenAlways(r, last, g);
+  }
+  const std::string ahead = Counted(r, {g.rows, g.columns}, 0, -1, 1);
+  const std::string at = r->Reshape(used, {g.batch, 1, 1, 1});
+  const std::string none = r->Real({-std::numeric_limits<float>::infinity()}),
+                    all = r->Real({0});
+  std::string mask = r->Op("Where", {r->Op("Greater", {ahead, at}), none, all});
+  if (g.window >= 0) {
+    const std::string first = r->Op("Sub", {at, Number(r, g.window)});
+    mask = r->Op("Where", {r->Op("LessOrEqual", {ahead, first}), none, mask});
+  }
+  return mask;
+}
+
+// The query and the keys, turned by their positions. False: a table of another shape.
+bool TurnBoth(Rewriter* r, const std::string& used, const Groups& g, Operands* o) {
+  const Shape table = r->Shape(r->In(7));
+  if (table.size() != 2 || table[0] < g.columns || 2 * table[1] > g.depth ||
+      !r->Has(8)) {
+    return false;
+  }
+  std::string cos, sin;
+  if (g.known) {
+    cos = RowsBehind(r, r->In(7), g);
+    sin = RowsBehind(r, r->In(8), g);
+  } else {
+    const std::string at = r->Has(9)
+                               ? r->Reshape(r->In(9), {g.batch, g.rows})
+                               : r->Op("Add", {used, Counted(r, {1, g.rows}, 0, 0, 1)});
+    cos = r->Op("Gather", {r->In(7), at}, {{"axis", {0}}});
+    sin = r->Op("Gather", {r->In(8), at}, {{"axis", {0}}});
+  }
+  const bool pairs = r->Int("rotary_interleaved", 0) != 0;
+  o->q =
+      Turned(r, o->q, cos, sin, {g.batch, g.heads, g.rows, g.depth, table[1], pairs});
+  o->k =
+      Turned(r, o->k, cos, sin, {g.batch, g.shared, g.rows, g.depth, table[1], pairs});
+  return true;
 }
 
 }  // namespace
@@ -361,25 +488,20 @@ bool RewriteGroups(Rewriter* r) {
   o.q = Heads(r, o.q, g.heads);
   o.k = Heads(r, o.k, g.shared);
   o.v = Heads(r, o.v, g.shared);
-  if (r->Int("do_rotary", 0) != 0) {
-    const Shape table = r->Shape(r->In(7));
-    if (table.size() != 2 || table[0] < g.before + g.rows || 2 * table[1] > g.depth ||
-        !r->Has(8)) {
-      return false;
+  const std::string used = g.known ? "" : InUse(r, g);
+  if (r->Int("do_rotary", 0) != 0 && !TurnBoth(r, used, g, &o)) return false;
+  if (!g.known) {
+    o.k = Extended(r, r->In(3), o.k, used, g);
+    o.v = Extended(r, r->In(4), o.v, used, g);
+    o.masks.push_back(SeenBehind(r, used, g));
+  } else {
+    if (g.before > 0) {
+      o.k = r->Op("Concat", {r->In(3), o.k}, {{"axis", {2}}});
+      o.v = r->Op("Concat", {r->In(4), o.v}, {{"axis", {2}}});
     }
-    const std::string cos = RowsBehind(r, r->In(7), g),
-                      sin = RowsBehind(r, r->In(8), g);
-    const bool pairs = r->Int("rotary_interleaved", 0) != 0;
-    o.q =
-        Turned(r, o.q, cos, sin, {g.batch, g.heads, g.rows, g.depth, table[1], pairs});
-    o.k =
-        Turned(r, o.k, cos, sin, {g.batch, g.shared, g.rows, g.depth, table[1], pairs});
+    o.masks.push_back(Causal(r, g.rows, g.columns, g.before));
   }
-  if (r->Has(3)) {
-    o.k = r->Op("Concat", {r->In(3), o.k}, {{"axis", {2}}});
-    o.v = r->Op("Concat", {r->In(4), o.v}, {{"axis", {2}}});
-  }
-  o.masks.push_back(Causal(r, g.rows, g.before + g.rows, g.before));
+  if (r->Has(10)) o.masks.push_back(r->In(10));
   FinishShared(r, o, g.shared, g.heads / g.shared, true);
   return true;
 }

@@ -89,6 +89,27 @@ bool BiasedGelu(Rewriter* r) {
   return true;
 }
 
+// A normalised sum that is also a result: the sum, and what is made of it.
+bool SkipNormal(Rewriter* r) {
+  const bool mean = r->node.op_type() == "SkipLayerNormalization";
+  const int bias = mean ? 4 : 3;
+  if (!r->Gives(3) || r->Gives(1) || r->Gives(2)) return false;
+  std::string sum = r->Op("Add", {r->In(0), r->In(1)});
+  if (r->Has(bias)) sum = r->Op("Add", {sum, r->In(bias)});
+  onnx::NodeProto node = r->node;
+  node.clear_domain();
+  node.set_op_type(mean ? "LayerNormalization" : "SimplifiedLayerNormalization");
+  node.clear_input();
+  node.add_input(sum);
+  node.add_input(r->In(2));
+  if (mean && r->Has(3)) node.add_input(r->In(3));
+  node.clear_output();
+  node.add_output(r->node.output(0));
+  r->nodes.push_back(node);
+  r->Finish(3, sum);
+  return true;
+}
+
 // By real numbers, as the import does not turn a constant of integers round.
 bool TurnedGemm(Rewriter* r) {
   const auto real = [&](int first, int64_t axis) {
@@ -121,10 +142,11 @@ bool FloatGemm(Rewriter* r) {
   std::string sums = r->Op("MatMulInteger", operands);
   if (r->Has(6)) sums = r->Op("Add", {sums, r->In(6)});
   const std::string real = r->Op("Cast", {sums}, {{"to", {onnx::TensorProto::FLOAT}}});
-  std::string scale = r->Op("Mul", {r->In(1), r->In(4)});
+  // In the runtime's order, since each product is rounded.
   const float alpha = r->Float("alpha", 1);
-  if (alpha != 1) scale = r->Op("Mul", {scale, r->Real({alpha})});
-  r->Finish(0, r->Op("Mul", {real, scale}));
+  const std::string a =
+      alpha == 1 ? r->In(1) : r->Op("Mul", {r->Real({alpha}), r->In(1)});
+  r->Finish(0, r->Op("Mul", {real, r->Op("Mul", {a, r->In(4)})}));
   return true;
 }
 
@@ -427,6 +449,8 @@ constexpr Row kRuntime[] = {
     {"GroupQueryAttention", RewriteGroups, kHeads},
     {"RotaryEmbedding", RewriteRotation, kHeads},
     {"FusedMatMul", FusedMatMul, "batches that are transposed"},
+    {"SkipLayerNormalization", SkipNormal, ""},
+    {"SkipSimplifiedLayerNormalization", SkipNormal, ""},
     {"FastGelu", BiasedGelu, ""}};
 
 // nullptr: an operator that stays.

@@ -16,6 +16,7 @@ bool IsNew(const onnx::NodeProto& node) {
                                      "Mish",
                                      "GroupNormalization",
                                      "Swish",
+                                     "LayerNormalization",
                                      "RMSNormalization",
                                      "SimplifiedLayerNormalization"};
   return std::any_of(std::begin(kOps), std::end(kOps),

@@ -144,6 +144,40 @@ TEST_CASE("onnx rewrites: a product of integers that stays a float, with a bias"
   CHECK(RealsFor(model, {1, 2}) == Reals{0.5f, 2});
 }
 
+// Each product of scales is rounded, so their order is seen.
+TEST_CASE("onnx rewrites: scales of a product of integers are multiplied in order") {
+  TinyOnnx model;
+  model.Input("x", {1, 1});
+  model.Quantised("x", "xq", 1, 0);
+  model.Reals("s", {}, {0.1f});
+  model.Int8s("w", {1, 1}, {1});
+  model.Reals("t", {}, {0.3f});
+  model.Int8s("z", {}, {0});
+  onnx::NodeProto* node =
+      Contrib(&model, "QGemm", {"xq.q", "s", "xq.z", "w", "t", "z"}, "y");
+  onnx::AttributeProto* alpha = node->add_attribute();
+  alpha->set_name("alpha");
+  alpha->set_type(onnx::AttributeProto::FLOAT);
+  alpha->set_f(0.7f);
+  model.Output("y");
+  const volatile float first = 0.7f * 0.1f;
+  CHECK(RealsFor(model, {1}) == Reals{first * 0.3f});
+}
+
+TEST_CASE("onnx rewrites: sums of integers, which lengths of a mask are") {
+  TinyOnnx model;
+  model.Input("x", {2, 2}, onnx::TensorProto::INT64);
+  model.Stored("table", {4, 1}, {5, 6, 7, 8}, 1, 0);
+  TinyOnnx::Int(model.Node("ReduceSum", {"x", "second"}, {"sum"}), "keepdims", 0);
+  model.Integers("second", {1});
+  model.Node("Gather", {"table", "sum"}, {"t"});
+  model.Quantised("t", "y", 1, 0);
+  model.Output("y");
+  Bytes mask(16);
+  mask[0] = mask[4] = mask[12] = 1;  // 1, 1 and 0, 1
+  CHECK(OutputFor(Import(model.Finish()), mask) == Bytes{7, 6});
+}
+
 TEST_CASE("onnx rewrites: rows of a table are picked by a column of the indices") {
   TinyOnnx model;
   model.Input("x", {2, 2}, onnx::TensorProto::INT64);
