@@ -21,6 +21,7 @@ Status FindSegments(const SegmentSearch& search, Budget* budget, Arena* arena,
   Span<SegmentLayer> layers;
   SLUICE_TRY(NetworkOfGraph({graph, one, lowering, 0}, arena, &layers, diagnostic));
   SegmentOptions wanted;
+  if (search.alone) wanted.solver = SegmentSolver::kLayers;
   const bool stated = options.energy_exponent != 0 || options.delay_exponent != 0;
   wanted.energy_exponent = stated ? options.energy_exponent : 1;
   wanted.delay_exponent = stated ? options.delay_exponent : 1;

@@ -21,6 +21,7 @@ struct SegmentSearch {
   const Lowering& lowering;
   int64_t capacity;
   const sluice_schedule_options_t& options;
+  bool alone = false;  // every layer in a segment of its own
 };
 
 Status FindSegments(const SegmentSearch& search, Budget* budget, Arena* arena,

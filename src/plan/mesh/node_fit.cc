@@ -287,7 +287,7 @@ Status FitTiles(NodeLayer* self, int64_t end, Arena* scratch, int64_t* base) {
   // Where no consumer waits for a part of the output, it is best sent in one piece: one
   // tile per node, if that fits.
   Status status = Status::kInfeasible;
-  if (self->whole && self->sink_count > 0) status = TakeWholeParts(self, room);
+  if (self->whole) status = TakeWholeParts(self, room);
   // Weights that are loaded in pieces are loaded again for every slice, so whole
   // weights are tried first.
   if (status == Status::kInfeasible && self->slices > 1 &&

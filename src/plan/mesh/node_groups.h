@@ -64,6 +64,8 @@ struct NodeCall {
   // 0: all.
   int32_t most_slices = 0;
   size_t most_steps = kJudgedSteps;  // of the program; longer ones are kUnsupported
+  // Out, unless empty: by position in the order, layers of the group that begins there.
+  Span<uint32_t> sizes = {};
 };
 
 // A program that is being written. `context` refers to `lowering`: not to be copied.

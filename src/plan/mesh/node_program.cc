@@ -19,33 +19,54 @@ Status AddTogether(NodeSchedule* self, const NodeGroup& group, bool* added) {
   return status == Status::kInfeasible ? Status::kOk : status;
 }
 
-// Keeps runs and segments whose layers fit beside each other; splits the others into
-// layers.
+// Adds as many layers of the segment as fit beside each other, from position `at` on.
+// Layers that take turns may end earlier: the others begin anew. Stages with nodes of
+// their own need each other.
+Status AddPart(NodeSchedule* self, const Segment& segment, uint32_t at) {
+  const uint32_t all = static_cast<uint32_t>(segment.layers.size());
+  const uint32_t skip = at - segment.begin;
+  const bool whole = segment.kind == SegmentKind::kSpatial;
+  Span<Segment> part;
+  SLUICE_TRY(self->arena->Allocate(1, &part));
+  part[0] = segment;
+  part[0].begin = at;
+  for (uint32_t n = all - skip; n > 1 && (n == all || !whole); --n) {
+    part[0].layers = segment.layers.Slice(skip, skip + n);
+    bool added = false;
+    SLUICE_TRY(AddTogether(self, {at, n, part.data()}, &added));
+    if (added) return Status::kOk;
+    for (uint32_t i = 0; i < n; ++i) self->group_of[self->order[at + i]] = kNone;
+  }
+  return AddAlone(self, at, all == 1 ? &segment : nullptr);
+}
+
+// Keeps runs and segments whose layers fit beside each other, or parts of segments;
+// others are written layer by layer.
 Status DivideIntoGroups(NodeSchedule* self, Span<const Segment> segments) {
   const uint32_t layers = static_cast<uint32_t>(self->order.size());
   size_t next = 0;
   for (uint32_t at = 0; at < layers;) {
-    while (next < segments.size() && segments[next].begin < at) ++next;
-    const LayerWay& way = WayOf(*self, self->order[at]);
-    const bool begins = next < segments.size() && segments[next].begin == at;
-    const Segment* segment = begins && way.together ? &segments[next] : nullptr;
-    NodeGroup group = {at, 1, segment, way.run};
-    if (way.run != nullptr) group.layers = way.run->layers;
-    if (way.run == nullptr && segment != nullptr) {
-      group.layers = static_cast<uint32_t>(segment->layers.size());
+    while (next < segments.size() &&
+           segments[next].begin + segments[next].layers.size() <= at) {
+      ++next;
     }
-    bool added = false;
-    if (group.run != nullptr || group.layers > 1) {
-      SLUICE_TRY(AddTogether(self, group, &added));
-    }
-    const uint32_t end = at + group.layers;
-    if (added) {
-      at = end;
+    const NodeRun* run = WayOf(*self, self->order[at]).run;
+    const bool inside = next < segments.size() && segments[next].begin <= at;
+    if (run != nullptr) {
+      bool added = false;
+      SLUICE_TRY(AddTogether(self, {at, run->layers, nullptr, run}, &added));
+      for (uint32_t i = 0; !added && i < run->layers; ++i) {
+        SLUICE_TRY(AddAlone(self, at + i, nullptr));
+      }
+      at += run->layers;
       continue;
     }
-    while (at < end) {
-      SLUICE_TRY(AddAlone(self, at++, group.layers == 1 ? segment : nullptr));
+    if (inside && WayOf(*self, self->order[segments[next].begin]).together) {
+      SLUICE_TRY(AddPart(self, segments[next], at));
+    } else {
+      SLUICE_TRY(AddAlone(self, at, nullptr));
     }
+    at += self->groups[self->groups.size() - 1].layers;
   }
   return Status::kOk;
 }
@@ -60,7 +81,7 @@ Status WriteAlone(NodeSchedule* self, const NodeGroup& group) {
     NodeRegion all = WayOf(*self, l).nodes;
     NodeDeal deal;
     if (group.segment != nullptr) {
-      all = self->way.nodes;
+      all = group.segment->layers[0].region;
       deal = DealOf(self->graph, layer, group.segment->layers[0].split);
     } else {
       deal = ChooseDeal(self->graph, self->context.hardware, layer, all, self->capacity,
@@ -68,6 +89,7 @@ Status WriteAlone(NodeSchedule* self, const NodeGroup& group) {
     }
     NodeLayer* single = nullptr;
     SLUICE_TRY(MakeNodeLayer(self->context, {l, all, deal, 1}, self->arena, &single));
+    single->whole = WayOf(*self, l).whole;
     int64_t end = 0;
     const Status status = FitTiles(single, self->capacity, self->arena, &end);
     if (status == Status::kOk) {
@@ -121,6 +143,9 @@ Status WriteProgram(NodeSchedule* self, const NodeCall& call, NodeProgram* out,
   for (const NodeGroup& group : self->groups) {
     if (self->most_slices > 0 && group.run == nullptr) continue;
     SLUICE_TRY(WriteGroup(self, group));
+  }
+  for (const NodeGroup& group : self->groups) {
+    if (!call.sizes.empty()) call.sizes[group.first] = group.layers;
   }
   out->lowering = self->lowering;
   out->groups = static_cast<uint32_t>(self->groups.size());

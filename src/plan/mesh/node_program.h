@@ -4,8 +4,9 @@
 //
 // Layers of one segment work at the same time, slice of the batch after slice; a tensor
 // that one layer makes and another reads goes from node to node, and is stored only if
-// a layer outside of the segment needs it too. Segments whose buffers do not fit are
-// written layer by layer instead, each on all nodes; layers that cannot be dealt out,
+// a layer outside of the segment needs it too. Of segments whose buffers do not fit,
+// layers that take turns are written in as large parts as fit, others layer by layer,
+// each on all nodes; layers that cannot be dealt out,
 // copies, gathers, appends and host calls run as in the plain plan, on node 0.
 //
 // Input    graph, hardware, lowering; segments (none: layer by layer), capacity of a

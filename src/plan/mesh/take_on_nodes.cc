@@ -40,6 +40,8 @@ struct Dealing {
   bool whole;                 // outputs are sent on in one piece
   Span<const LayerWay> ways;  // as in NodeCall
   int32_t most_slices = 0;    // as in NodeCall
+  Span<uint32_t> sizes = {};  // as in NodeCall
+  bool aside = false;         // not part of Measured::steps
 };
 
 // Writes the program. *fits: it is complete.
@@ -50,7 +52,8 @@ Status WriteDealt(PlanCall* call, const Dealing& dealing, Candidate* found,
   const Status status = ScheduleOnNodes(
       {call->graph, call->hardware, call->plain.lowering, call->capacity,
        dealing.schedule, dealing.nodes, dealing.whole, call->coster, &call->search,
-       &found->places, memory, dealing.ways, dealing.most_slices, call->most_steps},
+       &found->places, memory, dealing.ways, dealing.most_slices, call->most_steps,
+       dealing.sizes},
       &found->program, &on_nodes, &why);
   if (status == Status::kInternal) {
     return Fail(call->diagnostic, status, "nodes")
@@ -81,7 +84,7 @@ struct Measured {
   Arena* memory;
   // A layer's cost: of a cycle and of a pJ, in parts of the first plan's.
   double per_cycle = 0, per_pj = 0;
-  size_t steps = 0;       // that were written
+  size_t steps = 0;       // that were written; but for layers in a second way
   Span<LayerWay> alone;   // the best way of each layer by itself
   Span<double> least;     // what it costs
   Span<size_t> steps_of;  // and takes
@@ -116,7 +119,7 @@ Status Measure(Measured* self, const Dealing& dealing, DealtCost* cost) {
   SLUICE_TRY(WriteDealt(call, dealing, &found, &memory, &fits));
   const Program& program = found.program;
   cost->steps = program.size();
-  self->steps += program.size();
+  if (!dealing.aside) self->steps += program.size();
   if (!fits) return Status::kOk;
   Span<int64_t> ends;
   Span<BlockCost> blocks;
@@ -141,8 +144,8 @@ Status Measure(Measured* self, const Dealing& dealing, DealtCost* cost) {
   return Status::kOk;
 }
 
-// The best part of the mesh for each layer by itself: the whole, or halves of it until
-// two in a row are better for no layer.
+// The best part of the mesh for each layer by itself, in small tiles or large ones: the
+// whole, or halves of it until two in a row are better for no layer.
 Status MeasureAlone(Measured* self) {
   const size_t n = self->call->graph.layers.size();
   NodeRegion nodes = WholeMesh(self->call->hardware);
@@ -156,17 +159,20 @@ Status MeasureAlone(Measured* self) {
   for (int in_vain = 0; NodesOf(nodes) > 1 && in_vain < kMostInVain;
        nodes = HalfOf(nodes)) {
     if (self->steps > kMuchWork) break;
-    ArenaScope scope(self->memory);
-    const SegmentSchedule none = {};
-    DealtCost cost;
-    SLUICE_TRY(Measure(self, {none, nodes, false, {}}, &cost));
     ++in_vain;
-    for (size_t l = 0; l < n; ++l) {
-      if (cost.of[l] >= self->least[l]) continue;
-      self->least[l] = cost.of[l];
-      self->steps_of[l] = cost.steps_of[l];
-      self->alone[l].nodes = nodes;
-      in_vain = 0;
+    for (int whole = 0; whole < 2; ++whole) {
+      ArenaScope scope(self->memory);
+      const SegmentSchedule none = {};
+      DealtCost cost;
+      SLUICE_TRY(
+          Measure(self, {none, nodes, whole == 1, {}, 0, {}, whole == 1}, &cost));
+      for (size_t l = 0; l < n; ++l) {
+        if (cost.of[l] >= self->least[l]) continue;
+        self->least[l] = cost.of[l];
+        self->steps_of[l] = cost.steps_of[l];
+        self->alone[l] = LayerWay{false, whole == 1, nodes};
+        in_vain = 0;
+      }
     }
   }
   return Status::kOk;
@@ -264,11 +270,17 @@ Status MeasureRuns(Measured* self, const NodeRegion& nodes) {
   SLUICE_TRY(self->memory->Allocate(self->order.size(), &schedule.order));
   for (size_t i = 0; i < self->order.size(); ++i) schedule.order[i] = self->order[i];
   DealtCost few[2];
+  Span<uint32_t> sizes;
+  SLUICE_TRY(self->memory->Allocate(self->order.size(), &sizes));
   for (int i = 0; i < 2; ++i) {
-    SLUICE_TRY(Measure(self, {schedule, nodes, true, ways, kFewSlices << i}, &few[i]));
+    SLUICE_TRY(
+        Measure(self, {schedule, nodes, true, ways, kFewSlices << i, sizes}, &few[i]));
     if (few[i].plan >= kNoCost) return Status::kOk;
   }
   for (const NodeRun& run : runs) {
+    // Where its buffers do not fit, nothing was written that could be measured.
+    if (sizes[run.first] != run.layers || few[1].steps_of[self->order[run.first]] == 0)
+      continue;
     const double sum = SumOver(*self, run.first, run.layers, few[1].of);
     const double slice =
         (sum - SumOver(*self, run.first, run.layers, few[0].of)) / kFewSlices;
@@ -281,37 +293,54 @@ Status MeasureRuns(Measured* self, const NodeRegion& nodes) {
   return Status::kOk;
 }
 
+// Adds what was written of a segment: all of it, or parts of several layers.
+Status AddParts(Measured* self, const Segment& segment, const LayerWay& way,
+                const DealtCost& written, Span<const uint32_t> sizes) {
+  const uint32_t all = static_cast<uint32_t>(segment.layers.size());
+  for (uint32_t i = 0, n = 0; i < all; i += n) {
+    n = Max(sizes[segment.begin + i], 1u);
+    if (n == 1 && all > 1) continue;
+    Span<Segment> part;
+    SLUICE_TRY(self->memory->Allocate(1, &part));
+    part[0] = segment;
+    part[0].begin = segment.begin + i;
+    part[0].layers = segment.layers.Slice(i, i + n);
+    const double sum = SumOver(*self, part[0].begin, n, written.of);
+    const size_t steps = SumOver(*self, part[0].begin, n, written.steps_of);
+    SLUICE_TRY(self->items.Push({part[0].begin, n, sum, steps, way, part.data()}));
+  }
+  return Status::kOk;
+}
+
 // Measures segments on these nodes, each in two ways, where they promise to cost less
-// than `least`.
-Status MeasureSegments(Measured* self, const NodeRegion& nodes, double least) {
+// than `least`; `alone`: layers by themselves, split as the mapper says.
+Status MeasureSegments(Measured* self, const NodeRegion& nodes, bool alone,
+                       double least) {
   PlanCall* call = self->call;
   Diagnostic ignored = {};
   Hardware part = call->hardware;  // with the leakage of the whole chip
   part.node_cols = nodes.extent[kColumns];
   part.node_rows = nodes.extent[kRows];
   SegmentSchedule schedule = {};
-  if (FindSegments(
-          {call->graph, part, call->plain.lowering, call->capacity, call->options},
-          &call->search, self->memory, &schedule, &ignored) != Status::kOk) {
+  if (FindSegments({call->graph, part, call->plain.lowering, call->capacity,
+                    call->options, alone},
+                   &call->search, self->memory, &schedule, &ignored) != Status::kOk) {
     return Status::kOk;
   }
   const SegmentCost& promise = schedule.cost;
   const double cost = promise.energy_pj * self->per_pj +
                       static_cast<double>(promise.cycles) * self->per_cycle;
   if (cost >= least) return Status::kOk;
-  DealtCost together[2];
-  SLUICE_TRY(Measure(self, {schedule, nodes, true, {}}, &together[0]));
-  together[1] = together[0];
-  if (together[0].steps <= kWrittenTwice) {
-    SLUICE_TRY(Measure(self, {schedule, nodes, false, {}}, &together[1]));
-  }
-  for (const Segment& segment : schedule.segments) {
-    for (int pieces = 0; pieces < 2; ++pieces) {
-      const uint32_t n = static_cast<uint32_t>(segment.layers.size());
-      const double sum = SumOver(*self, segment.begin, n, together[pieces].of);
-      const LayerWay way = {true, pieces == 0, nodes};
-      const size_t steps = SumOver(*self, segment.begin, n, together[pieces].steps_of);
-      SLUICE_TRY(self->items.Push({segment.begin, n, sum, steps, way, &segment}));
+  DealtCost written[2];
+  Span<uint32_t> sizes[2];
+  for (int i = 0; i < 2; ++i) {
+    SLUICE_TRY(self->memory->Allocate(self->order.size(), &sizes[i]));
+    if (i > 0 && written[0].steps > kWrittenTwice) break;
+    SLUICE_TRY(
+        Measure(self, {schedule, nodes, i == 0, {}, 0, sizes[i], alone}, &written[i]));
+    for (const Segment& segment : schedule.segments) {
+      const LayerWay way = {true, i == 0, nodes};
+      SLUICE_TRY(AddParts(self, segment, way, written[i], sizes[i]));
     }
   }
   return Status::kOk;
@@ -330,12 +359,12 @@ Status TakeTogether(Measured* self, NodeRegion nodes) {
     if (least < kNoCost && self->steps > kMuchWork) break;
     if (!MayPay(*self->call, NodesOf(nodes))) break;
     const double before = least;
-    const int kinds = alone <= kWrittenTwice ? 2 : 1;
-    for (int segments = 0; segments < kinds; ++segments) {
+    const bool segments = alone <= kWrittenTwice;
+    for (int kind = segments ? 0 : 1; kind < (segments ? 3 : 2); ++kind) {
       Arena memory(self->memory->memory());
       Span<const NodeItem*> cover;
-      SLUICE_TRY(segments == 0 ? MeasureRuns(self, nodes)
-                               : MeasureSegments(self, nodes, least));
+      SLUICE_TRY(kind == 1 ? MeasureRuns(self, nodes)
+                           : MeasureSegments(self, nodes, kind == 0, least));
       SLUICE_TRY(Mix(self, &memory, &cover, &least));
     }
     in_vain = least < before ? 0 : in_vain + 1;

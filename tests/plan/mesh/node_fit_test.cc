@@ -89,6 +89,17 @@ TEST_CASE("node fit: what lands is counted for all slots, and only there") {
   CHECK(SetSlots(d.second, kRoleWeight, 2) == 0);
 }
 
+TEST_CASE("node fit: what is stored may be made in one tile too") {
+  NodeLayers m(Chain(1, 16, 16, 16).Conv(64, 3).Done());
+  for (const bool whole : {false, true}) {
+    NodeLayer* l = m.Make(0, {{0, 0}, {2, 2}}, SplitOf(kDimP, 2, kDimQ, 2));
+    l->whole = whole;
+    int64_t base = 0;
+    REQUIRE(FitTiles(l, 1 << 16, &m.memory, &base) == Status::kOk);
+    CHECK((l->per_slice == 1) == whole);
+  }
+}
+
 TEST_CASE("node fit: a slice may not need more than the same slice of its producer") {
   NodeLayers m(Chain(2, 1, 1, 256).Dense(8).Dense(4).Done());
   NodeLayer* producer = m.Make(0, kOne, WholeOnEach(), 2);

@@ -4,6 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "plan/mesh/node_layers.h"
 
 namespace sluice {
@@ -62,6 +65,55 @@ TEST_CASE("node program: a segment that does not fit is written layer by layer")
   CHECK(s.Steps().find('F') == std::string::npos);
   const uint32_t between = s.n.graph.layers[0].outputs[0];
   CHECK(s.out.lowering.places[between].region != kRegionNowhere);
+}
+
+// Layers of the group that begins at each position, of a segment or of a run.
+std::vector<uint32_t> Sizes(const GraphSpec& spec, int64_t capacity, bool as_run) {
+  sluice_test::NodeLayers m(spec);
+  const uint32_t layers = static_cast<uint32_t>(m.n.graph.layers.size());
+  const NodeRegion all = WholeMesh(m.n.hardware);
+  std::vector<LayerOnNodes> at;
+  std::vector<uint32_t> order, sizes(layers);
+  for (uint32_t l = 0; l < layers; ++l) {
+    at.push_back(OnNodes(l, all, WholeOnEach()));
+    order.push_back(l);
+  }
+  Segment segment = {};
+  segment.kind = SegmentKind::kTemporal;
+  segment.top_batch = 1;
+  segment.layers = {at.data(), layers};
+  const NodeRun run = {0, layers, 1, all,
+                       DealOf(m.n.graph, m.n.graph.layers[0], WholeOnEach())};
+  std::vector<LayerWay> ways(layers, {true, false, all, as_run ? &run : nullptr});
+  SegmentSchedule schedule = {};
+  if (!as_run) schedule.segments = {&segment, 1};
+  schedule.order = {order.data(), layers};
+  Arena places(&m.n.memory), scratch(&m.n.memory);
+  NodeCall call = {m.n.graph, m.n.hardware, m.lowering, capacity, schedule, all,
+                   false,     m.coster,     &m.budget,  &places,  &scratch};
+  call.ways = {ways.data(), layers};
+  call.sizes = {sizes.data(), layers};
+  Program program(&scratch, m.n.hardware);
+  NodeProgram out;
+  REQUIRE(ScheduleOnNodes(call, &program, &out, &m.n.diagnostic) == Status::kOk);
+  CHECK(out.groups ==
+        sizes.size() - static_cast<size_t>(std::count(sizes.begin(), sizes.end(), 0u)));
+  return sizes;
+}
+
+TEST_CASE("node program: of layers that take turns as many are together as fit") {
+  // The second tensor between layers is eight times as large as the first.
+  const GraphSpec spec = Chain(1, 8, 8, 4).Conv(4, 1).Conv(32, 1).Conv(4, 1).Done();
+  using Groups = std::vector<uint32_t>;
+  CHECK(Sizes(spec, 1 << 14, false) == Groups{3, 0, 0});
+  CHECK(Sizes(spec, 2048, false) == Groups{2, 0, 1});
+  CHECK(Sizes(spec, 256, false) == Groups{1, 1, 1});
+}
+
+TEST_CASE("node program: a run whose buffers do not fit is no run") {
+  using Groups = std::vector<uint32_t>;
+  CHECK(Sizes(TwoLayers(), 4096, true) == Groups{2, 0});
+  CHECK(Sizes(TwoLayers(), 192, true) == Groups{1, 1});
 }
 
 TEST_CASE("node program: the way of its first layer says whether a segment is kept") {

@@ -36,8 +36,11 @@ sluice_schedule_options_t Latency() {
   return options;
 }
 
-double BestOn(const HardwareSpec& mesh) {
-  Called c(Latency(), nullptr, nullptr, Network(), mesh);
+double BestOn(const HardwareSpec& mesh, const GraphSpec& network = Network(),
+              uint32_t solver = SLUICE_SOLVER_DEFAULT) {
+  sluice_schedule_options_t options = Latency();
+  options.solver = solver;
+  Called c(options, nullptr, nullptr, network, mesh);
   c.MakePlain();
   REQUIRE(TakeBetter(&c.call) == Status::kOk);
   REQUIRE(c.call.has_plan());
@@ -63,6 +66,21 @@ TEST_CASE("take on nodes: a program has as many steps as the call allows, no mor
     c.call.most_steps = steps;
     REQUIRE(TakeOnMesh(&c.call) == Status::kOk);
     CHECK(c.call.has_plan() == (steps == kJudgedSteps));
+  }
+}
+
+TEST_CASE("take on nodes: layers together take no longer than one by one") {
+  for (const int32_t channels : {8, 40}) {
+    for (const uint64_t bytes : {1024, 2048, 3072, 4096, 8192}) {
+      CAPTURE(channels);
+      CAPTURE(bytes);
+      HardwareSpec mesh = Mesh(4, 4, 3);
+      mesh.scratchpad_bytes = bytes;
+      const GraphSpec network =
+          Chain(1, 16, 16, 8).Conv(channels, 3).Conv(24, 3).Conv(channels, 1).Done();
+      CHECK(BestOn(mesh, network) <=
+            BestOn(mesh, network, SLUICE_SOLVER_BASELINE) * 1.001);
+    }
   }
 }
 
