@@ -11,6 +11,7 @@ namespace {
 
 constexpr int64_t kMaxTiles = 1 << 20;   // of a layer, on all nodes
 constexpr double kPieceToll = 1.0 / 32;  // as kTileToll of solve/baseline/tiling.cc
+constexpr int64_t kFewPieces = 32;       // of a part that is stored, to be called whole
 constexpr int kMostCuts = 64;  // of a node's part that are tried, the quickest first
 
 // Alignment of all buffers in the scratchpad.
@@ -287,7 +288,11 @@ Status FitTiles(NodeLayer* self, int64_t end, Arena* scratch, int64_t* base) {
   // Where no consumer waits for a part of the output, it is best sent in one piece: one
   // tile per node, if that fits.
   Status status = Status::kInfeasible;
-  if (self->whole) status = TakeWholeParts(self, room);
+  if (self->whole) {
+    status = TakeWholeParts(self, room);
+    const bool few = self->sink_count > 0 || self->per_slice <= kFewPieces;
+    if (status == Status::kOk && !few) status = Status::kInfeasible;
+  }
   // Weights that are loaded in pieces are loaded again for every slice, so whole
   // weights are tried first.
   if (status == Status::kInfeasible && self->slices > 1 &&

@@ -14,6 +14,9 @@ namespace {
 // A layer in more tiles than this gains more from the room of the layer before it than
 // from loads during that layer.
 constexpr int64_t kFewPieces = 8;
+// Part of a program's steps that the tiles of one segment may take: one that is cut too
+// finely must not leave the others without room.
+constexpr size_t kMostOfSteps = 8;
 
 // A buffer on the nodes of `layer`, at `begin`, that data are loaded into while layers
 // `from` to `to` run.
@@ -197,6 +200,15 @@ Status MakeLayers(NodeSchedule* self, const NodeGroup& group, int32_t slices,
   return Status::kOk;
 }
 
+// Tiles of the layers, of all nodes and slices.
+size_t TilesOf(Span<NodeLayer*> layers) {
+  size_t tiles = 0;
+  for (const NodeLayer* layer : layers) {
+    tiles += static_cast<size_t>(layer->per_slice * layer->slices) * layer->nodes;
+  }
+  return tiles;
+}
+
 }  // namespace
 
 Status Interleave(NodeSchedule* self, Span<NodeLayer*> layers) {
@@ -238,7 +250,11 @@ Status WriteTogether(NodeSchedule* self, const NodeGroup& group, bool write) {
   if (status == Status::kInfeasible && slices > 1 && !turns) {
     status = Arrange(self, layers, turns, 1);
   }
-  if (status != Status::kOk || !write) return status;
+  if (status != Status::kOk) return status;
+  if (TilesOf(layers) > self->context.most_steps / kMostOfSteps) {
+    return Status::kInfeasible;
+  }
+  if (!write) return status;
   return turns ? TakeTurns(self, layers, slices) : Interleave(self, layers);
 }
 

@@ -68,7 +68,8 @@ TEST_CASE("node program: a segment that does not fit is written layer by layer")
 }
 
 // Layers of the group that begins at each position, of a segment or of a run.
-std::vector<uint32_t> Sizes(const GraphSpec& spec, int64_t capacity, bool as_run) {
+std::vector<uint32_t> Sizes(const GraphSpec& spec, int64_t capacity, bool as_run,
+                            size_t most_steps = kJudgedSteps) {
   sluice_test::NodeLayers m(spec);
   const uint32_t layers = static_cast<uint32_t>(m.n.graph.layers.size());
   const NodeRegion all = WholeMesh(m.n.hardware);
@@ -93,6 +94,7 @@ std::vector<uint32_t> Sizes(const GraphSpec& spec, int64_t capacity, bool as_run
                    false,     m.coster,     &m.budget,  &places,  &scratch};
   call.ways = {ways.data(), layers};
   call.sizes = {sizes.data(), layers};
+  call.most_steps = most_steps;
   Program program(&scratch, m.n.hardware);
   NodeProgram out;
   REQUIRE(ScheduleOnNodes(call, &program, &out, &m.n.diagnostic) == Status::kOk);
@@ -108,6 +110,16 @@ TEST_CASE("node program: of layers that take turns as many are together as fit")
   CHECK(Sizes(spec, 1 << 14, false) == Groups{3, 0, 0});
   CHECK(Sizes(spec, 2048, false) == Groups{2, 0, 1});
   CHECK(Sizes(spec, 256, false) == Groups{1, 1, 1});
+}
+
+TEST_CASE("node program: a segment takes no more than an eighth of the steps") {
+  // Three layers on four nodes, in one tile each.
+  const GraphSpec spec = Chain(1, 8, 8, 4).Conv(4, 1).Conv(4, 1).Conv(4, 1).Done();
+  using Groups = std::vector<uint32_t>;
+  const auto tiles = [&](size_t steps) { return Sizes(spec, 1 << 14, false, steps); };
+  CHECK(tiles(1000) == Groups{3, 0, 0});
+  CHECK(tiles(70).size() == 3);
+  CHECK(tiles(70) != Groups{3, 0, 0});
 }
 
 TEST_CASE("node program: a run whose buffers do not fit is no run") {
