@@ -18,8 +18,8 @@ namespace {
 // Longer programs are written once: how outputs are sent on changes them little. Where
 // layers one by one take more, segments of the mesh model are not tried.
 constexpr size_t kWrittenTwice = 1 << 18;  // steps
-// The search ends after so many parts of the mesh in a row that are no better. If plans are
-// cheap to make, all parts are tried.
+// The search ends after so many parts of the mesh in a row that are no better: where plans
+// are dear to make after one, so that a part is never left out that may be the best.
 constexpr int kMostInVain = 2;
 constexpr size_t kMuchWork = 1 << 20;  // steps of the plans written so far
 // A run is written with so many slices and with twice as many, to see what one more costs.
@@ -33,6 +33,8 @@ NodeRegion HalfOf(NodeRegion nodes) {
   *longer = (*longer + 1) / 2;
   return nodes;
 }
+
+size_t MuchWork(const PlanCall& call) { return Min(kMuchWork, call.most_steps / 2); }
 
 struct Dealing {
   const SegmentSchedule& schedule;  // empty: layer by layer
@@ -158,7 +160,7 @@ Status MeasureAlone(Measured* self) {
   }
   for (int in_vain = 0; NodesOf(nodes) > 1 && in_vain < kMostInVain;
        nodes = HalfOf(nodes)) {
-    if (self->steps > kMuchWork) break;
+    if (in_vain > 0 && self->steps > MuchWork(*self->call)) break;
     ++in_vain;
     for (int whole = 0; whole < 2; ++whole) {
       ArenaScope scope(self->memory);
@@ -356,7 +358,7 @@ Status TakeTogether(Measured* self, NodeRegion nodes) {
   for (const size_t steps : self->steps_of) alone += steps;
   for (int in_vain = 0; NodesOf(nodes) > 1 && in_vain < kMostInVain;
        nodes = HalfOf(nodes)) {
-    if (least < kNoCost && self->steps > kMuchWork) break;
+    if (in_vain > 0 && self->steps > MuchWork(*self->call)) break;
     if (!MayPay(*self->call, NodesOf(nodes))) break;
     const double before = least;
     const bool segments = alone <= kWrittenTwice;

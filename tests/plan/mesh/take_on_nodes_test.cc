@@ -37,11 +37,12 @@ sluice_schedule_options_t Latency() {
 }
 
 double BestOn(const HardwareSpec& mesh, const GraphSpec& network = Network(),
-              uint32_t solver = SLUICE_SOLVER_DEFAULT) {
+              uint32_t solver = SLUICE_SOLVER_DEFAULT, size_t most_steps = 0) {
   sluice_schedule_options_t options = Latency();
   options.solver = solver;
   Called c(options, nullptr, nullptr, network, mesh);
   c.MakePlain();
+  if (most_steps != 0) c.call.most_steps = most_steps;
   REQUIRE(TakeBetter(&c.call) == Status::kOk);
   REQUIRE(c.call.has_plan());
   return c.call.best_cost;
@@ -82,6 +83,16 @@ TEST_CASE("take on nodes: layers together take no longer than one by one") {
             BestOn(mesh, network, SLUICE_SOLVER_BASELINE) * 1.001);
     }
   }
+}
+
+TEST_CASE(
+    "take on nodes: where plans are dear to make, a part of the mesh may still win") {
+  // The plan for the whole mesh takes more than half of the steps. Links are slow.
+  const auto best = [](uint32_t cols, uint32_t rows) {
+    return BestOn(Mesh(cols, rows, 300), Network(), SLUICE_SOLVER_DEFAULT, 600);
+  };
+  CHECK(best(8, 4) <= best(4, 2) * 1.01);
+  CHECK(best(8, 4) <= best(2, 2) * 1.01);
 }
 
 TEST_CASE("take on nodes: more nodes do not take longer") {
