@@ -112,8 +112,12 @@ double EnergyOf(const Asked& asked, PricedBy prices, const CoreLeast* cores) {
   if (prices == PricedBy::kCaller) return 0;
   if (cores != nullptr) return cores->energy_pj;
   double work = static_cast<double>(asked.macs) * h.mac_pj;
-  // Nests of these read, write or count other elements than tiles do.
-  if (MapsTiles(h) && TraitsOf(asked.layer).scatters) return work;
+  // Nests of these read, write or count other elements than tiles do: of strides at least one
+  // MAC for as many as they skip.
+  if (MapsTiles(h) && TraitsOf(asked.layer).scatters) {
+    for (int a = 1; a <= 2; ++a) work /= WindowOf(asked.graph, asked.layer, a).stride;
+    return work;
+  }
   work += static_cast<double>(asked.vector_ops) * h.vector_op_pj;
   return h.cores.rows > 0 ? work : work + ScratchpadEnergy(asked);
 }

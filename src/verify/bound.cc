@@ -162,6 +162,15 @@ LeastOfLayer OfTiles(const Judge& judge, const Layer& layer, const int64_t* exte
     costs.cycles = Max(costs.cycles, Up(moved * static_cast<double>(rate.denominator),
                                         static_cast<double>(rate.numerator)));
   }
+  const bool mapped = h.scratchpad_level != 0;
+  // Nests of gradients of pools and of transposed convolutions read, write or count other
+  // elements than tiles do: of strides at least one MAC for as many as they skip.
+  const bool scatters = Has(layer, kVaries) && RuleOf(layer).reach == Reach::kNothing;
+  if (scatters && mapped && needs.macs) {
+    for (int a = 1; a <= 2; ++a) {
+      costs.energy /= static_cast<double>(SlideOf(judge.graph, layer, a).stride);
+    }
+  }
   if (h.cores.rows > 0) {
     if (Has(layer, kProduct)) {
       Shape s = ShapeOf(judge, layer, extent, needs);
@@ -184,13 +193,9 @@ LeastOfLayer OfTiles(const Judge& judge, const Layer& layer, const int64_t* exte
     }
     return costs;
   }
-  const bool mapped = h.scratchpad_level != 0;
   if (needs.macs && h.array.k != 0 && !mapped) {
     costs.cycles = Max(costs.cycles, Passes(h, ShapeOf(judge, layer, extent, needs)));
   }
-  // Nests of gradients of pools and of transposed convolutions read, write or count other
-  // elements than tiles do.
-  const bool scatters = Has(layer, kVaries) && RuleOf(layer).reach == Reach::kNothing;
   if (mapped && scatters) {
     if (!needs.macs) costs.energy = 0;
     return costs;
