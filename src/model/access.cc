@@ -137,16 +137,6 @@ Cut CutOf(int64_t extent, int64_t tile) {
   return Cut{tiles, tile, extent - (tiles - 1) * tile};
 }
 
-// Sum of window spans over all pairs of output tiles and tap tiles of an axis. If `on`,
-// one loop slides (`trips` steps, `inner` tiles apart): its later steps count new
-// words only.
-struct Slide {
-  bool on;
-  bool taps;  // slides along the taps, else along the outputs
-  int64_t trips;
-  int64_t inner;
-};
-
 // Words of a step that the step before did not bring; tile of `a` outputs and `b` taps.
 int64_t NewSpan(const MappingProblem& problem, int axis, const WindowCuts& cuts,
                 int64_t a, int64_t b, const Slide& slide) {
@@ -160,8 +150,10 @@ int64_t NewSpan(const MappingProblem& problem, int axis, const WindowCuts& cuts,
   return Max(int64_t{0}, span - Max(int64_t{0}, before - shift));
 }
 
-int64_t AxisWords(const MappingProblem& problem, int axis, int64_t output_tile,
-                  int64_t tap_tile, const Slide& slide, bool* over) {
+}  // namespace
+
+int64_t WindowWords(const MappingProblem& problem, int axis, int64_t output_tile,
+                    int64_t tap_tile, const Slide& slide, bool* over) {
   const Cut outputs = CutOf(problem.extent[kDimP + axis], output_tile);
   const Cut taps = CutOf(problem.extent[kDimR + axis], tap_tile);
   Count sum;
@@ -197,6 +189,8 @@ int64_t AxisWords(const MappingProblem& problem, int axis, int64_t output_tile,
   }
   return sum.value;
 }
+
+namespace {
 
 // Tile of a window dim below the parent: all units' tiles side by side (rule 2).
 int64_t UnitedTile(const LoopNest& nest, const Interface& way, int top, uint32_t dim) {
@@ -238,7 +232,7 @@ int64_t MovedWords(const Walk& walk, const Interface& way, bool united, bool* ov
       slide.inner = UnitedTile(walk.nest, way, way.moving_level, way.moving_dim) /
                     (slide.taps ? taps : outputs);
     }
-    words.Times(AxisWords(walk.problem, axis, outputs, taps, slide, over));
+    words.Times(WindowWords(walk.problem, axis, outputs, taps, slide, over));
   }
   *over |= words.over;
   return words.value;

@@ -58,6 +58,19 @@ Status CountAccesses(const MappingProblem& problem, const Hardware& hardware,
                      const LoopNest& nest, const AccessRules& rules,
                      AccessCounts* counts, Diagnostic* diagnostic);
 
+// A loop over a window dim whose later steps fetch new words only (rule 3): `trips` steps,
+// `inner` tiles apart.
+struct Slide {
+  bool on;
+  bool taps;  // slides along the taps, else along the outputs
+  int64_t trips;
+  int64_t inner;
+};
+
+// Sum of window spans over all pairs of output tiles and tap tiles of an axis.
+int64_t WindowWords(const MappingProblem& problem, int axis, int64_t output_tile,
+                    int64_t tap_tile, const Slide& slide, bool* over);
+
 }  // namespace sluice
 
 #endif  // SLUICE_MODEL_ACCESS_H_

@@ -184,21 +184,36 @@ bool Divides(const NestRequest& request, const LoopNest& nest) {
   return true;
 }
 
-// Looks for a better nest among all whose factors divide. *best: there is none, and the
-// nest is one of them.
+// Whether tiles of all lengths are few enough to try them.
+bool IsSmall(const MappingProblem& problem) {
+  constexpr double kMostTiles = 20000;
+  double tiles = 1;
+  for (const int64_t extent : problem.extent) {
+    tiles *= 2 * static_cast<double>(extent) - 1;
+  }
+  return tiles <= kMostTiles;
+}
+
+// Looks for a better nest among all whose factors divide, and among all others if the
+// problem is small. *best: there is none, and the nest is one of them.
 Status AskLevels(const NestRequest& request, Budget* budget, Arena* arena,
                  MappedNest* mapped, bool* best) {
-  if (request.constraints.outer != nullptr || budget->Exhausted()) return Status::kOk;
-  MapConstraints constraints = request.constraints;
-  constraints.upper = mapped->objective;
-  MappedNest found = {};
-  Diagnostic why = {};
-  const Status status = MapNestExact({request.problem, request.hardware, constraints},
-                                     budget, arena, &found, &why);
-  if (status == Status::kOutOfMemory) return status;
-  if (status != Status::kOk) return Status::kOk;
-  if (found.nest.levels != 0) TakeBetter(constraints, found, mapped);
-  *best = found.proved && Divides(request, mapped->nest);
+  constexpr NestSpace kSpaces[] = {NestSpace::kDividing, NestSpace::kRagged};
+  for (const NestSpace space : kSpaces) {
+    const bool ragged = space == NestSpace::kRagged;
+    if (request.constraints.outer != nullptr || budget->Exhausted()) break;
+    if (ragged && !IsSmall(request.problem)) break;
+    MapConstraints constraints = request.constraints;
+    constraints.upper = mapped->objective;
+    MappedNest found = {};
+    Diagnostic why = {};
+    const Status status = MapNestExact({request.problem, request.hardware, constraints},
+                                       space, budget, arena, &found, &why);
+    if (status == Status::kOutOfMemory) return status;
+    if (status != Status::kOk) continue;
+    if (found.nest.levels != 0) TakeBetter(constraints, found, mapped);
+    *best = found.proved && (ragged || Divides(request, mapped->nest));
+  }
   return Status::kOk;
 }
 

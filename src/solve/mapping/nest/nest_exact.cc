@@ -30,7 +30,7 @@ double Real(int64_t n) { return static_cast<double>(n); }
 struct Label {
   double energy_pj;  // of all transfers into `level` and above
   double bytes[kMaxLevels];
-  double units;  // of the fanouts passed
+  double steps;  // of the loops passed
   double bound;  // of the objective of every nest that begins so
   int32_t instances[kMaxLevels];
   int32_t tile[kDims];
@@ -49,7 +49,8 @@ struct Search {
   Arena* arena;
   bool timed = false;   // cycles count in the objective
   bool slides = false;  // a memory keeps what neighbours share
-  Span<const int64_t> divisors[kDims] = {};
+  bool ragged = false;  // tiles need not divide the extents
+  Span<const int64_t> lengths[kDims] = {};
   Span<const Spread> spreads[kMaxLevels] = {};
   double most_units[kMaxLevels] = {};  // of this level's fanouts and those below
   double least_pj[kMaxLevels] = {};    // of transfers out of this level and those below
@@ -84,14 +85,15 @@ double Objective(const Search& search, double transfers_pj, double cycles) {
 
 // below: the levels whose fanouts are not passed yet, as a number.
 double BoundOf(const Search& search, const Label& label, int below) {
-  double units = label.units, energy = label.energy_pj;
+  double energy = label.energy_pj, below_steps = 1;
+  for (const int32_t length : label.tile) below_steps *= Real(length);
   if (below > 0) {
-    units *= search.most_units[below - 1];
+    below_steps = Max(1.0, below_steps / search.most_units[below - 1]);
     energy += search.least_pj[below - 1];
   }
   const double peak =
       Real(PeakOperations(search.request.problem, search.request.hardware));
-  double cycles = Max(1.0, Max(search.all_steps / units, search.all_steps / peak));
+  double cycles = Max(label.steps * below_steps, search.all_steps / peak);
   for (int l = 0; l <= Outermost(search); ++l) {
     cycles = Max(cycles, LevelCycles(search, label, l));
   }
@@ -106,7 +108,7 @@ int64_t Nearest(double amount) {
 // The cycles of a complete nest, rounded as the model rounds them.
 double CyclesOf(const Search& search, const Label& label) {
   const int64_t peak = PeakOperations(search.request.problem, search.request.hardware);
-  int64_t cycles = Nearest(search.all_steps / label.units);
+  int64_t cycles = Nearest(label.steps);
   cycles = Max(cycles, CeilDivide(static_cast<int64_t>(search.all_steps), peak));
   for (int l = 0; l <= Outermost(search); ++l) {
     const Rational rate =
@@ -127,8 +129,8 @@ bool SameView(const Search& search, const Label& a, const Label& b) {
     return false;
   for (uint32_t v = 0; v < kOperands; ++v) {
     const Path &p = a.passed.path[v], &q = b.passed.path[v];
-    if (p.inside != q.inside || p.multicast != q.multicast ||
-        p.reduction != q.reduction || p.forwarding != q.forwarding) {
+    if (p.multicast != q.multicast || p.reduction != q.reduction ||
+        p.forwarding != q.forwarding) {
       return false;
     }
   }
@@ -137,15 +139,44 @@ bool SameView(const Search& search, const Label& a, const Label& b) {
                             m.inside == n.inside);
 }
 
+// Whether these dims of a group are counted no more often in `a` than in `b`, now and
+// further in.
+bool NoMore(const Search& search, const Combined a[kDims], const Combined b[kDims],
+            uint32_t group) {
+  constexpr uint8_t kOf[kGroups + 1][3] = {
+      {kDimN, kDimP, kDimQ}, {kDimK}, {kDimC, kDimR, kDimS}, {kDimG}};
+  const uint32_t dims = group == kRows || group == kSums ? 3 : 1;
+  double p = 1, q = 1;
+  for (uint32_t i = 0; i < dims; ++i) {
+    const uint8_t d = kOf[group][i];
+    if (search.ragged && a[d] > b[d]) return false;
+    p *= a[d];
+    q *= b[d];
+  }
+  return p <= q;
+}
+
+bool NoWorse(const Search& search, const Passed& a, const Passed& b) {
+  const auto &p = a.count, &q = b.count;
+  if (!NoMore(search, q[kBeyond], p[kBeyond], kSums)) return false;
+  for (uint32_t g = 0; g <= kGroups; ++g) {
+    if (g == kSums || search.timed) {
+      if (!NoMore(search, q[kUnits], p[kUnits], g)) return false;
+    }
+    if (g == kGroups) break;
+    for (uint32_t c = kRun; c <= kGroupAll; ++c) {
+      if (!NoMore(search, p[c], q[c], g)) return false;
+    }
+  }
+  return true;
+}
+
 // Whether no nest that begins like `b` is better than the same one begun like `a`.
 bool Dominates(const Search& search, const Label& a, const Label& b) {
   if (a.energy_pj > b.energy_pj * (1 + 1e-15)) return false;
-  for (uint32_t v = 0; v < kOperands; ++v) {
-    if (a.passed.path[v].still < b.passed.path[v].still) return false;
-  }
-  if (a.passed.path[kOutput].above < b.passed.path[kOutput].above) return false;
+  if (!NoWorse(search, a.passed, b.passed)) return false;
   if (!search.timed) return true;
-  if (a.units < b.units) return false;
+  if (a.steps > b.steps) return false;
   for (int l = 0; l <= Outermost(search); ++l) {
     if (search.request.hardware.levels[static_cast<size_t>(l)].bandwidth.numerator <= 0)
       continue;
@@ -230,27 +261,47 @@ Status ForEachOrder(const Search& search, const int64_t trips[kDims],
   return Status::kOk;
 }
 
-Status TakeStep(Search* search, const Step& step, const int64_t tile[kDims]) {
-  const Spread& spread = search->spreads[step.level][step.spread];
-  int64_t trips[kDims];
+// The loops between a tile and the next one inwards; false if there are none.
+bool TripsOf(const Search& search, const Step& step, const int64_t tile[kDims],
+             int64_t trips[kDims]) {
+  const Spread& spread = search.spreads[step.level][step.spread];
   for (uint32_t d = 0; d < kDims; ++d) {
     const int64_t inner = tile[d] * spread.units[d];
-    if (step.from.tile[d] % inner != 0) return Status::kOk;
-    trips[d] = step.from.tile[d] / inner;
+    const int64_t extent = search.request.problem.extent[d];
+    if (search.ragged && step.level == Outermost(search)) {
+      trips[d] = CeilDivide(extent, inner);
+    } else if (step.from.tile[d] % inner == 0) {
+      trips[d] = step.from.tile[d] / inner;
+    } else {
+      return false;
+    }
+    // Every loop and every axis has work in its last step.
+    if ((trips[d] - 1) * inner >= extent || spread.reach[d] * tile[d] >= extent) {
+      return false;
+    }
   }
+  return true;
+}
+
+Status TakeStep(Search* search, const Step& step, const int64_t tile[kDims]) {
+  const Spread& spread = search->spreads[step.level][step.spread];
+  const MappingProblem& problem = search->request.problem;
+  int64_t trips[kDims];
+  if (!TripsOf(*search, step, tile, trips)) return Status::kOk;
   return ForEachOrder(*search, trips, [&](const Loops& loops) -> Status {
     ++search->steps;
     Label label = step.from;
-    double units = 1;
+    int64_t outer[kDims];
     for (uint32_t d = 0; d < kDims; ++d) {
       label.tile[d] = static_cast<int32_t>(tile[d]);
-      units *= spread.units[d];
+      label.steps *= Real(trips[d]);
+      outer[d] = trips[d] * spread.units[d] * tile[d];
     }
-    label.units *= units;
+    if (step.level == Outermost(*search)) label.passed = Start(problem, outer);
+    Pass(problem, loops, spread, tile, &label.passed);
     if (step.level > 0) {
-      label.instances[step.level - 1] = static_cast<int32_t>(label.units);
+      label.instances[step.level - 1] = static_cast<int32_t>(Instances(label.passed));
     }
-    Pass(loops, spread, &label.passed);
     Sums sums = {};
     Enter(search->model, step.level - 1, tile, &label.passed, &sums);
     label.energy_pj += sums.energy_pj;
@@ -278,7 +329,8 @@ bool AllowsTop(const Search& search, int level, const int64_t tile[kDims]) {
   if (level != Outermost(search) - 1) return true;
   for (uint32_t d = 0; d < kDims; ++d) {
     const int64_t top = search.request.constraints.top_tile[d];
-    if (top != 0 && tile[d] != top) return false;
+    const int64_t extent = search.request.problem.extent[d];
+    if (top != 0 && Min(tile[d], extent) != Min(top, extent)) return false;
   }
   return true;
 }
@@ -288,10 +340,13 @@ Status Expand(Search* search, Step step) {
   for (uint32_t s = 0; s < search->spreads[step.level].size(); ++s) {
     const Spread& spread = search->spreads[step.level][s];
     int64_t within[kDims], tile[kDims];
+    const bool whole = search->ragged && step.level == Outermost(*search);
     bool divides = true;
     for (uint32_t d = 0; d < kDims; ++d) {
-      divides = divides && step.from.tile[d] % spread.units[d] == 0;
-      within[d] = step.from.tile[d] / spread.units[d];
+      const int64_t outer =
+          whole ? 2 * search->request.problem.extent[d] - 1 : step.from.tile[d];
+      divides = divides && (whole || outer % spread.units[d] == 0);
+      within[d] = whole ? outer : outer / spread.units[d];
       tile[d] = 1;
     }
     if (!divides) continue;
@@ -303,7 +358,7 @@ Status Expand(Search* search, Step step) {
     const uint32_t inner = static_cast<uint32_t>(step.level - 1);
     if (!Fits(search->model, inner, kUnit)) continue;
     Status status = Status::kOk;
-    ForEachTile({search->model, search->divisors, inner, within}, tile, 0,
+    ForEachTile({search->model, search->lengths, inner, within, whole}, tile, 0,
                 [&](const int64_t* at) {
                   if (!AllowsTop(*search, step.level - 1, at)) return true;
                   status = TakeStep(search, step, at);
@@ -328,7 +383,8 @@ void LimitLevel(Search* search, int level) {
     int64_t within[kDims], tile[kDims];
     for (uint32_t d = 0; d < kDims; ++d) {
       units *= spread.units[d];
-      within[d] = search->request.problem.extent[d] / spread.units[d];
+      const int64_t extent = search->request.problem.extent[d];
+      within[d] = search->ragged ? 2 * extent - 1 : extent / spread.units[d];
       tile[d] = 1;
     }
     most = Max(most, units);
@@ -343,9 +399,9 @@ void LimitLevel(Search* search, int level) {
     if (level == 0) {
       visit(unit);
     } else if (Fits(search->model, static_cast<uint32_t>(level - 1), unit)) {
-      ForEachTile(
-          {search->model, search->divisors, static_cast<uint32_t>(level - 1), within},
-          tile, 0, visit);
+      ForEachTile({search->model, search->lengths, static_cast<uint32_t>(level - 1),
+                   within, search->ragged},
+                  tile, 0, visit);
     }
   }
   if (search->steps >= kMostLimits) {
@@ -357,14 +413,23 @@ void LimitLevel(Search* search, int level) {
   search->most_units[level] = most * (level == 0 ? 1 : search->most_units[level - 1]);
 }
 
+Status ListLengths(const Search& search, int64_t extent, Vector<int64_t>* lengths) {
+  if (!search.ragged) return conv_exact::ListDivisors(extent, lengths);
+  // The last step of a loop has work, so that a tile is shorter than twice the extent.
+  for (int64_t length = 1; length < 2 * extent; ++length) {
+    SLUICE_TRY(lengths->Push(length));
+  }
+  return Status::kOk;
+}
+
 Status Prepare(Search* search) {
   const MappingProblem& problem = search->request.problem;
   const Hardware& hardware = search->request.hardware;
   search->all_steps = 1;
   for (uint32_t d = 0; d < kDims; ++d) {
     Vector<int64_t> list(search->arena);
-    SLUICE_TRY(conv_exact::ListDivisors(problem.extent[d], &list));
-    search->divisors[d] = list.span();
+    SLUICE_TRY(ListLengths(*search, problem.extent[d], &list));
+    search->lengths[d] = list.span();
     search->all_steps *= Real(problem.extent[d]);
   }
   search->fixed_pj = (problem.vector ? hardware.vector_op_pj : hardware.mac_pj) *
@@ -372,7 +437,8 @@ Status Prepare(Search* search) {
   for (int l = 0; l <= Outermost(*search); ++l) {
     search->slides = search->slides || hardware.levels[static_cast<size_t>(l)].sliding;
     Vector<Spread> list(search->arena);
-    SLUICE_TRY(ListSpreads(problem, hardware, static_cast<uint32_t>(l), &list));
+    SLUICE_TRY(ListSpreads(problem, hardware, static_cast<uint32_t>(l), search->ragged,
+                           &list));
     search->spreads[l] = list.span();
     LimitLevel(search, l);
   }
@@ -389,7 +455,8 @@ void WriteLoops(const Search& search, const Label& label, const int32_t outer[kD
     for (uint32_t a = 0; a < kMaxAxes; ++a) {
       nest->spatial[level][a][d] = spread.factor[a][d];
     }
-    nest->temporal[level][d] = outer[d] / (label.tile[d] * spread.units[d]);
+    // The outermost level has what is left; the others divide.
+    nest->temporal[level][d] = CeilDivide(outer[d], label.tile[d] * spread.units[d]);
   }
   uint32_t left = kAllDims, at = 0;
   const auto put = [&](uint32_t dims) {
@@ -429,9 +496,8 @@ Status SearchLayers(Search* search, LoopNest* nest) {
       Vector<Label>(search->arena), Vector<Label>(search->arena),
       Vector<Label>(search->arena), Vector<Label>(search->arena)};
   Label root = {};
-  root.units = 1;
+  root.steps = 1;
   root.instances[last] = 1;
-  root.passed = Start();
   for (uint32_t d = 0; d < kDims; ++d) {
     root.tile[d] = static_cast<int32_t>(search->request.problem.extent[d]);
   }
@@ -472,7 +538,7 @@ bool NextHold(const NestRequest& request, uint32_t hold[kMaxLevels]) {
 
 // *open: the least bound of what was not looked into.
 Status SearchHolds(const NestRequest& request, Budget* budget, Arena* arena,
-                   MappedNest* mapped, double* open) {
+                   bool ragged, MappedNest* mapped, double* open) {
   LoopNest nest = EmptyNest(request.hardware, request.problem);
   uint32_t hold[kMaxLevels];
   for (uint32_t l = 0; l < kMaxLevels; ++l) hold[l] = nest.hold[l];
@@ -480,6 +546,7 @@ Status SearchHolds(const NestRequest& request, Budget* budget, Arena* arena,
     ArenaScope scope(arena);
     Search search = {request, MakeModel(request, hold), budget, arena};
     search.best = mapped->objective;
+    search.ragged = ragged;
     SLUICE_TRY(arena->Allocate(kHeads, &search.heads));
     SLUICE_TRY(Prepare(&search));
     SLUICE_TRY(SearchLayers(&search, &nest));
@@ -495,8 +562,8 @@ Status SearchHolds(const NestRequest& request, Budget* budget, Arena* arena,
 }  // namespace
 }  // namespace nest_exact
 
-Status MapNestExact(const NestRequest& request, Budget* budget, Arena* arena,
-                    MappedNest* mapped, Diagnostic* diagnostic) {
+Status MapNestExact(const NestRequest& request, NestSpace space, Budget* budget,
+                    Arena* arena, MappedNest* mapped, Diagnostic* diagnostic) {
   SLUICE_TRY(CheckProblem(request.problem, diagnostic));
   SLUICE_TRY(CheckHierarchy(request.hardware, diagnostic));
   const auto fail = [&](Status status, const char* why) -> Status {
@@ -509,7 +576,8 @@ Status MapNestExact(const NestRequest& request, Budget* budget, Arena* arena,
   mapped->objective =
       request.constraints.upper > 0 ? request.constraints.upper : nest_exact::kEver;
   double open = nest_exact::kEver;
-  const Status status = nest_exact::SearchHolds(request, budget, arena, mapped, &open);
+  const Status status = nest_exact::SearchHolds(
+      request, budget, arena, space == NestSpace::kRagged, mapped, &open);
   if (status == Status::kUnsupported) {
     return fail(status, "there are too many ways to fill the array");
   }
@@ -518,7 +586,7 @@ Status MapNestExact(const NestRequest& request, Budget* budget, Arena* arena,
   mapped->proved = open >= mapped->objective * (1 - nest_exact::kRounding);
   if (mapped->nest.levels == 0) {
     if (request.constraints.upper > 0 || !mapped->proved) return Status::kOk;
-    return fail(Status::kInfeasible, "no nest whose factors divide fits");
+    return fail(Status::kInfeasible, "no nest of the space fits");
   }
   CostOptions options;
   options.resident = request.constraints.resident;

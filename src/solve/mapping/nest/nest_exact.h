@@ -25,8 +25,11 @@
 
 namespace sluice {
 
-Status MapNestExact(const NestRequest& request, Budget* budget, Arena* arena,
-                    MappedNest* mapped, Diagnostic* diagnostic);
+// The factors of a nest divide the extents, or its last tiles may be smaller.
+enum class NestSpace : uint8_t { kDividing = 0, kRagged };
+
+Status MapNestExact(const NestRequest& request, NestSpace space, Budget* budget,
+                    Arena* arena, MappedNest* mapped, Diagnostic* diagnostic);
 
 }  // namespace sluice
 

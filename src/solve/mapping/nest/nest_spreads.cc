@@ -14,10 +14,15 @@ struct Filling {
   uint32_t level;
   Vector<Spread>* spreads;
   Spread spread;
+  bool ragged;
   size_t tried;
 };
 
-bool Same(const Spread& a, const Spread& b) {
+// Whether `a` stands for `b`: as many units, which start no farther out.
+bool StandsFor(const Spread& a, const Spread& b) {
+  for (uint32_t d = 0; d < kDims; ++d) {
+    if (a.reach[d] > b.reach[d]) return false;
+  }
   return memcmp(a.units, b.units, sizeof a.units) == 0 && a.multicast == b.multicast &&
          a.reduction == b.reduction && a.forwarding == b.forwarding;
 }
@@ -26,6 +31,14 @@ Status Keep(Filling* filling) {
   if (++filling->tried > kMostFillings) return Status::kUnsupported;
   Spread spread = filling->spread;
   spread.multicast = spread.reduction = spread.forwarding = true;
+  for (uint32_t d = 0; d < kDims; ++d) {
+    int32_t units = 1;
+    spread.reach[d] = 0;
+    for (const auto& axis : spread.factor) {
+      spread.reach[d] = Max(spread.reach[d], (axis[d] - 1) * units);
+      units *= axis[d];
+    }
+  }
   for (uint32_t a = 0; a < kMaxAxes; ++a) {
     const Fanout* fanout = FanoutAt(filling->hardware, filling->level, a);
     if (fanout == nullptr) break;
@@ -37,7 +50,7 @@ Status Keep(Filling* filling) {
     spread.forwarding = spread.forwarding && fanout->forwarding;
   }
   for (const Spread& other : *filling->spreads) {
-    if (Same(other, spread)) return Status::kOk;
+    if (StandsFor(other, spread)) return Status::kOk;
   }
   return filling->spreads->Push(spread);
 }
@@ -54,10 +67,10 @@ Status FillAxis(Filling* filling, uint32_t axis, uint32_t dim, int64_t left) {
     return FillAxis(filling, axis + 1, 0, next == nullptr ? 1 : next->extent);
   }
   const int32_t before = filling->spread.units[dim];
-  const int64_t rest = filling->problem.extent[dim] / before;
+  const int64_t rest = CeilDivide(filling->problem.extent[dim], before);
   const int64_t most = MayUnroll(*fanout, dim) ? Min(left, rest) : 1;
   for (int64_t factor = 1; factor <= most; ++factor) {
-    if (rest % factor != 0) continue;
+    if (!filling->ragged && rest % factor != 0) continue;
     filling->spread.factor[axis][dim] = static_cast<int32_t>(factor);
     filling->spread.units[dim] = static_cast<int32_t>(before * factor);
     SLUICE_TRY(FillAxis(filling, axis, dim + 1, left / factor));
@@ -70,8 +83,8 @@ Status FillAxis(Filling* filling, uint32_t axis, uint32_t dim, int64_t left) {
 }  // namespace
 
 Status ListSpreads(const MappingProblem& problem, const Hardware& hardware,
-                   uint32_t level, Vector<Spread>* spreads) {
-  Filling filling = {problem, hardware, level, spreads, {}, 0};
+                   uint32_t level, bool ragged, Vector<Spread>* spreads) {
+  Filling filling = {problem, hardware, level, spreads, {}, ragged, 0};
   for (auto& axis : filling.spread.factor) {
     for (int32_t& factor : axis) factor = 1;
   }
@@ -83,11 +96,15 @@ Status ListSpreads(const MappingProblem& problem, const Hardware& hardware,
 bool Fits(const Model& model, uint32_t level, const int64_t tile[kDims]) {
   int64_t bytes[kOperands];
   const bool scratchpad = level + 2 == model.hardware.levels.size();
+  int64_t part[kDims];
+  for (uint32_t d = 0; d < kDims; ++d) {
+    part[d] = Min(tile[d], model.problem.extent[d]);
+  }
   for (uint32_t v = 0; v < kOperands; ++v) {
     bytes[v] = 0;
     if ((model.hold[level] >> v & 1) == 0) continue;
     const bool whole = scratchpad && (model.resident >> v & 1) != 0;
-    bytes[v] = TileWords(model.problem, v, whole ? model.problem.extent : tile) *
+    bytes[v] = TileWords(model.problem, v, whole ? model.problem.extent : part) *
                InnerBytes(model.problem, v);
   }
   return FitsLevel(model.hardware.levels[level], bytes);

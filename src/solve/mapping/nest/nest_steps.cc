@@ -2,6 +2,7 @@
 #include "solve/mapping/nest/nest_steps.h"
 
 #include "base/checked.h"
+#include "model/access.h"
 #include "model/layer_cost.h"
 
 namespace sluice::nest_exact {
@@ -9,25 +10,19 @@ namespace {
 
 double Real(int64_t n) { return static_cast<double>(n); }
 
-// Tiles of a window axis, and how their neighbours follow each other.
-struct Axis {
-  int axis;
-  int64_t outputs;
-  int64_t taps;
-  int64_t apart;  // tiles between a step of the motion and the next; 0: no motion here
-};
-
-// Rows or columns of all tiles of an axis; a motion fetches new ones only.
-double AxisWords(const MappingProblem& problem, const Axis& at, const Motion& motion) {
-  const double tiles = Real(problem.extent[kDimP + at.axis] / at.outputs) *
-                       Real(problem.extent[kDimR + at.axis] / at.taps);
-  const int64_t span = WindowSpan(problem, at.axis, at.outputs, at.taps);
-  if (at.apart == 0) return tiles * Real(span);
-  const int64_t shift = motion.dim >= kDimR ? at.taps * problem.dilation[at.axis]
-                                            : at.outputs * WindowStep(problem, at.axis);
-  const int64_t fresh = Min(span, at.apart * shift);
-  const double first = tiles / motion.trips;
-  return first * Real(span) + (tiles - first) * Real(fresh);
+// Rows or columns of all tiles of an axis; a slide fetches new ones only.
+double AxisWords(const MappingProblem& problem, int axis, int64_t outputs, int64_t taps,
+                 const Slide& slide) {
+  const int64_t p = problem.extent[kDimP + axis], r = problem.extent[kDimR + axis];
+  if (slide.on) {
+    bool over = false;
+    const int64_t words = WindowWords(problem, axis, outputs, taps, slide, &over);
+    return over ? kMaxOperations : Real(words);
+  }
+  const int64_t parts = CeilDivide(p, outputs), cuts = CeilDivide(r, taps);
+  return Real(cuts) * Real(p - parts) * Real(WindowStep(problem, axis)) +
+         Real(parts) * Real(r - cuts) * Real(problem.dilation[axis]) +
+         Real(parts) * Real(cuts);
 }
 
 // Words of the operand in all tiles. united: units that take their words together.
@@ -44,16 +39,16 @@ double AllWords(const Model& model, int child, uint32_t v, const int64_t tile[kD
       child >= 0 && model.hardware.levels[static_cast<size_t>(child)].sliding;
   for (int axis = 0; axis < 2; ++axis) {
     const int p = kDimP + axis, r = kDimR + axis;
-    Axis at = {axis, tile[p], tile[r], 0};
+    int64_t outputs = tile[p], taps = tile[r];
     if (united) {
-      at.outputs *= passed.united[p - kDimP];
-      at.taps *= passed.united[r - kDimP];
+      outputs *= passed.united[p - kDimP];
+      taps *= passed.united[r - kDimP];
     }
     const Motion& motion = passed.motion;
-    if (slides && (motion.dim == p || motion.dim == r)) {
-      at.apart = int64_t{motion.over} * (united ? 1 : motion.inside);
-    }
-    words *= AxisWords(problem, at, motion);
+    const bool on = slides && (motion.dim == p || motion.dim == r);
+    const Slide slide = {on, motion.dim == r, motion.trips,
+                         int64_t{motion.over} * (united ? 1 : motion.inside)};
+    words *= AxisWords(problem, axis, outputs, taps, slide);
   }
   return words;
 }
@@ -63,22 +58,26 @@ struct Crossing {
   double reads, writes, fills, forwards;
 };
 
-// steps: of all loops above the tile that do not move the operand, but for those that
-// keep it.
-Crossing Cross(const Path& path, double steps, bool output, double words,
+// How often a word is delivered: to all units, to groups that share it; outputs: to
+// those that start a sum of their own, of all units and beyond the memory.
+struct Visits {
+  double each, group, first, beyond;
+};
+
+Crossing Cross(const Path& path, const Visits& visits, bool output, double words,
                double united) {
   Crossing crossing = {};
-  const double deliveries = words * steps;
+  const double deliveries = words * visits.each;
   double once;
   if (!output) {
     const bool shared = path.forwarding || path.multicast;
-    crossing.reads = shared ? united * steps / Real(path.inside) : deliveries;
+    crossing.reads = shared ? united * visits.group : deliveries;
     crossing.fills = deliveries;
     once = crossing.reads;
   } else {
-    crossing.writes = path.reduction ? deliveries / Real(path.inside) : deliveries;
-    crossing.reads = crossing.writes - words * Real(path.above);
-    crossing.fills = deliveries - words * Real(path.inside) * Real(path.above);
+    crossing.writes = path.reduction ? words * visits.group : deliveries;
+    crossing.reads = crossing.writes - words * visits.beyond;
+    crossing.fills = deliveries - words * visits.first;
     once = crossing.writes;
   }
   if (path.forwarding) crossing.forwards = deliveries - once;
@@ -127,9 +126,35 @@ bool Enters(const Model& model, int child, uint32_t v) {
 double StepsBeyond(const Model& model, uint32_t v, const int64_t tile[kDims]) {
   double steps = 1;
   for (uint32_t d = 0; d < kDims; ++d) {
-    if (!Moves(d, v)) steps *= Real(model.problem.extent[d] / tile[d]);
+    if (!Moves(d, v)) steps *= Real(CeilDivide(model.problem.extent[d], tile[d]));
   }
   return steps;
+}
+
+Combined CombinedOf(int64_t extent, int64_t tile) {
+  return static_cast<Combined>(2 * (extent / tile) + (extent % tile == 0 ? 0 : 1));
+}
+
+// Passes a loop, or units, of `steps` blocks of `block`.
+Combined PassDigit(Combined count, int64_t extent, int64_t steps, int64_t block,
+                   bool counted) {
+  if (steps == 1) return count;
+  const Combined whole = count / 2;
+  if (count % 2 == 0) {
+    return counted ? static_cast<Combined>(count * steps) : count;
+  }
+  const int64_t rest = extent % (steps * block), full = rest / block;
+  if (!counted) return full > 0 ? 2 * whole + 2 : count;
+  return static_cast<Combined>(2 * (whole * steps + full) +
+                               (rest % block == 0 ? 0 : 1));
+}
+
+double ProductOf(const Passed& passed, Counted counted, uint32_t v) {
+  double product = 1;
+  for (uint32_t d = 0; d < kDims; ++d) {
+    if (!Moves(d, v)) product *= (passed.count[counted][d] + 1) / 2;
+  }
+  return product;
 }
 
 }  // namespace
@@ -151,43 +176,71 @@ int ParentOf(const Model& model, int level, uint32_t v) {
   return parent;
 }
 
-Passed Start() {
+Passed Start(const MappingProblem& problem, const int64_t extent[kDims]) {
   Passed passed = {};
-  for (Path& path : passed.path) path = {1, 1, 1, true, true, true};
+  for (uint32_t d = 0; d < kDims; ++d) {
+    for (auto& count : passed.count) {
+      count[d] = CombinedOf(problem.extent[d], extent[d]);
+    }
+  }
+  for (Path& path : passed.path) path = {true, true, true};
   for (int32_t& units : passed.united) units = 1;
   passed.motion = {kDims, 1, 1, 1};
   return passed;
 }
 
-void Pass(const Loops& loops, const Spread& spread, Passed* passed) {
-  for (uint32_t v = 0; v < kOperands; ++v) {
-    Path* path = &passed->path[v];
-    int64_t keeping = 1;
-    bool moved = false;
-    for (uint32_t d = 0; d < kDims; ++d) {
-      if (Moves(d, v)) {
-        moved = moved || loops.trips[d] > 1;
-      } else {
-        keeping *= loops.trips[d];
-        path->inside *= spread.units[d];
-      }
-    }
-    if (!moved) {
-      path->still *= keeping;
-    } else {
-      const bool innermost = loops.group < kGroups && kKept[loops.group] == v;
-      path->still = innermost ? keeping : 1;
-    }
-    path->multicast = path->multicast && spread.multicast;
-    path->reduction = path->reduction && spread.reduction;
-    path->forwarding = path->forwarding && spread.forwarding;
-    if (v != kInput) continue;
-    if (moved) {
-      const uint8_t dim = loops.moving;
-      const bool window = dim >= kDimP && dim <= kDimS;
-      passed->motion = {window ? dim : uint8_t{kDims},
-                        window ? static_cast<int32_t>(loops.trips[dim]) : 1, 1, 1};
-    }
+namespace {
+
+// One dim of one level; moved: a loop of the level moves the operand that the dim does
+// not; kept: the dim's loop is right above the tile then.
+struct DimSteps {
+  int64_t trips, units, tile;
+  bool moved, kept;
+};
+
+void PassDim(const MappingProblem& problem, uint32_t d, const DimSteps& steps,
+             Passed* passed) {
+  const int64_t extent = problem.extent[d], block = steps.units * steps.tile;
+  if (steps.moved) {
+    // The loops passed before are no longer right above.
+    passed->count[kRun][d] = CombinedOf(extent, steps.trips * block);
+    passed->count[kGroupRun][d] = passed->count[kGroupAll][d];
+  }
+  const bool run = steps.moved && !steps.kept;
+  constexpr bool kInside[kCountings] = {true, false, false, true, false};
+  const bool loops[kCountings] = {run, run, true, false, false};
+  for (uint32_t c = 0; c < kCountings; ++c) {
+    Combined* count = &passed->count[c][d];
+    *count = PassDigit(*count, extent, steps.trips, block, loops[c]);
+    *count = PassDigit(*count, extent, steps.units, steps.tile, kInside[c]);
+  }
+}
+
+}  // namespace
+
+void Pass(const MappingProblem& problem, const Loops& loops, const Spread& spread,
+          const int64_t tile[kDims], Passed* passed) {
+  uint32_t looped = 0;
+  for (uint32_t d = 0; d < kDims; ++d) looped |= loops.trips[d] > 1 ? 1u << d : 0;
+  for (uint32_t d = 0; d < kDims; ++d) {
+    uint32_t v = 0;  // the operand that d does not move; G moves all
+    while (v < kOperands && Moves(d, v)) ++v;
+    const bool moved = v < kOperands && (looped & RelevantDims(v)) != 0;
+    const bool kept = v < kOperands && loops.group < kGroups && kKept[loops.group] == v;
+    PassDim(problem, d, {loops.trips[d], spread.units[d], tile[d], moved, kept},
+            passed);
+  }
+  const bool moved = (looped & RelevantDims(kInput)) != 0;
+  for (Path& path : passed->path) {
+    path.multicast = path.multicast && spread.multicast;
+    path.reduction = path.reduction && spread.reduction;
+    path.forwarding = path.forwarding && spread.forwarding;
+  }
+  if (moved) {
+    const uint8_t dim = loops.moving;
+    const bool window = dim >= kDimP && dim <= kDimS;
+    passed->motion = {window ? dim : uint8_t{kDims},
+                      window ? static_cast<int32_t>(loops.trips[dim]) : 1, 1, 1};
   }
   for (uint32_t w = 0; w < kWindowDims; ++w) {
     const int32_t units = spread.units[kDimP + w];
@@ -196,23 +249,36 @@ void Pass(const Loops& loops, const Spread& spread, Passed* passed) {
   }
 }
 
+double Instances(const Passed& passed) {
+  double product = 1;
+  for (const Combined count : passed.count[kUnits]) product *= (count + 1) / 2;
+  return product;
+}
+
 void Enter(const Model& model, int child, const int64_t tile[kDims], Passed* passed,
            Sums* sums) {
   for (uint32_t v = 0; v < kOperands; ++v) {
     Path* path = &passed->path[v];
     if (Enters(model, child, v)) {
-      const double still = child < 0 ? 1 : Real(path->still);
-      const double steps = StepsBeyond(model, v, tile) / still;
+      const bool keeps = child >= 0;
+      const Visits visits = {
+          keeps ? ProductOf(*passed, kRun, v) : StepsBeyond(model, v, tile),
+          ProductOf(*passed, keeps ? kGroupRun : kGroupAll, v),
+          ProductOf(*passed, kUnits, v), ProductOf(*passed, kBeyond, v)};
       const double words = AllWords(model, child, v, tile, *passed, false);
       const double united =
           v == kInput ? AllWords(model, child, v, tile, *passed, true) : words;
-      AddCrossing(model, child, v, Cross(*path, steps, v == kOutput, words, united),
+      AddCrossing(model, child, v, Cross(*path, visits, v == kOutput, words, united),
                   sums);
     }
     if (child < 0 || (model.hold[child] >> v & 1) == 0) continue;
-    path->above *= path->inside;
-    path->inside = 1;
-    path->multicast = path->reduction = path->forwarding = true;
+    for (uint32_t d = 0; d < kDims; ++d) {
+      if (Moves(d, v)) continue;
+      passed->count[kGroupAll][d] = CombinedOf(model.problem.extent[d], tile[d]);
+      passed->count[kGroupRun][d] = passed->count[kRun][d];
+      passed->count[kBeyond][d] = passed->count[kUnits][d];
+    }
+    *path = {true, true, true};
     if (v != kInput) continue;
     for (int32_t& units : passed->united) units = 1;
     passed->motion.over *= passed->motion.inside;
@@ -272,7 +338,8 @@ Hope HopeFor(const Model& model, int child, uint32_t v, const int64_t tile[kDims
   hope.groups = kept ? 1 : beyond / hope.inside;
   hope.firsts =
       UnitsOf(model, parent + 1, static_cast<int>(model.hardware.levels.size()) - 1);
-  Passed passed = Start();
+  Passed passed = {};
+  passed.motion.dim = kDims;
   for (uint32_t w = 0; w < kWindowDims; ++w) {
     passed.united[w] = spread.units[kDimP + w];
   }

@@ -2,15 +2,17 @@
 // What one level of a loop nest adds to its cost, counted from the outermost level inwards.
 // Private to nest_exact.
 //
-// All factors divide, so a count of model/access.h is a product: the words of an operand in
-// all tiles, times the steps of the loops that move nothing of it, but for those right
-// above the tile. A path keeps what those need to know of the loops passed so far.
+// A count of model/access.h is the words of an operand in all tiles, times the
+// combinations of loops and units that move nothing of it, but for the loops right above
+// the tile. How many combinations have work is known from two numbers per dim, since the
+// last tile of a dim alone may be smaller: those that have a whole tile, and whether the
+// last tile, which is not whole, has one of its own.
 //
 // Input    problem and hardware that passed their checks; what every level holds
 // Output   energy and bytes of the transfers into one level
 // Errors   none; counts are doubles, exact up to 2^53
 // Cost     some 50 ns per level
-// Source   the rules of model/access.h, for factors that divide
+// Source   the rules of model/access.h
 #ifndef SLUICE_SOLVE_MAPPING_NEST_NEST_STEPS_H_
 #define SLUICE_SOLVE_MAPPING_NEST_NEST_STEPS_H_
 
@@ -34,14 +36,25 @@ constexpr uint32_t kKept[kGroups] = {kWeight, kInput, kOutput};
 struct Spread {
   int32_t factor[kMaxAxes][kDims];
   int32_t units[kDims];
+  int32_t reach[kDims];  // the farthest unit that an axis starts at, in tiles
   bool multicast, reduction, forwarding;  // of all fanouts in use
+};
+
+// Combinations of loops and units passed, for one dim: twice those that have a whole
+// tile, and one more if the tile that is not whole has one of its own. Larger is more.
+using Combined = int32_t;
+enum Counted : uint8_t {
+  kRun =
+      0,  // all units; loops but for those right above the tile that keep the operand
+  kGroupRun,  // the same, units below the memory of the operand as one
+  kGroupAll,  // the same, with all loops
+  kUnits,     // all units, no loops
+  kBeyond,    // units beyond the memory of the operand, no loops
+  kCountings
 };
 
 // One operand between the memory it lies in and the next one inwards.
 struct Path {
-  int64_t still;   // steps of the loops passed last that keep it
-  int64_t inside;  // units that need the same words, passed since the memory
-  int64_t above;   // outputs: units beyond the memory that add to the same sums
   bool multicast, reduction, forwarding;
 };
 
@@ -55,6 +68,7 @@ struct Motion {
 
 // All that the levels further in need to know of the levels passed.
 struct Passed {
+  Combined count[kCountings][kDims];
   Path path[kOperands];
   int32_t united[kWindowDims];  // units side by side below the memory of the input
   Motion motion;
@@ -85,9 +99,13 @@ Model MakeModel(const NestRequest& request, const uint32_t hold[kMaxLevels]);
 // The next memory above `level` that holds the operand.
 int ParentOf(const Model& model, int level, uint32_t v);
 
-Passed Start();
-// Passes the loops and the fanouts of one level.
-void Pass(const Loops& loops, const Spread& spread, Passed* passed);
+// Outside of all loops, which cover `extent`, or more.
+Passed Start(const MappingProblem& problem, const int64_t extent[kDims]);
+// Passes the loops and the fanouts of one level, down to this tile.
+void Pass(const MappingProblem& problem, const Loops& loops, const Spread& spread,
+          const int64_t tile[kDims], Passed* passed);
+// Instances of the memory whose tile was passed last that have work.
+double Instances(const Passed& passed);
 // Adds the transfers into `child` (-1: the MACs), whose tile has these extents.
 void Enter(const Model& model, int child, const int64_t tile[kDims], Passed* passed,
            Sums* sums);

@@ -15,16 +15,17 @@ namespace {
 
 constexpr double kEver = 1e300;
 
-// Tries every nest whose factors divide, in every order of its loops.
+// Tries every nest of a space, in every order of its loops.
 class EveryNest {
  public:
-  EveryNest(const NestRequest& request, int64_t most) : request_(request), most_(most) {
+  EveryNest(const NestRequest& request, NestSpace space, int64_t most)
+      : request_(request), space_(space), most_(most) {
     nest_ = EmptyNest(request.hardware, request.problem);
     for (uint32_t l = 0; l + 1 < nest_.levels; ++l) held_[l] = nest_.hold[l];
   }
   // False when there are too many.
   bool Run() {
-    Factors(0, 0, request_.problem.extent[0]);
+    Factors(0, 0, 1);
     return count_ <= most_;
   }
   double best() const { return best_; }
@@ -32,13 +33,13 @@ class EveryNest {
 
  private:
   uint32_t Slots() const { return nest_.levels * (kMaxAxes + 1); }
-  void Factors(uint32_t dim, uint32_t slot, int64_t left) {
+  // tile: what the slots before cover of the dim.
+  void Factors(uint32_t dim, uint32_t slot, int64_t tile) {
     if (count_ > most_) return;
     if (dim == kDims) return Holds(0);
+    const int64_t extent = request_.problem.extent[dim];
     if (slot == Slots()) {
-      if (left == 1) {
-        Factors(dim + 1, 0, dim + 1 < kDims ? request_.problem.extent[dim + 1] : 1);
-      }
+      if (tile >= extent) Factors(dim + 1, 0, 1);
       return;
     }
     const uint32_t level = slot / (kMaxAxes + 1), axis = slot % (kMaxAxes + 1);
@@ -46,13 +47,13 @@ class EveryNest {
         axis < kMaxAxes ? FanoutAt(request_.hardware, level, axis) : nullptr;
     int64_t* factor = axis < kMaxAxes ? &nest_.spatial[level][axis][dim]
                                       : &nest_.temporal[level][dim];
-    for (int64_t f = 1; f <= left; ++f) {
-      if (left % f != 0) continue;
+    for (int64_t f = 1; (f - 1) * tile < extent; ++f) {
+      if (space_ == NestSpace::kDividing && extent % (f * tile) != 0) continue;
       if (axis < kMaxAxes && f > 1 && (fanout == nullptr || !MayUnroll(*fanout, dim))) {
         break;
       }
       *factor = f;
-      Factors(dim, slot + 1, left / f);
+      Factors(dim, slot + 1, f * tile);
     }
     *factor = 1;
   }
@@ -102,6 +103,7 @@ class EveryNest {
   }
 
   const NestRequest& request_;
+  NestSpace space_;
   int64_t most_;
   LoopNest nest_;
   uint32_t held_[kMaxLevels] = {};
@@ -157,7 +159,7 @@ struct Tally {
 };
 
 // Compares one random problem with all its nests.
-void Compare(Rng* rng, int64_t most, Tally* tally) {
+void Compare(Rng* rng, NestSpace space, int64_t most, Tally* tally) {
   MappingProblem problem = RandomProblem(rng);
   problem.partial_bytes = 1 + rng->Below(3);
   Machine machine;
@@ -170,13 +172,13 @@ void Compare(Rng* rng, int64_t most, Tally* tally) {
   constraints.resident = rng->Below(8) == 0 ? rng->Below(8) : 0;
   if (PrimeFactors(problem) > 6) return;
   const NestRequest request = {problem, machine.hardware, constraints};
-  EveryNest every(request, most);
+  EveryNest every(request, space, most);
   if (!every.Run()) return;
   Scratch scratch;
   Budget budget;
   MappedNest mapped = {};
-  const Status status =
-      MapNestExact(request, &budget, &scratch.arena, &mapped, &scratch.diagnostic);
+  const Status status = MapNestExact(request, space, &budget, &scratch.arena, &mapped,
+                                     &scratch.diagnostic);
   ++tally->compared;
   if (every.best() == kEver) {
     CHECK(status == Status::kInfeasible);
@@ -194,19 +196,27 @@ void Compare(Rng* rng, int64_t most, Tally* tally) {
   ++tally->levels[machine.levels.size()];
 }
 
-TEST_CASE("nest exact: the best of all nests on random hierarchies") {
+void CompareMany(NestSpace space, int64_t most, int fewer) {
   const char* cases = std::getenv("SLUICE_NEST_CASES");
-  const int wanted = cases == nullptr ? 250 : std::atoi(cases);
+  const int wanted = cases == nullptr ? 250 / fewer : std::atoi(cases);
   Tally tally;
   for (uint64_t seed = 1; tally.compared < wanted; ++seed) {
     CAPTURE(seed);
     Rng rng(seed);
-    Compare(&rng, 4000, &tally);
+    Compare(&rng, space, most, &tally);
   }
   MESSAGE(tally.compared << " problems, " << tally.refused << " without a nest");
   CHECK(tally.refused < tally.compared / 2);
   CHECK(tally.bypassed > 0);
   for (uint32_t levels = 2; levels <= 4; ++levels) CHECK(tally.levels[levels] > 0);
+}
+
+TEST_CASE("nest exact: the best of all nests on random hierarchies") {
+  CompareMany(NestSpace::kDividing, 4000, 1);
+}
+
+TEST_CASE("nest exact: the best of all nests, also of those that do not divide") {
+  CompareMany(NestSpace::kRagged, 20000, 2);
 }
 
 }  // namespace

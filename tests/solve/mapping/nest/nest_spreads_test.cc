@@ -24,7 +24,7 @@ TEST_CASE("nest spreads: every split of the units once, no more than there are")
   const MappingProblem problem = GemmProblem(1, 6, 4, 8, 1);
   Scratch scratch;
   Vector<Spread> spreads(&scratch.arena);
-  REQUIRE(ListSpreads(problem, machine.hardware, 0, &spreads) == Status::kOk);
+  REQUIRE(ListSpreads(problem, machine.hardware, 0, false, &spreads) == Status::kOk);
   // K and C: 1x1 1x2 1x4 2x1 2x2 4x1; P: 1 2 3.
   CHECK(spreads.size() == 18);
   std::set<std::vector<int32_t>> seen;
@@ -34,6 +34,10 @@ TEST_CASE("nest spreads: every split of the units once, no more than there are")
     seen.insert(std::vector<int32_t>(spread.units, spread.units + kDims));
   }
   CHECK(seen.size() == spreads.size());
+  // Ragged: K x C up to 4 units, 3 + 1 of K and C included; P: 1 2 3.
+  Vector<Spread> ragged(&scratch.arena);
+  REQUIRE(ListSpreads(problem, machine.hardware, 0, true, &ragged) == Status::kOk);
+  CHECK(ragged.size() == 24);
 }
 
 TEST_CASE("nest spreads: too many ways are refused") {
@@ -45,7 +49,8 @@ TEST_CASE("nest spreads: too many ways are refused") {
   const MappingProblem problem = ConvProblem({64, 256, 256, 64, 64, 1, 1, 1, 1});
   Scratch scratch;
   Vector<Spread> spreads(&scratch.arena);
-  CHECK(ListSpreads(problem, machine.hardware, 0, &spreads) == Status::kUnsupported);
+  CHECK(ListSpreads(problem, machine.hardware, 0, false, &spreads) ==
+        Status::kUnsupported);
 }
 
 TEST_CASE("nest spreads: tiles that divide and fit, each once") {
@@ -66,11 +71,12 @@ TEST_CASE("nest spreads: tiles that divide and fit, each once") {
   divisors[kDimC] = Span<const int64_t>(eight, 4);
   int64_t tile[kDims] = {1, 1, 1, 1, 1, 1, 1, 1};
   int fitting = 0, expected = 0;
-  ForEachTile({model, divisors, 0, problem.extent}, tile, 0, [&](const int64_t* t) {
-    CHECK(t[kDimP] * t[kDimC] + t[kDimK] * t[kDimC] + t[kDimP] * t[kDimK] <= 20);
-    ++fitting;
-    return true;
-  });
+  ForEachTile(
+      {model, divisors, 0, problem.extent, false}, tile, 0, [&](const int64_t* t) {
+        CHECK(t[kDimP] * t[kDimC] + t[kDimK] * t[kDimC] + t[kDimP] * t[kDimK] <= 20);
+        ++fitting;
+        return true;
+      });
   for (const int64_t p : six) {
     for (const int64_t k : four) {
       for (const int64_t c : eight) expected += p * c + k * c + p * k <= 20 ? 1 : 0;

@@ -14,9 +14,9 @@ namespace {
 
 using namespace nest_exact;
 
-// A nest whose factors divide, with the loops that keep an operand innermost.
-void DividingNest(Rng* rng, const MappingProblem& problem, const Hardware& hardware,
-                  LoopNest* nest) {
+// A nest with the loops that keep an operand innermost; ragged: factors need not divide.
+void AnyNest(Rng* rng, const MappingProblem& problem, const Hardware& hardware,
+             bool ragged, LoopNest* nest) {
   *nest = EmptyNest(hardware, problem);
   for (uint32_t d = 0; d < kDims; ++d) {
     int64_t left = problem.extent[d];
@@ -25,10 +25,10 @@ void DividingNest(Rng* rng, const MappingProblem& problem, const Hardware& hardw
         const bool time = a == kMaxAxes;
         if (!time && FanoutAt(hardware, l, a) == nullptr) continue;
         int64_t factor = 1 + rng->Below(4);
-        while (left % factor != 0) --factor;
+        while (ragged ? factor > left : left % factor != 0) --factor;
         if (time && l + 1 == nest->levels) factor = left;
         (time ? nest->temporal[l][d] : nest->spatial[l][a][d]) = factor;
-        left /= factor;
+        left = (left + factor - 1) / factor;
       }
     }
   }
@@ -45,8 +45,9 @@ Loops OrderLevel(Rng* rng, uint32_t level, LoopNest* nest) {
   }
   loops.group = kGroups;
   loops.moving = kDims;
-  for (int tries = 0; tries < 20 && loops.group == kGroups; ++tries) {
-    const uint8_t g = static_cast<uint8_t>(rng->Below(kGroups));
+  const uint32_t first = rng->Below(kGroups);
+  for (uint32_t i = 0; i < kGroups && loops.group == kGroups; ++i) {
+    const uint8_t g = static_cast<uint8_t>((first + i) % kGroups);
     if ((looped & kGroupDims[g]) != 0) loops.group = g;
   }
   uint8_t* order = nest->order[level];
@@ -98,7 +99,7 @@ TEST_CASE("nest steps: levels add up to the model's energy, each at least its li
     }
     machine.Finish();
     LoopNest nest;
-    DividingNest(&rng, problem, machine.hardware, &nest);
+    AnyNest(&rng, problem, machine.hardware, i % 2 != 0, &nest);
     const int last = static_cast<int>(nest.levels) - 1;
     uint32_t hold[kMaxLevels] = {};
     for (int l = 0; l <= last; ++l) {
@@ -109,14 +110,16 @@ TEST_CASE("nest steps: levels add up to the model's energy, each at least its li
     }
     const MapConstraints constraints;
     const Model model = MakeModel({problem, machine.hardware, constraints}, hold);
-    Passed passed = Start();
+    int64_t whole[kDims];
+    TileExtents(nest, last, whole);
+    Passed passed = Start(problem, whole);
     Sums sums = {};
     for (int l = last; l >= 0; --l) {
       const uint32_t level = static_cast<uint32_t>(l);
       const Spread spread = SpreadOf(machine.hardware, nest, level);
-      Pass(OrderLevel(&rng, level, &nest), spread, &passed);
       int64_t tile[kDims];
       TileExtents(nest, l - 1, tile);
+      Pass(problem, OrderLevel(&rng, level, &nest), spread, tile, &passed);
       const double before = sums.energy_pj;
       Enter(model, l - 1, tile, &passed, &sums);
       double least = 1e300;
