@@ -277,12 +277,13 @@ double NestBound(const MappingProblem& problem, const Hardware& hardware,
                       cycles);
 }
 
-void ImproveNest(const NestRequest& request, Budget* budget, MappedNest* mapped) {
+void ImproveNest(const NestRequest& request, int64_t most, Budget* budget,
+                 MappedNest* mapped) {
   Diagnostic diagnostic = {};
   LocalSearch search = {
       &request.problem, &request.hardware, &request.constraints, budget,
       mapped,           &diagnostic,       Status::kOk};
-  Improve(&search, mapped->evaluated + kMostEvaluations / 3);
+  Improve(&search, mapped->evaluated + most);
 }
 
 Status SearchFromTile(const NestRequest& request, const int64_t tile[kDims],

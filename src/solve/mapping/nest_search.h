@@ -32,8 +32,9 @@ Status SearchFromTile(const NestRequest& request, const int64_t tile[kDims],
                       uint32_t still, Budget* budget, MappedNest* mapped);
 
 // Makes moves from a nest that another mapper found, with its cost and objective, until
-// none gains or 4,000 were tried.
-void ImproveNest(const NestRequest& request, Budget* budget, MappedNest* mapped);
+// none gains or `most` were tried.
+void ImproveNest(const NestRequest& request, int64_t most, Budget* budget,
+                 MappedNest* mapped);
 
 // A lower bound on the objective of every nest of the problem on this hardware.
 double NestBound(const MappingProblem& problem, const Hardware& hardware,

@@ -5,12 +5,19 @@
 #include "solve/mapping/kapla/kapla.h"
 #include "solve/mapping/nest/nest_exact.h"
 #include "solve/mapping/nest/nest_limits.h"
+#include "solve/mapping/nest/nest_scatter.h"
 #include "solve/mapping/nest_search.h"
 
 namespace sluice {
 namespace {
 
 constexpr double kRounding = 1e-12;  // of sums of a few parts
+
+// A bound on the objective of every nest of the request.
+double BoundOf(const NestRequest& request, const NestLimits& limits) {
+  return Max(NestBound(request.problem, request.hardware, request.constraints),
+             MapObjective(request.constraints, limits.energy_pj, limits.cycles));
+}
 
 // The best nest so far for one objective and one degree of freedom.
 struct Choice {
@@ -150,7 +157,7 @@ Status AskAll(Choice* choice, const FactorObjective& weights, FactorNests* facto
     SLUICE_TRY(Take(choice, factors->status[i], factors->found[i], factors->why[i]));
   }
   if (choice->best->nest.levels != 0) {
-    ImproveNest(choice->request, choice->budget, choice->best);
+    ImproveNest(choice->request, 4000, choice->budget, choice->best);
   }
   return Status::kOk;
 }
@@ -159,19 +166,19 @@ Status AskAll(Choice* choice, const FactorObjective& weights, FactorNests* facto
 // that are as free as was asked for.
 Status BoundEvery(const NestRequest& request, const MappedNest& found, Arena* arena,
                   NestLimits limits, double* bound) {
-  const MappingProblem& problem = request.problem;
   MapConstraints constraints = request.constraints;
-  *bound = NestBound(problem, request.hardware, constraints);
-  const LoopNest empty = EmptyNest(request.hardware, problem);
+  const LoopNest empty = EmptyNest(request.hardware, request.problem);
   bool freer = false;
   for (uint32_t l = 0; l < found.nest.levels && !constraints.bypass; ++l) {
-    freer = freer || ((found.nest.hold[l] ^ empty.hold[l]) & problem.operands) != 0;
+    freer =
+        freer || ((found.nest.hold[l] ^ empty.hold[l]) & request.problem.operands) != 0;
   }
+  const NestRequest free = {request.problem, request.hardware, constraints};
   if (freer) {
     constraints.bypass = true;
-    SLUICE_TRY(LimitNests({problem, request.hardware, constraints}, arena, &limits));
+    SLUICE_TRY(LimitNests(free, arena, &limits));
   }
-  *bound = Max(*bound, MapObjective(constraints, limits.energy_pj, limits.cycles));
+  *bound = BoundOf(free, limits);
   return Status::kOk;
 }
 
@@ -186,7 +193,7 @@ bool Divides(const NestRequest& request, const LoopNest& nest) {
 
 // Whether tiles of all lengths are few enough to try them.
 bool IsSmall(const MappingProblem& problem) {
-  constexpr double kMostTiles = 20000;
+  constexpr double kMostTiles = 1500;
   double tiles = 1;
   for (const int64_t extent : problem.extent) {
     tiles *= 2 * static_cast<double>(extent) - 1;
@@ -228,6 +235,43 @@ bool MustBypass(const NestRequest& request) {
          Status::kInfeasible;
 }
 
+// What one run found, for one objective and one degree of freedom. Runs are independent
+// of each other, so that a run has the same answer in every call that makes it.
+struct Run {
+  MappedNest found;
+  NestLimits limits;
+  double space_bound;  // of the exact mapper's space; -1: not searched whole
+  bool best_of_levels;
+  Status failure;
+};
+
+// settled: no nest whose factors divide is better than one that is known.
+Status AskRun(const NestRequest& one, const FactorObjective& weights, bool settled,
+              Budget* budget, Arena* arena, FactorNests* factors, Run* run,
+              Diagnostic* why) {
+  constexpr double kNear = 0.98;
+  *run = Run{};
+  const bool shared = one.constraints.outer != nullptr;
+  if (!shared) SLUICE_TRY(LimitNests(one, arena, &run->limits));
+  Choice choice = {one, budget, arena, &run->found, {}, Status::kOk};
+  SLUICE_TRY(AskAll(&choice, weights, factors));
+  run->space_bound = choice.space_bound;
+  run->failure = choice.failure;
+  *why = choice.first;
+  MappedNest other = {};
+  AskTiles(one, run->limits, budget, &other);
+  if (other.nest.levels != 0) TakeBetter(one.constraints, other, &run->found);
+  MappedNest* found = &run->found;
+  if (found->nest.levels == 0 || shared) return Status::kOk;
+  const double bound = BoundOf(one, run->limits);
+  if (found->objective * kNear > bound) {
+    ScatterNests(one, budget, &other);
+    if (other.nest.levels != 0) TakeBetter(one.constraints, other, found);
+  }
+  if (settled || found->objective * (1 - kRounding) <= bound) return Status::kOk;
+  return AskLevels(one, budget, arena, found, &run->best_of_levels);
+}
+
 }  // namespace
 
 Status MapBestNest(const NestRequest& request, const FactorObjective& factors,
@@ -238,14 +282,10 @@ Status MapBestNest(const NestRequest& request, const FactorObjective& factors,
   SLUICE_TRY(CheckHierarchy(request.hardware, diagnostic));
   own.bypass = own.bypass || MustBypass(request);
   const NestRequest mine = {request.problem, request.hardware, own};
-  NestLimits limits = {0, 0, {}};
-  if (own.outer == nullptr) SLUICE_TRY(LimitNests(mine, arena, &limits));
   *mapped = MappedNest{};
-  double space_bound = -1;
-  Status failure = Status::kOk;
+  Run first = {};
+  Diagnostic why = {};
   FactorNests factor_nests;
-  // The runs are independent of each other, so that a run has the same answer in every
-  // call that makes it.
   for (int run = 0; run < 4; ++run) {
     MapConstraints constraints = own;
     if ((run & 1) != 0) constraints.bypass = false;
@@ -255,31 +295,25 @@ Status MapBestNest(const NestRequest& request, const FactorObjective& factors,
         (run & 2) != 0 && own.energy_exponent == 1 && own.delay_exponent == 1;
     if (bypass_known || product_known) continue;
     if (mapped->nest.levels != 0 && budget->Exhausted()) break;
-    MappedNest found = {};
     const NestRequest one = {request.problem, request.hardware, constraints};
-    Choice choice = {one, budget, arena, &found, {}, Status::kOk};
-    SLUICE_TRY(AskAll(&choice, factors, &factor_nests));
+    Run now;
+    SLUICE_TRY(AskRun(one, factors, first.best_of_levels, budget, arena, &factor_nests,
+                      &now, &why));
     if (run == 0) {
-      space_bound = choice.space_bound;
-      failure = choice.failure;
-      *diagnostic = choice.first;
+      first = now;
+      *diagnostic = why;
     }
-    if (found.nest.levels != 0) TakeBetter(own, found, mapped);
-    MappedNest from_tiles = {};
-    AskTiles(one, limits, budget, &from_tiles);
-    if (from_tiles.nest.levels != 0) TakeBetter(own, from_tiles, mapped);
+    if (now.found.nest.levels != 0) TakeBetter(own, now.found, mapped);
   }
-  if (mapped->nest.levels == 0) return failure;
+  if (mapped->nest.levels == 0) return first.failure;
   ClearDiagnostic(diagnostic);
-  bool best_of_dividing = false;
-  SLUICE_TRY(AskLevels(mine, budget, arena, mapped, &best_of_dividing));
   double every = 0;
-  SLUICE_TRY(BoundEvery(mine, *mapped, arena, limits, &every));
+  SLUICE_TRY(BoundEvery(mine, *mapped, arena, first.limits, &every));
   // The exact mappers' proofs hold within their spaces: they are of no use if a nest from
   // outside is better.
-  const bool proved =
-      (space_bound >= 0 && mapped->objective >= space_bound * (1 - kRounding)) ||
-      best_of_dividing;
+  const double least = mapped->objective / (1 - kRounding);
+  const bool proved = (first.space_bound >= 0 && least >= first.space_bound) ||
+                      (first.best_of_levels && least >= first.found.objective);
   mapped->bound = proved ? mapped->objective : Min(every, mapped->objective);
   mapped->proved = proved || mapped->objective * (1 - kRounding) <= every;
   return Status::kOk;

@@ -10,7 +10,7 @@
 // Errors   kBadInput; kUnsupported with the hierarchy; kInfeasible with bytes; kStopped
 //          when the budget ends before any nest is found; kOutOfMemory
 // Bypass   operands also bypass memories, unasked, where a word of each does not fit
-// Cost     the sum of the mappers', twice for energy and for latency: 10 to 50 ms, and up
+// Cost     the sum of the mappers', twice for energy and for latency: 10 to 150 ms, and up
 //          to half a second where the proof over all levels is long
 // Source   none. The result is never worse than that of a mapper that can be asked for
 //          by its name, nor worse with more freedom (bypass, wide) than without. Asked
