@@ -245,31 +245,37 @@ struct Run {
   Status failure;
 };
 
-// settled: no nest whose factors divide is better than one that is known.
-Status AskRun(const NestRequest& one, const FactorObjective& weights, bool settled,
-              Budget* budget, Arena* arena, FactorNests* factors, Run* run,
-              Diagnostic* why) {
+// What all runs of a call share.
+struct Call {
+  const FactorObjective& weights;
+  Budget* budget;
+  Arena* arena;
+  FactorNests factors;
+  bool settled;  // no nest whose factors divide is better than one that is known
+};
+
+Status AskRun(const NestRequest& one, Call* call, Run* run, Diagnostic* why) {
   constexpr double kNear = 0.98;
   *run = Run{};
   const bool shared = one.constraints.outer != nullptr;
-  if (!shared) SLUICE_TRY(LimitNests(one, arena, &run->limits));
-  Choice choice = {one, budget, arena, &run->found, {}, Status::kOk};
-  SLUICE_TRY(AskAll(&choice, weights, factors));
+  if (!shared) SLUICE_TRY(LimitNests(one, call->arena, &run->limits));
+  Choice choice = {one, call->budget, call->arena, &run->found, {}, Status::kOk};
+  SLUICE_TRY(AskAll(&choice, call->weights, &call->factors));
   run->space_bound = choice.space_bound;
   run->failure = choice.failure;
   *why = choice.first;
   MappedNest other = {};
-  AskTiles(one, run->limits, budget, &other);
+  AskTiles(one, run->limits, call->budget, &other);
   if (other.nest.levels != 0) TakeBetter(one.constraints, other, &run->found);
   MappedNest* found = &run->found;
   if (found->nest.levels == 0 || shared) return Status::kOk;
   const double bound = BoundOf(one, run->limits);
   if (found->objective * kNear > bound) {
-    ScatterNests(one, budget, &other);
+    ScatterNests(one, call->budget, &other);
     if (other.nest.levels != 0) TakeBetter(one.constraints, other, found);
   }
-  if (settled || found->objective * (1 - kRounding) <= bound) return Status::kOk;
-  return AskLevels(one, budget, arena, found, &run->best_of_levels);
+  if (call->settled || found->objective * (1 - kRounding) <= bound) return Status::kOk;
+  return AskLevels(one, call->budget, call->arena, found, &run->best_of_levels);
 }
 
 }  // namespace
@@ -285,7 +291,7 @@ Status MapBestNest(const NestRequest& request, const FactorObjective& factors,
   *mapped = MappedNest{};
   Run first = {};
   Diagnostic why = {};
-  FactorNests factor_nests;
+  Call call = {factors, budget, arena, {}, false};
   for (int run = 0; run < 4; ++run) {
     MapConstraints constraints = own;
     if ((run & 1) != 0) constraints.bypass = false;
@@ -297,10 +303,10 @@ Status MapBestNest(const NestRequest& request, const FactorObjective& factors,
     if (mapped->nest.levels != 0 && budget->Exhausted()) break;
     const NestRequest one = {request.problem, request.hardware, constraints};
     Run now;
-    SLUICE_TRY(AskRun(one, factors, first.best_of_levels, budget, arena, &factor_nests,
-                      &now, &why));
+    SLUICE_TRY(AskRun(one, &call, &now, &why));
     if (run == 0) {
       first = now;
+      call.settled = first.best_of_levels;
       *diagnostic = why;
     }
     if (now.found.nest.levels != 0) TakeBetter(own, now.found, mapped);
