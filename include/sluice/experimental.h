@@ -128,8 +128,9 @@ enum { /* sluice_map_options_t.solver */
   SLUICE_MAP_GREEDY = 2, /* KAPLA's cost descending, as published */
   SLUICE_MAP_COSA = 3,   /* CoSA's assignment of prime factors, by its own objective */
   SLUICE_MAP_SEARCH = 4, /* local search, any hierarchy */
-  SLUICE_MAP_KAPLA = 5   /* EXACT where that is affordable, else GREEDY or SEARCH; with
+  SLUICE_MAP_KAPLA = 5,  /* EXACT where that is affordable, else GREEDY or SEARCH; with
                             tile_only and no exponents, as BEST, what plans declare */
+  SLUICE_MAP_GIVEN = 6   /* none: counts and prices the loops of `given` */
 };
 /* Lengths of arrays: dims; memory levels; array axes below a level. */
 enum { SLUICE_MAP_DIMS = 8, SLUICE_MAP_LEVELS = 6, SLUICE_MAP_AXES = 3 };
@@ -155,6 +156,8 @@ typedef struct sluice_map_options {
   uint32_t reserved;
   uint64_t deadline_ns;     /* of the call; 0: none */
   const uint32_t* cancel;   /* nonzero stops the call; may be NULL */
+  const struct sluice_layer_mapping* given; /* GIVEN: levels, temporal, spatial, order and
+                                               hold are read, of a struct of this version */
 } sluice_map_options_t;
 
 /* A loop nest of a layer and its cost. Level 0 is nearest the MACs. Level l runs `temporal`

@@ -236,6 +236,7 @@ void Run(const MapCommand& command) {
   if (!command.layer.empty() || !command.tile.empty()) {
     throw Failure(kUsage, "--layer and --tile are for graphs");
   }
+  if (!command.import.empty()) return RunMapProduct(command, size);
   const bool of_gemms = command.solver.empty() || command.solver == "best" ||
                         command.solver == "exact" || command.solver == "cosa";
   if (!of_gemms) return RunMapProduct(command, size);

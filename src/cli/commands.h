@@ -143,6 +143,7 @@ void Run(const ReportCommand& command);
 struct MapCommand {
   std::vector<std::string> what;   // a graph file, or M N K
   std::string hardware, timeloop;  // timeloop: folder to write, or empty
+  std::string import;              // a mapping to read, or empty
   std::string solver;              // empty = best
   std::string objective = "energy", form = "reuse";
   std::string pe;             // empty: exact, or a nest where that is better

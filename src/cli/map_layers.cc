@@ -17,6 +17,7 @@
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/timeloop_layer.h"
+#include "cli/timeloop_mapping.h"
 #include "sluice/build.h"
 #include "sluice/hardware_generated.h"
 
@@ -296,10 +297,22 @@ std::string TimeloopFolder(const MapCommand& command, size_t layers, uint32_t la
 
 namespace {
 
+// given: where a mapping goes that the command reads.
+sluice_map_options_t OptionsWith(const MapCommand& command, const Bytes& hardware,
+                                 sluice_layer_mapping_t* given) {
+  sluice_map_options_t options = OptionsOf(command);
+  if (command.import.empty()) return options;
+  *given = ReadTimeloopMapping(command.import, hardware);
+  options.solver = SLUICE_MAP_GIVEN;
+  options.given = given;
+  return options;
+}
+
 // path: the graph's file, or "".
 void MapGraph(const MapCommand& command, const Bytes& graph, const std::string& path) {
-  const sluice_map_options_t options = OptionsOf(command);
   const Bytes hardware = LoadHardware(command.hardware);
+  sluice_layer_mapping_t given;
+  const sluice_map_options_t options = OptionsWith(command, hardware, &given);
   Session session(0);
   session.LoadGraph(graph, path);
   session.LoadHardware(hardware);

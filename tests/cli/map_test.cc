@@ -272,6 +272,60 @@ TEST_CASE("map: the Timeloop set is well formed on every template, by both solve
   fs::remove_all(folder);
 }
 
+TEST_CASE("map: a Timeloop mapping that is read costs what it cost when written") {
+  namespace fs = std::filesystem;
+  const std::string stem =
+      (fs::temp_directory_path() / ("sluice_timeloop_in_" + std::to_string(getpid())))
+          .string();
+  const std::string graph = stem + ".slg", folder = stem + ".d";
+  REQUIRE(Tool("zoo squeezenet -o \"" + graph + "\"").code == 0);
+  int read = 0;
+  for (const char* machine : {"kapla-edge", "simba", "soma-edge", "gemmini-16x16"}) {
+    for (int layer = 0; layer < 3; ++layer) {
+      CAPTURE(machine);
+      CAPTURE(layer);
+      const std::string map = "map \"" + graph + "\" --layer " + std::to_string(layer) +
+                              " --json --hw " + machine;
+      const Answer found = Tool(map + " --timeloop \"" + folder + "\"");
+      if (found.code != 0) continue;
+      const Json wrote = found.json()["layers"][0];
+      const Json back =
+          Tool(map + " --import \"" + folder + "/mapping.yaml\"").json()["layers"][0];
+      CHECK(back["energy_pj"] == wrote["energy_pj"]);
+      CHECK(back["cycles"] == wrote["cycles"]);
+      CHECK(back["levels"] == wrote["levels"]);
+      CHECK(back["objective"].get<double>() >= back["bound"].get<double>());
+      ++read;
+    }
+  }
+  CHECK(read >= 8);
+  // A product's own dims and data.
+  REQUIRE(Tool("map 96 64 48 --hw eyeriss-like --timeloop \"" + folder + "\"").code ==
+          0);
+  const std::string import = " --import \"" + folder + "/mapping.yaml\"";
+  const Json product = Tool("map 96 64 48 --hw eyeriss-like --json" + import).json();
+  CHECK(product["layers"][0]["macs"] == 96 * 64 * 48);
+  // What cannot be read is an error with its line.
+  CHECK(Tool("map 96 64 50 --hw eyeriss-like" + import).code != 0);
+  const auto refused = [&](const std::string& text) {
+    std::ofstream(folder + "/mapping.yaml") << text;
+    std::string said;
+    CHECK(RunTool("map 96 64 48 --hw eyeriss-like" + import, kWithComplaints, &said) !=
+          0);
+    return said;
+  };
+  CHECK(
+      refused("mapping:\n- target: L9\n  type: temporal\n").find(":2: no memory L9") !=
+      std::string::npos);
+  CHECK(refused("mapping:\n- target: DRAM\n  type: temporal\n  factors: M=0\n")
+            .find(":4: a factor") != std::string::npos);
+  CHECK(refused("mapping:\n- target: DRAM\n  type: spatial\n  factors: M=2\n")
+            .find(":4: the array") != std::string::npos);
+  CHECK(refused("architecture:\n").find("no list") != std::string::npos);
+  fs::remove_all(folder);
+  fs::remove(graph);
+}
+
 TEST_CASE("map: the Timeloop sets of a graph's layers cover their loops") {
   namespace fs = std::filesystem;
   const std::string stem =

@@ -54,6 +54,35 @@ bool IsDeclared(const sluice_map_options_t& options) {
   return plain;
 }
 
+// The loops that the caller wrote down, with their cost and no proof.
+Status TakeGiven(const LayerMaps& maps, const MappingProblem& problem,
+                 const MapConstraints& constraints, MappedNest* mapped) {
+  const sluice_layer_mapping_t& given = *maps.options.given;
+  *mapped = MappedNest{};
+  LoopNest* nest = &mapped->nest;
+  nest->levels = given.levels;
+  static_assert(sizeof nest->temporal == sizeof given.temporal &&
+                    sizeof nest->spatial == sizeof given.spatial &&
+                    sizeof nest->order == sizeof given.order,
+                "as in experimental.h");
+  memcpy(nest->temporal, given.temporal, sizeof nest->temporal);
+  memcpy(nest->spatial, given.spatial, sizeof nest->spatial);
+  memcpy(nest->order, given.order, sizeof nest->order);
+  for (uint32_t l = 0; l < kMaxLevels; ++l) {
+    nest->hold[l] = static_cast<uint8_t>(given.hold[l] & problem.operands);
+  }
+  CostOptions options;
+  options.resident = constraints.resident;
+  SLUICE_TRY(EvaluateNest(problem, maps.hierarchy, *nest, options, &mapped->cost,
+                          maps.diagnostic));
+  mapped->objective = MapObjective(constraints, mapped->cost.energy_pj,
+                                   static_cast<double>(mapped->cost.cycles));
+  mapped->bound =
+      Min(mapped->objective, NestBound(problem, maps.hierarchy, constraints));
+  mapped->evaluated = 1;
+  return Status::kOk;
+}
+
 Status Solve(const LayerMaps& maps, const MappingProblem& problem, MappedNest* mapped) {
   const sluice_map_options_t& options = maps.options;
   if (IsDeclared(options)) {
@@ -79,6 +108,8 @@ Status Solve(const LayerMaps& maps, const MappingProblem& problem, MappedNest* m
     case SLUICE_MAP_EXACT:
       return MapConvExact({problem, maps.hierarchy, kapla.constraints}, maps.budget,
                           maps.arena, mapped, maps.diagnostic);
+    case SLUICE_MAP_GIVEN:
+      return TakeGiven(maps, problem, kapla.constraints, mapped);
     case SLUICE_MAP_SEARCH:
       return SearchNest(problem, maps.hierarchy, kapla.constraints, maps.budget, mapped,
                         maps.diagnostic);
@@ -254,7 +285,10 @@ Status CheckOptions(const sluice_map_options_t& options, Diagnostic* diagnostic)
   const auto bad = [&](const char* what) -> Status {
     return Fail(diagnostic, Status::kBadArgument, "mapping").Text(what);
   };
-  if (options.solver > SLUICE_MAP_KAPLA) return bad("unknown solver");
+  if (options.solver > SLUICE_MAP_GIVEN) return bad("unknown solver");
+  const bool given =
+      options.given != nullptr && options.given->struct_size == sizeof *options.given;
+  if (options.solver == SLUICE_MAP_GIVEN && !given) return bad("no mapping is given");
   if (options.energy_exponent > 16 || options.delay_exponent > 16) {
     return bad("objective exponents must be at most 16");
   }

@@ -175,7 +175,8 @@ TEST_CASE("map layers: options out of range are named") {
     CHECK(m.Map({0}) == Status::kBadArgument);
     return m.why();
   };
-  CHECK(said([](auto* o) { o->solver = SLUICE_MAP_KAPLA + 1; }) == "unknown solver");
+  CHECK(said([](auto* o) { o->solver = SLUICE_MAP_GIVEN + 1; }) == "unknown solver");
+  CHECK(said([](auto* o) { o->solver = SLUICE_MAP_GIVEN; }) == "no mapping is given");
   CHECK(said([](auto* o) { o->energy_exponent = 17; }) ==
         "objective exponents must be at most 16");
   CHECK(said([](auto* o) { o->delay_exponent = 17; }) ==
