@@ -253,6 +253,19 @@ void MoveStillInside(uint32_t still, uint8_t order[kDims]) {
 
 }  // namespace
 
+double NeededWords(const MappingProblem& problem) {
+  const int64_t* e = problem.extent;
+  double words = static_cast<double>(e[kDimN]) * static_cast<double>(e[kDimG]) *
+                 static_cast<double>(e[kDimC]);
+  for (int axis = 0; axis < 2; ++axis) {
+    const int64_t outputs = e[kDimP + axis], taps = e[kDimR + axis];
+    words *= static_cast<double>(problem.dilation[axis] == 1
+                                     ? WindowSpan(problem, axis, outputs, taps)
+                                     : outputs + taps - 1);
+  }
+  return words;
+}
+
 double NestBound(const MappingProblem& problem, const Hardware& hardware,
                  const MapConstraints& constraints) {
   const MemoryLevel& outer = hardware.dram();
@@ -264,7 +277,9 @@ double NestBound(const MappingProblem& problem, const Hardware& hardware,
     if (!Has(problem, v) || (constraints.resident >> v & 1) != 0) continue;
     const int64_t width =
         Min(int64_t{problem.element_bytes[v]}, InnerBytes(problem, v));
-    const double words = static_cast<double>(TileWords(problem, v, problem.extent));
+    const double words =
+        v == kInput ? NeededWords(problem)
+                    : static_cast<double>(TileWords(problem, v, problem.extent));
     energy += words * (v == kOutput ? WritePj(outer, width) : ReadPj(outer, width));
     bytes += words * static_cast<double>(width);
   }

@@ -36,6 +36,10 @@ Status SearchFromTile(const NestRequest& request, const int64_t tile[kDims],
 void ImproveNest(const NestRequest& request, int64_t most, Budget* budget,
                  MappedNest* mapped);
 
+// Input words that are needed at all, at least. Boxes of small tiles leave out rows
+// between the taps of a dilated filter.
+double NeededWords(const MappingProblem& problem);
+
 // A lower bound on the objective of every nest of the problem on this hardware.
 double NestBound(const MappingProblem& problem, const Hardware& hardware,
                  const MapConstraints& constraints);

@@ -7,6 +7,7 @@
 
 #include "tests/solve/mapping/check_cost.h"
 #include "tests/solve/mapping/machines.h"
+#include "tests/solve/mapping/random_nest.h"
 #include "tests/solve/mapping/scratch.h"
 
 namespace sluice {
@@ -88,6 +89,37 @@ TEST_CASE("local search: its bound is operations and each word once, by hand") {
   MappedNest mapped;
   REQUIRE(Search(problem, m.hardware, {}, &scratch, &mapped) == Status::kOk);
   CHECK(mapped.objective >= pj + 5 * 224);
+}
+
+// Tiles of single taps of a dilated filter leave out the rows between them.
+TEST_CASE("local search: no nest is below the bound on all nests, dilated ones too") {
+  Rng rng(7);
+  int dilated = 0;
+  for (int i = 0; i < 2000; ++i) {
+    CAPTURE(i);
+    const MappingProblem problem = RandomProblem(&rng);
+    Machine machine;
+    RandomMachine(&rng, &machine);
+    machine.levels.back().bandwidth = Rational{1, 2};
+    machine.Finish();
+    LoopNest nest;
+    RandomNest(&rng, problem, machine.hardware, &nest);
+    LayerCost cost;
+    Diagnostic diagnostic = {};
+    if (EvaluateNest(problem, machine.hardware, nest, CostOptions{}, &cost,
+                     &diagnostic) != Status::kOk) {
+      continue;
+    }
+    MapConstraints latency;
+    latency.energy_exponent = 0;
+    latency.delay_exponent = 1;
+    CHECK(NestBound(problem, machine.hardware, MapConstraints{}) <=
+          cost.energy_pj * (1 + 1e-12));
+    CHECK(NestBound(problem, machine.hardware, latency) <=
+          static_cast<double>(cost.cycles));
+    dilated += problem.dilation[0] > 1 || problem.dilation[1] > 1 ? 1 : 0;
+  }
+  CHECK(dilated > 400);
 }
 
 }  // namespace

@@ -251,7 +251,7 @@ struct Call {
   Budget* budget;
   Arena* arena;
   FactorNests factors;
-  bool settled;  // no nest whose factors divide is better than one that is known
+  bool met;  // no nest is better than one that is known
 };
 
 Status AskRun(const NestRequest& one, Call* call, Run* run, Diagnostic* why) {
@@ -268,14 +268,31 @@ Status AskRun(const NestRequest& one, Call* call, Run* run, Diagnostic* why) {
   AskTiles(one, run->limits, call->budget, &other);
   if (other.nest.levels != 0) TakeBetter(one.constraints, other, &run->found);
   MappedNest* found = &run->found;
-  if (found->nest.levels == 0 || shared) return Status::kOk;
+  if (found->nest.levels == 0 || shared || call->met) return Status::kOk;
   const double bound = BoundOf(one, run->limits);
   if (found->objective * kNear > bound) {
     ScatterNests(one, call->budget, &other);
     if (other.nest.levels != 0) TakeBetter(one.constraints, other, found);
   }
-  if (call->settled || found->objective * (1 - kRounding) <= bound) return Status::kOk;
+  if (found->objective * (1 - kRounding) <= bound) return Status::kOk;
   return AskLevels(one, call->budget, call->arena, found, &run->best_of_levels);
+}
+
+// Whether no nest of any freedom is better than the one found: mappers may let operands
+// bypass memories unasked.
+Status MeetsEvery(const NestRequest& request, const Run& run, Arena* arena,
+                  bool* meets) {
+  const double least = run.found.objective * (1 - kRounding);
+  *meets = request.constraints.outer == nullptr && run.found.nest.levels != 0 &&
+           least <= BoundOf(request, run.limits);
+  if (!*meets || request.constraints.bypass) return Status::kOk;
+  MapConstraints freest = request.constraints;
+  freest.bypass = true;
+  const NestRequest every = {request.problem, request.hardware, freest};
+  NestLimits limits = {};
+  SLUICE_TRY(LimitNests(every, arena, &limits));
+  *meets = least <= BoundOf(every, limits);
+  return Status::kOk;
 }
 
 }  // namespace
@@ -306,7 +323,7 @@ Status MapBestNest(const NestRequest& request, const FactorObjective& factors,
     SLUICE_TRY(AskRun(one, &call, &now, &why));
     if (run == 0) {
       first = now;
-      call.settled = first.best_of_levels;
+      SLUICE_TRY(MeetsEvery(one, first, arena, &call.met));
       *diagnostic = why;
     }
     if (now.found.nest.levels != 0) TakeBetter(own, now.found, mapped);

@@ -17,10 +17,11 @@ constexpr double kEver = 1e300;
 constexpr double kRounding = 1e-12;  // of sums of a few parts
 constexpr uint32_t kNone = UINT32_MAX;
 constexpr size_t kMostLabels = 1u << 16;
-// Levels of a nest tried, and labels looked at: some 0.3 microseconds each.
+// Levels of a nest tried, and labels looked at: some 0.3 microseconds each. Of all sets of
+// operands that the levels may hold together.
 constexpr uint64_t kMostSteps = 600000;
-// Of these to find what levels cost at least: where that takes longer, a proof takes
-// far longer.
+// Of these to find what levels cost at least, for each set: where that takes longer, a
+// proof takes far longer.
 constexpr uint64_t kMostLimits = kMostSteps / 4;
 constexpr size_t kHeads = 1u << 14;
 
@@ -58,7 +59,8 @@ struct Search {
   double all_steps = 0;
   double best = kEver;  // objective to beat
   double open = kEver;  // least bound of a nest that was not looked into
-  uint64_t steps = 0;
+  uint64_t steps = 0;   // of the sets before, too
+  uint64_t first = 0;   // step
   bool stopped = false;
   Span<uint32_t> heads = {};
   Label found = {};  // complete
@@ -374,6 +376,10 @@ Status Expand(Search* search, Step step) {
   return Status::kOk;
 }
 
+bool LimitsTakeLong(const Search& search) {
+  return search.steps - search.first >= kMostLimits || search.steps >= kMostSteps;
+}
+
 // What transfers out of a level cost at least, whatever stands above it.
 void LimitLevel(Search* search, int level) {
   double least = kEver, most = 1;
@@ -388,13 +394,13 @@ void LimitLevel(Search* search, int level) {
       tile[d] = 1;
     }
     most = Max(most, units);
-    if (search->steps >= kMostLimits) continue;
+    if (LimitsTakeLong(*search)) continue;
     const auto visit = [&](const int64_t* at) {
       for (uint8_t g = 0; g < kGroups; ++g) {
         least = Min(least, LeastEnter(search->model, level - 1, at, spread, g));
       }
       search->steps += kGroups;
-      return search->steps < kMostLimits;
+      return !LimitsTakeLong(*search);
     };
     if (level == 0) {
       visit(unit);
@@ -404,7 +410,7 @@ void LimitLevel(Search* search, int level) {
                   tile, 0, visit);
     }
   }
-  if (search->steps >= kMostLimits) {
+  if (LimitsTakeLong(*search)) {
     search->stopped = true;
     least = 0;
   }
@@ -547,10 +553,11 @@ Status SearchHolds(const NestRequest& request, Budget* budget, Arena* arena,
     Search search = {request, MakeModel(request, hold), budget, arena};
     search.best = mapped->objective;
     search.ragged = ragged;
+    search.steps = search.first = static_cast<uint64_t>(mapped->evaluated);
     SLUICE_TRY(arena->Allocate(kHeads, &search.heads));
     SLUICE_TRY(Prepare(&search));
     SLUICE_TRY(SearchLayers(&search, &nest));
-    mapped->evaluated += static_cast<int64_t>(search.steps);
+    mapped->evaluated = static_cast<int64_t>(search.steps);
     *open = Min(*open, search.open);
     if (!search.any) continue;
     mapped->objective = search.best;

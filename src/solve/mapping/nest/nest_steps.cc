@@ -4,6 +4,7 @@
 #include "base/checked.h"
 #include "model/access.h"
 #include "model/layer_cost.h"
+#include "solve/mapping/nest_search.h"
 
 namespace sluice::nest_exact {
 namespace {
@@ -298,19 +299,6 @@ double UnitsOf(const Model& model, int from, int to) {
     }
   }
   return units;
-}
-
-// Input words that are needed at all, at least. Boxes of small tiles may leave out rows
-// between the taps of a dilated filter.
-double NeededWords(const MappingProblem& problem) {
-  const int64_t* e = problem.extent;
-  double words = Real(e[kDimN]) * Real(e[kDimG]) * Real(e[kDimC]);
-  for (int axis = 0; axis < 2; ++axis) {
-    const int64_t outputs = e[kDimP + axis], taps = e[kDimR + axis];
-    words *= Real(problem.dilation[axis] == 1 ? WindowSpan(problem, axis, outputs, taps)
-                                              : outputs + taps - 1);
-  }
-  return words;
 }
 
 // What is known of one operand that moves into a memory, and what may be hoped for.
