@@ -355,9 +355,7 @@ void AddMap(CLI::App* app, MapCommand* command) {
   sub->add_option("--timeloop", command->timeloop,
                   "folder for problem, arch and mapping YAML of Timeloop 3; of several "
                   "layers a folder each, by number");
-  sub->add_option("--import", command->import,
-                  "mapping of Timeloop (YAML) to be counted and priced instead of one "
-                  "that is searched; its targets are the descriptor's memories");
+  sub->add_option("--import", command->import, "price this mapping of Timeloop");
   sub->add_option("--layer", command->layer, "layer by name or number, or all");
   sub->add_option(
          "--tile", command->tile,

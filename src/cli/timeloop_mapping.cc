@@ -120,7 +120,7 @@ class MappingReader {
   }
   uint8_t DimOf(char letter, size_t line) const {
     const std::string dims = product_ ? "?NK" : "NKCPQRSG";
-    if (product_ && letter == 'M') return kP;
+    if (product_ && letter == 'M') return kQ;  // rows of a product
     const size_t at = dims.find(letter);
     if (letter == '?' || at == std::string::npos) {
       Throw(line, std::string("no dim ") + letter);
