@@ -57,7 +57,33 @@ Status RoundSizes(const OperatorGraph& graph, int64_t alignment, Arena* arena,
   return Status::kOk;
 }
 
+// Names the operator that needs most. One that works in place needs an operand less.
+Status CheckRoom(const OperatorGraph& graph, int64_t capacity, Diagnostic* diagnostic) {
+  int64_t most = capacity;
+  uint32_t worst = kNoOperand;
+  for (uint32_t o = 0; o < graph.operators.size(); ++o) {
+    const Operator& op = graph.operators[o];
+    int64_t bytes = OperatorBytes(graph, op);
+    if (op.in_place != kNoOperand) {
+      const int64_t size = graph.tensors[graph.InputsOf(op)[op.in_place]].bytes;
+      if (size == graph.tensors[graph.OutputsOf(op)[0]].bytes) bytes -= size;
+    }
+    if (bytes <= most) continue;
+    most = bytes;
+    worst = o;
+  }
+  if (worst == kNoOperand) return Status::kOk;
+  return DoNotFit(worst, most, capacity, diagnostic);
+}
+
 }  // namespace
+
+Status DoNotFit(uint32_t o, int64_t bytes, int64_t capacity, Diagnostic* diagnostic) {
+  return Fail(diagnostic, Status::kInfeasible, "placement")
+      .Layer(o)
+      .Bytes(static_cast<uint64_t>(bytes), static_cast<uint64_t>(capacity))
+      .Say("the operands of operator # do not fit together", o);
+}
 
 Status CheckOrder(const OperatorGraph& graph, Span<const uint32_t> order, Arena* arena,
                   bool* good, uint32_t* at) {
@@ -81,7 +107,8 @@ Status CheckJoint(const OperatorGraph& graph, const JointOptions& options, Arena
   }
   rounded->options = options;
   rounded->options.capacity = options.capacity / options.alignment * options.alignment;
-  return RoundSizes(graph, options.alignment, arena, &rounded->graph);
+  SLUICE_TRY(RoundSizes(graph, options.alignment, arena, &rounded->graph));
+  return CheckRoom(rounded->graph, rounded->options.capacity, diagnostic);
 }
 
 }  // namespace sluice

@@ -4,7 +4,8 @@
 // Input   a graph and options, not checked; an order of operators.
 // Output  the graph with sizes rounded up to the alignment, the capacity rounded down.
 // Errors  kBadInput with what is wrong in the graph or the fixed order, kBadArgument
-//         with the option; kOutOfMemory.
+//         with the option; kInfeasible where the operands of an operator do not fit
+//         together in any order, with the operator and its bytes; kOutOfMemory.
 // Cost    linear; orders with extra edges: operators times edges.
 #ifndef SLUICE_SOLVE_PLACEMENT_SPILL_CHECK_JOINT_H_
 #define SLUICE_SOLVE_PLACEMENT_SPILL_CHECK_JOINT_H_
@@ -17,6 +18,9 @@ namespace sluice {
 // first step that is wrong.
 Status CheckOrder(const OperatorGraph& graph, Span<const uint32_t> order, Arena* arena,
                   bool* good, uint32_t* at);
+
+// kInfeasible: the operator needs more than the capacity.
+Status DoNotFit(uint32_t o, int64_t bytes, int64_t capacity, Diagnostic* diagnostic);
 
 struct RoundedJoint {
   OperatorGraph graph;  // may share spans with the graph that was checked

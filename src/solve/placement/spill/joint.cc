@@ -8,6 +8,7 @@
 #include "solve/placement/spill/address_search.h"
 #include "solve/placement/spill/break_nodes.h"
 #include "solve/placement/spill/check_joint.h"
+#include "solve/placement/spill/depth_first.h"
 #include "solve/placement/spill/least_peak.h"
 #include "solve/placement/spill/operator_order.h"
 #include "solve/placement/spill/spill_bound.h"
@@ -19,7 +20,9 @@ namespace {
 
 // States of a beam: for a first plan, and when the exact search gave up.
 constexpr uint32_t kBeamWidth = 4;
+constexpr uint32_t kNarrowBeam = 2;
 constexpr uint32_t kWideBeam = 64;
+constexpr uint32_t kWindowEvictions = 4;
 constexpr uint32_t kBeamEvictions = 12;     // sets tried per state and operator
 constexpr uint64_t kSharedNodes = 1 << 12;  // for addresses where the beam pays more
 // Beams for an order, one after the other, while addresses cost more than the sums.
@@ -39,6 +42,9 @@ struct WindowShape {
 };
 constexpr WindowShape kFirstWindows = {20, 36, 16};
 constexpr WindowShape kLastWindows = {60, 110, 64};  // when the exact search gave up
+constexpr uint32_t kImprovePercent =
+    60;                           // of the rest, for windows over what is cheapest
+constexpr int64_t kNearPart = 4;  // of the peak: it may come down by so much
 constexpr uint32_t kPlainPercent = 50;  // of the time, for a plan without in-place
 constexpr int kWindowRounds = 3;        // passes over all windows
 constexpr int kReserveParts =
@@ -66,8 +72,8 @@ struct Joint {
   Budget* budget;
   Arena* arena;
   SpillPlan* plan;
-  Span<uint32_t> seeds[2] = {};  // orders to start from
-  int seed_count = 0;
+  Span<uint32_t> seeds[3] = {};  // orders to start from
+  int seed_count = 0, best_seed = 0;
   SpillDecisions decisions = {}, trial = {};
   SpillDecisions least = {};     // the cheapest by sums, for BoundSpills
   uint32_t layouts = 0;          // most that were tried for `least`
@@ -126,14 +132,8 @@ Status AdoptDecisions(Joint* self, uint64_t max_nodes, uint32_t width, bool* pla
   return Adopt(self, self->decisions, max_nodes, width, placed);
 }
 
-// Searches briefly for an order that needs no spills.
-Status Unspilled(Joint* self) {
-  if (!self->options.fixed_order.empty()) return Status::kOk;
-  bool none = false;
-  SLUICE_TRY(OrderWithin(self->graph, {self->options.capacity, kUnspilledNodes},
-                         WorkOf(*self), self->decisions.order, &self->decisions.found,
-                         &none));
-  if (!self->decisions.found) return Status::kOk;
+// Addresses for an order that needs no spills.
+Status AdoptUnspilled(Joint* self) {
   self->decisions.bytes = 0;
   for (uint8_t& fetch : self->decisions.fetch) fetch = 0;
   bool placed = false;
@@ -142,25 +142,32 @@ Status Unspilled(Joint* self) {
   return Status::kOk;
 }
 
-// Orders to start from: the graph's own, and one of low peak.
-Status FindSeeds(Joint* self) {
-  if (!self->options.fixed_order.empty() ||
-      self->graph.operators.size() < kWindowFrom) {
-    return Status::kOk;
-  }
-  Span<uint32_t> order;
-  SLUICE_TRY(self->arena->Allocate(self->graph.operators.size(), &order));
-  for (uint32_t o = 0; o < order.size(); ++o) order[o] = o;
+// Searches briefly for an order that needs no spills.
+Status Unspilled(Joint* self) {
+  if (!self->options.fixed_order.empty()) return Status::kOk;
+  bool none = false;
+  SLUICE_TRY(OrderWithin(self->graph, {self->options.capacity, kUnspilledNodes},
+                         WorkOf(*self), self->decisions.order, &self->decisions.found,
+                         &none));
+  if (!self->decisions.found) return Status::kOk;
+  return AdoptUnspilled(self);
+}
+
+// Orders to start from: one of low peak, which needs no spills if the peak fits; a
+// depth-first one; the graph's own.
+Status FindSeeds(Joint* self, int64_t* peak) {
+  const size_t n = self->graph.operators.size();
+  for (Span<uint32_t>& seed : self->seeds) SLUICE_TRY(self->arena->Allocate(n, &seed));
+  bool proved = false;
+  SLUICE_TRY(MinimumPeak(self->graph, kSeedNodes, WorkOf(*self), self->seeds[0], peak,
+                         &proved));
+  SLUICE_TRY(DepthFirst(self->graph, self->arena, self->seeds[1]));
+  self->seed_count = 2;
+  for (uint32_t o = 0; o < n; ++o) self->seeds[2][o] = o;
   bool good = false;
   uint32_t at = 0;
-  SLUICE_TRY(CheckOrder(self->graph, order, self->arena, &good, &at));
-  if (good) self->seeds[self->seed_count++] = order;
-  SLUICE_TRY(self->arena->Allocate(self->graph.operators.size(), &order));
-  int64_t peak = 0;
-  bool proved = false;
-  SLUICE_TRY(
-      MinimumPeak(self->graph, kSeedNodes, WorkOf(*self), order, &peak, &proved));
-  self->seeds[self->seed_count++] = order;
+  SLUICE_TRY(CheckOrder(self->graph, self->seeds[2], self->arena, &good, &at));
+  if (good) self->seed_count = 3;
   return Status::kOk;
 }
 
@@ -176,6 +183,7 @@ Status TrySeeds(Joint* self, SpillSearchOptions search) {
       continue;
     }
     self->trial.lower_bound = self->decisions.lower_bound;
+    self->best_seed = i;
     std::swap(self->decisions, self->trial);
   }
   return Status::kOk;
@@ -223,7 +231,7 @@ Status Windows(Joint* self, int64_t target, const WindowShape& shape) {
   SpillSearchOptions search = SumsOnly(*self);
   search.target = target;
   search.width = shape.width;
-  search.max_evictions = kBeamEvictions;
+  search.max_evictions = kWindowEvictions;
   for (int round = 0; round < kWindowRounds; ++round) {
     const int64_t before = self->decisions.bytes;
     ArenaScope scope(self->arena);
@@ -374,18 +382,75 @@ Status WidenLayouts(Joint* self) {
   return Status::kOk;
 }
 
-// The seeds' orders, each with its cheapest spills.
-Status BySeeds(Joint* self) {
-  if (self->seed_count == 0 || self->budget->Exhausted()) return Status::kOk;
+// The cheapest decisions so far, improved in windows, and their addresses.
+Status ImproveLeast(Joint* self) {
+  if (!self->least.found || (self->plan->placed && self->budget->Exhausted()))
+    return Status::kOk;
+  std::copy(self->least.order.begin(), self->least.order.end(),
+            self->decisions.order.begin());
+  std::copy(self->least.fetch.begin(), self->least.fetch.end(),
+            self->decisions.fetch.begin());
+  self->decisions.found = true;
+  self->decisions.bytes = self->least.bytes;
+  Budget part = self->budget->Part(kImprovePercent);
+  Budget* const whole = self->budget;
+  self->budget = &part;
+  const Status status = Windows(self, self->options.capacity, kFirstWindows);
+  self->budget = whole;
+  whole->Join(part);
+  SLUICE_TRY(status);
+  Remember(self);
+  self->unplaced = Min(self->unplaced, self->least.bytes);
+  bool placed = false;
+  self->layouts = kLayouts;
+  SLUICE_TRY(Adopt(self, self->least, 0, kLayouts, &placed));
+  if (self->best <= self->least.bytes) self->unplaced = INT64_MAX;
+  return Status::kOk;
+}
+
+// The cheapest of the seeds, then again with more effort; a narrow beam may find a better
+// order.
+Status PickSeed(Joint* self) {
   SpillSearchOptions search = SumsOnly(*self);
-  search.width = kBeamWidth;
-  search.max_evictions = kBeamEvictions;
+  search.width = search.max_evictions = 1;
   self->decisions.found = false;
   SLUICE_TRY(TrySeeds(self, search));
   if (!self->decisions.found) return Status::kOk;
+  std::swap(self->seeds[0], self->seeds[self->best_seed]);
+  const int count = self->seed_count;
+  self->seed_count = 1;
+  search.width = kBeamWidth;
+  search.max_evictions = kWindowEvictions;
+  SLUICE_TRY(TrySeeds(self, search));
+  self->seed_count = count;
+  search.width = kNarrowBeam;
+  search.give_up = self->decisions.bytes;
+  SLUICE_TRY(
+      SearchSpills(self->graph, search, self->budget, self->arena, &self->trial));
+  self->plan->states += self->trial.states;
+  if (self->trial.found) std::swap(self->decisions, self->trial);
+  return Status::kOk;
+}
+
+// Orders that beams, which go astray where many operators could run at once, need not
+// find: the best of them improved.
+Status BySeeds(Joint* self) {
+  if (self->graph.operators.size() < kWindowFrom || !self->options.fixed_order.empty())
+    return Status::kOk;
+  int64_t peak = 0;
+  SLUICE_TRY(FindSeeds(self, &peak));
+  if (peak <= self->options.capacity) {
+    std::copy(self->seeds[0].begin(), self->seeds[0].end(),
+              self->decisions.order.begin());
+    SLUICE_TRY(AdoptUnspilled(self));
+  } else if (peak - peak / kNearPart <= self->options.capacity) {
+    SLUICE_TRY(Unspilled(self));
+  }
+  if (IsDone(*self)) return Status::kOk;
+  SLUICE_TRY(PickSeed(self));
+  if (!self->decisions.found) return Status::kOk;
   Remember(self);
-  bool placed = false;
-  return AdoptDecisions(self, 0, kLayouts, &placed);
+  return ImproveLeast(self);
 }
 
 // Searches in windows, for the whole capacity first and then for lower targets.
@@ -517,12 +582,11 @@ Status Run(Joint* self) {
   SLUICE_TRY(self->arena->Allocate(self->graph.operands.size(), &self->trial.fetch));
   SLUICE_TRY(self->arena->Allocate(self->graph.operators.size(), &self->least.order));
   SLUICE_TRY(self->arena->Allocate(self->graph.operands.size(), &self->least.fetch));
-  SLUICE_TRY(Unspilled(self));
+  if (self->graph.operators.size() < kWindowFrom) SLUICE_TRY(Unspilled(self));
+  if (IsDone(*self)) return Conclude(self);
+  SLUICE_TRY(BySeeds(self));
   if (IsDone(*self)) return Conclude(self);
   SLUICE_TRY(ByBeams(self, kOrderWidth));
-  if (IsDone(*self)) return Conclude(self);
-  SLUICE_TRY(FindSeeds(self));
-  SLUICE_TRY(BySeeds(self));
   if (IsDone(*self)) return Conclude(self);
   bool placed = false;
   if (!self->plan->placed) SLUICE_TRY(TryTarget(self, 0, false, &placed));

@@ -4,15 +4,16 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "solve/placement/spill/depth_first.h"
 #include "solve/placement/spill/spill_model.h"
+#include "solve/placement/spill/spill_search.h"
 
 namespace sluice {
 namespace {
 
 constexpr uint32_t kNoNode = 0xffffffffu;
+constexpr uint64_t kLooks = 8;  // at operators, that count as much as a node
 
-// Not part of the template below, so that all widths of sets share the code of one
-// heap.
 struct Entry {
   int64_t first, second;  // less is better
   uint32_t node;
@@ -23,10 +24,12 @@ struct Entry {
   }
 };
 
-template <int W>
+// One width of sets: each is some 5 KB of code.
+using Model = SpillModel<kMaxSpillItems / 64>;
+
 class PeakSearch {
  public:
-  using Set = Bits<W>;
+  using Set = Model::Set;
   // gnu::cold: runs rarely; optimised for size in a build for speed.
   struct Node {
     Set executed, resident, ready;
@@ -35,7 +38,7 @@ class PeakSearch {
   };
 
   // least: the least peak that is at most `within`; else any order up to it.
-  PeakSearch(const SpillModel<W>& model, bool least, int64_t within, uint64_t max_nodes,
+  PeakSearch(const Model& model, bool least, int64_t within, uint64_t max_nodes,
              Arena* arena)
       : m_(model),
         least_(least),
@@ -60,7 +63,7 @@ class PeakSearch {
       std::pop_heap(heap_.begin(), heap_.end());
       heap_.Pop();
       if (nodes_[*node].depth == m_.operators) return Status::kOk;
-      const bool limited = max_nodes_ != 0 && nodes_.size() >= max_nodes_;
+      const bool limited = max_nodes_ != 0 && Spent() >= max_nodes_;
       if (!limited && !budget->Tick()) {
         SLUICE_TRY(Expand(*node));
         continue;
@@ -70,6 +73,14 @@ class PeakSearch {
     }
     *node = kNoNode;
     return Status::kOk;
+  }
+
+  uint64_t Spent() const { return nodes_.size() + looks_ / kLooks; }
+
+  [[gnu::cold]] int64_t PeakOf(Span<const uint32_t> order) {
+    Node node{};
+    for (const uint32_t o : order) node = Child(node, o, ChangeBy(node, o), kNoNode);
+    return node.peak;
   }
 
   [[gnu::cold]] int64_t Trace(uint32_t node, Span<uint32_t> order) const {
@@ -105,8 +116,9 @@ class PeakSearch {
     return c;
   }
 
-  Node Child(uint32_t from, uint32_t o, const Change& change) const {
-    Node next = nodes_[from];
+  // index: of the node `from`
+  Node Child(const Node& from, uint32_t o, const Change& change, uint32_t index) const {
+    Node next = from;
     next.peak = Max(next.peak, change.during);
     next.live = change.after;
     next.executed.Add(o);
@@ -121,7 +133,7 @@ class PeakSearch {
         next.resident.Add(a);
       }
     });
-    next.parent = from;
+    next.parent = index;
     next.op = o;
     ++next.depth;
     return next;
@@ -133,6 +145,7 @@ class PeakSearch {
     uint32_t free = kNoNode;
     ready.ForEach([&](uint32_t o) {
       if (free != kNoNode) return;
+      ++looks_;
       const Change c = ChangeBy(nodes_[from], o);
       if (c.after <= nodes_[from].live && c.during <= limit) free = o;
     });
@@ -141,7 +154,7 @@ class PeakSearch {
       if (status != Status::kOk || (free != kNoNode && free != o)) return;
       const Change c = ChangeBy(nodes_[from], o);
       if (c.during > within_) return;
-      status = Push(Child(from, o, c));
+      status = Push(Child(nodes_[from], o, c, from));
     });
     return status;
   }
@@ -182,7 +195,7 @@ class PeakSearch {
     return Status::kOk;
   }
 
-  const SpillModel<W>& m_;
+  const Model& m_;
   const bool least_;
   const int64_t within_;
   const uint64_t max_nodes_;
@@ -191,6 +204,7 @@ class PeakSearch {
   Vector<Entry> heap_;
   Span<uint32_t> slots_;
   uint32_t mask_ = 0;
+  uint64_t looks_ = 0;  // at operators that could run next
 };
 
 // Which orders are wanted: with the least peak, or any; with a peak up to `within`.
@@ -198,36 +212,38 @@ struct PeakGoal {
   bool least;
   int64_t within;
   uint64_t max_nodes;
+  uint64_t* spent = nullptr;  // nodes, for those who count them
 };
 
 // *peak is -1 when no order was found. *proved: none exists, or none is better.
-template <int W>
-Status Search(const SpillModel<W>& model, const PeakGoal& goal, const Workspace& work,
+Status Search(const Model& model, const PeakGoal& goal, const Workspace& work,
               Span<uint32_t> order, int64_t* peak, bool* proved) {
   ArenaScope scope(work.arena);
-  PeakSearch<W> search(model, goal.least, goal.within, goal.max_nodes, work.arena);
+  PeakSearch search(model, goal.least, goal.within, goal.max_nodes, work.arena);
   uint32_t node = kNoNode;
   SLUICE_TRY(search.Run(work.budget, proved, &node));
+  if (goal.spent != nullptr) *goal.spent = search.Spent();
   *peak = node == kNoNode ? -1 : search.Trace(node, order);
   return Status::kOk;
 }
 
-// Depth-first orders, each with a lower peak than the one before; then best first.
-constexpr int kDescents = 32;
+// Orders, each with a lower peak than the one before; then best first.
+constexpr uint64_t kDescents = 4;  // of so many nodes, together
 
-// Finds orders depth first, each with a lower peak; then searches best first for a
-// better one or the proof.
-template <int W>
-Status Descend(const SpillModel<W>& model, uint64_t max_nodes, const Workspace& work,
+// Begins with an order that follows what is read; finds orders, each with a lower peak;
+// then searches best first for a better one or the proof.
+Status Descend(const Model& model, uint64_t max_nodes, const Workspace& work,
                Span<uint32_t> order, int64_t* peak, bool* proved) {
-  Budget unlimited;  // the first order is found whatever the budget
-  const Workspace first = {&unlimited, work.arena, work.diagnostic};
+  SLUICE_TRY(DepthFirst(*model.graph, work.arena, order));
+  *peak = PeakSearch(model, false, 0, 0, work.arena).PeakOf(order);
   int64_t next = 0;
-  *peak = INT64_MAX;
-  for (int i = 0; i < kDescents && !*proved; ++i) {
-    const PeakGoal below = {false, *peak - 1, i == 0 ? 0 : max_nodes};
-    SLUICE_TRY(Search(model, below, i == 0 ? first : work, order, &next, proved));
+  uint64_t left = max_nodes == 0 ? UINT64_MAX : kDescents * max_nodes;
+  while (left != 0 && !*proved) {
+    uint64_t spent = 0;
+    const PeakGoal below = {false, *peak - 1, Min(left, max_nodes), &spent};
+    SLUICE_TRY(Search(model, below, work, order, &next, proved));
     if (next < 0) break;
+    left -= Min(left, spent);
     *proved = false;
     *peak = next;
   }
@@ -243,31 +259,27 @@ Status Descend(const SpillModel<W>& model, uint64_t max_nodes, const Workspace& 
 Status MinimumPeak(const OperatorGraph& graph, uint64_t max_nodes,
                    const Workspace& work, Span<uint32_t> order, int64_t* peak,
                    bool* proved) {
-  return WithWidth(SpillItems(graph), [&](auto* tag) {
-    constexpr int kWords = WordsOf(decltype(tag){});
-    ArenaScope scope(work.arena);
-    SpillModel<kWords> model;
-    SLUICE_TRY(model.Init(graph, work.arena));
-    *proved = false;
-    return Descend(model, max_nodes, work, order, peak, proved);
-  });
+  if (SpillItems(graph) > kMaxSpillItems) return Status::kUnsupported;
+  ArenaScope scope(work.arena);
+  Model model;
+  SLUICE_TRY(model.Init(graph, work.arena));
+  *proved = false;
+  return Descend(model, max_nodes, work, order, peak, proved);
 }
 
 Status OrderWithin(const OperatorGraph& graph, const OrderLimits& limits,
                    const Workspace& work, Span<uint32_t> order, bool* found,
                    bool* none) {
-  return WithWidth(SpillItems(graph), [&](auto* tag) {
-    constexpr int kWords = WordsOf(decltype(tag){});
-    ArenaScope scope(work.arena);
-    SpillModel<kWords> model;
-    SLUICE_TRY(model.Init(graph, work.arena));
-    int64_t peak = 0;
-    const PeakGoal goal = {false, limits.capacity, limits.max_nodes};
-    SLUICE_TRY(Search(model, goal, work, order, &peak, none));
-    *found = peak >= 0;
-    *none = *none && !*found;
-    return Status::kOk;
-  });
+  if (SpillItems(graph) > kMaxSpillItems) return Status::kUnsupported;
+  ArenaScope scope(work.arena);
+  Model model;
+  SLUICE_TRY(model.Init(graph, work.arena));
+  int64_t peak = 0;
+  const PeakGoal goal = {false, limits.capacity, limits.max_nodes};
+  SLUICE_TRY(Search(model, goal, work, order, &peak, none));
+  *found = peak >= 0;
+  *none = *none && !*found;
+  return Status::kOk;
 }
 
 }  // namespace sluice

@@ -139,21 +139,25 @@ Status CheckOperatorGraph(const OperatorGraph& graph, Arena* arena,
   return CheckAcyclic(graph, writer, arena, diagnostic);
 }
 
+int64_t OperatorBytes(const OperatorGraph& graph, const Operator& op,
+                      int64_t alignment) {
+  int64_t bytes = 0;
+  const Span<const uint32_t> inputs = graph.InputsOf(op);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    bool repeated = false;
+    for (size_t k = 0; k < i; ++k) repeated |= inputs[k] == inputs[i];
+    if (!repeated) bytes += RoundUpTo(graph.tensors[inputs[i]].bytes, alignment);
+  }
+  for (uint32_t a : graph.OutputsOf(op)) {
+    bytes += RoundUpTo(graph.tensors[a].bytes, alignment);
+  }
+  return bytes;
+}
+
 int64_t LargestOperator(const OperatorGraph& graph, int64_t alignment) {
   int64_t largest = 0;
-  for (const Operator& op : graph.operators) {
-    int64_t bytes = 0;
-    const Span<const uint32_t> inputs = graph.InputsOf(op);
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      bool repeated = false;
-      for (size_t k = 0; k < i; ++k) repeated |= inputs[k] == inputs[i];
-      if (!repeated) bytes += RoundUpTo(graph.tensors[inputs[i]].bytes, alignment);
-    }
-    for (uint32_t a : graph.OutputsOf(op)) {
-      bytes += RoundUpTo(graph.tensors[a].bytes, alignment);
-    }
-    largest = Max(largest, bytes);
-  }
+  for (const Operator& op : graph.operators)
+    largest = Max(largest, OperatorBytes(graph, op, alignment));
   return largest;
 }
 

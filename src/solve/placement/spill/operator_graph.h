@@ -93,6 +93,8 @@ Status CheckOperatorGraph(const OperatorGraph& graph, Arena* arena,
 // Bytes of the operator's distinct operands, together, each rounded up to the
 // alignment; the largest is the least capacity that any plan needs (without in-place
 // reuse).
+int64_t OperatorBytes(const OperatorGraph& graph, const Operator& op,
+                      int64_t alignment = 1);
 int64_t LargestOperator(const OperatorGraph& graph, int64_t alignment = 1);
 
 }  // namespace sluice

@@ -39,11 +39,7 @@ class Replacement {
     SLUICE_TRY(FindWaits());
     for (uint32_t t = 0; t < order_.size(); ++t) {
       if (load_[t] <= options_.capacity) continue;
-      return Fail(diagnostic, Status::kInfeasible, "placement")
-          .Layer(order_[t])
-          .Bytes(static_cast<uint64_t>(load_[t]),
-                 static_cast<uint64_t>(options_.capacity))
-          .Say("the operands of operator # do not fit together", order_[t]);
+      return DoNotFit(order_[t], load_[t], options_.capacity, diagnostic);
     }
     SLUICE_TRY(Bound(&decisions->lower_bound));
     SLUICE_TRY(Sweep());

@@ -5,6 +5,7 @@
 
 #include "base/sort.h"
 #include "solve/placement/spill/spill_steps.h"
+#include "solve/placement/spill/spill_window.h"
 
 namespace sluice {
 namespace {
@@ -35,40 +36,6 @@ int64_t Surplus(const SpillStates<W>& self, const SpillState<W>& a,
 }
 
 // gnu::cold: runs once per search or rarely; optimised for size in a build for speed.
-
-// The state of a plan before its step `step`. A tensor used in the step before is still
-// resident; others only if their next use does not fetch them.
-template <int W>
-[[gnu::cold]] Status StateAt(const SpillStates<W>& self, const SpillDecisions& plan,
-                             uint32_t step, SpillState<W>* state) {
-  *state = SpillState<W>{};
-  ArenaScope scope(self.arena);
-  Span<uint32_t> last_use;  // plus one; 0 = none
-  SLUICE_TRY(self.arena->Allocate(self.model.bytes.size(), &last_use));
-  Bits<W> settled{};  // next use at or after `step` seen
-  for (uint32_t t = 0; t < self.model.operators; ++t) {
-    const uint32_t o = plan.order[t];
-    const Operator& op = self.model.graph->operators[o];
-    if (t < step) state->executed.Add(o);
-    for (uint32_t k = 0; k < op.input_count; ++k) {
-      const uint32_t a = self.model.graph->operands[op.first_input + k];
-      const uint32_t last = last_use[a];
-      const bool drop = last != 0 && last != t + 1 && plan.fetch[op.first_input + k];
-      last_use[a] = t + 1;
-      if (last == 0 || last > step || settled.Has(a)) continue;
-      if (drop && last < step) {
-        state->bytes +=
-            self.model.bytes[a] + (state->copied.Has(a) ? 0 : WritePrice(self, a));
-        state->copied.Add(a);
-      }
-      if (t < step) continue;
-      settled.Add(a);
-      if (!drop || last == step) state->resident.Add(a);
-    }
-    for (uint32_t a : self.model.graph->OutputsOf(op)) last_use[a] = t + 1;
-  }
-  return Status::kOk;
-}
 
 // Fewest bytes first, and of those the emptiest scratchpad. States that put off the
 // operators that need most look cheaper than they are: with shares, a quarter of the
@@ -123,33 +90,13 @@ template <int W>
   return Status::kOk;
 }
 
-// Tensors that the old plan held after the window, and the new one does not, must be
-// fetched for their first use there.
-template <int W>
-[[gnu::cold]] void FetchAfterWindow(const SpillStates<W>& self, Bits<W> missing,
-                                    SpillDecisions* out) {
-  for (uint32_t t = self.options.window.end; t < self.model.operators; ++t) {
-    const Operator& op = self.model.graph->operators[out->order[t]];
-    for (uint32_t k = 0; k < op.input_count; ++k) {
-      const uint32_t a = self.model.graph->operands[op.first_input + k];
-      if (missing.Has(a)) out->fetch[op.first_input + k] = 1;
-    }
-    missing = missing - self.model.inputs[out->order[t]];
-  }
-}
-
+// The plan that ends in state `last`, and what it holds there.
 template <int W>
 [[gnu::cold]] void TracePlan(SpillStates<W>* self, uint32_t last, SpillDecisions* out) {
-  const SpillWindow& window = self->options.window;
-  uint32_t step = self->model.operators;
-  if (window.begin == window.end) {
-    std::fill(out->fetch.begin(), out->fetch.end(), uint8_t{0});
-  } else {
-    std::copy(window.base->order.begin(), window.base->order.end(), out->order.begin());
-    std::copy(window.base->fetch.begin(), window.base->fetch.end(), out->fetch.begin());
-    FetchAfterWindow(*self, self->goal.resident - self->states[last].resident, out);
-    step = window.end;
-  }
+  for (uint32_t a = 0; self->part != nullptr && a < self->model.bytes.size(); ++a)
+    self->part->held[a] = self->states[last].resident.Has(a);
+  std::fill(out->fetch.begin(), out->fetch.end(), uint8_t{0});
+  uint32_t step = self->steps;
   for (uint32_t i = last; self->states[i].parent != kNoState;
        i = self->states[i].parent) {
     const SpillState<W>& s = self->states[i];
@@ -164,27 +111,28 @@ template <int W>
 
 // The state before the first step, and what may run.
 template <int W>
-[[gnu::cold]] Status MakeRoot(SpillStates<W>* self, SpillDecisions* out,
-                              SpillState<W>* root) {
+[[gnu::cold]] void MakeRoot(SpillStates<W>* self, SpillDecisions* out,
+                            SpillState<W>* root) {
   const SpillModel<W>& model = self->model;
-  const SpillWindow& window = self->options.window;
-  for (uint32_t o = 0; o < model.operators; ++o) self->allowed.Add(o);
-  if (window.begin != window.end) {
-    SLUICE_TRY(StateAt(*self, *window.base, window.begin, root));
-    SLUICE_TRY(StateAt(*self, *window.base, window.end, &self->goal));
-    self->goal.bytes -= root->bytes;
-    root->bytes = 0;
+  const WindowPart* const part = self->part;
+  for (uint32_t o = 0; o < self->steps; ++o) self->allowed.Add(o);
+  for (uint32_t a = 0; part != nullptr && a < model.bytes.size(); ++a) {
+    const uint8_t state = part->state[a];
+    if ((state & kHeldBefore) != 0) root->resident.Add(a);
+    if ((state & kCopiedBefore) != 0) root->copied.Add(a);
+    if ((state & kHeldAfter) != 0) self->goal.resident.Add(a);
+    if ((state & kCopiedAfter) != 0) self->goal.copied.Add(a);
+  }
+  if (part != nullptr) {
     root->held = model.Sum(root->resident);
-    out->window_bytes = self->goal.bytes;
-    self->give_up = Min(self->give_up, self->goal.bytes);
-    self->allowed = self->goal.executed - root->executed;
+    out->window_bytes = part->bytes;
+    self->give_up = Min(self->give_up, part->bytes);
   }
   root->parent = root->next = kNoState;
   root->op = kNoOperand;
   for (uint32_t o = 0; o < model.operators; ++o) {
     if (self->allowed.Has(o) && model.Ready(o, root->executed)) root->ready.Add(o);
   }
-  return Status::kOk;
 }
 
 // Runs one more operator after each of the states [begin, end); notes a bound for
@@ -196,10 +144,11 @@ Status ExpandLayer(SpillStates<W>* self, size_t begin, size_t end, uint32_t laye
     if (HasTooMany(*self)) self->limited = true;
     if (self->budget->Exhausted()) {
       // A beam continues with its best state alone, so that the search still ends with
-      // a plan; when the whole call is over, nobody waits for it.
+      // a plan, unless there is one to beat; when the whole call is over, nobody waits
+      // for it.
       if (self->arena->memory()->Stop()) return Status::kStopped;
-      const bool whole = self->options.window.begin == self->options.window.end;
-      self->limited |= self->width == 0 || !whole;
+      self->limited |= self->width == 0 || self->part != nullptr ||
+                       self->options.give_up != INT64_MAX;
       self->width = 1;
     }
     if (!self->limited) {
@@ -215,12 +164,11 @@ Status ExpandLayer(SpillStates<W>* self, size_t begin, size_t end, uint32_t laye
 // The cheapest of the last layer, or none.
 template <int W>
 [[gnu::cold]] uint32_t PickBest(SpillStates<W>* self, size_t begin, size_t end) {
-  const SpillWindow& window = self->options.window;
   uint32_t best = kNoState;
   for (size_t i = begin; i < end && !self->limited; ++i) {
     SpillState<W>& state = self->states[i];
     if (state.dead) continue;
-    if (window.begin != window.end) state.bytes += Surplus(*self, state, self->goal);
+    if (self->part != nullptr) state.bytes += Surplus(*self, state, self->goal);
     if (state.bytes >= self->give_up) continue;
     if (best == kNoState || state.bytes < self->states[best].bytes) {
       best = static_cast<uint32_t>(i);
@@ -231,7 +179,6 @@ template <int W>
 
 template <int W>
 [[gnu::cold]] Status SearchLayers(SpillStates<W>* self, SpillDecisions* out) {
-  const SpillWindow& window = self->options.window;
   SLUICE_TRY(self->arena->Allocate(self->model.bytes.size(), &self->others));
   SLUICE_TRY(self->arena->Allocate(self->model.bytes.size(), &self->residents));
   SLUICE_TRY(
@@ -245,14 +192,12 @@ template <int W>
   }
   SLUICE_TRY(GrowTable(self, 256));
   SpillState<W> root{};
-  SLUICE_TRY(MakeRoot(self, out, &root));
-  const uint32_t layers =
-      window.begin != window.end ? window.end - window.begin : self->model.operators;
+  MakeRoot(self, out, &root);
   SLUICE_TRY(self->states.Push(root));
   const int64_t owed =
       self->model.read_after.empty() ? 0 : Owed(*self, root, INT64_MAX);
   size_t begin = 0, end = 1;
-  for (uint32_t layer = 0; layer < layers; ++layer) {
+  for (uint32_t layer = 0; layer < self->steps; ++layer) {
     SLUICE_TRY(ExpandLayer(self, begin, end, layer));
     if (self->limited) break;
     begin = end;
@@ -274,21 +219,42 @@ template <int W>
   return Status::kOk;
 }
 
-}  // namespace
-
-Status SearchSpills(const OperatorGraph& graph, const SpillSearchOptions& options,
-                    Budget* budget, Arena* arena, SpillDecisions* out) {
+// part: a window of a plan, or nullptr for a whole graph.
+Status SearchGraph(const OperatorGraph& graph, const SpillSearchOptions& options,
+                   WindowPart* part, Budget* budget, Arena* arena,
+                   SpillDecisions* out) {
   return WithWidth(SpillItems(graph), [&](auto* tag) {
     constexpr int kWords = WordsOf(decltype(tag){});
     ArenaScope scope(arena);
     SpillModel<kWords> model;
     SLUICE_TRY(model.Init(graph, arena));
-    const bool window = options.window.begin != options.window.end;
-    if (options.width == 0 || !window) SLUICE_TRY(model.InitBounds(arena));
+    if (options.width == 0 || part == nullptr) SLUICE_TRY(model.InitBounds(arena));
     if (options.fixed_order.empty()) SLUICE_TRY(model.InitChains(arena));
-    SpillStates<kWords> search = {model, options, budget, arena};
+    SpillStates<kWords> search = {model, options, budget, arena, part};
+    search.steps = part == nullptr ? model.operators : part->steps;
     return SearchLayers(&search, out);
   });
+}
+
+}  // namespace
+
+Status SearchSpills(const OperatorGraph& graph, const SpillSearchOptions& options,
+                    Budget* budget, Arena* arena, SpillDecisions* out) {
+  if (options.window.begin == options.window.end)
+    return SearchGraph(graph, options, nullptr, budget, arena, out);
+  ArenaScope scope(arena);
+  WindowPart part;
+  SLUICE_TRY(CutWindow(graph, options.charge, options.window, arena, &part));
+  SpillDecisions found = *out;
+  SLUICE_TRY(arena->Allocate(part.graph.operators.size(), &found.order));
+  SLUICE_TRY(arena->Allocate(part.graph.operands.size(), &found.fetch));
+  SLUICE_TRY(SearchGraph(part.graph, options, &part, budget, arena, &found));
+  if (found.found)
+    SLUICE_TRY(PasteWindow(graph, options.window, part, found, arena, out));
+  found.order = out->order;
+  found.fetch = out->fetch;
+  *out = found;
+  return Status::kOk;
 }
 
 }  // namespace sluice

@@ -16,6 +16,7 @@
 #include "base/checked.h"
 #include "solve/placement/spill/spill_model.h"
 #include "solve/placement/spill/spill_search.h"
+#include "solve/placement/spill/spill_window.h"
 
 namespace sluice {
 
@@ -64,6 +65,8 @@ struct SpillStates {
   const SpillSearchOptions& options;
   Budget* budget;
   Arena* arena;
+  WindowPart* part = nullptr;  // of a larger graph, or none
+  uint32_t steps = 0;
   Vector<SpillState<W>> states{arena};
   GroupTable<W> table = {};
   Vector<uint32_t> groups{arena};  // used slots

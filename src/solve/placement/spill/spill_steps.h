@@ -125,7 +125,7 @@ template <int W>
 Status ExpandState(SpillStates<W>* self, uint32_t from, uint32_t layer) {
   if (!self->options.fixed_order.empty()) {
     return TakeStep(self, from,
-                    self->options.fixed_order[self->options.window.begin + layer]);
+                    self->part == nullptr ? self->options.fixed_order[layer] : layer);
   }
   const Bits<W> ready = self->states[from].ready;
   const uint32_t next = self->Chained(self->states[from].op);

@@ -95,3 +95,37 @@ TEST_CASE(
   CHECK(check() == Status::kBadInput);
   CHECK(says("tensor 1 has size 0"));
 }
+
+TEST_CASE(
+    "joint problems: an operator whose operands do not fit is named, with its bytes") {
+  Net net;
+  net.Tensor(10, TensorRole::kInput);
+  net.Tensor(20, TensorRole::kIntermediate);
+  net.Tensor(20, TensorRole::kIntermediate);
+  net.Tensor(5, TensorRole::kOutput);
+  net.Op({0}, {1});
+  net.Op({1}, {2});
+  net.Op({2}, {3});
+  Ground ground;
+  JointOptions options;
+  RoundedJoint rounded;
+  const auto check = [&](int64_t capacity) {
+    options.capacity = capacity;
+    return CheckJoint(net.Graph(), options, &ground.arena, &rounded,
+                      &ground.diagnostic);
+  };
+  CHECK(check(40) == Status::kOk);
+  REQUIRE(check(39) == Status::kInfeasible);
+  CHECK(std::string(ground.diagnostic.message) ==
+        "the operands of operator 1 do not fit together");
+  CHECK(ground.diagnostic.layer == 1);
+  CHECK(ground.diagnostic.required_bytes == 40);
+  CHECK(ground.diagnostic.available_bytes == 39);
+  net.operators[1].in_place = 0;  // then operator 0 needs most
+  CHECK(check(30) == Status::kOk);
+  REQUIRE(check(29) == Status::kInfeasible);
+  CHECK(ground.diagnostic.layer == 0);
+  options.alignment = 8;
+  CHECK(check(39) == Status::kInfeasible);  // 16 and 24 bytes, of 32
+  CHECK(check(40) == Status::kOk);
+}
