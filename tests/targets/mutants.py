@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Changes the C sources of a lowering, one place at a time, and runs its tests.
 
-Input    TARGET (gemmini or vta), how many changes, a seed; a build tree with
-         test_targets_TARGET. Sources stay as they are: a changed copy is built
+Input    TARGET (gemmini, vta or shared: what both are made of, by the tests of both),
+         how many changes, a seed; a build tree with test_targets_gemmini and _vta.
+         Sources stay as they are: a changed copy is built
 Output   each change, and whether the tests noticed it; 1 if one was not noticed that
          tests/mutants/equivalent.txt does not argue
 Usage    tests/targets/mutants.py build/release gemmini 30 1
@@ -18,6 +19,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "bindings/targets"
+SHARED = FOLDER / "sluice_target.c"
 # What may stand for what: arithmetic, comparisons, extents, flags, an effect left out.
 CHANGES = [
     (r" \+ ", " - "),
@@ -88,18 +91,19 @@ class Tree:
     """A target's sources as a shared library, whose tests are linked once."""
 
     def __init__(self, build: pathlib.Path, target: str, scratch: pathlib.Path):
-        self.build, self.scratch = build, scratch
+        self.build, self.scratch = build, scratch / target
+        self.scratch.mkdir()
         self.lines = commands(build, f"tests/test_targets_{target}")
-        self.library, self.test = scratch / f"lib{target}.so", scratch / "test"
-        folder = ROOT / "bindings/targets" / target
-        self.sources = sorted(folder.glob("*.c"))
-        self.objects = {s: scratch / (s.stem + ".o") for s in self.sources}
-        for source in self.sources:
+        self.library, self.test = self.scratch / f"lib{target}.so", self.scratch / "test"
+        self.sources = sorted((FOLDER / target).glob("*.c"))
+        self.objects = {s: self.scratch / (s.stem + ".o") for s in [*self.sources, SHARED]}
+        for source in self.objects:
             assert self.compile(source, source, self.objects[source])
         assert self.link(self.objects.values())
         link = self.lines[-1].split(" && cd ")[0]  # without looking for its tests
         link = link.replace(f" bindings/targets/libsluice_{target}.a",
-                            f" {self.library} -Wl,-rpath,{scratch}")
+                            f" {self.library} -Wl,-rpath,{self.scratch}")
+        link = link.replace(f" {SHARED.parent.relative_to(ROOT)}/libsluice_target.a", "")
         link = link.replace(f"-o tests/test_targets_{target}", f"-o {self.test}")
         subprocess.run(link, cwd=build, shell=True, check=True)
 
@@ -145,8 +149,10 @@ def main() -> int:
     count, choose = int(sys.argv[3]), random.Random(int(sys.argv[4]))
     known, survivors = argued(ROOT), 0
     with tempfile.TemporaryDirectory() as scratch:
-        tree = Tree(build, target, pathlib.Path(scratch))
-        every = [(s, *place) for s in tree.sources if not s.stem.endswith("_cost")
+        trees = [Tree(build, t, pathlib.Path(scratch))
+                 for t in (["vta", "gemmini"] if target == "shared" else [target])]
+        sources = [SHARED] if target == "shared" else trees[0].sources
+        every = [(s, *place) for s in sources if not s.stem.endswith("_cost")
                  for place in places(s.read_text())]
         for source, begin, end, new in choose.sample(every, min(count, len(every))):
             text = source.read_text()
@@ -154,7 +160,8 @@ def main() -> int:
             number = text.count("\n", 0, begin)
             lines = [t.splitlines()[number].strip() for t in (text, changed)]
             name = str(source.relative_to(ROOT))
-            verdict = tree.verdict(source, changed)
+            said = (tree.verdict(source, changed) for tree in trees)
+            verdict = next((v for v in said if v != "NOT NOTICED"), "NOT NOTICED")
             if verdict == "NOT NOTICED" and {(name, lines[0], ""), (name, *lines)} & known:
                 verdict = "argued"
             survivors += verdict == "NOT NOTICED"

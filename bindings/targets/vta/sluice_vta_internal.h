@@ -34,8 +34,6 @@ typedef struct {
   uint32_t batch, line; /* of a BATCH_MATMUL: which matrix of the tile */
   uint32_t size;        /* of an output element */
   int scales;           /* VTA may make bytes of the sums */
-  struct sluice_vta_sums* sums; /* of the tile that this is a pixel of, or NULL */
-  uint32_t entry;               /* its first among these */
 } job_t;
 
 /* A part of a tile: output rows, columns and blocks of channels; blocks of input channels,

@@ -215,6 +215,7 @@ static void finish(state_t* s, const job_t* j, const part_t* a) {
 /* How a tile is cut, and in which order its parts run. */
 typedef struct {
   uint32_t pn, qn, kn, cn, cw;
+  uint32_t rows, cols; /* of the filter, at once */
   int k_inside; /* all blocks of output channels of a window, then the next window */
   uint64_t bytes;
 } cut_t;
@@ -235,19 +236,24 @@ static void reach_of(const job_t* j, cut_t* c) {
   }
 }
 
+/* The next of halves of halves; 0 after 1. */
+static uint32_t half(uint32_t n) { return n > 1 ? (n + 1) / 2 : 0; }
+
 /* What VTA loads with this cut, in bytes; more than anything if it does not fit. */
 static void measure(const job_t* j, uint32_t room, cut_t* c) {
   const uint32_t windows =
       pieces(j->t.out.extent[1], c->pn) * pieces(j->t.out.extent[2], c->qn);
-  const uint32_t parts = pieces(j->kb, c->kn), taps = j->taps * j->passes;
+  const uint32_t parts = pieces(j->kb, c->kn), taps = c->rows * c->cols * j->passes;
+  const uint32_t slices = pieces(j->t.rows, c->rows) * pieces(j->t.cols, c->cols);
   const uint64_t area =
-      (uint64_t)target_span(c->pn, j->t.stride[0], j->t.rows, j->t.dilation[0]) *
-      target_span(c->qn, j->t.stride[1], j->t.cols, j->t.dilation[1]);
-  const uint64_t input = area * c->cn, filters = (uint64_t)c->kn * taps * c->cw;
+      (uint64_t)target_span(c->pn, j->t.stride[0], c->rows, j->t.dilation[0]) *
+      target_span(c->qn, j->t.stride[1], c->cols, j->t.dilation[1]);
+  const uint64_t input = area * c->cn * slices;
+  const uint64_t filters = (uint64_t)c->kn * taps * c->cw * slices;
   uint64_t inside, outside;
   c->bytes = UINT64_MAX;
   if ((uint64_t)c->pn * c->qn * (c->kn + (j->scales ? 1 : 0)) > room) return;
-  if (input > SLUICE_VTA_INP || filters > SLUICE_VTA_WGT) {
+  if (input > slices * SLUICE_VTA_INP || filters > slices * SLUICE_VTA_WGT) {
     /* Input channels in slices: one is loaded while the other is multiplied. */
     const uint64_t a = SLUICE_VTA_INP / 2 / area, w = SLUICE_VTA_WGT / 2 / taps / c->kn;
     const uint32_t most = (uint32_t)(a < w ? a : w);
@@ -262,18 +268,28 @@ static void measure(const job_t* j, uint32_t room, cut_t* c) {
   c->bytes = (c->k_inside ? inside : outside) + (uint64_t)windows * parts * 512;
 }
 
-/* The cut that loads least, among halves of halves. */
+/* The cut that loads least, among halves of halves. The filter is cut where nothing fits with
+ * all of it: its rows first. */
 static cut_t choose_cut(const job_t* j, uint32_t room) {
   cut_t best, c;
   best.bytes = UINT64_MAX;
-  for (c.pn = j->t.out.extent[1]; c.pn != 0; c.pn = c.pn > 1 ? (c.pn + 1) / 2 : 0)
-    for (c.qn = j->t.out.extent[2]; c.qn != 0; c.qn = c.qn > 1 ? (c.qn + 1) / 2 : 0)
-      for (c.kn = j->kb; c.kn != 0; c.kn = c.kn > 1 ? (c.kn + 1) / 2 : 0) {
-        reach_of(j, &c);
-        measure(j, room, &c);
-        if (c.bytes < best.bytes) best = c;
-      }
-  return best;
+  c.rows = j->t.rows;
+  c.cols = j->t.cols;
+  for (;;) {
+    for (c.pn = j->t.out.extent[1]; c.pn != 0; c.pn = half(c.pn))
+      for (c.qn = j->t.out.extent[2]; c.qn != 0; c.qn = half(c.qn))
+        for (c.kn = j->kb; c.kn != 0; c.kn = half(c.kn)) {
+          reach_of(j, &c);
+          measure(j, room, &c);
+          if (c.bytes < best.bytes) best = c;
+        }
+    if (best.bytes != UINT64_MAX || c.rows * c.cols == 1) return best;
+    if (c.rows > 1) {
+      c.rows = half(c.rows);
+    } else {
+      c.cols = half(c.cols);
+    }
+  }
 }
 
 /* The entries of unfinished sums: new ones with FIRST. */
@@ -300,8 +316,23 @@ static struct sluice_vta_sums* place_sums(state_t* s, const job_t* j) {
   return at;
 }
 
-/* All input channels of a part. */
-static void run_part(state_t* s, const job_t* j, const cut_t* c, part_t* a) {
+/* Leaves of a tile the filter's rows (axis 0) or columns from `from` on, `count` or what there
+ * is: all windows begin so much later in the input. */
+static void take_taps(job_t* j, int axis, uint32_t from, uint32_t count) {
+  sluice_walk_operand_t* const in = &j->t.in;
+  uint32_t* const extent = axis == 0 ? &j->t.rows : &j->t.cols;
+  const uint32_t later = from * j->t.dilation[axis];
+  const uint32_t pad = least(later, j->t.tile.pad[axis]);
+  const uint32_t skipped = least(later - pad, in->extent[1 + axis]);
+  j->t.tile.pad[axis] = (uint16_t)(j->t.tile.pad[axis] - pad);
+  in->offset += (uint64_t)skipped * in->stride[1 + axis];
+  in->extent[1 + axis] -= skipped;
+  j->t.weight.offset += (uint64_t)from * j->t.filter[1 + axis];
+  *extent = least(count, *extent - from);
+}
+
+/* All input channels of a part, for these filter positions. */
+static void run_slice(state_t* s, const job_t* j, const cut_t* c, part_t* a) {
   uint32_t count, i;
   a->in_rows = target_span(a->pn, j->t.stride[0], j->t.rows, j->t.dilation[0]);
   a->in_cols = target_span(a->qn, j->t.stride[1], j->t.cols, j->t.dilation[1]);
@@ -322,60 +353,32 @@ static void run_part(state_t* s, const job_t* j, const cut_t* c, part_t* a) {
   multiply(s, j, a);
 }
 
-/* Leaves of a tile the output row (axis 0) or column at `at`: of the input, the rows that the
- * filter reads for it, as if they followed each other. */
-static void take_one(job_t* j, int axis, uint32_t at) {
-  target_tile_t* const t = &j->t;
-  sluice_walk_operand_t *in = &t->in, *out = &t->out;
-  const uint32_t step = t->dilation[axis], extent = in->extent[1 + axis];
-  const int64_t from = (int64_t)at * t->stride[axis] - t->tile.pad[axis];
-  const uint32_t before = from < 0 ? pieces((uint32_t)-from, step) : 0;
-  const int64_t begin = from + (int64_t)before * step;
-  in->extent[1 + axis] = begin < extent ? pieces(extent - (uint32_t)begin, step) : 0;
-  if (begin < extent) in->offset += (uint64_t)begin * in->stride[1 + axis];
-  in->stride[1 + axis] *= step;
-  t->tile.pad[axis] = (uint16_t)before;
-  t->dilation[axis] = 1;
-  t->tile.origin[1 + axis] += at;
-  out->offset += (uint64_t)at * out->stride[1 + axis];
-  out->extent[1 + axis] = 1;
-}
-
-/* A filter so wide that INP does not hold what lies between its positions. */
-static void run_pixels(state_t* s, const job_t* j, struct sluice_vta_sums* sums) {
-  const uint32_t* const extent = j->t.out.extent;
-  uint32_t i;
-  for (i = 0; i < extent[0] * extent[1] * extent[2] && !s->code; ++i) {
-    const uint32_t n = i / (extent[1] * extent[2]);
-    job_t one = *j;
-    take_one(&one, 0, i / extent[2] % extent[1]);
-    take_one(&one, 1, i % extent[2]);
-    one.t.in.offset += (uint64_t)n * one.t.in.stride[0];
-    one.t.out.offset += (uint64_t)n * one.t.out.stride[0];
-    one.t.tile.origin[0] += n;
-    one.t.out.extent[0] = 1;
-    one.sums = sums;
-    one.entry = i * j->kb;
-    vta_run_tile(s, &one);
-  }
+static void run_part(state_t* s, const job_t* j, const cut_t* c, part_t* a) {
+  uint32_t row, column;
+  for (row = 0; row < j->t.rows; row += c->rows)
+    for (column = 0; column < j->t.cols; column += c->cols) {
+      job_t some = *j;
+      take_taps(&some, 0, row, c->rows);
+      take_taps(&some, 1, column, c->cols);
+      some.taps = some.t.rows * some.t.cols;
+      run_slice(s, &some, c, a);
+    }
 }
 
 void vta_run_tile(state_t* s, const job_t* j) {
   const uint32_t p = j->t.out.extent[1], q = j->t.out.extent[2];
   const int waits = j->t.tile.accumulator != SLUICE_NONE;
-  struct sluice_vta_sums* sums = j->sums;
+  struct sluice_vta_sums* sums = NULL;
   uint32_t first = 0, n, t;
   cut_t c;
   c = choose_cut(j, waits ? SLUICE_VTA_ACC : gap(s, &first));
-  if (waits && sums == NULL) sums = place_sums(s, j);
-  if (s->code) return;
-  if (c.bytes == UINT64_MAX && j->t.dilation[0] * j->t.dilation[1] > 1) {
-    run_pixels(s, j, sums);
-  } else if (c.bytes == UINT64_MAX) {
+  if (waits) sums = place_sums(s, j);
+  if (c.bytes == UINT64_MAX) {
     fail(s, SLUICE_VTA_TOO_LARGE,
-         "a window, a filter or a group does not fit INP, WGT or ACC");
+         "a group or a pixel's sums do not fit INP, WGT or ACC");
   }
-  for (n = 0; c.bytes != UINT64_MAX && n < j->t.out.extent[0]; ++n) {
+  if (s->code) return;
+  for (n = 0; n < j->t.out.extent[0]; ++n) {
     const uint32_t columns = pieces(q, c.qn), windows = pieces(p, c.pn) * columns;
     const uint32_t parts = pieces(j->kb, c.kn);
     part_t all;
@@ -384,7 +387,7 @@ void vta_run_tile(state_t* s, const job_t* j) {
     all.pn = p;
     all.qn = q;
     all.kn = j->kb;
-    all.acc = sums != NULL ? sums->first + j->entry + n * p * q * j->kb : first;
+    all.acc = sums != NULL ? sums->first + n * p * q * j->kb : first;
     if (sums != NULL && j->t.first) clear_part(s, &all);
     for (t = 0; t < windows * parts; ++t) {
       const uint32_t window = c.k_inside ? t / parts : t % windows;
@@ -407,5 +410,5 @@ void vta_run_tile(state_t* s, const job_t* j) {
     }
     if (sums != NULL) finish(s, j, &all);
   }
-  if (sums != NULL && j->sums == NULL && j->t.last) sums->count = 0;
+  if (sums != NULL && j->t.last) sums->count = 0;
 }

@@ -139,7 +139,7 @@ TEST_CASE("vta: groups, depthwise filters, strides, dilations, zero points") {
        120,
        SLUICE_DTYPE_UINT8,
        5},
-      // Filters whose positions lie far apart: their rows alone are loaded.
+      // Filters whose positions lie far apart: rows of them one behind the other.
       {conv, {2, 50, 51, 4}, {18, 3, 3, 4}, {2, 2, 3, 18}, 1, 24, 0, 1, 5},
       {conv, {1, 20, 19, 40}, {16, 3, 3, 40}, {1, 10, 10, 16}, 2, 23, 23, 1, -6},
       {deep, {1, 30, 7, 32}, {1, 3, 3, 32}, {1, 30, 7, 32}, 1, 22, 22, 0, 9},
@@ -175,6 +175,53 @@ TEST_CASE("vta: groups, depthwise filters, strides, dilations, zero points") {
         CHECK(counts.packed_bytes ==
               counts.moved[SLUICE_VTA_OF_INP] + counts.moved[SLUICE_VTA_OF_WGT]);
       }
+    }
+  }
+}
+
+// Filters of more than 1,024 positions, windows of more than 2,048: rows and columns of the
+// filter one behind the other, whatever of them lies in padding; also where sums wait.
+TEST_CASE("vta: filters and windows that no buffer holds are cut") {
+  const uint16_t conv = SLUICE_OP_CONV, deep = SLUICE_OP_DEPTHWISE_CONV;
+  const std::vector<Conv> convs = {
+      {deep, {1, 47, 46, 4}, {1, 43, 43, 4}, {1, 5, 4, 4}, 1, 1, 0, 0, -7},
+      {deep, {1, 44, 44, 7}, {1, 43, 43, 7}, {1, 22, 22, 7}, 2, 1, 21, 0, 9},
+      {conv, {1, 52, 51, 3}, {5, 50, 49, 3}, {1, 3, 3, 5}, 1, 1, 0, 1, 5},
+      {conv, {1, 10, 12, 2}, {17, 40, 41, 2}, {1, 11, 12, 17}, 1, 1, 20, 1, -3},
+      {conv, {2, 34, 33, 40}, {8, 33, 33, 40}, {2, 2, 1, 8}, 1, 1, 0, 1, 4},
+      {conv, {1, 33, 34, 4}, {6, 33, 33, 2}, {1, 1, 2, 6}, 1, 1, 0, 2, 3},
+      {conv, {1, 2, 1060, 2}, {3, 1, 1030, 2}, {1, 2, 31, 3}, 1, 1, 0, 1, 6},
+      {conv,
+       {1, 3, 2300, 1},
+       {2, 2, 40, 1},
+       {1, 2, 38, 2},
+       1,
+       58,
+       0,
+       1,
+       2,
+       SLUICE_DTYPE_INT8,
+       0,
+       false,
+       -9,
+       {{SLUICE_CONV_DILATION_H, 1}}},
+      {conv,
+       {1, 33, 33, 3},
+       {2, 33, 33, 3},
+       {1, 1, 1, 2},
+       1,
+       1,
+       0,
+       1,
+       120,
+       SLUICE_DTYPE_UINT8,
+       0}};
+  for (size_t i = 0; i < convs.size(); ++i) {
+    for (const char* capacity : {i < 2 ? "32768" : "524288", "1048576"}) {
+      CAPTURE(i);
+      CAPTURE(capacity);
+      const sluice_vta_counts counts = Check(Graph(convs[i]), 0, capacity);
+      CHECK(counts.host_macs == 0);
     }
   }
 }
@@ -336,11 +383,24 @@ TEST_CASE("vta: tiles are cut down to what fits, and no further") {
   const struct {
     Tile tile;
     uint64_t products;  // 0: several
-  } cases[] = {{{1, 1, 32, 32, 17, 17, 1}, 0},    {{1, 2, 16, 16, 1, 600, 2000}, 0},
-               {{2, 1, 16, 16, 600, 1, 2000}, 0}, {{8, 8, 16, 512, 1, 1, 1}, 1},
-               {{8, 9, 16, 512, 1, 1, 1}, 0},     {{1, 1, 256, 16, 8, 8, 1}, 1},
-               {{1, 1, 272, 16, 8, 8, 1}, 0},     {{5, 397, 16, 16, 1, 1, 1}, 1},
-               {{6, 331, 16, 16, 1, 1, 1}, 0}};
+  } cases[] = {
+      {{1, 1, 32, 32, 17, 17, 1}, 0},
+      {{1, 2, 16, 16, 1, 600, 2000}, 0},
+      {{2, 1, 16, 16, 600, 1, 2000}, 0},
+      {{8, 8, 16, 512, 1, 1, 1}, 1},
+      {{8, 9, 16, 512, 1, 1, 1}, 0},
+      {{1, 1, 256, 16, 8, 8, 1}, 1},
+      {{1, 1, 272, 16, 8, 8, 1}, 0},
+      {{5, 397, 16, 16, 1, 1, 1}, 1},
+      {{6, 331, 16, 16, 1, 1, 1}, 0},
+      {{2, 2, 16, 16, 32, 32, 1}, 1},
+      // Filters that WGT does not hold, in two slices and three; a window that INP
+      // does not.
+      {{2, 2, 16, 16, 1, 1023, 1}, 1},
+      {{2, 2, 16, 16, 33, 33, 1}, 2},
+      {{2, 2, 16, 16, 3, 600, 1}, 3},
+      {{2, 2, 16, 16, 43, 43, 1}, 2},
+      {{2, 2, 16, 16, 1, 1025, 1}, 2}};
   for (const auto& c : cases) {
     CAPTURE(&c - cases);
     Recorded r(4 << 20);
@@ -353,14 +413,16 @@ TEST_CASE("vta: tiles are cut down to what fits, and no further") {
     if (c.products == 0) CHECK(products > 1);
     CHECK(r.counts().requantised == uint64_t{c.tile.p} * c.tile.q * c.tile.k);
   }
-  // One output pixel whose window or filter does not fit.
-  for (const Tile& tile :
-       {Tile{1, 1, 16, 16, 1, 1025, 1}, Tile{1, 1, 16, 16, 33, 33, 1}}) {
-    Recorded r(4 << 20);
-    const job_t j = JobOf(tile);
-    vta_run_tile(&r.state(), &j);
-    CHECK(r.state().code == SLUICE_VTA_TOO_LARGE);
-  }
+}
+
+// Slices of a filter come one behind the other, each for all pixels of a part.
+TEST_CASE("vta: slices of a filter bring each weight once") {
+  Recorded r(4 << 20);
+  const job_t j = JobOf({4, 4, 16, 16, 43, 43, 1});
+  vta_run_tile(&r.state(), &j);
+  CHECK(r.state().code == 0);
+  CHECK(r.counts().moved[SLUICE_VTA_OF_WGT] == 43 * 43 * 256);
+  CHECK(r.counts().gemm_cycles == 16 * (1 + 43 * 43));
 }
 
 // Where sums of other tiles wait in ACC, a tile takes the largest run between them.
