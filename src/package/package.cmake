@@ -3,8 +3,8 @@
 # a CMake package (sluice::sluice, sluice::static), pkg-config, and the tool.
 #
 # Components: lib (what programs need to run), import (the same of libsluice_import), dev
-# (what they need to be built), tools (sluice), firmware (the walker's sources: what reads
-# streams on the device), delegate (that of TensorFlow Lite, and headers for device
+# (what they need to be built), tools (sluice), firmware (sources that read streams on the
+# device: the walker, and lowerings to machines that exist), delegate (that of TensorFlow Lite, and headers for device
 # libraries).
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
@@ -38,6 +38,11 @@ install(FILES ${walker}.h ${walker}.c ${walker}_check.c ${walker}_names.c
 install(FILES ${PROJECT_SOURCE_DIR}/include/sluice/stream.h
               ${PROJECT_SOURCE_DIR}/include/sluice/ops.h
         DESTINATION ${firmware_dir}/sluice COMPONENT firmware)
+# Lowerings to machines that exist, in the folders that their includes name.
+set(lowerings ${PROJECT_SOURCE_DIR}/bindings/targets)
+install(DIRECTORY ${lowerings}/ DESTINATION ${firmware_dir}/bindings/targets
+        COMPONENT firmware FILES_MATCHING PATTERN "*.[ch]" PATTERN "README.md")
+install(FILES ${walker}.h DESTINATION ${firmware_dir}/firmware-sim COMPONENT firmware)
 install(EXPORT sluiceTargets NAMESPACE sluice:: DESTINATION ${package_dir} COMPONENT dev)
 configure_package_config_file(
   ${CMAKE_CURRENT_LIST_DIR}/sluiceConfig.cmake.in

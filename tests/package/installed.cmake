@@ -20,6 +20,21 @@ set(firmware ${WORK}/device/share/sluice/firmware)
 step(${CC} -std=c99 -ffreestanding -Wall -Wextra -Werror -I${firmware} -r -nostdlib
      ${firmware}/walker.c ${firmware}/walker_check.c ${firmware}/walker_names.c
      -o ${WORK}/walker.o)
+# So do the lowerings, with the walker; what tiles cost needs the library's header.
+foreach(target vta gemmini)
+  set(lowering ${firmware}/bindings/targets)
+  file(GLOB sources ${lowering}/${target}/*.c)
+  file(GLOB costs ${lowering}/${target}/*_cost.c)
+  list(REMOVE_ITEM sources ${costs})
+  step(${CC} -std=c99 -Wall -Wextra -Werror -I${firmware} -r -nostdlib ${sources}
+       ${lowering}/sluice_target.c ${firmware}/walker.c -o ${WORK}/${target}.o)
+  step(${CC} -std=c99 -Wall -Wextra -Werror -I${firmware} -I${WORK}/prefix/include -r
+       -nostdlib ${costs} -o ${WORK}/${target}_cost.o)
+  step(${NM} --defined-only ${WORK}/${target}.o)
+  if(NOT step_output MATCHES " T sluice_${target}_lower\n")
+    message(FATAL_ERROR "no sluice_${target}_lower in what was installed")
+  endif()
+endforeach()
 
 # The archive has one object, and every global name in it is sluice's.
 file(GLOB_RECURSE archive ${WORK}/prefix/*/libsluice.a)

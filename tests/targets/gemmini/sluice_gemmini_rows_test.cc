@@ -106,6 +106,20 @@ TEST_CASE("targets: a store or load that waits for rows is waited for too") {
   }
 }
 
+TEST_CASE("targets: a box lies in lines that there are, from their beginnings on") {
+  const uint64_t all = 16 * uint64_t{LINES};
+  const struct {
+    sluice_walk_operand_t box;
+    int lies;
+  } cases[] = {{Bytes(0, 16), 1},        {Bytes(all - 16, 16), 1},
+               {Bytes(all - 16, 32), 0}, {Bytes(all - 32, 32), 1},
+               {Bytes(8, 16), 0},        {Bytes(16, 24), 0}};
+  for (const auto& c : cases) {
+    CAPTURE(&c - cases);
+    CHECK(gemmini_in_lines(&c.box, nullptr) == c.lies);
+  }
+}
+
 TEST_CASE("targets: a box is held where all of its lines are, and no more") {
   Fixture f;
   f.lines[4] = f.lines[5] = IN_ROWS;

@@ -46,6 +46,8 @@ class Recorded {
     input_.staging = kAt + home;
     input_.home = home_.data();
     input_.home_count = home;
+    input_.layers = &layer_;
+    input_.layer_count = 1;
     port_.user = this;
     port_.instruction = [](void* user, const unsigned char* bytes) {
       Instruction i;
@@ -79,6 +81,7 @@ class Recorded {
   }
   const sluice_vta_counts& counts() const { return counts_; }
   state_t& state() { return *state_; }
+  sluice_vta_port& port() { return port_; }
   uint64_t moved() const {
     uint64_t sum = 0;
     for (const uint64_t m : counts_.moved) sum += m;
@@ -134,6 +137,7 @@ class Recorded {
   std::vector<uint8_t> dram_;
   std::vector<uint32_t> home_;
   std::vector<std::pair<bool, std::vector<uint32_t>>> sums_;
+  sluice_vta_layer layer_{};
   sluice_vta_input input_{};
   sluice_vta_port port_{};
   sluice_vta_counts counts_{};

@@ -316,6 +316,34 @@ TEST_CASE("vta: a window's entries are its pixels and padding") {
 }
 
 // Rows that follow each other with one step are one LOAD, also of one column.
+TEST_CASE("vta: lists of micro-ops that differ in one bit are two lists") {
+  Recorded r;
+  const loops_t once = {1, 1, 0, 0, 0, 0, 0, 0};
+  const auto put = [&](const std::vector<uint32_t>& list) {
+    vta_reserve(&r.state());
+    vta_gemm(&r.state(), list.data(), static_cast<uint32_t>(list.size()), &once,
+             nullptr, nullptr);
+    Instruction last;
+    std::memcpy(last.data(), r.state().queue[r.state().queued - 1], last.size());
+    const uint32_t* const uop = r.state().uop;
+    CHECK(std::vector<uint32_t>(uop + Field(last, 8, 13), uop + Field(last, 21, 14)) ==
+          list);
+  };
+  for (size_t count = 1; count <= 5; ++count) {
+    const std::vector<uint32_t> list(count, 0x12345678);
+    put(list);
+    for (size_t i = 0; i < count; ++i)
+      for (const int bit : {0, 10, 11, 21, 22, 31}) {
+        CAPTURE(count);
+        CAPTURE(i);
+        std::vector<uint32_t> other = list;
+        other[i] ^= 1u << bit;
+        put(other);
+        put(list);
+      }
+  }
+}
+
 TEST_CASE("vta: a window without padding is one load") {
   for (const uint32_t columns : {1, 2}) {
     for (const uint32_t cn : {1, 2}) {

@@ -12,6 +12,7 @@
 
 #include "firmware-sim/scaled.h"
 #include "targets/layers.h"
+#include "targets/vta/recorded.h"
 #include "targets/vta/runs.h"
 
 namespace vta_test {
@@ -220,6 +221,32 @@ TEST_CASE("vta: sums of slices are scaled beside what waits") {
                                                                 0}),
                            kPreset, {}),
       2);
+}
+
+// Twelve pixels with room for five: two pieces of five and one of two.
+TEST_CASE("vta: sums are scaled in pieces that the room holds") {
+  for (uint32_t room = 1; room <= 13; ++room) {
+    CAPTURE(room);
+    Recorded r;
+    r.port().scale = [](void*, const sluice_vta_block*, sluice_vta_rows* rows) {
+      if (rows != nullptr) *rows = {};
+      return 1;
+    };
+    job_t j{};
+    j.t.out = Dense(0, {1, 3, 4, 32}, 1);
+    j.k = 32;
+    j.kb = 2;
+    j.t.last = j.scales = 1;
+    part_t a{};
+    a.pn = 3;
+    a.qn = 4;
+    a.kn = 2;
+    CHECK(vta_scale(&r.state(), &j, &a, 100, room) == 1);
+    CHECK(r.state().code == 0);
+    CHECK(r.counts().scaled == 12 * 32);
+    CHECK(r.counts().moved[SLUICE_VTA_OF_OUT] == 12 * 32);
+    CHECK(r.counts().gemm_cycles == 12 * 2);  // a copy of each sum begins with 0
+  }
 }
 
 TEST_CASE("vta: our own model scaled by VTA") {
