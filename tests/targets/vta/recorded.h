@@ -38,8 +38,10 @@ inline sluice_walk_operand_t Dense(uint64_t offset,
 class Recorded {
  public:
   // Bytes of the scratchpad, a multiple of 256: in DRAM from kAt on; in front of it others.
-  explicit Recorded(uint32_t home = 32768)
-      : dram_(kAt + home + SLUICE_VTA_STAGING), home_(home) {
+  // `apart`: what the host makes of sums lies behind all of them, not from 0 on.
+  explicit Recorded(uint32_t home = 32768, bool apart = false)
+      : dram_(kAt + home + SLUICE_VTA_STAGING + (apart ? home : 0)), home_(home) {
+    if (apart) input_.region[SLUICE_REGION_GBUF] = kAt + home + SLUICE_VTA_STAGING;
     for (size_t i = 0; i < kAt + home; ++i)
       dram_[i] = static_cast<uint8_t>(i * 2654435761u >> 13);
     for (uint32_t i = 0; i < home; ++i) home_[i] = kAt + i;

@@ -245,6 +245,7 @@ TEST_CASE("vta: sums are scaled in pieces that the room holds") {
     CHECK(r.state().code == 0);
     CHECK(r.counts().scaled == 12 * 32);
     CHECK(r.counts().moved[SLUICE_VTA_OF_OUT] == 12 * 32);
+    CHECK(r.counts().moved[SLUICE_VTA_OF_ACC] == 2 * 2 * 64);  // of each block once
     CHECK(r.counts().gemm_cycles == 12 * 2);  // a copy of each sum begins with 0
   }
 }

@@ -425,6 +425,36 @@ TEST_CASE("vta: slices of a filter bring each weight once") {
   CHECK(r.counts().gemm_cycles == 16 * (1 + 43 * 43));
 }
 
+// Of these tiles each extent, each order and each limit of a buffer decides the cut of one: a
+// worse one loads more.
+TEST_CASE("vta: the cut of a tile loads the fewest bytes") {
+  const struct {
+    Tile tile;
+    uint64_t input, weights;
+  } cases[] = {{{7, 18, 576, 128, 3, 1, 2}, 34560, 221184},
+               {{5, 3, 16, 16, 46, 21, 1}, 18400, 247296},
+               {{23, 4, 448, 32, 3, 3, 1}, 4800, 129024},
+               {{1, 1, 48, 16, 58, 40, 2}, 111360, 1781760},
+               {{4, 9, 128, 1696, 3, 2, 2}, 274752, 1302528},
+               {{4, 7, 416, 1408, 3, 1, 2}, 164736, 1757184},
+               {{10, 32, 608, 64, 2, 4, 2}, 168960, 311296},
+               {{24, 12, 144, 16, 1, 4, 2}, 19136, 9216},
+               {{29, 32, 224, 32, 3, 2, 1}, 32736, 43008},
+               {{31, 37, 16, 1056, 4, 2, 1}, 1400256, 270336},
+               {{2, 2, 528, 112, 4, 4, 2}, 4032, 946176},
+               {{17, 32, 400, 80, 3, 4, 1}, 133760, 384000},
+               {{25, 3, 512, 512, 1, 1, 1}, 38400, 262144}};
+  for (const auto& c : cases) {
+    CAPTURE(&c - cases);
+    Recorded r(4 << 20, true);
+    const job_t j = JobOf(c.tile);
+    vta_run_tile(&r.state(), &j);
+    CHECK(r.state().code == 0);
+    CHECK(r.counts().moved[SLUICE_VTA_OF_INP] == c.input);
+    CHECK(r.counts().moved[SLUICE_VTA_OF_WGT] == c.weights);
+  }
+}
+
 // Where sums of other tiles wait in ACC, a tile takes the largest run between them.
 TEST_CASE("vta: tiles take no entries of sums that wait") {
   const struct {
