@@ -45,7 +45,7 @@ constexpr WindowShape kLastWindows = {60, 110, 64};  // when the exact search ga
 constexpr uint32_t kImprovePercent =
     60;                           // of the rest, for windows over what is cheapest
 constexpr int64_t kNearPart = 4;  // of the peak: it may come down by so much
-constexpr uint32_t kPlainPercent = 50;  // of the time, for a plan without in-place
+constexpr uint32_t kPlainPercent = 60;  // of the time, for a plan without in-place
 constexpr int kWindowRounds = 3;        // passes over all windows
 constexpr int kReserveParts =
     64;                          // parts of the capacity; a reserve is a number of them
@@ -74,6 +74,7 @@ struct Joint {
   SpillPlan* plan;
   Span<uint32_t> seeds[3] = {};  // orders to start from
   int seed_count = 0, best_seed = 0;
+  bool by_beam = false;  // a narrow beam's order was cheaper than the seeds'
   SpillDecisions decisions = {}, trial = {};
   SpillDecisions least = {};     // the cheapest by sums, for BoundSpills
   uint32_t layouts = 0;          // most that were tried for `least`
@@ -401,9 +402,7 @@ Status ImproveLeast(Joint* self) {
   SLUICE_TRY(status);
   Remember(self);
   self->unplaced = Min(self->unplaced, self->least.bytes);
-  bool placed = false;
-  self->layouts = kLayouts;
-  SLUICE_TRY(Adopt(self, self->least, 0, kLayouts, &placed));
+  SLUICE_TRY(AdoptLeast(self, kLayouts));
   if (self->best <= self->least.bytes) self->unplaced = INT64_MAX;
   return Status::kOk;
 }
@@ -428,29 +427,30 @@ Status PickSeed(Joint* self) {
   SLUICE_TRY(
       SearchSpills(self->graph, search, self->budget, self->arena, &self->trial));
   self->plan->states += self->trial.states;
-  if (self->trial.found) std::swap(self->decisions, self->trial);
+  self->by_beam = self->trial.found;
+  if (self->by_beam) std::swap(self->decisions, self->trial);
   return Status::kOk;
 }
 
 // Orders that beams, which go astray where many operators could run at once, need not
-// find: the best of them improved.
+// find: the best of them improved, unless a narrow beam is cheaper. An order of low peak that is
+// found soon has addresses more often than the one of least peak.
 Status BySeeds(Joint* self) {
   if (self->graph.operators.size() < kWindowFrom || !self->options.fixed_order.empty())
     return Status::kOk;
   int64_t peak = 0;
   SLUICE_TRY(FindSeeds(self, &peak));
-  if (peak <= self->options.capacity) {
+  if (peak - peak / kNearPart <= self->options.capacity) SLUICE_TRY(Unspilled(self));
+  if (!self->plan->placed && peak <= self->options.capacity) {
     std::copy(self->seeds[0].begin(), self->seeds[0].end(),
               self->decisions.order.begin());
     SLUICE_TRY(AdoptUnspilled(self));
-  } else if (peak - peak / kNearPart <= self->options.capacity) {
-    SLUICE_TRY(Unspilled(self));
   }
   if (IsDone(*self)) return Status::kOk;
   SLUICE_TRY(PickSeed(self));
   if (!self->decisions.found) return Status::kOk;
   Remember(self);
-  return ImproveLeast(self);
+  return self->by_beam ? AdoptLeast(self, kFirstLayouts) : ImproveLeast(self);
 }
 
 // Searches in windows, for the whole capacity first and then for lower targets.
@@ -587,6 +587,8 @@ Status Run(Joint* self) {
   SLUICE_TRY(BySeeds(self));
   if (IsDone(*self)) return Conclude(self);
   SLUICE_TRY(ByBeams(self, kOrderWidth));
+  if (IsDone(*self)) return Conclude(self);
+  if (self->by_beam) SLUICE_TRY(ImproveLeast(self));
   if (IsDone(*self)) return Conclude(self);
   bool placed = false;
   if (!self->plan->placed) SLUICE_TRY(TryTarget(self, 0, false, &placed));

@@ -31,8 +31,8 @@ struct WindowPart {
 Status CutWindow(const OperatorGraph& graph, SpillCharge charge,
                  const SpillWindow& window, Arena* arena, WindowPart* part);
 
-// Puts decisions for the part, with what they hold behind it, in the plan's place. Tensors that the plan holds there, and the part does not, are fetched for
-// their next use.
+// Puts decisions for the part, with what they hold behind it, in the plan's place. Tensors
+// that the plan holds there, and the part does not, are fetched for their next use.
 Status PasteWindow(const OperatorGraph& graph, const SpillWindow& window,
                    const WindowPart& part, const SpillDecisions& decisions,
                    Arena* arena, SpillDecisions* out);

@@ -326,6 +326,27 @@ TEST_CASE("in place: limited searches never move more than without") {
   CHECK(fewer > 0);
 }
 
+TEST_CASE("a little above the least peak nothing moves, whatever order has addresses") {
+  Rng rng(17);
+  for (int i = 0; i < 12; ++i) {
+    const Net net =
+        sluice_test::WindowNet(&rng, 100 + 20 * static_cast<uint32_t>(i), 6, 100);
+    Ground ground;
+    Budget budget;
+    sluice::FootprintPlan least;
+    REQUIRE(sluice::PlanFootprint(net.Graph(), &budget, &ground.arena, &least,
+                                  &ground.diagnostic) == Status::kOk);
+    JointOptions options;
+    options.capacity = least.peak_bytes + least.peak_bytes / 8;
+    options.exact = false;
+    SpillPlan plan;
+    REQUIRE(PlanJoint(net.Graph(), options, &budget, &ground.arena, &plan,
+                      &ground.diagnostic) == Status::kOk);
+    CHECK(plan.bytes() == 0);
+    CHECK(plan.proved);
+  }
+}
+
 TEST_CASE(
     "large graphs: a placed plan early, better with time, never below its bound") {
   Rng rng(6);
