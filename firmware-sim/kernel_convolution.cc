@@ -2,6 +2,7 @@
 // CONV, FULLY_CONNECTED, DEPTHWISE_CONV, TRANSPOSED_CONV, BATCH_MATMUL,
 // WEIGHT_GRADIENT.
 #include <algorithm>
+#include <type_traits>
 
 #include "kernels.h"
 
@@ -42,8 +43,11 @@ void ReadRow(const Box& box, const uint8_t* p, int64_t count, int64_t zero, T* o
   const int64_t step = box.stride[3];
   if (box.dtype == SLUICE_DTYPE_INT8 && step == 1) {
     const int8_t* q = reinterpret_cast<const int8_t*>(p);
-    const T z = static_cast<T>(zero);
-    for (int64_t i = 0; i < count; ++i) out[i] = static_cast<T>(q[i] - z);
+    using Bits = std::make_unsigned_t<T>;  // a zero point may be any number of 32 bits
+    const Bits z = static_cast<Bits>(zero);
+    for (int64_t i = 0; i < count; ++i) {
+      out[i] = static_cast<T>(static_cast<Bits>(q[i]) - z);
+    }
     return;
   }
   for (int64_t i = 0; i < count; ++i) {
