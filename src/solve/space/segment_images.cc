@@ -23,8 +23,9 @@ void AddImage(const SegmentDraft& s, const RootUse& use, SegmentImages* out) {
                                  : s.nest.innermost;
   const bool begun = root.first_maker == kNone || root.first_maker < s.first;
   image.load = begun;
-  const bool stores =
-      use.form == UseForm::kMadeOut || (use.form == UseForm::kMadeKeep && root.output);
+  // What a later layer makes into an image of an output, also one that came back from DRAM
+  // when only a part of it was made, is stored at once.
+  const bool stores = use.form == UseForm::kMadeOut || (image.whole && root.output);
   image.store = stores ? SpaceStore::kMade : SpaceStore::kNever;
   image.slots = local && Moves(use) ? use.slots : uint8_t{1};
   image.bytes = image.whole ? root.bytes : s.problem.Aligned(use.frame);
