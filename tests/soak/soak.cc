@@ -138,8 +138,7 @@ int Run(const std::string& path, double seconds) {
     const uint64_t number = before.tally.rounds + done + 1;
     if (!soak.Round(number, number == spoil)) wrong = soak.wrong();
     if (done == kWarmRounds) warm_bytes = HeapBytes();
-    if (wrong.empty() && done > kWarmRounds &&
-        HeapBytes() > warm_bytes + kMostGrowth) {
+    if (wrong.empty() && done > kWarmRounds && HeapBytes() > warm_bytes + kMostGrowth) {
       wrong = "round " + std::to_string(number) + ": the process holds " +
               std::to_string(HeapBytes()) + " bytes, after " +
               std::to_string(kWarmRounds) + " rounds " + std::to_string(warm_bytes);

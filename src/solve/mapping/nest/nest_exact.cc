@@ -462,7 +462,8 @@ void WriteLoops(const Search& search, const Label& label, const int32_t outer[kD
       nest->spatial[level][a][d] = spread.factor[a][d];
     }
     // The outermost level has what is left; the others divide.
-    nest->temporal[level][d] = CeilDivide(int64_t{outer[d]}, int64_t{label.tile[d]} * spread.units[d]);
+    nest->temporal[level][d] =
+        CeilDivide(int64_t{outer[d]}, int64_t{label.tile[d]} * spread.units[d]);
   }
   uint32_t left = kAllDims, at = 0;
   const auto put = [&](uint32_t dims) {
