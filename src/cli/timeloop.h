@@ -19,6 +19,9 @@
 
 namespace sluice::cli {
 
+// The dims of a layer's loops, in the order of the C interface.
+enum TimeloopDim { kN, kK, kC, kP, kQ, kR, kS, kG, kDimCount };
+
 // The energy unit 10^-digits pJ in which `mac_pj` is an integer, as far as nine digits
 // allow.
 struct EnergyUnit {

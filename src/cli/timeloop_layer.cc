@@ -13,7 +13,6 @@ namespace sluice::cli {
 namespace {
 
 constexpr char kDims[] = "NKCPQRSG";
-enum { kN, kK, kC, kP, kQ, kR, kS, kG, kDimCount };
 constexpr const char* kOperands[3] = {"Inputs", "Weights", "Outputs"};
 constexpr const char* kLicense = "# SPDX-License-Identifier: Apache-2.0\n";
 

@@ -14,8 +14,6 @@
 namespace sluice::cli {
 namespace {
 
-enum { kN, kK, kC, kP, kQ, kR, kS, kG, kDimCount };
-
 struct Value {
   std::string text;
   size_t line = 0;
