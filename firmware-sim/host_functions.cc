@@ -21,6 +21,8 @@ const std::vector<Row>& Rows() {
       {"fully_connected_int16", FullyConnectedInt16},
       {"split_int16", SplitInt16},
       {"scale_sums_int16", ScaleSumsInt16},
+      {"quantise_rows", QuantiseRows},
+      {"scale_rows", ScaleRows},
       {"softmax_int16", SoftmaxInt16},
       {"svdf_state", SvdfState},
       {"svdf_output", SvdfOutput},

@@ -49,6 +49,14 @@ enum ConvOption {
 // int32 [K,2]: what a product of the above makes of them, int16; ONCE: rounded once.
 enum SumOption { kSumMin, kSumMax, kSumBiasBits, kSumOnce, kSumOptions };
 
+// "quantise_rows": floats; {rows, inner, whether with a zero point}. Outputs: int8 [rows,inner],
+// each row by its range as TensorFlow Lite's kernels do it; scales, floats; zero points, int32.
+// "scale_rows": int32 sums [N,P,Q,K] of such rows (images) and a weight without zero point; their
+// scales and zero points [N]; sums of the weight [K,R,S]; scales of the weight [K], or one; bias,
+// floats [K]; {the options of onnx.Conv, whether sums are scaled by the product of both scales
+// instead of by one after the other, whether of a transposed convolution, least and largest
+// result}: floats.
+
 // "softmax_int16": ifmap 8-bit, ofmap int16, by the fixed point of SOFTMAX in ops.h.
 enum SoftmaxOption { kMultiplier, kShift, kDiffMin, kSoftmaxOptions };
 
@@ -131,6 +139,8 @@ std::string TransposedConvInt16(const HostOperands& in, const HostOperands& out)
 std::string FullyConnectedInt16(const HostOperands& in, const HostOperands& out);
 std::string SplitInt16(const HostOperands& in, const HostOperands& out);
 std::string ScaleSumsInt16(const HostOperands& in, const HostOperands& out);
+std::string QuantiseRows(const HostOperands& in, const HostOperands& out);
+std::string ScaleRows(const HostOperands& in, const HostOperands& out);
 std::string SoftmaxInt16(const HostOperands& in, const HostOperands& out);
 std::string SvdfState(const HostOperands& in, const HostOperands& out);
 std::string SvdfOutput(const HostOperands& in, const HostOperands& out);

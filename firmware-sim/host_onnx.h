@@ -125,6 +125,9 @@ struct OnnxWindow {
       pad_top, pad_left;
 };
 OnnxWindow OnnxWindowOf(OnnxOptions* options);
+// Of sums for each place of the window [R,S]: those of the places that lie inside the input, for
+// the result in row p and column q.
+int64_t OnnxInside(const OnnxWindow& w, const int32_t* sums, int64_t p, int64_t q);
 
 constexpr char kOnnxOperands[] = "operands of another number, type or extent";
 

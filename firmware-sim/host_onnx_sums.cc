@@ -260,20 +260,6 @@ std::string ScaleSums(const HostOperands& in, const HostOperands& out) {
   return "";
 }
 
-// The sum of the places of the weight that lie inside the input, for one result.
-int64_t Inside(const OnnxWindow& w, const int32_t* sums, int64_t p, int64_t q) {
-  int64_t inside = 0;
-  for (int64_t r = 0; r < w.r; ++r) {
-    const int64_t y = p * w.stride_h + r * w.dilation_h - w.pad_top;
-    if (y < 0 || y >= w.h) continue;
-    for (int64_t s = 0; s < w.s; ++s) {
-      const int64_t x = q * w.stride_w + s * w.dilation_w - w.pad_left;
-      if (x >= 0 && x < w.w) inside += sums[r * w.s + s];
-    }
-  }
-  return inside;
-}
-
 std::string LessZeroPoint(const HostOperands& in, const HostOperands& out) {
   OnnxOptions options(in);
   const OnnxWindow w = OnnxWindowOf(&options);
@@ -290,7 +276,7 @@ std::string LessZeroPoint(const HostOperands& in, const HostOperands& out) {
     for (int64_t p = 0; p < w.p; ++p) {
       for (int64_t q = 0; q < w.q; ++q) {
         Poll(in[0].cancel);
-        const int64_t less = zero * Inside(w, sums, p, q);
+        const int64_t less = zero * OnnxInside(w, sums, p, q);
         for (int64_t n = 0; n < w.n; ++n) {
           int64_t sum = -less;
           for (size_t i = 0; i < parts; ++i) {
@@ -338,6 +324,19 @@ std::string LessZeroPoints(const HostOperands& in, const HostOperands& out) {
 }
 
 }  // namespace
+
+int64_t OnnxInside(const OnnxWindow& w, const int32_t* sums, int64_t p, int64_t q) {
+  int64_t inside = 0;
+  for (int64_t r = 0; r < w.r; ++r) {
+    const int64_t y = p * w.stride_h + r * w.dilation_h - w.pad_top;
+    if (y < 0 || y >= w.h) continue;
+    for (int64_t s = 0; s < w.s; ++s) {
+      const int64_t x = q * w.stride_w + s * w.dilation_w - w.pad_left;
+      if (x >= 0 && x < w.w) inside += sums[r * w.s + s];
+    }
+  }
+  return inside;
+}
 
 void AddOnnxSums(OnnxRows* rows) {
   OnnxRows& r = *rows;

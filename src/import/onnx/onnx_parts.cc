@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floats as sums of signed bytes, so that units multiply them. A row is its scale times
-// h + m / 2^8 + l / 2^16, each within int8: 23 bits of its largest number.
+// Floats as sums of signed bytes, so that units multiply them.
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "import/error.h"
+#include "import/float_parts.h"
 #include "import/onnx/onnx_sums.h"
 
 namespace sluice::import {
 namespace {
-
-constexpr int kFloatParts = 3;
 
 Numbers PartNumbers() {
   Numbers numbers;
@@ -39,29 +36,6 @@ void AddSplit(OnnxLowering* to, const FloatView& view, const FloatRows& rows,
   terms->split = NewScales(to, name, rows);
   outputs.push_back(terms->split);
   AddHost(to, name, "SplitFloats", {{view.tensor}, options, outputs}, 0);
-}
-
-float WeightOf(int part) { return std::ldexp(1.0f, -8 * part); }
-
-// The parts of `count` floats that share a scale, which is returned.
-float SplitSlice(const float* reals, size_t count, int8_t* const parts[kFloatParts]) {
-  float most = 0;
-  for (size_t i = 0; i < count; ++i) {
-    Require(std::isfinite(reals[i]), "a weight that is not finite");
-    most = std::max(most, std::abs(reals[i]));
-  }
-  int exponent = 0;
-  std::frexp(most, &exponent);
-  for (size_t i = 0; i < count; ++i) {
-    int32_t steps = static_cast<int32_t>(
-        std::lrint(std::ldexp(static_cast<double>(reals[i]), 22 - exponent)));
-    for (int p = kFloatParts; p-- > 0;) {
-      const int32_t digit = ((steps + 128) & 255) - 128;
-      parts[p][i] = static_cast<int8_t>(digit);
-      steps = (steps - digit) / 256;
-    }
-  }
-  return most == 0 ? 0 : std::ldexp(1.0f, exponent - 6);
 }
 
 }  // namespace
@@ -112,7 +86,7 @@ Terms SplitSecond(OnnxLowering* to, const FloatView& view, const FloatRows& rows
   const std::string name = view.name + "/part";
   for (int p = 0; p < kFloatParts; ++p) {
     terms.parts.push_back({NewTensor(to, name + std::to_string(p), dims, PartNumbers()),
-                           0, WeightOf(p), 1});
+                           0, PartWeight(p), 1});
   }
   AddSplit(to, view, rows, {0, 1, 2}, &terms);
   return terms;
@@ -125,21 +99,16 @@ Terms SplitReals(OnnxLowering* to, const std::string& name,
   Require(
       count == static_cast<size_t>(rows.batch) * static_cast<size_t>(rows.rows) * inner,
       "extents that do not fit a product");
-  std::vector<int8_t> stored[kFloatParts];
-  for (std::vector<int8_t>& part : stored) part.resize(count);
+  FloatParts split = SplitFloats(reals, inner);
   Terms terms;
   terms.floats = true;
-  for (size_t begin = 0; begin < count; begin += inner) {
-    int8_t* const parts[kFloatParts] = {&stored[0][begin], &stored[1][begin],
-                                        &stored[2][begin]};
-    terms.scales.push_back(SplitSlice(&reals[begin], inner, parts));
-  }
+  terms.scales = std::move(split.scales);
   for (int p = 0; p < kFloatParts; ++p) {
-    const auto& part = stored[p];
+    const auto& part = split.parts[static_cast<size_t>(p)];
     terms.parts.push_back(
         {to->graph.AddConstant(name + "/part" + std::to_string(p), SLUICE_DTYPE_INT8,
                                dims, part.data(), part.size()),
-         0, WeightOf(p), 1});
+         0, PartWeight(p), 1});
   }
   return terms;
 }

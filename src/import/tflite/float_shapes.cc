@@ -85,6 +85,7 @@ void SquareByProduct(TfliteOperator* op) {
 
 void KeepShapesOfFloats(TfliteModel* model,
                         std::vector<UnsupportedOperator>* shapes_only) {
+  if (model->has_stored_weights) return;
   for (const TfliteTensor& tensor : model->tensors) {
     if (!tensor.scales.empty() && tensor.data == nullptr) return;
   }

@@ -8,6 +8,7 @@
 #include "import/tflite/float_borders.h"
 #include "import/tflite/float_quantisation.h"
 #include "import/tflite/float_shapes.h"
+#include "import/tflite/float_weights.h"
 #include "import/tflite/fold_constants.h"
 #include "import/tflite/sparse_constants.h"
 #include "import/tflite/tflite_lowering.h"
@@ -217,6 +218,7 @@ void Lower(const TfliteModel& model, const TfliteImportOptions& options, bool ke
     }
   }
   if (!refused.empty()) FailUnsupported(refused);
+  result->rounded = std::move(lowering.rounded);
   WriteStates(&lowering);
   if (options.skip_unread) result->skipped = SkipUnreadPixels(&graph);
   result->layers = static_cast<uint32_t>(graph.layers().size());
@@ -249,10 +251,12 @@ ImportResult ImportTflite(const uint8_t* bytes, size_t size,
   uint64_t most_bytes = std::min(options.max_constant_bytes, kMostFoldedBytes);
   FillSparseConstants(&model, &most_bytes);
   UnpackConstants(&model, &most_bytes);
+  TakeFloatWeights(&model, &most_bytes, &result.folded);
   FoldConstants(&model, most_bytes, &result.folded);
   if (UnrollLoops(bytes, size, most_bytes, &model, &result.folded)) {
     FillSparseConstants(&model, &most_bytes);
     UnpackConstants(&model, &most_bytes);
+    TakeFloatWeights(&model, &most_bytes, &result.folded);
     FoldConstants(&model, most_bytes, &result.folded);
   }
   try {

@@ -129,7 +129,7 @@ void RequireRank4(const TfliteTensor& a, const TfliteTensor& b, const TfliteTens
 }  // namespace
 
 void LowerConvolution(Lowering* to, const TfliteOperator& op) {
-  if (IsSixteenBit(InputOf(*to, op, 0))) return LowerConvolution16(to, op);
+  if (IsWide(InputOf(*to, op, 0))) return LowerWideConvolution(to, op);
   const bool depthwise =
       op.code == static_cast<int>(tflite::BuiltinOperator::DEPTHWISE_CONV_2D);
   const auto* conv_options = op.wire->builtin_options_as_Conv2DOptions();
@@ -175,7 +175,7 @@ void LowerConvolution(Lowering* to, const TfliteOperator& op) {
 }
 
 void LowerTransposedConvolution(Lowering* to, const TfliteOperator& op) {
-  if (IsSixteenBit(InputOf(*to, op, 2))) return LowerTransposedConvolution16(to, op);
+  if (IsWide(InputOf(*to, op, 2))) return LowerWideTransposedConvolution(to, op);
   const auto* options = op.wire->builtin_options_as_TransposeConvOptions();
   Require(options != nullptr, "missing options");
   const Geometry g = {
@@ -208,7 +208,7 @@ void LowerTransposedConvolution(Lowering* to, const TfliteOperator& op) {
 }
 
 void LowerFullyConnected(Lowering* to, const TfliteOperator& op) {
-  if (IsSixteenBit(InputOf(*to, op, 0))) return LowerFullyConnected16(to, op);
+  if (IsWide(InputOf(*to, op, 0))) return LowerWideFullyConnected(to, op);
   const auto* options = op.wire->builtin_options_as_FullyConnectedOptions();
   Require(options != nullptr, "missing options");
   Require(options->weights_format() == 0, "shuffled weights");
@@ -247,6 +247,7 @@ void LowerFullyConnected(Lowering* to, const TfliteOperator& op) {
 }
 
 void LowerMatmul(Lowering* to, const TfliteOperator& op) {
+  if (IsFloat(InputOf(*to, op, 0))) return LowerFloatMatmul(to, op);
   const auto* options = op.wire->builtin_options_as_BatchMatMulOptions();
   Require(options != nullptr, "missing options");
   Require(!options->adj_x(), "a transposed first operand");

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "import/error.h"
+#include "import/tflite/products.h"
 #include "import/tflite/tflite_lowering.h"
 #include "tflite_generated.h"
 
@@ -23,13 +24,6 @@ bool Is(const TfliteTensor& tensor, TensorType type) {
 uint32_t AddNumbers(Lowering* to, const std::string& name, uint8_t dtype, Dims dims,
                     const void* numbers, size_t bytes) {
   return to->graph.AddConstant(name, dtype, std::move(dims), numbers, bytes);
-}
-
-uint32_t AddOptions(Lowering* to, const TfliteOperator& op,
-                    const std::vector<int32_t>& options) {
-  return AddNumbers(to, OutputOf(*to, op).name + "/options", SLUICE_DTYPE_INT32,
-                    {static_cast<int32_t>(options.size())}, options.data(),
-                    options.size() * 4);
 }
 
 // Reads the bias as int64 [K]; returns the bits of the sums, 32 or 64.
@@ -56,19 +50,6 @@ int32_t BiasOf(const Lowering& to, const TfliteOperator& op, size_t index,
   }
   return narrow ? 32 : 64;
 }
-
-struct Product {
-  size_t input, weight, bias;  // which inputs of the operator
-  int axis;                    // of the weight's output channels
-  const char* function;
-  Dims in, weight_dims, out;
-  std::vector<int32_t> window;  // the first options, up to groups
-  int activation;
-  uint64_t macs_per_output;
-  bool rounds_once = false;
-  uint16_t unit = SLUICE_OP_CONV;  // whose sums are those of a high and a low byte
-  Pads vertical = {0, 0}, horizontal = {0, 0};
-};
 
 void CheckProduct(const TfliteTensor& input, const TfliteTensor& weight,
                   const TfliteTensor& out, int axis, size_t channels) {
@@ -121,46 +102,6 @@ Numbers16 NumbersOf(Lowering* to, const TfliteOperator& op, const Product& p) {
   return numbers;
 }
 
-// The attributes of a layer that stores sums as they are: of no window first.
-std::vector<int32_t> WholeAttributes() {
-  std::vector<int32_t> a(SLUICE_CONV_ATTRIBUTES);
-  a[SLUICE_CONV_ACT_MIN] = INT32_MIN;
-  a[SLUICE_CONV_ACT_MAX] = INT32_MAX;
-  a[SLUICE_CONV_ROUNDING] = 1;
-  return a;
-}
-
-std::vector<int32_t> WholeSums(const Product& p, int32_t weight_zero) {
-  std::vector<int32_t> a = WholeAttributes();
-  // Strides, dilations and the pads in front come first, in the order of the attributes.
-  if (p.unit != SLUICE_OP_FULLY_CONNECTED) {
-    std::copy_n(p.window.begin(), SLUICE_CONV_PAD_BOTTOM, a.begin());
-    a[SLUICE_CONV_PAD_BOTTOM] = p.vertical.after;
-    a[SLUICE_CONV_PAD_RIGHT] = p.horizontal.after;
-    if (p.unit == SLUICE_OP_CONV) a[SLUICE_CONV_GROUPS] = p.window.back();
-  }
-  a[SLUICE_CONV_WEIGHT_ZERO] = weight_zero;
-  return a;
-}
-
-uint32_t NewPart(Lowering* to, const TfliteOperator& op, const std::string& suffix,
-                 uint8_t dtype, const Dims& dims) {
-  return to->graph.AddTensor(OutputOf(*to, op).name + suffix, dtype,
-                             Kind::kIntermediate, dims, 0, 0);
-}
-
-// Of each channel: no bias, and a factor of 1.
-uint32_t WholeParameters(Lowering* to, const TfliteOperator& op, int32_t channels) {
-  std::vector<int32_t> rows;
-  for (int32_t k = 0; k < channels; ++k) rows.insert(rows.end(), {0, 1 << 30, 1});
-  return AddNumbers(to, OutputOf(*to, op).name + "/whole", SLUICE_DTYPE_INT32,
-                    {channels, 3}, rows.data(), rows.size() * 4);
-}
-
-struct Ends {
-  uint32_t ifmap, filter, ofmap;
-};
-
 // The host takes the activation apart into a high and a low byte, a unit multiplies each, and
 // the host adds up and scales the sums as the kernel does.
 void AddSums(Lowering* to, const TfliteOperator& op, const Product& p,
@@ -184,9 +125,8 @@ void AddSums(Lowering* to, const TfliteOperator& op, const Product& p,
   AddHost(to, op, "scale_sums_int16", inputs, {ends.ofmap}, 0);
 }
 
-constexpr uint64_t kMostTerms = 32768;  // of a sum that 32 bits hold
-
 void AddProduct(Lowering* to, const TfliteOperator& op, const Product& p) {
+  if (IsFloat(InputOf(*to, op, p.input))) return AddFloatProduct(to, op, p);
   const Numbers16 numbers = NumbersOf(to, op, p);
   const uint32_t ifmap =
       Reshaped(to, InputTensor(to, op, p.input), InputOf(*to, op, p.input), p.in);
@@ -300,9 +240,51 @@ void RequirePlainSvdf(const TfliteTensor& input, const TfliteTensor& out) {
 
 }  // namespace
 
-bool IsSixteenBit(const TfliteTensor& tensor) { return Is(tensor, TensorType::INT16); }
+uint32_t AddOptions(Lowering* to, const TfliteOperator& op,
+                    const std::vector<int32_t>& options) {
+  return AddNumbers(to, OutputOf(*to, op).name + "/options", SLUICE_DTYPE_INT32,
+                    {static_cast<int32_t>(options.size())}, options.data(),
+                    options.size() * 4);
+}
 
-void LowerConvolution16(Lowering* to, const TfliteOperator& op) {
+std::vector<int32_t> WholeAttributes() {
+  std::vector<int32_t> a(SLUICE_CONV_ATTRIBUTES);
+  a[SLUICE_CONV_ACT_MIN] = INT32_MIN;
+  a[SLUICE_CONV_ACT_MAX] = INT32_MAX;
+  a[SLUICE_CONV_ROUNDING] = 1;
+  return a;
+}
+
+std::vector<int32_t> WholeSums(const Product& p, int32_t weight_zero) {
+  std::vector<int32_t> a = WholeAttributes();
+  // Strides, dilations and the pads in front come first, in the order of the attributes.
+  if (p.unit != SLUICE_OP_FULLY_CONNECTED) {
+    std::copy_n(p.window.begin(), SLUICE_CONV_PAD_BOTTOM, a.begin());
+    a[SLUICE_CONV_PAD_BOTTOM] = p.vertical.after;
+    a[SLUICE_CONV_PAD_RIGHT] = p.horizontal.after;
+    if (p.unit == SLUICE_OP_CONV) a[SLUICE_CONV_GROUPS] = p.window.back();
+  }
+  a[SLUICE_CONV_WEIGHT_ZERO] = weight_zero;
+  return a;
+}
+
+uint32_t NewPart(Lowering* to, const TfliteOperator& op, const std::string& suffix,
+                 uint8_t dtype, const Dims& dims) {
+  return to->graph.AddTensor(OutputOf(*to, op).name + suffix, dtype,
+                             Kind::kIntermediate, dims, 0, 0);
+}
+
+uint32_t WholeParameters(Lowering* to, const TfliteOperator& op, int32_t channels) {
+  std::vector<int32_t> rows;
+  for (int32_t k = 0; k < channels; ++k) rows.insert(rows.end(), {0, 1 << 30, 1});
+  return AddNumbers(to, OutputOf(*to, op).name + "/whole", SLUICE_DTYPE_INT32,
+                    {channels, 3}, rows.data(), rows.size() * 4);
+}
+
+bool IsSixteenBit(const TfliteTensor& tensor) { return Is(tensor, TensorType::INT16); }
+bool IsFloat(const TfliteTensor& tensor) { return Is(tensor, TensorType::FLOAT32); }
+
+void LowerWideConvolution(Lowering* to, const TfliteOperator& op) {
   const TfliteTensor& input = InputOf(*to, op, 0);
   const TfliteTensor& weight = InputOf(*to, op, 1);
   const TfliteTensor& out = OutputOf(*to, op);
@@ -330,7 +312,7 @@ void LowerConvolution16(Lowering* to, const TfliteOperator& op) {
   AddProduct(to, op, p);
 }
 
-void LowerTransposedConvolution16(Lowering* to, const TfliteOperator& op) {
+void LowerWideTransposedConvolution(Lowering* to, const TfliteOperator& op) {
   const auto* options = op.wire->builtin_options_as_TransposeConvOptions();
   Require(options != nullptr, "missing options");
   const TfliteTensor& weight = InputOf(*to, op, 1);
@@ -361,7 +343,7 @@ void LowerTransposedConvolution16(Lowering* to, const TfliteOperator& op) {
               v});
 }
 
-void LowerFullyConnected16(Lowering* to, const TfliteOperator& op) {
+void LowerWideFullyConnected(Lowering* to, const TfliteOperator& op) {
   const auto* options = op.wire->builtin_options_as_FullyConnectedOptions();
   Require(options != nullptr && options->weights_format() == 0, "shuffled weights");
   const TfliteTensor& input = InputOf(*to, op, 0);
@@ -390,7 +372,8 @@ void LowerFullyConnected16(Lowering* to, const TfliteOperator& op) {
               true,
               SLUICE_OP_FULLY_CONNECTED,
               {0, 0},
-              {0, 0}});
+              {0, 0},
+              options->asymmetric_quantize_inputs()});
 }
 
 void LowerSoftmax16(Lowering* to, const TfliteOperator& op,

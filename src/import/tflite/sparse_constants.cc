@@ -176,20 +176,24 @@ void FillSparseConstants(TfliteModel* model, uint64_t* room) {
 
 void UnpackConstants(TfliteModel* model, uint64_t* room) {
   for (TfliteTensor& tensor : model->tensors) {
-    const bool packed = tensor.type == static_cast<int>(tflite::TensorType::INT4);
-    if (!packed || tensor.data == nullptr) continue;
+    const int bits = tensor.type == static_cast<int>(tflite::TensorType::INT4)   ? 4
+                     : tensor.type == static_cast<int>(tflite::TensorType::INT2) ? 2
+                                                                                 : 0;
+    if (bits == 0 || tensor.data == nullptr) continue;
+    const unsigned each = 8 / static_cast<unsigned>(bits);
     uint64_t elements = 1;
     for (const int32_t extent : tensor.shape) {
       const uint64_t factor = extent < 0 ? 0 : static_cast<uint64_t>(extent);
       elements =
           factor != 0 && elements > *room / factor ? *room + 1 : elements * factor;
     }
-    if (elements > *room || (elements + 1) / 2 != tensor.data_bytes) continue;
+    if (elements > *room || (elements + each - 1) / each != tensor.data_bytes) continue;
     *room -= elements;
     std::vector<uint8_t> bytes(elements);
     for (size_t i = 0; i < bytes.size(); ++i) {
-      const int half = tensor.data[i / 2] >> (i % 2 * 4) & 15;
-      bytes[i] = static_cast<uint8_t>(half > 7 ? half - 16 : half);
+      const int number = tensor.data[i / each] >> (i % each * bits) & ((1 << bits) - 1);
+      const bool negative = number >> (bits - 1) != 0;
+      bytes[i] = static_cast<uint8_t>(negative ? number - (1 << bits) : number);
     }
     model->made.push_back(std::move(bytes));
     tensor.data = model->made.back().data();

@@ -16,8 +16,8 @@ namespace sluice::import {
 
 void FillSparseConstants(TfliteModel* model, uint64_t* room);
 
-// Constants of 4 bits, two of them in a byte, become int8 with the same scales. Those that do not
-// fit their shape stay, and no operator takes them.
+// Constants of 4 or 2 bits, two or four of them in a byte, become int8 with the same scales. Those
+// that do not fit their shape stay, and no operator takes them.
 void UnpackConstants(TfliteModel* model, uint64_t* room);
 
 }  // namespace sluice::import

@@ -414,6 +414,7 @@ void Rewind(Lowering* self, const LoweringMark& mark) {
   self->graph.Rewind(mark.graph);
   self->tensor_of = mark.tensors;
   self->next.resize(mark.next);
+  self->rounded = mark.rounded;
 }
 
 void LowerOpaque(Lowering* to, const TfliteOperator& op) {

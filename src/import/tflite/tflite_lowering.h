@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "import/graph_writer.h"
+#include "import/import_result.h"
 #include "import/lowering_rules.h"
 #include "import/quantisation.h"
 #include "import/tflite/tflite_model.h"
@@ -32,7 +33,8 @@ struct Lowering {
   std::vector<bool> is_output;
   std::vector<std::pair<uint32_t, uint32_t>> next;  // of states: their next values
   uint64_t opaque_cycles = 0;  // of a call that the host executes; 0: by its elements
-  std::vector<const TfliteState*> state;  // by TensorFlow Lite index; nullptr: none
+  std::vector<const TfliteState*> state;     // by TensorFlow Lite index; nullptr: none
+  std::vector<UnsupportedOperator> rounded;  // as in ImportResult
 };
 
 // Tensor of the graph for the i-th input or output of an operator; created on first
@@ -81,9 +83,10 @@ struct LoweringMark {
   GraphWriter::Mark graph;
   std::vector<uint32_t> tensors;
   size_t next;
+  std::vector<UnsupportedOperator> rounded;
 };
 inline LoweringMark Now(const Lowering& self) {
-  return {self.graph.Now(), self.tensor_of, self.next.size()};
+  return {self.graph.Now(), self.tensor_of, self.next.size(), self.rounded};
 }
 void Rewind(Lowering* self, const LoweringMark& mark);
 
@@ -161,9 +164,15 @@ void LowerStrides(Lowering* to, const TfliteOperator& op,
                   const std::vector<StridedAxis>& axes);
 // Lowered to host functions.
 bool IsSixteenBit(const TfliteTensor& tensor);
-void LowerConvolution16(Lowering* to, const TfliteOperator& op);
-void LowerTransposedConvolution16(Lowering* to, const TfliteOperator& op);
-void LowerFullyConnected16(Lowering* to, const TfliteOperator& op);
+bool IsFloat(const TfliteTensor& tensor);
+// Activations of 16 bits, or floats: more than a unit multiplies at once.
+inline bool IsWide(const TfliteTensor& tensor) {
+  return IsSixteenBit(tensor) || IsFloat(tensor);
+}
+void LowerWideConvolution(Lowering* to, const TfliteOperator& op);
+void LowerWideTransposedConvolution(Lowering* to, const TfliteOperator& op);
+void LowerWideFullyConnected(Lowering* to, const TfliteOperator& op);
+void LowerFloatMatmul(Lowering* to, const TfliteOperator& op);
 void LowerSoftmax16(Lowering* to, const TfliteOperator& op,
                     const std::vector<int32_t>& numbers);  // of SOFTMAX
 void LowerSvdf(Lowering* to, const TfliteOperator& op);

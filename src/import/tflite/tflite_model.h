@@ -35,6 +35,9 @@ struct TfliteTensor {
   std::vector<float> scales;  // empty, one, or one per slice
   std::vector<int64_t> zero_points;
   int32_t quantised_axis;
+  // Of a weight: floats that are the stored numbers, less the zero point, times the scale. Else
+  // the activations that it is multiplied by are quantised too, in each run.
+  bool means_floats = false;
   // For a constant, if not empty: the graph refers to this file instead of holding the
   // bytes, because a runtime has them in memory already. `data` points at the bytes in
   // either case.
@@ -64,6 +67,8 @@ struct TfliteModel {
   std::vector<TfliteState> states;  // of resource variables (variables.h)
   // Bytes of constants computed at import; `data` of their tensors points here.
   std::list<std::vector<uint8_t>> made;
+  // Whether float activations are multiplied by integers that the file stores.
+  bool has_stored_weights = false;
 };
 
 TfliteModel ReadTfliteModel(const uint8_t* bytes, size_t size);

@@ -159,5 +159,22 @@ TEST_CASE("tflite constants: 4-bit numbers become int8, the low half first") {
   CHECK(model.tensors[1].type == tensor.type);
 }
 
+TEST_CASE("tflite constants: 2-bit numbers become int8, the low bits first") {
+  std::vector<uint8_t> data = {0xe4, 0x02};
+  TfliteModel model;
+  TfliteTensor tensor = {};
+  tensor.type = static_cast<int>(tflite::TensorType::INT2);
+  tensor.shape = {5};
+  tensor.data = data.data();
+  tensor.data_bytes = data.size();
+  model.tensors = {tensor};
+  uint64_t room = 5;
+  UnpackConstants(&model, &room);
+  CHECK(room == 0);
+  const TfliteTensor& made = model.tensors[0];
+  CHECK(std::vector<uint8_t>(made.data, made.data + made.data_bytes) ==
+        std::vector<uint8_t>{0, 1, 254, 255, 254});
+}
+
 }  // namespace
 }  // namespace sluice::import
