@@ -152,12 +152,22 @@ int target_tile(const sluice_walker_t* w, const sluice_walk_visit_t* v,
   target_operand(w, v, x->parameters, &t->parameters);
   target_operand(w, v, x->accumulator, &t->sum);
   target_operand(w, v, t->last ? x->output : x->accumulator, &t->out);
-  if (!t->matmul && t->kernel.op != SLUICE_OP_CONV &&
-      t->kernel.op != SLUICE_OP_DEPTHWISE_CONV &&
-      t->kernel.op != SLUICE_OP_FULLY_CONNECTED) {
-    return 0;
-  }
+  if (!target_is_product(t->kernel.op)) return 0;
   read_attributes(w, t);
+  return 1;
+}
+
+int target_transfer(const sluice_walker_t* w, const sluice_walk_visit_t* v,
+                    const sluice_instruction_t* n, target_transfer_t* t) {
+  sluice_transfer_t x;
+  memset(t, 0, sizeof *t);
+  sluice_walk_transfer(w, v->instance, n->descriptor, &x);
+  sluice_walk_kernel(w, v->instance, x.kernel, &t->kernel);
+  if (x.index != SLUICE_NONE || n->opcode == SLUICE_OPCODE_FORWARD) return 0;
+  target_operand(w, v, x.src, &t->from);
+  target_operand(w, v, x.dst, &t->to);
+  t->load = n->opcode == SLUICE_OPCODE_LOAD;
+  t->role = x.role;
   return 1;
 }
 

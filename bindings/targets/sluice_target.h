@@ -58,6 +58,23 @@ typedef struct {
 int target_tile(const sluice_walker_t* w, const sluice_walk_visit_t* v,
                 const sluice_instruction_t* n, target_tile_t* t);
 
+static inline int target_is_product(uint32_t op) {
+  return op == SLUICE_OP_CONV || op == SLUICE_OP_DEPTHWISE_CONV ||
+         op == SLUICE_OP_FULLY_CONNECTED || op == SLUICE_OP_BATCH_MATMUL;
+}
+
+/* A LOAD or STORE. */
+typedef struct {
+  sluice_kernel_t kernel; /* whose operand it is */
+  sluice_walk_operand_t from, to;
+  int load;
+  uint32_t role; /* SLUICE_ROLE_ */
+} target_transfer_t;
+
+/* Reads it. 0: it is by indices, or between nodes, and only `kernel` is set. */
+int target_transfer(const sluice_walker_t* w, const sluice_walk_visit_t* v,
+                    const sluice_instruction_t* n, target_transfer_t* t);
+
 /* Positions along an axis of the input that as many outputs in a row read. */
 static inline uint32_t target_span(uint32_t outputs, uint32_t stride, uint32_t taps,
                                    uint32_t dilation) {

@@ -7,7 +7,7 @@ void gemmini_fail(lowering_t* l, const char* why) {
   l->counts->reason = why;
 }
 
-static void fence(lowering_t* l) {
+void gemmini_fence(lowering_t* l) {
   ++l->counts->fences;
   l->reads = l->writes = 0;
   if (!l->code) l->code = l->port->fence(l->port->user);
@@ -17,7 +17,7 @@ static void fence(lowering_t* l) {
  * that have noted a region have waited for these rows before, so that the note stays. */
 void gemmini_command(lowering_t* l, uint32_t funct, uint64_t rs1, uint64_t rs2) {
   const int own = funct == SLUICE_GEMMINI_MVOUT_SPAD || funct == SLUICE_GEMMINI_CONFIG;
-  if (!own && l->writes >> ROWS & 1) fence(l);
+  if (!own && l->writes >> ROWS & 1) gemmini_fence(l);
   ++l->counts->commands[funct];
   if (!l->code) l->code = l->port->command(l->port->user, funct, rs1, rs2);
 }
@@ -42,52 +42,19 @@ void gemmini_config_store(lowering_t* l, uint32_t scale, uint32_t relu,
 }
 
 void gemmini_reads(lowering_t* l, uint32_t region) {
-  if ((l->writes >> region | l->writes >> ROWS) & 1) fence(l);
+  if ((l->writes >> region | l->writes >> ROWS) & 1) gemmini_fence(l);
   l->reads |= 1u << region;
 }
 
 void gemmini_writes(lowering_t* l, uint32_t region) {
-  if ((l->reads >> region | l->writes >> ROWS) & 1) fence(l);
+  if ((l->reads >> region | l->writes >> ROWS) & 1) gemmini_fence(l);
   l->writes |= 1u << region;
 }
 
 void gemmini_host(lowering_t* l, const struct sluice_gemmini_step* step) {
-  fence(l);
+  gemmini_fence(l);
   ++l->counts->steps[step->kind];
   if (!l->code) l->code = l->port->host(l->port->user, step);
-}
-
-void gemmini_ask_scale(lowering_t* l, product_t* p) {
-  const uint8_t whole = SLUICE_FLAG_FIRST | SLUICE_FLAG_LAST;
-  struct sluice_gemmini_step step = p->step;
-  float scale = 1;
-  int relu = 0, answer;
-  p->scaled = 0;
-  if (l->port->scale == NULL || (step.instruction.flags & whole) != whole ||
-      p->k > SLUICE_GEMMINI_SUM_BYTES / 4 || p->t.out.dtype != SLUICE_DTYPE_INT8 ||
-      p->t.out.stride[3] != 1) {
-    return;
-  }
-  fence(l);
-  if (l->code) return;
-  ++l->counts->steps[SLUICE_GEMMINI_BIAS];
-  step.kind = SLUICE_GEMMINI_BIAS;
-  step.address = l->in->scratch;
-  step.k = p->k0;
-  step.images = p->n;
-  step.rows = p->h;
-  step.columns = p->w;
-  step.channels = p->k;
-  answer = l->port->scale(l->port->user, &step, &scale, &relu);
-  if (answer < 0) l->code = answer;
-  p->scaled = answer > 0;
-  p->relu = relu != 0;
-  memcpy(&p->scale, &scale, sizeof p->scale);
-}
-
-static void operand(const lowering_t* l, const sluice_walk_visit_t* visit,
-                    uint32_t index, sluice_walk_operand_t* o) {
-  target_operand(l->in->walker, visit, index, o);
 }
 
 /* Depthwise: 16 output channels at a time, `each` per input channel; the host spreads their
@@ -234,67 +201,63 @@ static void run_tile(lowering_t* l, const struct sluice_gemmini_step* step) {
   run_sums(l, &p);
 }
 
-/* 1 if the array multiplies by these weights in blocks. */
-static int in_blocks(const lowering_t* l, const sluice_kernel_t* kernel,
-                     const sluice_walk_operand_t* from,
-                     const sluice_walk_operand_t* to) {
-  if (kernel->op != SLUICE_OP_FULLY_CONNECTED &&
-      (kernel->op != SLUICE_OP_CONV ||
-       sluice_walk_attribute(l->in->walker, kernel, SLUICE_CONV_GROUPS) > 1)) {
-    return 0;
-  }
-  return from->region == SLUICE_REGION_CONST && to->extent[3] % DIM == 0 &&
-         to->span == to->bytes &&
-         sluice_walk_attribute(l->in->walker, kernel, SLUICE_CONV_WEIGHT_ZERO) == 0;
+/* 1 if the array multiplies by the weights of this LOAD in blocks. */
+static int in_blocks(const lowering_t* l, const target_transfer_t* t) {
+  const sluice_walker_t* w = l->in->walker;
+  return (t->kernel.op == SLUICE_OP_FULLY_CONNECTED ||
+          (t->kernel.op == SLUICE_OP_CONV &&
+           sluice_walk_attribute(w, &t->kernel, SLUICE_CONV_GROUPS) <= 1)) &&
+         t->from.region == SLUICE_REGION_CONST && t->to.extent[3] % DIM == 0 &&
+         t->to.span == t->to.bytes &&
+         sluice_walk_attribute(w, &t->kernel, SLUICE_CONV_WEIGHT_ZERO) == 0;
 }
 
-/* A LOAD goes to rows where the array reads what it loads; a STORE comes from rows where
- * nothing but rows has it. Else the host copies, to or from the image. */
-static void run_transfer(lowering_t* l, struct sluice_gemmini_step* step) {
-  const int load = step->instruction.opcode == SLUICE_OPCODE_LOAD;
-  sluice_walk_operand_t from, to;
-  sluice_transfer_t t;
-  sluice_kernel_t k;
-  sluice_walk_transfer(l->in->walker, step->visit->instance,
-                       step->instruction.descriptor, &t);
-  if (t.index != SLUICE_NONE || step->instruction.opcode == SLUICE_OPCODE_FORWARD) {
-    gemmini_fail(l, "a transfer by indices, or between nodes");
+/* A LOAD goes to rows where the array reads what it loads. Else the host copies, to the image. */
+static void run_load(lowering_t* l, const target_transfer_t* t,
+                     const struct sluice_gemmini_step* step) {
+  const int lines = t->to.dtype == SLUICE_DTYPE_INT8 &&
+                    gemmini_in_lines(&t->to, &t->from) && t->to.stride[3] == 1 &&
+                    t->from.stride[3] == 1;
+  if (lines && target_is_product(t->kernel.op) && t->role == SLUICE_ROLE_INPUT) {
+    gemmini_transfer(l, SLUICE_GEMMINI_MVIN, &t->from, &t->to);
+    l->counts->input_bytes += t->to.bytes;
+  } else if (lines && t->role == SLUICE_ROLE_WEIGHT && in_blocks(l, t)) {
+    gemmini_load_weights(l, t->kernel.op == SLUICE_OP_FULLY_CONNECTED, &t->from,
+                         &t->to);
+  } else {
+    gemmini_mark(l, &t->to, IN_IMAGE);
+    l->counts->copied_bytes += t->to.bytes;
+    gemmini_host(l, step);
+  }
+}
+
+/* A STORE comes from rows where nothing but rows has it. Else the host copies, from the
+ * image. */
+static void run_store(lowering_t* l, const target_transfer_t* t,
+                      const struct sluice_gemmini_step* step) {
+  gemmini_release(l, t->from.offset, t->from.span);
+  if (!gemmini_holds(l, &t->from, IN_IMAGE) && gemmini_in_lines(&t->from, &t->to) &&
+      gemmini_holds(l, &t->from, IN_ROWS)) {
+    gemmini_transfer(l, SLUICE_GEMMINI_MVOUT, &t->to, &t->from);
+    l->counts->output_bytes += t->to.bytes;
     return;
   }
-  operand(l, step->visit, t.src, &from);
-  operand(l, step->visit, t.dst, &to);
-  sluice_walk_kernel(l->in->walker, step->visit->instance, t.kernel, &k);
-  l->counts->layer = k.layer;
-  if (load && to.dtype == SLUICE_DTYPE_INT8 && gemmini_in_lines(&to, &from) &&
-      to.stride[3] == 1 && from.stride[3] == 1) {
-    const int matrix = k.op == SLUICE_OP_FULLY_CONNECTED;
-    const int array = matrix || k.op == SLUICE_OP_CONV ||
-                      k.op == SLUICE_OP_DEPTHWISE_CONV ||
-                      k.op == SLUICE_OP_BATCH_MATMUL;
-    if (array && t.role == SLUICE_ROLE_INPUT) {
-      gemmini_transfer(l, SLUICE_GEMMINI_MVIN, &from, &to);
-      l->counts->input_bytes += to.bytes;
-      return;
-    }
-    if (t.role == SLUICE_ROLE_WEIGHT && in_blocks(l, &k, &from, &to)) {
-      gemmini_load_weights(l, matrix, &from, &to);
-      return;
-    }
-  }
-  if (!load) {
-    gemmini_release(l, from.offset, from.span);
-    if (!gemmini_holds(l, &from, IN_IMAGE) && gemmini_in_lines(&from, &to) &&
-        gemmini_holds(l, &from, IN_ROWS)) {
-      gemmini_transfer(l, SLUICE_GEMMINI_MVOUT, &to, &from);
-      l->counts->output_bytes += to.bytes;
-      return;
-    }
-    gemmini_hold(l, &from, IN_IMAGE);
-  } else {
-    gemmini_mark(l, &to, IN_IMAGE);
-  }
-  l->counts->copied_bytes += to.bytes;
+  gemmini_hold(l, &t->from, IN_IMAGE);
+  l->counts->copied_bytes += t->to.bytes;
   gemmini_host(l, step);
+}
+
+static void run_transfer(lowering_t* l, const struct sluice_gemmini_step* step) {
+  target_transfer_t t;
+  const int plain = target_transfer(l->in->walker, step->visit, &step->instruction, &t);
+  l->counts->layer = t.kernel.layer;
+  if (!plain) {
+    gemmini_fail(l, "a transfer by indices, or between nodes");
+  } else if (t.load) {
+    run_load(l, &t, step);
+  } else {
+    run_store(l, &t, step);
+  }
 }
 
 static void run_call(lowering_t* l, struct sluice_gemmini_step* step) {
@@ -357,6 +320,6 @@ int sluice_gemmini_lower(const struct sluice_gemmini_input* input,
     return SLUICE_GEMMINI_STUCK;
   }
   counts->layer = SLUICE_NONE;
-  fence(&l);
+  gemmini_fence(&l);
   return l.code;
 }

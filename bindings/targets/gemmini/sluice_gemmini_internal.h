@@ -48,6 +48,18 @@ typedef struct {
   int a_stays, b_stays; /* read where the plan has put it, else moved for each part */
 } product_t;
 
+/* A part of a product that the array's memories hold: output rows and columns, the input
+ * that they need, and in which rows it lies. */
+typedef struct {
+  uint32_t n, h, w, rows, columns;
+  uint32_t in_h, in_w, in_rows, in_columns;
+  /* Row of the input box's first pixel; steps of its axes and of 16 channels. */
+  uint32_t a, a_h, a_w, a_c;
+  /* Rows for what does not stay: the first, how many for the input; slot of the next weights
+   * behind these. */
+  uint32_t room, input, slot;
+} part_t;
+
 typedef struct {
   const struct sluice_gemmini_input* in;
   const struct sluice_gemmini_port* port;
@@ -66,6 +78,7 @@ static inline uint64_t local(uint32_t address, uint32_t columns, uint32_t rows) 
 }
 
 void gemmini_fail(lowering_t* l, const char* why);
+void gemmini_fence(lowering_t* l);
 void gemmini_command(lowering_t* l, uint32_t funct, uint64_t rs1, uint64_t rs2);
 /* Configurations that may stand already: array (0), loads (1 to 3), stores (4). */
 void gemmini_configure(lowering_t* l, uint32_t which, uint64_t rs1, uint64_t rs2);
@@ -78,9 +91,6 @@ void gemmini_config_store(lowering_t* l, uint32_t scale, uint32_t relu,
 void gemmini_reads(lowering_t* l, uint32_t region);
 void gemmini_writes(lowering_t* l, uint32_t region);
 void gemmini_host(lowering_t* l, const struct sluice_gemmini_step* step);
-/* Asks whether the machine may scale the product's sums; biases are in the scratch range
- * then, one for each of its channels. */
-void gemmini_ask_scale(lowering_t* l, product_t* p);
 
 /* 1 if the box is whole lines, and so is each run of it that lies densely in the other. */
 int gemmini_in_lines(const sluice_walk_operand_t* o,
@@ -107,6 +117,13 @@ void gemmini_load_weights(lowering_t* l, int matrix, const sluice_walk_operand_t
                           const sluice_walk_operand_t* to);
 /* Rows for a moment, apart from the product's operands that stay. 0: there are none. */
 int gemmini_room(lowering_t* l, const product_t* p, uint32_t rows, uint32_t* first);
+
+/* Asks whether the machine may scale the product's sums, and whether to rows; biases are in
+ * the scratch range then, one for each of its channels. */
+void gemmini_ask_scale(lowering_t* l, product_t* p);
+/* Moves sums of these channels of a part out, scaled to int8, to where the output lies. */
+void gemmini_move_scaled(lowering_t* l, const product_t* p, const part_t* part,
+                         uint32_t k, uint32_t channels);
 
 void gemmini_product(lowering_t* l, product_t* p);
 /* The host gets the sums that are kept, if they belong to this range of GBUF. */

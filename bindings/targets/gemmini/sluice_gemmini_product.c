@@ -8,28 +8,17 @@ enum {
   kSlots = 4
 };
 
-/* A part of a product that the array's memories hold: output rows and columns, the input
- * that they need, and in which rows it lies. */
-typedef struct {
-  uint32_t n, h, w, rows, columns;
-  uint32_t in_h, in_w, in_rows, in_columns;
-  uint32_t a, a_h, a_w,
-      a_c; /* row of the input box's first pixel; steps of its axes and
-                                of 16 channels */
-  uint32_t room, input,
-      slot; /* rows for what does not stay: the first, how many for the
-                                 input; slot of the next weights behind these */
-} part_t;
-
-/* Output positions [*first, *end) of `count` from `begin` whose input lies in the box, for
- * one filter position along one axis. */
-static void valid(uint32_t begin, uint32_t count, uint32_t tap, uint32_t stride,
-                  uint32_t pad, uint32_t extent, uint32_t* first, uint32_t* end) {
-  *first = begin;
-  *end = begin + count;
-  while (*first < *end && (uint64_t)*first * stride + tap < pad) ++*first;
+/* Rows (axis 0) or columns (axis 1) [*first, *end) of a part's output whose input lies in the
+ * box, for one filter position. */
+static void valid(const product_t* p, const part_t* part, int axis, uint32_t tap,
+                  uint32_t* first, uint32_t* end) {
+  const uint32_t extent = axis == 0 ? p->in_h : p->in_w, pad = p->t.tile.pad[axis];
+  const uint32_t stride = p->t.stride[axis], at = tap * p->t.dilation[axis];
+  *first = axis == 0 ? part->h : part->w;
+  *end = *first + (axis == 0 ? part->rows : part->columns);
+  while (*first < *end && (uint64_t)*first * stride + at < pad) ++*first;
   while (*end > *first &&
-         (uint64_t)(*end - 1) * stride + tap >= (uint64_t)pad + extent) {
+         (uint64_t)(*end - 1) * stride + at >= (uint64_t)pad + extent) {
     --*end;
   }
 }
@@ -137,8 +126,7 @@ static void run_pass(lowering_t* l, const product_t* p, const part_t* part,
                      const pass_t* b) {
   uint32_t h0, h1, w0 = b->begin, w1 = b->end, h, w;
   int same = 0;
-  valid(part->h, part->rows, b->r * p->t.dilation[0], p->t.stride[0], p->t.tile.pad[0],
-        p->in_h, &h0, &h1);
+  valid(p, part, 0, b->r, &h0, &h1);
   for (h = h0; h < h1; ++h) {
     const uint32_t row =
         h * p->t.stride[0] + b->r * p->t.dilation[0] - p->t.tile.pad[0];
@@ -162,10 +150,8 @@ static void run_pass(lowering_t* l, const product_t* p, const part_t* part,
 /* 1 if no pixel of the part reads padding at this filter position. */
 static int whole(const product_t* p, const part_t* part, uint32_t r, uint32_t s) {
   uint32_t h0, h1, w0, w1;
-  valid(part->h, part->rows, r * p->t.dilation[0], p->t.stride[0], p->t.tile.pad[0],
-        p->in_h, &h0, &h1);
-  valid(part->w, part->columns, s * p->t.dilation[1], p->t.stride[1], p->t.tile.pad[1],
-        p->in_w, &w0, &w1);
+  valid(p, part, 0, r, &h0, &h1);
+  valid(p, part, 1, s, &w0, &w1);
   return h1 - h0 == part->rows && w1 - w0 == part->columns;
 }
 
@@ -235,35 +221,34 @@ static void run_position(lowering_t* l, const product_t* p, part_t* part, pass_t
 
 /* Filter positions of a row, [*s, *end), that are no padding for an output column. */
 static void taps_at(const product_t* p, uint32_t column, uint32_t* s, uint32_t* end) {
-  const uint32_t at = column * p->t.stride[1];
-  *s = at < p->t.tile.pad[1] ? least(p->t.cols, p->t.tile.pad[1] - at) : 0;
-  *end = p->t.tile.pad[1] + p->in_w > at
-             ? least(p->t.cols, p->t.tile.pad[1] + p->in_w - at)
-             : 0;
+  const int64_t from = (int64_t)column * p->t.stride[1] - p->t.tile.pad[1];
+  uint32_t first;
+  target_inside(from, p->t.cols, p->in_w, &first, end);
+  *s = (uint32_t)(first - from);
+  *end += *s;
 }
 
-/* Columns from `begin` on that read the same filter positions. */
-static uint32_t alike(const product_t* p, const part_t* part, uint32_t begin) {
-  uint32_t end = begin + 1, s[2], e[2];
-  taps_at(p, begin, &s[0], &e[0]);
-  for (; end < part->w + part->columns; ++end) {
-    taps_at(p, end, &s[1], &e[1]);
-    if (s[0] != s[1] || e[0] != e[1]) break;
-  }
-  return end;
+/* Columns from `begin` on that read the same filter positions, [*s, *end). */
+static uint32_t alike(const product_t* p, const part_t* part, uint32_t begin,
+                      uint32_t* s, uint32_t* end) {
+  uint32_t column = begin, s1, end1;
+  taps_at(p, begin, s, end);
+  do {
+    taps_at(p, ++column, &s1, &end1);
+  } while (column < part->w + part->columns && s1 == *s && end1 == *end);
+  return column;
 }
 
 /* 1 if it takes fewer computes to have filter positions next to each other in one block. */
 static int packs(const product_t* p, const part_t* part) {
-  uint32_t together = 0, apart = 0, w, end, s, e;
-  for (w = part->w; w < part->w + part->columns; w = end) {
-    end = alike(p, part, w);
-    taps_at(p, w, &s, &e);
-    if (e > s) together += blocks(end - w) * pieces(e - s, p->pack);
+  uint32_t together = 0, apart = 0, w = part->w, first, s, end;
+  while (w < part->w + part->columns) {
+    first = w;
+    w = alike(p, part, first, &s, &end);
+    if (end > s) together += blocks(w - first) * pieces(end - s, p->pack);
   }
   for (s = 0; s < p->t.cols; ++s) {
-    valid(part->w, part->columns, s, p->t.stride[1], p->t.tile.pad[1], p->in_w, &w,
-          &end);
+    valid(p, part, 1, s, &w, &end);
     apart += blocks(end - w);
   }
   return together < apart;
@@ -272,13 +257,11 @@ static int packs(const product_t* p, const part_t* part) {
 /* One row of the filter, positions whose few channels are one block at a time. */
 static void run_packed(lowering_t* l, const product_t* p, part_t* part, pass_t* b,
                        uint32_t k) {
-  uint32_t s, last;
+  uint32_t last;
   for (b->begin = part->w; b->begin < part->w + part->columns; b->begin = b->end) {
-    b->end = alike(p, part, b->begin);
-    taps_at(p, b->begin, &s, &last);
-    for (; s < last; s += b->taps) {
-      b->s = s;
-      b->taps = least(p->pack, last - s);
+    b->end = alike(p, part, b->begin, &b->s, &last);
+    for (; b->s < last; b->s += b->taps) {
+      b->taps = least(p->pack, last - b->s);
       run_position(l, p, part, b, k);
     }
   }
@@ -322,8 +305,7 @@ static void run_channels(lowering_t* l, const product_t* p, part_t* part, uint32
     const uint32_t tap = first < taps ? (first + t) % taps : t;
     b.r = tap / p->t.cols;
     b.s = tap % p->t.cols;
-    valid(part->w, part->columns, b.s * p->t.dilation[1], p->t.stride[1],
-          p->t.tile.pad[1], p->in_w, &b.begin, &b.end);
+    valid(p, part, 1, b.s, &b.begin, &b.end);
     run_position(l, p, part, &b, k);
   }
 }
@@ -356,52 +338,6 @@ static void finish(lowering_t* l, const product_t* p, const part_t* part, uint32
   step.columns = part->columns;
   step.channels = channels;
   gemmini_host(l, &step);
-}
-
-/* Moves up to 16 sums' pixels out, scaled to int8: to rows, or to the image. */
-static void move_pixels(lowering_t* l, const product_t* p, uint64_t to, uint32_t sum,
-                        uint32_t columns, uint32_t pixels) {
-  const uint32_t step = (uint32_t)(p->t.out.stride[2] / DIM);
-  const uint32_t row = (uint32_t)(to / DIM);
-  uint32_t i;
-  if (p->to_rows) {
-    l->counts->kept_bytes += (uint64_t)pixels * columns;
-    for (i = 0; i < pixels; ++i) l->in->lines[row + i * step] = IN_ROWS;
-    gemmini_command(l, SLUICE_GEMMINI_MVOUT_SPAD,
-                    row | (uint64_t)(pixels > 1 ? step : 1) << 32,
-                    local(SUMS | sum, columns, pixels));
-  } else {
-    l->counts->scaled_bytes += (uint64_t)pixels * columns;
-    gemmini_command(l, SLUICE_GEMMINI_MVOUT, l->in->base[p->t.out.region] + to,
-                    local(SUMS | sum, columns, pixels));
-  }
-}
-
-/* Moves sums out, scaled to int8, to where the output lies. */
-static void move_scaled(lowering_t* l, const product_t* p, const part_t* part,
-                        uint32_t k, uint32_t channels) {
-  const sluice_walk_operand_t* o = &p->t.out;
-  const uint32_t whole = o->stride[1] == part->columns * o->stride[2];
-  const uint32_t lines = whole ? 1 : part->rows;
-  const uint32_t pixels = part->rows * part->columns, line = pixels / lines;
-  const uint64_t to =
-      o->offset + p->k0 + k + (uint64_t)(p->step.n + part->n) * o->stride[0] +
-      (uint64_t)(p->step.h + part->h) * o->stride[1] + (uint64_t)part->w * o->stride[2];
-  uint32_t i, h, t;
-  if (!p->to_rows) gemmini_writes(l, SLUICE_REGION_GBUF);
-  gemmini_config_store(l, p->scale, p->relu, o->stride[2]);
-  if (p->to_rows)
-    l->writes |= 1u << ROWS; /* the next command that is none of these waits */
-  for (i = 0; i < channels; i += DIM) {
-    for (h = 0; h < lines; ++h) {
-      for (t = 0; t < line; t += DIM) {
-        move_pixels(l, p,
-                    to + i + (uint64_t)h * o->stride[1] + (uint64_t)t * o->stride[2],
-                    i / DIM * pixels + h * line + t, least(DIM, channels - i),
-                    least(DIM, line - t));
-      }
-    }
-  }
 }
 
 /* 1 if the sums of all of the product are in the accumulators at once. */
@@ -448,7 +384,7 @@ static void run_part(lowering_t* l, const product_t* p, part_t* part) {
       l->visit = *p->step.visit;
       l->kept.step.visit = &l->visit;
     } else if (p->scaled) {
-      move_scaled(l, p, part, k, channels);
+      gemmini_move_scaled(l, p, part, k, channels);
     } else {
       finish(l, p, part, k, channels);
     }
@@ -466,15 +402,14 @@ static void prepare(lowering_t* l, product_t* p, part_t* part) {
   }
   gemmini_release(l, 0, UINT64_MAX);
   gemmini_ask_scale(l, p);
-  p->to_rows = l->port->rows && p->scaled && (p->k0 | p->k) % DIM == 0 &&
-               gemmini_in_lines(&p->t.out, NULL); /* whole rows: MVOUT_SPAD's */
   if (p->a_stays && p->b_stays) return;
-  if (gemmini_room(l, p, rows, &part->room)) return;
-  if (p->to_rows) {
+  while (!gemmini_room(l, p, rows, &part->room)) {
+    if (!p->to_rows) {
+      gemmini_fail(l, "operands leave no room in the scratchpad");
+      return;
+    }
     p->to_rows = 0;
-    if (gemmini_room(l, p, rows, &part->room)) return;
   }
-  gemmini_fail(l, "operands leave no room in the scratchpad");
 }
 
 /* All parts of a product. */

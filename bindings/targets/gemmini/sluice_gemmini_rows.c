@@ -75,51 +75,51 @@ static void move_all(lowering_t* l, uint32_t first, uint32_t end, uint8_t place)
   }
 }
 
-/* Lines that a run of bytes touches; those that no row mirrors are none. */
-static void lines_of(const target_runs_t* r, uint64_t i, uint32_t* first,
-                     uint32_t* end) {
-  const uint64_t at = target_run_at(r, 0, i);
-  const uint64_t last = (at + r->bytes + DIM - 1) / DIM;
-  *end = last > LINES ? (uint32_t)LINES : (uint32_t)last;
-  *first = at / DIM > *end ? *end : (uint32_t)(at / DIM);
+/* The lines that each run of a box touches; those that no row mirrors are none. */
+typedef struct {
+  target_runs_t runs;
+  uint64_t i, begin, end; /* bytes of the run */
+  uint32_t first, last;   /* its lines, and the one behind them */
+} lines_t;
+
+static lines_t lines_of(const sluice_walk_operand_t* o) {
+  lines_t x;
+  memset(&x, 0, sizeof x);
+  if (o->region == SLUICE_REGION_GBUF) x.runs = target_runs(o, NULL);
+  return x;
+}
+
+static int next_run(lines_t* x) {
+  if (x->i == x->runs.count) return 0;
+  x->begin = target_run_at(&x->runs, 0, x->i++);
+  x->end = x->begin + x->runs.bytes;
+  x->last = x->end > (LINES - 1) * DIM ? (uint32_t)LINES : blocks((uint32_t)x->end);
+  x->first = x->begin / DIM > x->last ? x->last : (uint32_t)(x->begin / DIM);
+  return 1;
 }
 
 void gemmini_hold(lowering_t* l, const sluice_walk_operand_t* o, uint8_t place) {
-  target_runs_t r;
-  uint32_t first, end;
-  uint64_t i;
-  if (o->region != SLUICE_REGION_GBUF) return;
-  r = target_runs(o, NULL);
-  for (i = 0; i < r.count; ++i) {
-    lines_of(&r, i, &first, &end);
-    move_all(l, first, end, place);
-  }
+  lines_t x = lines_of(o);
+  while (next_run(&x)) move_all(l, x.first, x.last, place);
 }
 
 int gemmini_holds(const lowering_t* l, const sluice_walk_operand_t* o, uint8_t place) {
-  const target_runs_t r = target_runs(o, NULL);
-  uint32_t first, end;
-  uint64_t i;
-  for (i = 0; i < r.count; ++i) {
-    for (lines_of(&r, i, &first, &end); first < end; ++first) {
-      if (!(l->in->lines[first] & place)) return 0;
+  lines_t x = lines_of(o);
+  while (next_run(&x)) {
+    for (; x.first < x.last; ++x.first) {
+      if (!(l->in->lines[x.first] & place)) return 0;
     }
   }
   return 1;
 }
 
 void gemmini_mark(lowering_t* l, const sluice_walk_operand_t* o, uint8_t place) {
-  target_runs_t r;
-  uint32_t first, end;
-  uint64_t i;
-  if (o->region != SLUICE_REGION_GBUF) return;
-  r = target_runs(o, NULL);
-  for (i = 0; i < r.count; ++i) {
-    const uint64_t at = target_run_at(&r, 0, i);
-    lines_of(&r, i, &first, &end);
-    if (first < end && at % DIM != 0) move_all(l, first, first + 1, IN_IMAGE);
-    if (first < end && (at + r.bytes) % DIM != 0) move_all(l, end - 1, end, IN_IMAGE);
-    for (; first < end; ++first) l->in->lines[first] = place;
+  lines_t x = lines_of(o);
+  while (next_run(&x)) {
+    if (x.first == x.last) continue;
+    if (x.begin % DIM != 0) move_all(l, x.first, x.first + 1, IN_IMAGE);
+    if (x.end % DIM != 0) move_all(l, x.last - 1, x.last, IN_IMAGE);
+    memset(l->in->lines + x.first, place, x.last - x.first);
   }
 }
 

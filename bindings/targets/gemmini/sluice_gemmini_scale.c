@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sluice_gemmini_scale.h"
 
-#include "bindings/targets/sluice_target.h"
+#include "sluice_gemmini_internal.h"
 
 /* multiplier * 2^(shift - 31), without a library of mathematics. */
 static double factor(int32_t multiplier, int32_t shift) {
@@ -43,4 +43,79 @@ int sluice_gemmini_scaling(const sluice_walker_t* walker,
                           (t.matmul ? 0 : (uint32_t)parameters[k][0]));
   }
   return 1;
+}
+
+void gemmini_ask_scale(lowering_t* l, product_t* p) {
+  const uint8_t whole = SLUICE_FLAG_FIRST | SLUICE_FLAG_LAST;
+  struct sluice_gemmini_step step = p->step;
+  float scale = 1;
+  int relu = 0, answer;
+  p->scaled = p->to_rows = 0;
+  if (l->port->scale == NULL || (step.instruction.flags & whole) != whole ||
+      p->k > SLUICE_GEMMINI_SUM_BYTES / 4 || p->t.out.dtype != SLUICE_DTYPE_INT8 ||
+      p->t.out.stride[3] != 1) {
+    return;
+  }
+  gemmini_fence(l);
+  if (l->code) return;
+  ++l->counts->steps[SLUICE_GEMMINI_BIAS];
+  step.kind = SLUICE_GEMMINI_BIAS;
+  step.address = l->in->scratch;
+  step.k = p->k0;
+  step.images = p->n;
+  step.rows = p->h;
+  step.columns = p->w;
+  step.channels = p->k;
+  answer = l->port->scale(l->port->user, &step, &scale, &relu);
+  if (answer < 0) l->code = answer;
+  p->scaled = answer > 0;
+  p->relu = relu != 0;
+  memcpy(&p->scale, &scale, sizeof p->scale);
+  p->to_rows = l->port->rows && p->scaled && (p->k0 | p->k) % DIM == 0 &&
+               gemmini_in_lines(&p->t.out, NULL); /* whole rows: MVOUT_SPAD's */
+}
+
+/* Moves up to 16 sums' pixels out, scaled to int8: to rows, or to the image. */
+static void move_pixels(lowering_t* l, const product_t* p, uint64_t to, uint32_t sum,
+                        uint32_t columns, uint32_t pixels) {
+  const uint32_t step = (uint32_t)(p->t.out.stride[2] / DIM);
+  const uint32_t row = (uint32_t)(to / DIM);
+  uint32_t i;
+  if (p->to_rows) {
+    l->counts->kept_bytes += (uint64_t)pixels * columns;
+    for (i = 0; i < pixels; ++i) l->in->lines[row + i * step] = IN_ROWS;
+    gemmini_command(l, SLUICE_GEMMINI_MVOUT_SPAD,
+                    row | (uint64_t)(pixels > 1 ? step : 1) << 32,
+                    local(SUMS | sum, columns, pixels));
+  } else {
+    l->counts->scaled_bytes += (uint64_t)pixels * columns;
+    gemmini_command(l, SLUICE_GEMMINI_MVOUT, l->in->base[p->t.out.region] + to,
+                    local(SUMS | sum, columns, pixels));
+  }
+}
+
+void gemmini_move_scaled(lowering_t* l, const product_t* p, const part_t* part,
+                         uint32_t k, uint32_t channels) {
+  const sluice_walk_operand_t* o = &p->t.out;
+  const uint32_t whole = o->stride[1] == part->columns * o->stride[2];
+  const uint32_t lines = whole ? 1 : part->rows;
+  const uint32_t pixels = part->rows * part->columns, line = pixels / lines;
+  const uint64_t to =
+      o->offset + p->k0 + k + (uint64_t)(p->step.n + part->n) * o->stride[0] +
+      (uint64_t)(p->step.h + part->h) * o->stride[1] + (uint64_t)part->w * o->stride[2];
+  uint32_t i, h, t;
+  if (!p->to_rows) gemmini_writes(l, SLUICE_REGION_GBUF);
+  gemmini_config_store(l, p->scale, p->relu, o->stride[2]);
+  if (p->to_rows)
+    l->writes |= 1u << ROWS; /* the next command that is none of these waits */
+  for (i = 0; i < channels; i += DIM) {
+    for (h = 0; h < lines; ++h) {
+      for (t = 0; t < line; t += DIM) {
+        move_pixels(l, p,
+                    to + i + (uint64_t)h * o->stride[1] + (uint64_t)t * o->stride[2],
+                    i / DIM * pixels + h * line + t, least(DIM, channels - i),
+                    least(DIM, line - t));
+      }
+    }
+  }
 }

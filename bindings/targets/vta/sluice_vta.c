@@ -10,43 +10,36 @@ static void check(state_t* s, const sluice_walk_operand_t* o) {
 /* A LOAD notes where bytes lie; a STORE copies them. */
 static void transfer(state_t* s, const sluice_walk_visit_t* visit,
                      const sluice_instruction_t* n) {
-  const int is_load = n->opcode == SLUICE_OPCODE_LOAD;
   const uint32_t* region = s->input->region;
-  sluice_transfer_t t;
-  sluice_walk_operand_t dst, src;
+  target_transfer_t t;
+  const int plain = target_transfer(s->walker, visit, n, &t);
   target_runs_t runs;
   uint64_t i, b;
-  sluice_walk_transfer(s->walker, visit->instance, n->descriptor, &t);
-  if (t.index != SLUICE_NONE) {
-    sluice_kernel_t kernel;
-    sluice_walk_kernel(s->walker, visit->instance, t.kernel, &kernel);
-    s->layer = kernel.layer;
-    fail(s, SLUICE_VTA_UNSUPPORTED, "an indexed load");
-  }
-  target_operand(s->walker, visit, t.src, &src);
-  target_operand(s->walker, visit, t.dst, &dst);
-  check(s, &src);
-  check(s, &dst);
+  s->layer = t.kernel.layer;
+  if (!plain)
+    fail(s, SLUICE_VTA_UNSUPPORTED, "a transfer by indices, or between nodes");
+  check(s, &t.from);
+  check(s, &t.to);
   if (s->code) return;
-  if (is_load) {
+  if (t.load) {
     const int rest = t.role != SLUICE_ROLE_WEIGHT && t.role != SLUICE_ROLE_PARAMETERS;
-    s->counts->planned[rest] += src.bytes;
+    s->counts->planned[rest] += t.from.bytes;
   } else {
     vta_flush(s);
-    vta_change(s, &dst);
-    s->counts->copied_bytes += src.bytes;
+    vta_change(s, &t.to);
+    s->counts->copied_bytes += t.from.bytes;
   }
-  runs = target_runs(&src, &dst);
+  runs = target_runs(&t.from, &t.to);
   for (i = 0; i < runs.count; ++i) {
     const uint64_t from = target_run_at(&runs, 0, i), to = target_run_at(&runs, 1, i);
-    for (b = 0; is_load && b < runs.bytes; ++b) {
-      s->input->home[to + b] = region[src.region] + (uint32_t)(from + b);
+    for (b = 0; t.load && b < runs.bytes; ++b) {
+      s->input->home[to + b] = region[t.from.region] + (uint32_t)(from + b);
     }
-    for (b = 0; !is_load && b < runs.bytes; b += 256) {
+    for (b = 0; !t.load && b < runs.bytes; b += 256) {
       const uint32_t part = runs.bytes - b < 256 ? (uint32_t)(runs.bytes - b) : 256;
       unsigned char some[256];
       vta_get(s, from + b, part, some);
-      vta_write(s, region[dst.region] + (uint32_t)(to + b), some, part);
+      vta_write(s, region[t.to.region] + (uint32_t)(to + b), some, part);
     }
   }
 }
@@ -153,8 +146,6 @@ static int execute(void* user, const sluice_walk_visit_t* v,
     compute_tile(s, v, n);
   } else if (n->opcode == SLUICE_OPCODE_HOST) {
     host_call(s, v, n);
-  } else if (n->opcode == SLUICE_OPCODE_FORWARD) {
-    fail(s, SLUICE_VTA_UNSUPPORTED, "a transfer between nodes");
   } else {
     transfer(s, v, n);
   }

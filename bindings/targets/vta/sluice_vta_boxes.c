@@ -189,14 +189,9 @@ box_t* vta_need_weight(state_t* s, const job_t* j, const part_t* a) {
 box_t* vta_need_bias(state_t* s, const job_t* j, uint32_t k0, uint32_t kn) {
   const uint32_t strides[4] = {0, 0, j->t.parameters.stride[2], 1};
   uint32_t key[14] = {0}, extent[4], bias[4] = {1, 1, 0, 4}, home[5] = {0}, at, i;
-  part_t all;
-  int is_box;
+  const part_t all = {.k0 = k0, .kn = kn, .cn = j->cb};
   box_t* box;
-  memset(&all, 0, sizeof all);
-  all.k0 = k0;
-  all.kn = kn;
-  all.cn = j->cb;
-  is_box = place_filters(s, j, &all, extent, key);
+  int is_box = place_filters(s, j, &all, extent, key);
   bias[2] = extent[0];
   if (j->t.last && j->t.parameters.span != 0) {
     is_box = place(s, j->t.parameters.offset + (uint64_t)k0 * 16 * strides[2], bias,

@@ -72,8 +72,7 @@ static uint32_t choose_loops(const axis_t* x, uint32_t n, uint32_t* outer,
 }
 
 void vta_clear(state_t* s, uint32_t acc, uint32_t count) {
-  loops_t l = {1, 0, 0, 1, 0, 0, 0, 0};
-  l.inner = count;
+  const loops_t l = {1, count, 0, 1, 0, 0, 0, 0};
   vta_gemm(s, &acc, 1, &l, NULL, NULL);
 }
 
@@ -101,14 +100,8 @@ static void multiply(state_t* s, const job_t* j, const part_t* a) {
   }
   if (spare > 0 && !s->spare) vta_clear(s, SPARE_FIRST, HAZARD - 1);
   s->spare |= spare > 0;
-  l.outer = x[o].extent;
-  l.inner = x[i].extent;
-  l.dst_outer = x[o].dst;
-  l.dst_inner = x[i].dst;
-  l.src_outer = x[o].src;
-  l.src_inner = x[i].src;
-  l.wgt_outer = x[o].wgt;
-  l.wgt_inner = x[i].wgt;
+  l = (loops_t){x[o].extent, x[i].extent, x[o].dst, x[i].dst,
+                x[o].src,    x[i].src,    x[o].wgt, x[i].wgt};
   for (pass = 0; pass < j->passes; ++pass) {
     for (u = filled = 0; u < count; ++u) {
       uint32_t rest = u, dst = a->acc, src = in->first;
@@ -143,15 +136,11 @@ static void add_biases(state_t* s, const job_t* j, const part_t* a) {
   uint32_t k, count;
   if (j->t.input_zero == 0 && !j->t.last) return;
   for (k = 0; k < a->kn; k += count) {
-    loops_t l = {0, 0, 0, 1, 0, 1, 0, 0};
-    box_t* x;
-    count = least(BIAS_ROWS, a->kn - k);
+    const uint32_t rows = count = least(BIAS_ROWS, a->kn - k);
+    const loops_t l = {a->pn * a->qn, rows, a->kn, 1, 0, 1, 0, 0};
     vta_reserve(s);
-    x = vta_need_bias(s, j, a->k0 + k, count);
-    l.outer = a->pn * a->qn;
-    l.inner = count;
-    l.dst_outer = a->kn;
-    vta_alu(s, ALU_ADD, (a->acc + k) | x->first << 11, &l, 0);
+    vta_alu(s, ALU_ADD,
+            (a->acc + k) | vta_need_bias(s, j, a->k0 + k, rows)->first << 11, &l, 0);
   }
 }
 
@@ -186,7 +175,7 @@ static uint32_t gap(const state_t* s, uint32_t* first) {
  * OUT takes the low eight bits, then they are shifted. */
 static void finish(state_t* s, const job_t* j, const part_t* a) {
   const uint32_t entries = a->pn * a->qn * a->kn;
-  loops_t l = {1, 0, 0, 1, 0, 1, 0, 0};
+  const loops_t l = {1, entries, 0, 1, 0, 1, 0, 0};
   uint32_t plane, planes, copy, room;
   add_biases(s, j, a);
   if (!j->t.last) return;
@@ -200,7 +189,6 @@ static void finish(state_t* s, const job_t* j, const part_t* a) {
   }
   vta_reserve(s);
   planes = vta_stage(s, PLANES * entries * 16);
-  l.inner = entries;
   for (plane = 0; plane < PLANES; ++plane) {
     if (plane != 0) vta_alu(s, ALU_SHR | ALU_IMMEDIATE, a->acc | a->acc << 11, &l, 8);
     vta_move(s, SLUICE_VTA_OF_OUT, a->acc, planes + plane * entries * 16, 1, entries,
@@ -220,20 +208,19 @@ typedef struct {
   uint64_t bytes;
 } cut_t;
 
-/* Input blocks that parts of c->kn output blocks read together, and one of them. */
-static void reach_of(const job_t* j, cut_t* c) {
-  uint32_t k, i, count;
-  c->cn = c->cw = j->cb;
-  if (j->per == 0) return;
-  c->cn = c->cw = 0;
-  for (k = 0; k < j->kb; k += c->kn) {
-    const uint32_t low = vta_reach(j, k, &count);
-    for (i = k; i < least(k + c->kn, j->kb); ++i) {
-      const uint32_t end = vta_reach(j, i, &count) + count;
-      if (end - low > c->cn) c->cn = end - low;
-      if (count > c->cw) c->cw = count;
-    }
+static uint32_t most(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
+/* Raises *cn and *cw to the input blocks that `kn` output blocks from k0 on read together, and
+ * one of them. Answers the first. */
+static uint32_t reach_of(const job_t* j, uint32_t k0, uint32_t kn, uint32_t* cn,
+                         uint32_t* cw) {
+  uint32_t k, count;
+  const uint32_t low = vta_reach(j, k0, &count);
+  for (k = k0; k < least(k0 + kn, j->kb); ++k) {
+    *cn = most(*cn, vta_reach(j, k, &count) + count - low);
+    *cw = most(*cw, count);
   }
+  return low;
 }
 
 /* The next of halves of halves; 0 after 1. */
@@ -256,9 +243,9 @@ static void measure(const job_t* j, uint32_t room, cut_t* c) {
   if (input > slices * SLUICE_VTA_INP || filters > slices * SLUICE_VTA_WGT) {
     /* Input channels in slices: one is loaded while the other is multiplied. */
     const uint64_t a = SLUICE_VTA_INP / 2 / area, w = SLUICE_VTA_WGT / 2 / taps / c->kn;
-    const uint32_t most = (uint32_t)(a < w ? a : w);
-    if (most == 0 || j->per != 0) return;
-    c->cn = c->cw = pieces(j->cb, pieces(j->cb, most));
+    const uint32_t blocks_of = (uint32_t)(a < w ? a : w);
+    if (blocks_of == 0 || j->per != 0) return;
+    c->cn = c->cw = pieces(j->cb, pieces(j->cb, blocks_of));
   }
   inside = windows * input * 16 * (input <= SLUICE_VTA_INP ? 1 : parts) +
            parts * filters * 256 * (parts * filters <= SLUICE_VTA_WGT ? 1 : windows);
@@ -272,6 +259,7 @@ static void measure(const job_t* j, uint32_t room, cut_t* c) {
  * all of it: its rows first. */
 static cut_t choose_cut(const job_t* j, uint32_t room) {
   cut_t best, c;
+  uint32_t k;
   best.bytes = UINT64_MAX;
   c.rows = j->t.rows;
   c.cols = j->t.cols;
@@ -279,7 +267,10 @@ static cut_t choose_cut(const job_t* j, uint32_t room) {
     for (c.pn = j->t.out.extent[1]; c.pn != 0; c.pn = half(c.pn))
       for (c.qn = j->t.out.extent[2]; c.qn != 0; c.qn = half(c.qn))
         for (c.kn = j->kb; c.kn != 0; c.kn = half(c.kn)) {
-          reach_of(j, &c);
+          c.cn = c.cw = j->per == 0 ? j->cb : 0;
+          for (k = 0; j->per != 0 && k < j->kb; k += c.kn) {
+            (void)reach_of(j, k, c.kn, &c.cn, &c.cw);
+          }
           measure(j, room, &c);
           if (c.bytes < best.bytes) best = c;
         }
@@ -333,7 +324,6 @@ static void take_taps(job_t* j, int axis, uint32_t from, uint32_t count) {
 
 /* All input channels of a part, for these filter positions. */
 static void run_slice(state_t* s, const job_t* j, const cut_t* c, part_t* a) {
-  uint32_t count, i;
   a->in_rows = target_span(a->pn, j->t.stride[0], j->t.rows, j->t.dilation[0]);
   a->in_cols = target_span(a->qn, j->t.stride[1], j->t.cols, j->t.dilation[1]);
   if (j->per == 0) {
@@ -343,13 +333,8 @@ static void run_slice(state_t* s, const job_t* j, const cut_t* c, part_t* a) {
     }
     return;
   }
-  a->c0 =
-      vta_reach(j, a->k0, &count); /* the input blocks that these output blocks read */
   a->cn = a->cw = 0;
-  for (i = a->k0; i < a->k0 + a->kn; ++i) {
-    a->cn = vta_reach(j, i, &count) + count - a->c0;
-    if (count > a->cw) a->cw = count;
-  }
+  a->c0 = reach_of(j, a->k0, a->kn, &a->cn, &a->cw);
   multiply(s, j, a);
 }
 
@@ -381,30 +366,21 @@ void vta_run_tile(state_t* s, const job_t* j) {
   for (n = 0; n < j->t.out.extent[0]; ++n) {
     const uint32_t columns = pieces(q, c.qn), windows = pieces(p, c.pn) * columns;
     const uint32_t parts = pieces(j->kb, c.kn);
-    part_t all;
-    memset(&all, 0, sizeof all);
-    all.n = n;
-    all.pn = p;
-    all.qn = q;
-    all.kn = j->kb;
+    part_t all = {.n = n, .pn = p, .qn = q, .kn = j->kb};
     all.acc = sums != NULL ? sums->first + n * p * q * j->kb : first;
     if (sums != NULL && j->t.first) clear_part(s, &all);
     for (t = 0; t < windows * parts; ++t) {
       const uint32_t window = c.k_inside ? t / parts : t % windows;
-      part_t a = all;
-      a.p0 = window / columns * c.pn;
-      a.q0 = window % columns * c.qn;
-      a.k0 = (c.k_inside ? t % parts : t / windows) * c.kn;
-      a.pn = least(c.pn, p - a.p0);
-      a.qn = least(c.qn, q - a.q0);
-      a.kn = least(c.kn, j->kb - a.k0);
+      const uint32_t p0 = window / columns * c.pn, q0 = window % columns * c.qn;
+      const uint32_t k0 = (c.k_inside ? t % parts : t / windows) * c.kn;
+      part_t a = {.n = n, .p0 = p0, .q0 = q0, .k0 = k0};
+      a.pn = least(c.pn, p - p0);
+      a.qn = least(c.qn, q - q0);
+      a.kn = least(c.kn, j->kb - k0);
       a.pixel = sums != NULL ? j->kb : a.kn;
       a.row = sums != NULL ? q * j->kb : a.qn * a.kn;
-      if (sums != NULL) {
-        a.acc += a.p0 * a.row + a.q0 * a.pixel + a.k0;
-      } else {
-        clear_part(s, &a);
-      }
+      a.acc = all.acc + (sums != NULL ? p0 * a.row + q0 * a.pixel + k0 : 0);
+      if (sums == NULL) clear_part(s, &a);
       run_part(s, j, &c, &a);
       if (sums == NULL) finish(s, j, &a);
     }

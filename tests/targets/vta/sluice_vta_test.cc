@@ -241,7 +241,7 @@ TEST_CASE("what VTA cannot do is an error that names the layer") {
   CHECK(VtaRun(gather.graph.data(), gather.graph.size(), gather.plans[0].data(),
                gather.plans[0].size())
             .Execute(1, 1)
-            .error == "an indexed load, layer 0");
+            .error == "a transfer by indices, or between nodes, layer 0");
   const Bytes graph = OwnModel();
   sluice_test::NetworkPlan n(graph, "mcu-256k");  // its plans compute ADD in tiles
   REQUIRE(n.ok);
