@@ -3,12 +3,13 @@
 //
 // Input    networks of the zoo on gemmini-16x16. Environment: SLUICE_BENCH_ONLY, names
 //          (resnet50 mobilenet_v1 vit_b_16 where it is not set)
-// Output   MB of mvins and mvouts without biases, millions of array cycles (16 a pass): of
-//          the library's tiles (convolutions, products), of the lowered stream with sums
-//          that the host finishes, of that with sums that the machine scales; and of
-//          FULLY_CONNECTED layers alone. For two plans: the preset's, and by
-//          sluice_gemmini_cost.h. Every stream is run on the model of the machine; bytes
-//          that the host copies are counted apart
+// Output   MB of mvins and mvouts without biases, MB of biases (an mvin with stride 0 reads
+//          one row), millions of array cycles (16 a pass): of the library's tiles
+//          (convolutions, products), of the lowered stream with sums that the host
+//          finishes, of that with sums that the machine scales; and of FULLY_CONNECTED
+//          layers alone. For three plans: the preset's, and two by sluice_gemmini_cost.h,
+//          for time above all and for energy. Every stream is run on the model of the
+//          machine; bytes that the host copies are counted apart
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -42,7 +43,8 @@ Cost LibraryCost(const sluice_sim::Graph& graph, const sluice_sim::Layer& layer)
   }
   if (layer.op == SLUICE_OP_BATCH_MATMUL) {
     Cost one = gemmini_library::MatmulCost(out[2], out[3], in[3]);
-    return {one.bytes * out[0] * out[1], one.passes * out[0] * out[1]};
+    const int64_t matrices = out[0] * out[1];  // of activations: without biases
+    return {one.bytes * matrices, 0, one.passes * matrices};
   }
   const bool depthwise = layer.op == SLUICE_OP_DEPTHWISE_CONV;
   if (layer.op != SLUICE_OP_CONV && !depthwise) return {};
@@ -73,9 +75,11 @@ Json LibraryRow(const Bytes& graph_bytes, bool dense_alone) {
     if (dense_alone && layer.op != SLUICE_OP_FULLY_CONNECTED) continue;
     const Cost cost = LibraryCost(graph, layer);
     all.bytes += cost.bytes;
+    all.biases += cost.biases;
     all.passes += cost.passes;
   }
-  return {{"megabytes", static_cast<double>(all.bytes) / 1e6},
+  return {{"bias_megabytes", static_cast<double>(all.biases) / 1e6},
+          {"megabytes", static_cast<double>(all.bytes) / 1e6},
           {"megacycles", static_cast<double>(all.passes) * 16 / 1e6}};
 }
 
@@ -94,7 +98,9 @@ Json StreamRow(const Bytes& graph, const Bytes& plan, gemmini_model::Scaling sca
     dense.bytes += run.layers[i].bytes;
     dense.passes += run.layers[i].passes;
   }
+  const uint64_t biases = c.commands[SLUICE_GEMMINI_MVIN3] * 64;  // 16 channels
   return {{"megabytes", static_cast<double>(moved) / 1e6},
+          {"bias_megabytes", static_cast<double>(biases) / 1e6},
           {"dense_megabytes", static_cast<double>(dense.bytes) / 1e6},
           {"dense_megacycles", static_cast<double>(dense.passes) * 16 / 1e6},
           {"megacycles", static_cast<double>(c.array_cycles) / 1e6},
@@ -109,19 +115,26 @@ Json StreamRow(const Bytes& graph, const Bytes& plan, gemmini_model::Scaling sca
           {"host_megabytes", static_cast<double>(c.copied_bytes) / 1e6}};
 }
 
-// The default plan of the preset; or one for energy times the fourth power of time, where
-// tiles cost what the lowering's library says.
-Bytes PlanOf(const Bytes& graph, bool costs) {
+// The default plan of the preset; or one where tiles cost what the lowering's library says,
+// for energy times a power of time.
+struct Way {
+  const char* name;
+  bool costs;
+  uint32_t delay;
+};
+constexpr Way kWays[] = {{"preset", false, 1}, {"costs", true, 4}, {"energy", true, 0}};
+
+Bytes PlanOf(const Bytes& graph, const Way& way) {
   sluice_test::Library library;
   const auto handle = library.Graph(graph);
   const auto hardware = library.Hardware(sluice::presets::LoadPreset("gemmini-16x16"));
   sluice_schedule_options_t options = {};
   options.struct_size = sizeof options;
-  if (costs) {
+  if (way.costs) {
     options.tile_cost = sluice_gemmini_tile_cost;
     options.tile_cost_user = handle.get();
     options.energy_exponent = 1;
-    options.delay_exponent = 4;
+    options.delay_exponent = way.delay;
   }
   sluice_plan_t* made = nullptr;
   if (sluice_schedule(library.context.get(), handle.get(), hardware.get(), &options,
@@ -138,7 +151,8 @@ void Print(const char* what, const Json& row) {
     std::printf(" %s\n", row["error"].get<std::string>().c_str());
     return;
   }
-  std::printf(" %8.1f MB %8.2f M cycles", row["megabytes"].get<double>(),
+  std::printf(" %8.2f MB + %5.2f MB of biases %8.2f M cycles",
+              row["megabytes"].get<double>(), row["bias_megabytes"].get<double>(),
               row["megacycles"].get<double>());
   if (row.contains("host_megabytes")) {
     std::printf(", %6.1f MB copied by the host", row["host_megabytes"].get<double>());
@@ -159,10 +173,10 @@ int RunGemminiBench(bool json) {
     const Bytes graph = sluice::zoo::MakeZooGraph(name, {});
     Json row = {{"library", LibraryRow(graph, false)},
                 {"library_dense", LibraryRow(graph, true)}};
-    for (const bool costs : {false, true}) {
-      const Bytes plan = PlanOf(graph, costs);
+    for (const Way& way : kWays) {
+      const Bytes plan = PlanOf(graph, way);
       if (plan.empty()) return 1;
-      Json& rows = row[costs ? "costs" : "preset"];
+      Json& rows = row[way.name];
       rows["host_finishes"] = StreamRow(graph, plan, gemmini_model::Scaling::kHost);
       rows["machine_scales"] = StreamRow(graph, plan, gemmini_model::Scaling::kMachine);
       rows["to_rows"] = StreamRow(graph, plan, gemmini_model::Scaling::kOnChip);
@@ -172,7 +186,8 @@ int RunGemminiBench(bool json) {
     std::printf("%s\n", name.c_str());
     Print("library", row["library"]);
     Print("library, FULLY_CONNECTED alone", row["library_dense"]);
-    for (const char* which : {"preset", "costs"}) {
+    for (const Way& way : kWays) {
+      const char* const which = way.name;
       std::printf("  plan by %s\n", which);
       Print("stream, the host finishes sums", row[which]["host_finishes"]);
       Print("stream, the machine scales where it can", row[which]["machine_scales"]);

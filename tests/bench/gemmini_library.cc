@@ -95,6 +95,7 @@ Cost MatmulCost(int64_t i, int64_t j, int64_t k) {
   const int64_t ks = Parts(Blocks(k), tk);
   Cost cost;
   cost.passes = Blocks(i) * Blocks(j) * Blocks(k);
+  cost.biases = Blocks(i) * j * 4;  // for each 16 rows that are written
   // Both operands again for each tile, but for one whose two halves stay.
   cost.bytes =
       i * k * (is * ks <= 2 ? 1 : js) + k * j * (js * ks <= 2 ? 1 : is) + i * j;
@@ -121,6 +122,7 @@ Cost ConvolutionCost(const Convolution& c) {
       const int64_t rows = std::min(t[kOutRows], c.out_rows - row);
       const int64_t columns = std::min(t[kOutColumns], c.out_columns - column);
       if (!weights_stay || row + column == 0) cost.bytes += all_weights;
+      cost.biases += rows * Blocks(columns) * c.out_channels * 4;
       for (int64_t r = 0; r < c.kernel; r += t[kFilterRows]) {
         for (int64_t s = 0; s < c.kernel; s += t[kFilterColumns]) {
           const int64_t wide = std::min(t[kFilterColumns], c.kernel - s);
@@ -153,6 +155,7 @@ Cost DepthwiseCost(const Convolution& layer) {
   one.in_channels = one.out_channels = 1;
   Cost cost = ConvolutionCost(one);
   cost.bytes *= layer.out_channels;
+  cost.biases *= layer.out_channels;
   cost.passes *= layer.out_channels;
   return cost;
 }

@@ -4,7 +4,8 @@
 // them, and what they load again.
 //
 // Input    extents of one layer; int8, batch 1
-// Output   bytes of mvins and mvouts without biases; passes of 16 array cycles
+// Output   bytes of mvins and mvouts without biases; bytes of biases (of an mvin with stride
+//          0 one row is read); passes of 16 array cycles
 // Errors   none
 // Cost     linear in the tiles
 // Source   gemmini.h of ucb-bar/gemmini-rocc-tests (BSD-style licence): the rule as it does
@@ -17,7 +18,7 @@
 namespace gemmini_library {
 
 struct Cost {
-  int64_t bytes = 0, passes = 0;
+  int64_t bytes = 0, biases = 0, passes = 0;
 };
 
 // [i x k] times [k x j].

@@ -4,13 +4,15 @@
 //
 // Environment SLUICE_TARGET_NETWORKS: networks of the zoo, beside the models of the shared
 // data, of a transformer some blocks alone ("vit_b_16:2"); SLUICE_TARGET_SEEDS: 1 to 6 seeds
-// for these, 6 where it is not set
+// for these, 6 where it is not set; SLUICE_TARGET_SAY: each plan with its commands, as
+// tests/targets/list.py wants them
 #ifndef SLUICE_TESTS_TARGETS_MODELS_H_
 #define SLUICE_TESTS_TARGETS_MODELS_H_
 
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <sstream>
 #include <string>
@@ -90,6 +92,17 @@ inline uint64_t NamedSeeds() {
   return seeds != nullptr ? std::strtoull(seeds, nullptr, 10) : kSeeds;
 }
 
+// What a plan took, where somebody asks for it. Plans stand as PlansOf makes them.
+inline void SayPlan(const Case& c, size_t plan, uint64_t commands, uint64_t seeds) {
+  static const char* const names[] = {"default", "baseline", "a smaller budget",
+                                      "a second", "a third"};
+  if (std::getenv("SLUICE_TARGET_SAY") == nullptr) return;
+  std::printf("plan of the list: %s, %s: %llu commands, %llu seeds\n", c.name.c_str(),
+              names[plan], static_cast<unsigned long long>(commands),
+              static_cast<unsigned long long>(seeds));
+  std::fflush(stdout);
+}
+
 // The hash of the outputs of the untiled run.
 inline uint64_t Expected(const Bytes& graph, uint64_t seed) {
   sluice_sim::SimulateOptions options;
@@ -104,7 +117,7 @@ class Foreign {
  public:
   explicit Foreign(const char* variable) {
     const char* path = std::getenv(variable);
-    if (path == nullptr) {
+    if (path == nullptr || *path == '\0') {
       MESSAGE("skipped: " << std::string(variable)
                           << " names no build (tests/targets/foreign)");
       return;

@@ -51,6 +51,12 @@ inline void CheckCase(const Case& c, uint64_t seeds,
       const bool supported = c.name.find("uint8") == std::string::npos;
       CHECK((result.counts.array_macs > 0) == supported);
       CHECK((result.counts.host_macs == 0) == supported);
+      uint64_t commands = result.counts.fences;
+      for (const uint64_t of_funct : result.counts.commands) commands += of_funct;
+      if (seed == seeds) {
+        target_test::SayPlan(c, static_cast<size_t>(&plan - c.plans.data()), commands,
+                             seeds);
+      }
     }
   }
 }

@@ -35,6 +35,8 @@ inline sluice_walk_operand_t Dense(uint64_t offset,
   return o;
 }
 
+constexpr uint32_t kInputChannels = 5;  // of the layer, whatever a tile has of them
+
 class Recorded {
  public:
   // Bytes of the scratchpad, a multiple of 256: in DRAM from kAt on; in front of it others.
@@ -139,7 +141,7 @@ class Recorded {
   std::vector<uint8_t> dram_;
   std::vector<uint32_t> home_;
   std::vector<std::pair<bool, std::vector<uint32_t>>> sums_;
-  sluice_vta_layer layer_{};
+  sluice_vta_layer layer_{kInputChannels, 0};
   sluice_vta_input input_{};
   sluice_vta_port port_{};
   sluice_vta_counts counts_{};

@@ -39,6 +39,12 @@ inline void CheckCase(const Case& c, uint64_t seeds, const MakeModel& make = nul
       CHECK(run.code == 0);
       CHECK(run.counts_hold);
       CHECK(run.hash == expected);
+      uint64_t commands = 0;
+      for (const uint64_t of_opcode : run.counts.instructions) commands += of_opcode;
+      if (seed == seeds) {
+        target_test::SayPlan(c, static_cast<size_t>(&plan - c.plans.data()), commands,
+                             seeds);
+      }
     }
   }
 }

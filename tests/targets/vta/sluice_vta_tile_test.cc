@@ -444,6 +444,7 @@ TEST_CASE("vta: the cut of a tile loads the fewest bytes") {
                {{2, 2, 528, 112, 4, 4, 2}, 4032, 946176},
                {{17, 32, 400, 80, 3, 4, 1}, 133760, 384000},
                {{25, 3, 512, 512, 1, 1, 1}, 38400, 262144}};
+  uint64_t micro_ops = 0;
   for (const auto& c : cases) {
     CAPTURE(&c - cases);
     Recorded r(4 << 20, true);
@@ -452,7 +453,9 @@ TEST_CASE("vta: the cut of a tile loads the fewest bytes") {
     CHECK(r.state().code == 0);
     CHECK(r.counts().moved[SLUICE_VTA_OF_INP] == c.input);
     CHECK(r.counts().moved[SLUICE_VTA_OF_WGT] == c.weights);
+    micro_ops += r.counts().moved[SLUICE_VTA_OF_UOP] / 4;
   }
+  CHECK(micro_ops == 8149);  // of all: what can be joined or looped over is
 }
 
 // Where sums of other tiles wait in ACC, a tile takes the largest run between them.
