@@ -46,8 +46,9 @@ Status CountTiles(NodeLayer* self) {
                          : static_cast<int32_t>(CeilDivide(self->share[v], chunk));
   }
   self->per_slice = 1;
-  for (const int32_t trips : self->trips) {
-    self->per_slice *= trips;
+  for (int v = 0; v < kNodeLoops; ++v) {
+    self->shown[v] = self->trips[v];
+    self->per_slice *= self->trips[v];
     if (self->per_slice * self->nodes * self->slices > kMaxTiles)
       return Status::kInfeasible;
   }

@@ -42,6 +42,15 @@ struct LayerWay {
   const NodeRun* run = nullptr;  // which begins with this layer
 };
 
+// What is known of a layer by itself on the nodes of a call whose `weights` are wanted.
+struct LayerTry {
+  uint32_t alike;  // the first layer that costs the same; others are not written
+  bool made;       // in an earlier call on these nodes, so that the rest is known
+  bool same;       // out: again with these tiles, so that it is not written
+  NodeDeal deal;
+  Tiling tiling;
+};
+
 // What ScheduleOnNodes is asked for.
 struct NodeCall {
   const Graph& graph;
@@ -60,9 +69,10 @@ struct NodeCall {
   // By layer of the graph; empty: segments wherever they fit, all of them `whole` or
   // not, layers by themselves on `nodes`.
   Span<const LayerWay> ways = {};
-  // To see what one more slice takes, so many of each run are written and nothing else;
-  // 0: all.
-  int32_t most_slices = 0;
+  Span<LayerTry> tries = {};  // by layer of the graph, with `weights` and no `ways`
+  // Unless nullptr: as in NodeContext, and what is neither a run nor of a segment is left out
+  // where there are any.
+  Vector<double>* weights = nullptr;
   size_t most_steps = kJudgedSteps;  // of the program; longer ones are kUnsupported
   // Out, unless empty: by position in the order, layers of the group that begins there.
   Span<uint32_t> sizes = {};
@@ -83,10 +93,11 @@ struct NodeSchedule {
                 call.budget,
                 program,
                 static_cast<uint32_t>(NodesOf(call.nodes)),
-                call.most_steps},
+                call.most_steps,
+                call.weights},
         way{true, call.whole, call.nodes},
         ways(call.ways),
-        most_slices(call.most_slices),
+        tries(call.tries),
         groups(scratch) {}
   NodeSchedule(const NodeSchedule&) = delete;
   NodeSchedule& operator=(const NodeSchedule&) = delete;
@@ -99,7 +110,7 @@ struct NodeSchedule {
   NodeContext context;
   LayerWay way;  // of every layer, where `ways` is empty
   Span<const LayerWay> ways;
-  int32_t most_slices;  // of a run that are written; 0: all
+  Span<LayerTry> tries;
   Span<const uint32_t> order;
   Span<uint32_t> group_of;  // by layer; kNone: views
   Vector<NodeGroup> groups;

@@ -120,6 +120,7 @@ Status MakeNodeLayer(const NodeContext& context, const NodeLayerRequest& request
   self->deal = request.deal;
   self->slices = request.slices;
   self->channels = AccumulatedChannels(context.graph, *self->layer);
+  for (int32_t& shown : self->shown) shown = 1;
   const TileOperands operands = OperandsOf(*self->layer);
   for (int r = 0; r < kTileRoles; ++r) {
     self->roles[r] = NodeRole{operands.tensor[r], nullptr, false, 0, 0, 0};
@@ -173,15 +174,15 @@ bool TileAt(const NodeLayer& self, uint32_t i, int64_t time, NodeTile* tile) {
     at = time / period * self.per_slice + local;
   }
   if (!share.used || at < 0 || at >= self.per_slice * self.slices) return false;
-  static constexpr int kOuterK[] = {4, 2, 1, 0, 3};
-  static constexpr int kInnerK[] = {4, 3, 2, 1, 0};
   tile->slice = at / self.per_slice;
-  tile->number = at / self.trips[kLoopC];
+  tile->number = at / self.shown[kLoopC];
   int64_t left = at % self.per_slice;
   for (int k = 0; k < kNodeLoops; ++k) {
-    const int v = self.tiling.k_outer ? kOuterK[k] : kInnerK[k];
-    const int32_t step = static_cast<int32_t>(left % self.trips[v]);
-    left /= self.trips[v];
+    const int v = LoopAt(self, k);
+    const int32_t shown = self.shown[v];
+    const int32_t step =
+        ShownStep(static_cast<int32_t>(left % shown), shown, self.trips[v]);
+    left /= shown;
     if (v == kLoopC) {
       tile->c_begin = tile->c_end = 0;
       tile->starts = tile->ends = true;

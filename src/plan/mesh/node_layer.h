@@ -46,6 +46,9 @@ struct NodeContext {
   Program* program;
   uint32_t nodes;                    // that take part
   size_t most_steps = kJudgedSteps;  // of the program
+  // Where only a price is asked for, steps that are like others are not written: out, for
+  // each block how many times it counts; blocks behind the last one count once.
+  Vector<double>* weights = nullptr;
 };
 
 // What a node computes in all.
@@ -110,6 +113,7 @@ struct NodeLayer {
   int32_t unit[kNodeLoops];
   int32_t share[kNodeLoops];  // of a node, at most
   int32_t trips[kNodeLoops];  // tiles of a node
+  int32_t shown[kNodeLoops];  // of them, that are written (node_price.h)
   int32_t links = 1;          // nodes in a chain that sums over C
   Tiling tiling = {};
   NodeRole roles[kTileRoles];
@@ -122,6 +126,11 @@ struct NodeLayer {
   bool drains = false;
   // With `turns_taken`: what is sent on goes in one piece per node, if that fits.
   bool whole = false;
+  bool weighted = false;  // each time of it is a block that counts as often as it says
+  double slice_weight = 1;
+  // Of so many pieces of a sum over nodes, from the first one on.
+  double round_weight = 1;
+  int64_t first_round = 0, rounds = 0;
   int32_t accumulators = 0;
   int64_t accumulator_bytes = 0, accumulator_begin = 0;
   int64_t per_slice = 0;  // tiles of the node that has most
@@ -151,6 +160,21 @@ bool Connect(NodeLayer* self, int role, NodeLayer* producer);
 
 // The number on the whole mesh of the region's node i.
 uint32_t NodeAt(const NodeLayer& self, uint32_t i);
+
+// The k-th loop of a node's tiles, from the innermost one.
+inline int LoopAt(const NodeLayer& self, int k) {
+  static constexpr int kOuterK[] = {4, 2, 1, 0, 3};
+  static constexpr int kInnerK[] = {4, 3, 2, 1, 0};
+  return self.tiling.k_outer ? kOuterK[k] : kInnerK[k];
+}
+
+// Of a loop of more steps than are shown: the first one, and one in the middle that stands
+// for all that are not shown; of three, the last one; of more, the first ones and the last.
+inline int32_t ShownStep(int32_t step, int32_t shown, int32_t trips) {
+  if (shown == trips || step == 0) return step;
+  if (shown > 2 && step == shown - 1) return trips - 1;
+  return shown <= 3 ? trips / 2 : step;
+}
 
 // What node i computes at a time; false: nothing.
 bool TileAt(const NodeLayer& self, uint32_t i, int64_t time, NodeTile* tile);

@@ -71,11 +71,26 @@ Status DivideIntoGroups(NodeSchedule* self, Span<const Segment> segments) {
   return Status::kOk;
 }
 
+// True if the layer has the same tiles as before; they are kept.
+bool IsKnown(const NodeLayer& layer, const NodeDeal& deal, LayerTry* known) {
+  const Tiling& now = layer.tiling;
+  const Tiling& before = known->tiling;
+  known->same = known->made && memcmp(now.chunk, before.chunk, sizeof now.chunk) == 0 &&
+                now.c_chunk == before.c_chunk && now.k_outer == before.k_outer &&
+                now.doubled == before.doubled;
+  known->made = true;
+  known->deal = deal;
+  known->tiling = now;
+  return known->same;
+}
+
 // Writes one layer as its segment says or on the nodes of its way, or on the first node
 // if it cannot be dealt out.
 Status WriteAlone(NodeSchedule* self, const NodeGroup& group) {
   const uint32_t l = self->order[group.first];
   const Layer& layer = self->lowering.executed[l];
+  LayerTry* known = self->tries.empty() ? nullptr : &self->tries[l];
+  if (known != nullptr && known->alike != l) return Status::kOk;
   if (KindOf(layer.op) == LayerKind::kCompute) {
     ArenaScope scope(self->arena);
     NodeRegion all = WayOf(*self, l).nodes;
@@ -83,6 +98,8 @@ Status WriteAlone(NodeSchedule* self, const NodeGroup& group) {
     if (group.segment != nullptr) {
       all = group.segment->layers[0].region;
       deal = DealOf(self->graph, layer, group.segment->layers[0].split);
+    } else if (known != nullptr && known->made) {
+      deal = known->deal;
     } else {
       deal = ChooseDeal(self->graph, self->context.hardware, layer, all, self->capacity,
                         self->arena);
@@ -93,6 +110,7 @@ Status WriteAlone(NodeSchedule* self, const NodeGroup& group) {
     int64_t end = 0;
     const Status status = FitTiles(single, self->capacity, self->arena, &end);
     if (status == Status::kOk) {
+      if (known != nullptr && IsKnown(*single, deal, known)) return Status::kOk;
       return Interleave(self, Span<NodeLayer*>(&single, 1));
     }
     if (status != Status::kInfeasible) return status;
@@ -140,8 +158,10 @@ Status WriteProgram(NodeSchedule* self, const NodeCall& call, NodeProgram* out,
   SLUICE_TRY(StartGroups(self, call.schedule.order));
   SLUICE_TRY(DivideIntoGroups(self, call.schedule.segments));
   SLUICE_TRY(PlaceTensors(self, call.places, out, diagnostic));
+  const bool some =
+      call.weights != nullptr && !(call.ways.empty() && call.schedule.segments.empty());
   for (const NodeGroup& group : self->groups) {
-    if (self->most_slices > 0 && group.run == nullptr) continue;
+    if (some && group.run == nullptr && group.segment == nullptr) continue;
     SLUICE_TRY(WriteGroup(self, group));
   }
   for (const NodeGroup& group : self->groups) {

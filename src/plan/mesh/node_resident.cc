@@ -5,11 +5,14 @@
 #include "base/first_fit.h"
 #include "base/sort.h"
 #include "plan/mesh/node_fit.h"
+#include "plan/mesh/node_price.h"
 #include "plan/mesh/node_steps.h"
 
 namespace sluice {
 
 namespace {
+
+constexpr int32_t kShownAhead = 4;  // slices that show what a run costs
 
 // What buffers have beyond the least, from most to nothing.
 enum Room { kTwoOutputs = 0, kOneOutput, kTwoInputs, kLeast, kRooms };
@@ -96,14 +99,19 @@ Status ArrangeResident(NodeSchedule* self, Span<NodeLayer*> layers) {
 }
 
 Status TakeTurnsAhead(NodeSchedule* self, Span<NodeLayer*> layers, int32_t slices) {
+  const bool all = self->context.weights == nullptr;
+  const int32_t shown = all ? slices : Min(slices, kShownAhead);
+  // Those between the first and the last one stand for all between these.
+  const double like = shown > 2 ? static_cast<double>(slices - 2) / (shown - 2) : 1;
   SLUICE_TRY(self->context.program->BeginBlock());
   for (NodeLayer* layer : layers) SLUICE_TRY(WriteStep(layer));
-  for (int32_t slice = 0; slice < slices; ++slice) {
+  for (int32_t slice = 0; slice < shown; ++slice) {
     // Loops of instructions are found in each block by itself.
-    SLUICE_TRY(self->context.program->BeginBlock());
+    const bool ends = slice == 0 || slice + 1 == shown;
+    SLUICE_TRY(BeginWeighted(self->context, ends ? 1 : like));
     for (NodeLayer* layer : layers) {
       SLUICE_TRY(WritePending(layer));
-      if (slice + 1 < slices) SLUICE_TRY(WriteStep(layer));
+      if (slice + 1 < shown) SLUICE_TRY(WriteStep(layer));
     }
   }
   return Status::kOk;

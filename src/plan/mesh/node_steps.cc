@@ -4,6 +4,7 @@
 #include "base/checked.h"
 #include "model/tile_cycles.h"
 #include "plan/mesh/node_buffers.h"
+#include "plan/mesh/node_price.h"
 
 namespace sluice {
 
@@ -44,14 +45,6 @@ bool Unfinished(const NodeLayer& self, int64_t slice, const Box& box) {
     }
   }
   return false;
-}
-
-// The slices that are computed to their end.
-int64_t FinishedSlices(const NodeLayer& self) {
-  if (IsDone(self)) return self.slices;
-  const int64_t skew = int64_t{self.links - 1} * self.trips[kLoopC];
-  const int64_t done = self.time - (self.pending ? 1 : 0);
-  return Max<int64_t>(0, self.drains ? done : done - skew) / PeriodOf(self);
 }
 
 // Covers the nodes with same(i, i) by few rectangles, each of nodes that are the
@@ -225,6 +218,13 @@ Status WriteTile(NodeLayer* self, uint32_t i) {
 
 }  // namespace
 
+int64_t FinishedSlices(const NodeLayer& self) {
+  if (IsDone(self)) return self.slices;
+  const int64_t skew = int64_t{self.links - 1} * self.trips[kLoopC];
+  const int64_t done = self.time - (self.pending ? 1 : 0);
+  return Max<int64_t>(0, self.drains ? done : done - skew) / PeriodOf(self);
+}
+
 bool MayStep(const NodeLayer& self) {
   if (self.time == self.end_time) return false;
   for (uint32_t i = 0; i < self.nodes; ++i) {
@@ -253,6 +253,7 @@ Status WriteStep(NodeLayer* self) {
   if (self->context->program->size() > self->context->most_steps)
     return Status::kUnsupported;
   if (!self->tiling.doubled) SLUICE_TRY(WritePending(self));
+  SLUICE_TRY(BeginTime(*self, self->time));
   for (uint32_t i = 0; i < self->nodes; ++i) {
     NodeTurn* turn = &self->turns[i];
     turn->comes = TileAt(*self, i, self->time, &turn->next);
@@ -274,6 +275,7 @@ Status WriteStep(NodeLayer* self) {
 
 // Compute later links first: they are one tile behind.
 Status WritePending(NodeLayer* self) {
+  if (self->pending) SLUICE_TRY(BeginTime(*self, self->time - 1));
   for (int32_t link = self->links; link-- > 0;) {
     for (uint32_t i = 0; i < self->nodes; ++i) {
       if (self->turns[i].pending && self->shares[i].link == link)

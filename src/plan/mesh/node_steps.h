@@ -19,6 +19,9 @@ namespace sluice {
 // have room for its results.
 bool MayStep(const NodeLayer& self);
 
+// The slices that are computed to their end.
+int64_t FinishedSlices(const NodeLayer& self);
+
 // Loads the next tile of each node and computes the tile before it.
 Status WriteStep(NodeLayer* self);
 

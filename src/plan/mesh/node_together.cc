@@ -4,6 +4,7 @@
 #include "base/checked.h"
 #include "model/tile_geometry.h"
 #include "plan/mesh/node_fit.h"
+#include "plan/mesh/node_price.h"
 #include "plan/mesh/node_resident.h"
 #include "plan/mesh/node_steps.h"
 
@@ -162,9 +163,18 @@ Status ConnectLayer(NodeSchedule* self, Span<NodeLayer*> layers, uint32_t i,
 }
 
 Status TakeTurns(NodeSchedule* self, Span<NodeLayer*> layers, int32_t slices) {
+  const bool all = self->context.weights == nullptr;
+  const int32_t shown = all ? slices : Min(slices, kShownSlices);
   SLUICE_TRY(self->context.program->BeginBlock());
-  for (int32_t slice = 0; slice < slices; ++slice) {
-    for (NodeLayer* layer : layers) SLUICE_TRY(WriteSlice(layer));
+  for (NodeLayer* layer : layers) ShowSteps(layer);
+  for (int32_t slice = 0; slice < shown; ++slice) {
+    const double like = StandsFor(slice, shown, slices);
+    if (!all) SLUICE_TRY(BeginWeighted(self->context, like));
+    for (NodeLayer* layer : layers) {
+      layer->slice_weight = like;
+      layer->time = layer->end_time / slices * ShownStep(slice, shown, slices);
+      SLUICE_TRY(WriteSlice(layer));
+    }
   }
   return Status::kOk;
 }
@@ -213,8 +223,20 @@ size_t TilesOf(Span<NodeLayer*> layers) {
 
 Status Interleave(NodeSchedule* self, Span<NodeLayer*> layers) {
   SLUICE_TRY(self->context.program->BeginBlock());
+  SteadySlices steady;
+  if (layers.size() == 1) {
+    ShowSteps(layers[0]);
+  } else {
+    steady = ShowSlices(layers);
+  }
+  int64_t begin = steady.begin;  // of the next block, in slices
   for (bool stuck = false;;) {
     bool moved = false, done = true;
+    if (begin > 0 && FinishedSlices(*layers[layers.size() - 1]) >= begin) {
+      const bool first = begin < steady.end;
+      SLUICE_TRY(BeginWeighted(self->context, first ? steady.weight : 1));
+      begin = first ? steady.end : 0;
+    }
     for (size_t i = layers.size(); i-- > 0;) {
       done = done && IsDone(*layers[i]);
       if (!MayStep(*layers[i])) continue;
@@ -238,8 +260,7 @@ Status WriteTogether(NodeSchedule* self, const NodeGroup& group, bool write) {
   SLUICE_TRY(MakeLayers(self, group, slices, &layers));
   if (run) {
     SLUICE_TRY(ArrangeResident(self, layers));
-    const int32_t most = self->most_slices > 0 ? self->most_slices : slices;
-    return write ? TakeTurnsAhead(self, layers, Min(most, slices)) : Status::kOk;
+    return write ? TakeTurnsAhead(self, layers, slices) : Status::kOk;
   }
   // Layers on the same region take turns.
   bool turns = true;

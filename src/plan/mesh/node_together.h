@@ -19,7 +19,8 @@ namespace sluice {
 // The layers of a segment. write false: only whether they fit.
 Status WriteTogether(NodeSchedule* self, const NodeGroup& group, bool write);
 
-// Writes layers that are fitted; each takes its next step as soon as it can.
+// Writes layers that are fitted, or what shows their price; each takes its next step as
+// soon as it can.
 Status Interleave(NodeSchedule* self, Span<NodeLayer*> layers);
 
 }  // namespace sluice

@@ -11,19 +11,15 @@
 #include "plan/mesh/segment_network.h"
 #include "plan/objective.h"
 #include "plan/space/take_space.h"
+#include "solve/baseline/tiling_memo.h"
 
 namespace sluice {
 namespace {
 
-// Longer programs are written once: how outputs are sent on changes them little. Where
-// layers one by one take more, segments of the mesh model are not tried.
-constexpr size_t kWrittenTwice = 1 << 18;  // steps
 // The search ends after so many parts of the mesh in a row that are no better: where plans
 // are dear to make after one, so that a part is never left out that may be the best.
 constexpr int kMostInVain = 2;
 constexpr size_t kMuchWork = 1 << 20;  // steps of the plans written so far
-// A run is written with so many slices and with twice as many, to see what one more costs.
-constexpr int32_t kFewSlices = 2;
 // Part of a program's steps that is left for what groups add to each other.
 constexpr size_t kStepsLeft = 16;
 constexpr double kNoCost = 1e300;
@@ -41,20 +37,20 @@ struct Dealing {
   NodeRegion nodes;
   bool whole;                 // outputs are sent on in one piece
   Span<const LayerWay> ways;  // as in NodeCall
-  int32_t most_slices = 0;    // as in NodeCall
   Span<uint32_t> sizes = {};  // as in NodeCall
   bool aside = false;         // not part of Measured::steps
+  Span<LayerTry> tries = {};  // as in NodeCall
 };
 
-// Writes the program. *fits: it is complete.
+// Writes the program, or what shows its price. *fits: it is complete.
 Status WriteDealt(PlanCall* call, const Dealing& dealing, Candidate* found,
-                  Arena* memory, bool* fits) {
+                  Vector<double>* weights, Arena* memory, bool* fits) {
   Diagnostic why = {};
   NodeProgram on_nodes;
   const Status status = ScheduleOnNodes(
       {call->graph, call->hardware, call->plain.lowering, call->capacity,
        dealing.schedule, dealing.nodes, dealing.whole, call->coster, &call->search,
-       &found->places, memory, dealing.ways, dealing.most_slices, call->most_steps,
+       &found->places, memory, dealing.ways, dealing.tries, weights, call->most_steps,
        dealing.sizes},
       &found->program, &on_nodes, &why);
   if (status == Status::kInternal) {
@@ -73,7 +69,7 @@ Status TakeDealt(PlanCall* call, const Dealing& dealing) {
   {
     Arena memory(call->scratch->memory());
     bool fits = false;
-    SLUICE_TRY(WriteDealt(call, dealing, &found, &memory, &fits));
+    SLUICE_TRY(WriteDealt(call, dealing, &found, nullptr, &memory, &fits));
     better = fits && IsBetter(call, &found, &memory);
   }
   return TakeFound(call, better, &found);
@@ -88,6 +84,7 @@ struct Measured {
   double per_cycle = 0, per_pj = 0;
   size_t steps = 0;       // that were written; but for layers in a second way
   Span<LayerWay> alone;   // the best way of each layer by itself
+  Span<uint32_t> alike;   // the first layer that costs the same
   Span<double> least;     // what it costs
   Span<size_t> steps_of;  // and takes
   Span<const uint32_t> order;
@@ -98,18 +95,28 @@ struct Measured {
 struct DealtCost {
   Span<double> of;
   Span<size_t> steps_of;
-  double plan = kNoCost;
+  bool fits = false;
   size_t steps = 0;
 };
 
-void SetScale(Measured* self, const sluice_report_t& report) {
-  if (self->per_cycle > 0 || self->per_pj > 0) return;
-  const Exponents e = ExponentsOf(self->call->options);
-  self->per_cycle = e.delay / Max(1.0, static_cast<double>(report.latency_cycles));
-  self->per_pj = e.energy / Max(1.0, report.energy_pj);
+double WeightOf(const Vector<double>& weights, size_t block) {
+  return block < weights.size() ? weights[block] : 1;
 }
 
-// cost->plan stays kNoCost where the plan is too long or time or memory do not suffice.
+void SetScale(Measured* self, Span<const BlockCost> blocks,
+              const Vector<double>& weights) {
+  if (self->per_cycle > 0 || self->per_pj > 0) return;
+  double cycles = 0, pj = 0;
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    cycles += static_cast<double>(blocks[b].cycles) * WeightOf(weights, b);
+    pj += blocks[b].energy_pj * WeightOf(weights, b);
+  }
+  const Exponents e = ExponentsOf(self->call->options);
+  self->per_cycle = e.delay / Max(1.0, cycles);
+  self->per_pj = e.energy / Max(1.0, pj);
+}
+
+// cost->fits stays false where the plan is too long or time or memory do not suffice.
 Status Measure(Measured* self, const Dealing& dealing, DealtCost* cost) {
   PlanCall* call = self->call;
   Candidate found(call->scratch->memory(), call->hardware);
@@ -118,7 +125,8 @@ Status Measure(Measured* self, const Dealing& dealing, DealtCost* cost) {
   SLUICE_TRY(self->memory->Allocate(call->graph.layers.size(), &cost->of));
   SLUICE_TRY(self->memory->Allocate(call->graph.layers.size(), &cost->steps_of));
   for (double& of : cost->of) of = kNoCost;
-  SLUICE_TRY(WriteDealt(call, dealing, &found, &memory, &fits));
+  Vector<double> weights(&memory);
+  SLUICE_TRY(WriteDealt(call, dealing, &found, &weights, &memory, &fits));
   const Program& program = found.program;
   cost->steps = program.size();
   if (!dealing.aside) self->steps += program.size();
@@ -133,15 +141,73 @@ Status Measure(Measured* self, const Dealing& dealing, DealtCost* cost) {
                      *call->scratch->memory(), blocks) != Status::kOk) {
     return Status::kOk;
   }
-  SetScale(self, found.report);
-  cost->plan = PlanCost(call->options, found.report);
+  SetScale(self, blocks, weights);
+  cost->fits = true;
   for (double& of : cost->of) of = 0;
   for (size_t b = 0; b < blocks.size(); ++b) {
     if (blocks[b].steps == 0) continue;
     const uint32_t layer = program.step(program.block_begin(b)).layer;
-    cost->steps_of[layer] += blocks[b].steps;
-    cost->of[layer] += blocks[b].energy_pj * self->per_pj +
-                       static_cast<double>(blocks[b].cycles) * self->per_cycle;
+    const double weight = WeightOf(weights, b);
+    cost->steps_of[layer] +=
+        static_cast<size_t>(weight * static_cast<double>(blocks[b].steps));
+    cost->of[layer] +=
+        weight * (blocks[b].energy_pj * self->per_pj +
+                  static_cast<double>(blocks[b].cycles) * self->per_cycle);
+  }
+  return Status::kOk;
+}
+
+// The first layers that cost the same, where they are split alike as well.
+Status TryAlone(Measured* self, const SegmentSchedule& schedule,
+                Span<LayerTry>* tries) {
+  SLUICE_TRY(self->memory->Allocate(self->alike.size(), tries));
+  Span<const NodeSplit*> splits;
+  SLUICE_TRY(self->memory->Allocate(self->alike.size(), &splits));
+  for (const Segment& segment : schedule.segments) {
+    for (const LayerOnNodes& at : segment.layers) splits[at.layer] = &at.split;
+  }
+  for (uint32_t l = 0; l < tries->size(); ++l) {
+    const uint32_t of = self->alike[l];
+    const bool same = splits[l] != nullptr && splits[of] != nullptr &&
+                      memcmp(splits[l], splits[of], sizeof *splits[l]) == 0;
+    (*tries)[l].alike = same ? of : l;
+  }
+  return Status::kOk;
+}
+
+// Whether the tensors lie in memories of one kind.
+bool InSameRegion(const PlanCall& call, uint32_t a, uint32_t b) {
+  if (a == kNone || b == kNone) return a == b;
+  const Span<const TensorPlace> places = call.plain.lowering.places;
+  return places[a].region == places[b].region;
+}
+
+bool CostAlike(const PlanCall& call, const Layer& a, const Layer& b) {
+  bool same =
+      SameLayer(call.graph, a, b) && InSameRegion(call, a.outputs[0], b.outputs[0]);
+  for (size_t i = 0; same && i < a.inputs.size(); ++i) {
+    same = InSameRegion(call, a.inputs[i], b.inputs[i]);
+  }
+  return same;
+}
+
+// Sets the first layer that costs the same.
+Status FindAlike(Measured* self) {
+  const PlanCall& call = *self->call;
+  const Span<Layer> layers = call.plain.lowering.executed;
+  Span<uint64_t> hashes;
+  Span<uint32_t> alike;
+  SLUICE_TRY(self->memory->Allocate(layers.size(), &hashes));
+  SLUICE_TRY(self->memory->Allocate(layers.size(), &alike));
+  self->alike = alike;
+  for (uint32_t l = 0; l < layers.size(); ++l) {
+    alike[l] = l;
+    if (KindOf(layers[l].op) != LayerKind::kCompute || call.coster.by_layer) continue;
+    hashes[l] = HashOfLayer(call.graph, layers[l]);
+    for (uint32_t k = 0; k < l && alike[l] == l; ++k) {
+      if (hashes[k] != hashes[l] || alike[k] != k) continue;
+      if (CostAlike(call, layers[k], layers[l])) alike[l] = k;
+    }
   }
   return Status::kOk;
 }
@@ -154,6 +220,9 @@ Status MeasureAlone(Measured* self) {
   SLUICE_TRY(self->memory->Allocate(n, &self->alone));
   SLUICE_TRY(self->memory->Allocate(n, &self->least));
   SLUICE_TRY(self->memory->Allocate(n, &self->steps_of));
+  Span<LayerTry> tries;
+  SLUICE_TRY(self->memory->Allocate(n, &tries));
+  SLUICE_TRY(FindAlike(self));
   for (size_t l = 0; l < n; ++l) {
     self->alone[l] = LayerWay{false, false, nodes};
     self->least[l] = kNoCost;
@@ -162,16 +231,20 @@ Status MeasureAlone(Measured* self) {
        nodes = HalfOf(nodes)) {
     if (in_vain > 0 && self->steps > MuchWork(*self->call)) break;
     ++in_vain;
+    for (uint32_t l = 0; l < n; ++l) {
+      tries[l] = LayerTry{self->alike[l], false, false, {}, {}};
+    }
     for (int whole = 0; whole < 2; ++whole) {
       ArenaScope scope(self->memory);
       const SegmentSchedule none = {};
       DealtCost cost;
       SLUICE_TRY(
-          Measure(self, {none, nodes, whole == 1, {}, 0, {}, whole == 1}, &cost));
+          Measure(self, {none, nodes, whole == 1, {}, {}, whole == 1, tries}, &cost));
       for (size_t l = 0; l < n; ++l) {
-        if (cost.of[l] >= self->least[l]) continue;
-        self->least[l] = cost.of[l];
-        self->steps_of[l] = cost.steps_of[l];
+        const uint32_t of = tries[l].alike;
+        if (tries[of].same || cost.of[of] >= self->least[l]) continue;
+        self->least[l] = cost.of[of];
+        self->steps_of[l] = cost.steps_of[of];
         self->alone[l] = LayerWay{false, whole == 1, nodes};
         in_vain = 0;
       }
@@ -271,24 +344,18 @@ Status MeasureRuns(Measured* self, const NodeRegion& nodes) {
   SegmentSchedule schedule = {};
   SLUICE_TRY(self->memory->Allocate(self->order.size(), &schedule.order));
   for (size_t i = 0; i < self->order.size(); ++i) schedule.order[i] = self->order[i];
-  DealtCost few[2];
+  DealtCost written;
   Span<uint32_t> sizes;
   SLUICE_TRY(self->memory->Allocate(self->order.size(), &sizes));
-  for (int i = 0; i < 2; ++i) {
-    SLUICE_TRY(
-        Measure(self, {schedule, nodes, true, ways, kFewSlices << i, sizes}, &few[i]));
-    if (few[i].plan >= kNoCost) return Status::kOk;
-  }
+  SLUICE_TRY(Measure(self, {schedule, nodes, true, ways, sizes}, &written));
   for (const NodeRun& run : runs) {
     // Where its buffers do not fit, nothing was written that could be measured.
-    if (sizes[run.first] != run.layers || few[1].steps_of[self->order[run.first]] == 0)
+    if (!written.fits || sizes[run.first] != run.layers ||
+        written.steps_of[self->order[run.first]] == 0) {
       continue;
-    const double sum = SumOver(*self, run.first, run.layers, few[1].of);
-    const double slice =
-        (sum - SumOver(*self, run.first, run.layers, few[0].of)) / kFewSlices;
-    const double cost = sum + slice * Max(0, run.slices - 2 * kFewSlices);
-    size_t steps = SumOver(*self, run.first, run.layers, few[1].steps_of);
-    steps = steps / Min(run.slices, 2 * kFewSlices) * static_cast<size_t>(run.slices);
+    }
+    const double cost = SumOver(*self, run.first, run.layers, written.of);
+    const size_t steps = SumOver(*self, run.first, run.layers, written.steps_of);
     const LayerWay& way = ways[self->order[run.first]];
     SLUICE_TRY(self->items.Push({run.first, run.layers, cost, steps, way, nullptr}));
   }
@@ -334,12 +401,18 @@ Status MeasureSegments(Measured* self, const NodeRegion& nodes, bool alone,
                       static_cast<double>(promise.cycles) * self->per_cycle;
   if (cost >= least) return Status::kOk;
   DealtCost written[2];
+  Span<LayerTry> tries;
+  if (alone) SLUICE_TRY(TryAlone(self, schedule, &tries));
   Span<uint32_t> sizes[2];
   for (int i = 0; i < 2; ++i) {
     SLUICE_TRY(self->memory->Allocate(self->order.size(), &sizes[i]));
-    if (i > 0 && written[0].steps > kWrittenTwice) break;
-    SLUICE_TRY(
-        Measure(self, {schedule, nodes, i == 0, {}, 0, sizes[i], alone}, &written[i]));
+    SLUICE_TRY(Measure(self, {schedule, nodes, i == 0, {}, sizes[i], alone, tries},
+                       &written[i]));
+    for (uint32_t l = 0; l < tries.size(); ++l) {
+      const uint32_t of = tries[l].alike;
+      written[i].of[l] = tries[of].same ? kNoCost : written[i].of[of];
+      written[i].steps_of[l] = written[i].steps_of[of];
+    }
     for (const Segment& segment : schedule.segments) {
       const LayerWay way = {true, i == 0, nodes};
       SLUICE_TRY(AddParts(self, segment, way, written[i], sizes[i]));
@@ -354,15 +427,12 @@ Status TakeTogether(Measured* self, NodeRegion nodes) {
   SLUICE_TRY(SetOrder(self));
   double least = kNoCost;
   bool taken = false;  // what costs `least` is written
-  size_t alone = 0;
-  for (const size_t steps : self->steps_of) alone += steps;
   for (int in_vain = 0; NodesOf(nodes) > 1 && in_vain < kMostInVain;
        nodes = HalfOf(nodes)) {
     if (in_vain > 0 && self->steps > MuchWork(*self->call)) break;
     if (!MayPay(*self->call, NodesOf(nodes))) break;
     const double before = least;
-    const bool segments = alone <= kWrittenTwice;
-    for (int kind = segments ? 0 : 1; kind < (segments ? 3 : 2); ++kind) {
+    for (int kind = 0; kind < 3; ++kind) {
       Arena memory(self->memory->memory());
       Span<const NodeItem*> cover;
       SLUICE_TRY(kind == 1 ? MeasureRuns(self, nodes)

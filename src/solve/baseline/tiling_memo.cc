@@ -15,6 +15,8 @@ bool SameShape(const Graph& graph, uint32_t a, uint32_t b) {
   return x.element_bytes == y.element_bytes;
 }
 
+}  // namespace
+
 bool SameLayer(const Graph& graph, const Layer& a, const Layer& b) {
   if (a.op != b.op || a.inputs.size() != b.inputs.size()) return false;
   const size_t n = a.attributes.size() > b.attributes.size() ? a.attributes.size()
@@ -28,8 +30,7 @@ bool SameLayer(const Graph& graph, const Layer& a, const Layer& b) {
   return SameShape(graph, a.outputs[0], b.outputs[0]);
 }
 
-// Equal layers have equal hashes.
-uint64_t HashOf(const Graph& graph, const Layer& layer) {
+uint64_t HashOfLayer(const Graph& graph, const Layer& layer) {
   uint64_t hash = layer.op;
   const auto mix = [&](uint32_t tensor) {
     if (tensor == kNone) return;
@@ -42,12 +43,10 @@ uint64_t HashOf(const Graph& graph, const Layer& layer) {
   return hash;
 }
 
-}  // namespace
-
 Status TilingMemo::Choose(const TiledLayer& layer, int64_t scratchpad_bytes,
                           Arena* scratch, Tiling* tiling, TileBuffers* buffers,
                           int64_t* smallest) {
-  const uint64_t hash = HashOf(layer.graph, layer.layer);
+  const uint64_t hash = HashOfLayer(layer.graph, layer.layer);
   uint32_t* const head = &head_[hash >> 58];
   for (uint32_t e = *head; e != 0; e = entries_[e - 1].next) {
     const Entry& entry = entries_[e - 1];

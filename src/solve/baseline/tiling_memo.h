@@ -14,6 +14,12 @@
 
 namespace sluice {
 
+// Whether two layers of a graph do the same work on tensors of the same shapes.
+bool SameLayer(const Graph& graph, const Layer& a, const Layer& b);
+
+// Equal layers have equal hashes.
+uint64_t HashOfLayer(const Graph& graph, const Layer& layer);
+
 class TilingMemo {
  public:
   explicit TilingMemo(Arena* arena) : entries_(arena) {}

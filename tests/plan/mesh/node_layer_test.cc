@@ -92,6 +92,7 @@ TEST_CASE("node layer: tiles of a node follow each other, the sum's first") {
   l->tiling = {{1, 8, 8, 16}, 4, false, true};
   l->trips[3] = l->trips[kLoopC] = 2;
   l->trips[0] = l->trips[1] = l->trips[2] = 1;
+  for (int v = 0; v < kNodeLoops; ++v) l->shown[v] = l->trips[v];
   l->per_slice = 4;
   NodeTile tile;
   const struct {
