@@ -166,7 +166,7 @@ LeastOfLayer OfTiles(const Judge& judge, const Layer& layer, const int64_t* exte
   // Nests of gradients of pools and of transposed convolutions read, write or count other
   // elements than tiles do: of strides at least one MAC for as many as they skip.
   const bool scatters = Has(layer, kVaries) && RuleOf(layer).reach == Reach::kNothing;
-  if (scatters && mapped && needs.macs) {
+  if (scatters && (mapped || h.cores.rows > 0) && needs.macs) {
     for (int a = 1; a <= 2; ++a) {
       costs.energy /= static_cast<double>(SlideOf(judge.graph, layer, a).stride);
     }
@@ -228,6 +228,12 @@ LeastOfLayer OfLayer(const Judge& judge, const NeededOfAll& of_all,
   const uint32_t count = nests ? (reads.tile.macs ? 2 : 1) : reads.tile.count;
   for (uint32_t i = 0; i < Min(count, reads.tile.count); ++i) {
     const Tensor& tensor = graph.tensors[reads.tile.need[i].tensor];
+    // The tile may read what lies behind a PAD, which are fewer.
+    const uint32_t maker = i == 0 && Has(layer, kTakesPads) ? tensor.producer : kNone;
+    if (maker != kNone && DeedOf(graph.layers[maker]) == Deed::kPad &&
+        !HostDoes(judge, of_all.uses, graph.layers[maker])) {
+      continue;
+    }
     read += static_cast<double>(reads.input[i].elements()) * tensor.element_bytes;
   }
   return OfTiles(judge, layer, reads.extent, reads.tile, read);
@@ -261,11 +267,12 @@ void FindUses(const Judge& judge, const Users& users) {
         if (graph.tensors[out].kind == TensorKind::kOutput) uses[t] |= kGoesOut;
       }
       if (i == 0 && Has(layer, kTakesPads)) uses[t] |= kTaken;
+      if (host || i != 0 || !TakesPads(graph, layer)) uses[t] |= kKept;
     }
   }
   for (const Layer& layer : graph.layers) {
     const Work work = WorkOf(layer);
-    bool host = work == Work::kHost || !IsAble(judge, layer);
+    bool host = HostDoes(judge, uses, layer);
     for (const uint32_t t : layer.inputs) {
       host = host || (work == Work::kView && t != kNone && (uses[t] & kHostMakes) != 0);
     }

@@ -41,6 +41,7 @@ enum : uint8_t {  // who uses a tensor
   kHostMakes = 4,
   kGoesOut = 8,  // a copy of it is an output of the graph
   kTaken = 16,   // a convolution that reads it may take over a PAD in front of it
+  kKept = 32,    // somebody reads it who cannot take over a PAD that makes it
 };
 
 constexpr double kMostBound = 1e18;  // cycles; beyond, a bound is as good as none

@@ -5,12 +5,13 @@
 //
 // Of each tensor a lattice is known that has all of these elements, and a number that is not
 // less than theirs. Where an operator's elements are not followed one by one (permutations,
-// resizes, gradients, reshapes), the lattice has elements that nobody reads.
+// reshapes), the lattice has elements that nobody reads.
 //
 // Input    the judge's graph and machine; who uses each tensor (bound.h).
 // Output   per tensor, what must lie on chip at some time, and what the host reads.
 // Errors   kOutOfMemory.
-// Cost     layers; 112 bytes per tensor.
+// Cost     layers, and up to 256 rows and columns where resizes and gradients skip some;
+//          144 bytes per tensor.
 // Source   ops.h, stream.h; shares no code with model/needs.
 #ifndef SLUICE_VERIFY_NEEDED_H_
 #define SLUICE_VERIFY_NEEDED_H_
@@ -44,12 +45,20 @@ struct Places {
 
 struct Needed {
   Places at[kAxes];
-  int64_t most = 0;  // as many elements at most
+  int32_t many[kAxes];  // as many of these places at most
+  int64_t most = 0;     // as many elements at most
 
   int64_t elements() const;
 };
 
 Needed AllOf(const Tensor& tensor);
+
+// Whether a PAD makes the layer's first input, and the layer equals one that adds the PAD's
+// pads to its own and reads the PAD's input.
+bool TakesPads(const Graph& graph, const Layer& layer);
+// Whether the host does the layer in each plan. A PAD that the engines lack is part of the
+// convolutions behind it where these can all have it.
+bool HostDoes(const Judge& judge, Span<const uint8_t> uses, const Layer& layer);
 
 // What a layer computed by tiles reads to make a part of its output.
 struct Reads {

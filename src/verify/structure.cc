@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/checked.h"
 #include "base/hash.h"
+#include "verify/needed.h"
 #include "verify/op_rules.h"
 #include "verify/stream_view.h"
 
@@ -428,20 +429,13 @@ bool SameAttributes(const StreamView& s, const sluice_kernel_t& kernel,
   return true;
 }
 
-// A convolution behind a PAD with the convolution's input zero point equals a
-// convolution that adds the PAD's pads to its own and reads the PAD's input. Fills
-// `folded` with that layer.
+// Fills `folded` with the layer that TakesPads speaks of.
 Status FoldPad(Judge* judge, const Layer& layer, Layer* folded, bool* possible) {
   const Graph& graph = judge->graph;
-  *possible = false;
-  if (!Has(layer, kTakesPads)) return Status::kOk;
-  const uint32_t padded = layer.input(0);
-  if (padded == kNone || graph.tensors[padded].producer == kNone) return Status::kOk;
-  const Layer& pad = graph.layers[graph.tensors[padded].producer];
-  if (DeedOf(pad) != Deed::kPad || pad.input(0) == kNone ||
-      pad.attribute(SLUICE_PAD_VALUE) != layer.attribute(SLUICE_CONV_INPUT_ZERO)) {
-    return Status::kOk;
-  }
+  *possible = TakesPads(graph, layer);
+  if (!*possible) return Status::kOk;
+  const Tensor& padded = graph.tensors[layer.inputs[0]];
+  const Layer& pad = graph.layers[padded.producer];
   Span<uint32_t> inputs;
   Span<int32_t> attributes;
   SLUICE_TRY(judge->arena->Allocate(layer.inputs.size(), &inputs));
@@ -449,26 +443,16 @@ Status FoldPad(Judge* judge, const Layer& layer, Layer* folded, bool* possible) 
   for (size_t i = 0; i < inputs.size(); ++i) inputs[i] = layer.inputs[i];
   for (size_t i = 0; i < attributes.size(); ++i) attributes[i] = layer.attribute(i);
   inputs[0] = pad.inputs[0];
-  // The PAD may read a state before its append, and the convolution after it.
-  const Tensor& inner = graph.tensors[inputs[0]];
-  if (inner.kind == TensorKind::kState && inner.producer != kNone) return Status::kOk;
-  for (int a = 0; a < kAxes; ++a) {
-    const int64_t before = pad.attribute(static_cast<size_t>(a));
-    const int64_t after = int64_t{graph.tensors[padded].extent[a]} -
-                          graph.tensors[inputs[0]].extent[a] - before;
+  for (size_t side = 0; side < 2; ++side) {
     // The reader of graphs has seen that pads of all layers lie in [0, 2^16).
-    if (a == 1 || a == 2) {
-      const size_t side = static_cast<size_t>(a - 1);
-      attributes[SLUICE_CONV_PAD_TOP + side] += static_cast<int32_t>(before);
-      attributes[SLUICE_CONV_PAD_BOTTOM + side] += static_cast<int32_t>(after);
-    } else if (before + after != 0) {
-      return Status::kOk;
-    }
+    const int32_t before = pad.attribute(side + 1);
+    attributes[SLUICE_CONV_PAD_TOP + side] += before;
+    attributes[SLUICE_CONV_PAD_BOTTOM + side] +=
+        padded.extent[side + 1] - graph.tensors[inputs[0]].extent[side + 1] - before;
   }
   *folded = layer;
   folded->inputs = inputs;
   folded->attributes = attributes;
-  *possible = true;
   return Status::kOk;
 }
 

@@ -417,10 +417,8 @@ void Transpose(const Query& q) {
 // neighbour reads one of the two that the bilinear kernel reads.)
 void ResizeReach(const Layer& layer, int64_t in, int64_t out, int64_t i, int64_t* first,
                  int64_t* last) {
-  const bool corners = layer.attribute(SLUICE_RESIZE_ALIGN_CORNERS) != 0 && out > 1;
   const bool half = layer.attribute(SLUICE_RESIZE_HALF_PIXEL_CENTERS) != 0;
-  const int64_t step = corners ? (((in - 1) << 10) + (out - 1) / 2) / (out - 1)
-                               : ((in << 10) + out / 2) / out;
+  const int64_t step = ResizeStep(layer, in, out);
   const int64_t position = step * i + (half ? step / 2 - 512 : 0);
   *first = Min(Max<int64_t>(0, position >> 10), in - 1);
   *last = Min(*first + 1, in - 1);
@@ -517,6 +515,12 @@ void Derive(const Query& q) {
 }
 
 }  // namespace
+
+int64_t ResizeStep(const Layer& layer, int64_t in, int64_t out) {
+  const bool corners = layer.attribute(SLUICE_RESIZE_ALIGN_CORNERS) != 0 && out > 1;
+  return corners ? (((in - 1) << 10) + (out - 1) / 2) / (out - 1)
+                 : ((in << 10) + out / 2) / out;
+}
 
 void NeedsOfTile(const Graph& graph, const Layer& layer, const sluice_tile_t& tile,
                  const int64_t* origin, const int64_t* extent, TileNeeds* needs) {

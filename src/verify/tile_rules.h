@@ -47,6 +47,11 @@ enum { kUsesInput1 = 1, kUsesWeight = 2, kUsesParameters = 4 };
 void NeedsOfTile(const Graph& graph, const Layer& layer, const sluice_tile_t& tile,
                  const int64_t* origin, const int64_t* extent, TileNeeds* needs);
 
+// How far apart the rows or columns are that neighbouring outputs of a resize read, in parts
+// of 1 / 1024; each reads two.
+constexpr int64_t kTwoRows = 2 << 10;
+int64_t ResizeStep(const Layer& layer, int64_t in, int64_t out);
+
 }  // namespace judge
 }  // namespace sluice
 

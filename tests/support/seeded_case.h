@@ -9,6 +9,8 @@
 
 #include <doctest/doctest.h>
 
+#include <vector>
+
 #include "presets/presets.h"
 #include "support/library.h"
 #include "support/random_graph.h"
@@ -24,15 +26,18 @@ struct SeededCase {
     RandomGraphLimits limits;
     limits.opaque = seed % 8 == 0;
     const uint64_t turn = seed % (2 * kPresets);
-    graph = library.Graph(GraphBytes(MakeRandomGraph(seed, limits)));
-    hardware =
-        library.Hardware(turn < kPresets ? sluice::presets::LoadPreset(presets[turn])
-                         : turn % 2 == 0 ? MachineBytes(MakeRandomMachine(seed))
-                                         : MachineBytes(LimitedMachine(seed)));
+    spec = MakeRandomGraph(seed, limits);
+    machine = turn < kPresets ? sluice::presets::LoadPreset(presets[turn])
+              : turn % 2 == 0 ? MachineBytes(MakeRandomMachine(seed))
+                              : MachineBytes(LimitedMachine(seed));
+    graph = library.Graph(GraphBytes(spec));
+    hardware = library.Hardware(machine);
     REQUIRE(graph != nullptr);
     REQUIRE(hardware != nullptr);
   }
 
+  GraphSpec spec;
+  std::vector<uint8_t> machine;
   Library library;
   GraphPtr graph;
   HardwarePtr hardware;

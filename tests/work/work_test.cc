@@ -133,7 +133,7 @@ TEST_CASE("work: short deadlines give nearly the plans of long ones") {
               {"pnasnet5", 12, 1.01},
               {"nasnet_a", 15, 1.01}};
   for (const auto& row : rows) {
-    CAPTURE(row.network);
+    CAPTURE(std::string(row.network));
     TimedNetwork t(row.network);
     REQUIRE(t.Schedule(60 * kMs) == SLUICE_OK);
     const double good = t.n.Product();
