@@ -209,14 +209,16 @@ std::string FullyConnectedInt16(const HostOperands& in, const HostOperands& out)
 }
 
 std::string SplitInt16(const HostOperands& in, const HostOperands& out) {
-  if (!HasTypes(in, {kShort}) || !HasTypes(out, {kByte, SLUICE_DTYPE_UINT8}) ||
+  const bool is_signed = HasTypes(out, {kByte, kByte});
+  if (!HasTypes(in, {kShort}) ||
+      !(is_signed || HasTypes(out, {kByte, SLUICE_DTYPE_UINT8})) ||
       CountOf(out[0]) != CountOf(in[0]) || CountOf(out[1]) != CountOf(in[0])) {
     return "operands of 16-bit numbers as bytes";
   }
   for (int64_t i = 0; i < CountOf(in[0]); ++i) {
     const int16_t number = ElementsOf<int16_t>(in[0])[i];
     ResultOf<int8_t>(out[0])[i] = static_cast<int8_t>(number >> 8);
-    ResultOf<uint8_t>(out[1])[i] = static_cast<uint8_t>(number & 255);
+    ResultOf<uint8_t>(out[1])[i] = static_cast<uint8_t>(number - (is_signed ? 128 : 0));
   }
   return "";
 }

@@ -13,7 +13,8 @@
 //
 //   onnx.QuantizeLinear, onnx.DequantizeLinear    x; scales; zero points int32; {channels,
 //       inner}: element i has scale i / inner % channels
-//   onnx.DynamicQuantizeLinear    x; {}. Outputs: uint8; scale; zero point uint8
+//   onnx.DynamicQuantizeLinear    x; {}. Outputs: uint8; scale; zero point uint8; or both as int8,
+//       128 less
 //   onnx.CastToInt32    x; {}: without its fraction; the least int32 for what has none
 //   onnx.RoundToSteps    x; {scale, least, most}: the nearest number of steps, ties to even
 //   onnx.Pick    one or several operands of one type; {for each element of the output its
@@ -35,7 +36,8 @@
 //   onnx.Conv, onnx.ConvInteger    x; weight; bias or zero points of x and weight, int32;
 //       see ConvOptionsOfOnnx
 //   onnx.SplitSteps    x; {scale, zero point, whether stored with sign, shape, order of axes}.
-//       Outputs: high byte, low byte (uint8) of the 16-bit numbers, axes in that order
+//       Outputs: high byte, low byte of the 16-bit numbers, axes in that order; bytes without
+//       sign are uint8, or int8 and 128 less
 //   onnx.SplitFloats    x; {batch, rows, inner, the first part of each output but the last,
 //       shape, order of axes}. The inner floats of a row, axes in that order, are a scale times
 //       the sum of three int8 numbers, times 1, 2^-8 and 2^-16. Outputs: some of the three parts,

@@ -192,11 +192,12 @@ std::string Dequantise(const HostOperands& in, const HostOperands& out) {
 
 std::string DynamicQuantise(const HostOperands& in, const HostOperands& out) {
   if (in.size() != 2 || out.size() != 3 || !IsFloats(in, 0, CountOf(in[0])) ||
-      out[0].dtype != SLUICE_DTYPE_UINT8 || CountOf(out[0]) != CountOf(in[0]) ||
-      !IsFloats(out, 1, 1) || out[2].dtype != SLUICE_DTYPE_UINT8 ||
-      CountOf(out[2]) != 1) {
+      (out[0].dtype != SLUICE_DTYPE_UINT8 && out[0].dtype != SLUICE_DTYPE_INT8) ||
+      CountOf(out[0]) != CountOf(in[0]) || !IsFloats(out, 1, 1) ||
+      out[2].dtype != out[0].dtype || CountOf(out[2]) != 1) {
     return kOnnxOperands;
   }
+  const int32_t less = out[0].dtype == SLUICE_DTYPE_INT8 ? 128 : 0;
   const float* x = ElementsOf<float>(in[0]);
   float least = 0, most = 0;
   for (int64_t i = 0; i < CountOf(in[0]); ++i) {
@@ -207,9 +208,9 @@ std::string DynamicQuantise(const HostOperands& in, const HostOperands& out) {
   const float zero = std::nearbyint(std::clamp(-least / scale, 0.0f, 255.0f));
   const int32_t stored = std::isnan(zero) ? 0 : static_cast<int32_t>(zero);
   ResultOf<float>(out[1])[0] = scale;
-  ResultOf<uint8_t>(out[2])[0] = static_cast<uint8_t>(stored);
+  ResultOf<uint8_t>(out[2])[0] = static_cast<uint8_t>(stored - less);
   for (int64_t i = 0; i < CountOf(in[0]); ++i) {
-    StoreNumber(out[0], i, Quantised(x[i], scale, stored, {0, 255}));
+    StoreNumber(out[0], i, Quantised(x[i], scale, stored, {0, 255}) - less);
   }
   return "";
 }

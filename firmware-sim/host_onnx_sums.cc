@@ -57,14 +57,17 @@ std::string SplitSteps(const HostOperands& in, const HostOperands& out) {
   }
   const float least = has_sign != 0 ? -32768.0f : 0.0f;
   const std::vector<int64_t> from = Moved(shape, order);
+  const auto is_signed = [&](size_t i) { return out[i].dtype == SLUICE_DTYPE_INT8; };
+  const int32_t less[] = {has_sign == 0 && is_signed(0) ? 128 : 0,
+                          is_signed(1) ? 128 : 0};
   for (size_t i = 0; i < from.size(); ++i) {
     const float steps = std::nearbyint(ElementsOf<float>(in[0])[from[i]] / scale) +
                         static_cast<float>(zero);
     const float bounded =
         std::isnan(steps) ? least : std::clamp(steps, least, least + 65535);
     const int32_t stored = static_cast<int32_t>(bounded);
-    ResultOf<uint8_t>(out[0])[i] = static_cast<uint8_t>(stored >> 8);
-    ResultOf<uint8_t>(out[1])[i] = static_cast<uint8_t>(stored);
+    ResultOf<uint8_t>(out[0])[i] = static_cast<uint8_t>((stored >> 8) - less[0]);
+    ResultOf<uint8_t>(out[1])[i] = static_cast<uint8_t>(stored - less[1]);
   }
   return "";
 }

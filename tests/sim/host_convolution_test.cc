@@ -98,6 +98,9 @@ TEST_CASE(
   CHECK(c.Run("split_int16") == "");
   CHECK(c.Result<int8_t>(0) == std::vector<int8_t>{-1, 1, -128, 127});
   CHECK(c.Result<uint8_t>(1) == std::vector<uint8_t>{255, 2, 0, 255});
+  c.out[1].dtype = SLUICE_DTYPE_INT8;
+  CHECK(c.Run("split_int16") == "");
+  CHECK(c.Result<int8_t>(1) == std::vector<int8_t>{127, -126, -128, 127});
   c.out[1].extent[3] = 3;
   CHECK(c.Run("split_int16") != "");
 }

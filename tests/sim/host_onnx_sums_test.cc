@@ -103,6 +103,21 @@ TEST_CASE("host onnx sums: 16-bit steps as bytes, axes in another order") {
   // Steps -1, -32768, 256, 0, 32767, 2 in the order of columns.
   CHECK(c.Result<int8_t>(0) == std::vector<int8_t>{-1, -128, 1, 0, 127, 0});
   CHECK(c.Result<uint8_t>(1) == std::vector<uint8_t>{255, 0, 0, 0, 255, 2});
+  c.out[1].dtype = SLUICE_DTYPE_INT8;
+  Succeeds(&c, "onnx.SplitSteps");
+  CHECK(c.Result<int8_t>(0) == std::vector<int8_t>{-1, -128, 1, 0, 127, 0});
+  CHECK(c.Result<int8_t>(1) == std::vector<int8_t>{127, -128, -128, -128, 127, -126});
+}
+
+TEST_CASE("host onnx sums: both bytes of numbers without sign as int8") {
+  HostCase c;
+  Add<float>(&c, SLUICE_DTYPE_INT32, {0, 65535, 256});
+  c.Options({Bits(1), 0, 0, 1, 3, 0});
+  Want(&c, SLUICE_DTYPE_INT8, 3);
+  Want(&c, SLUICE_DTYPE_INT8, 3);
+  Succeeds(&c, "onnx.SplitSteps");
+  CHECK(c.Result<int8_t>(0) == std::vector<int8_t>{-128, 127, -127});
+  CHECK(c.Result<int8_t>(1) == std::vector<int8_t>{-128, 127, -128});
 }
 
 TEST_CASE("host onnx sums: a zero point counts for what lies inside") {

@@ -203,6 +203,12 @@ TEST_CASE("host onnx: quantisation, given and found") {
   CHECK(dynamic.Result<uint8_t>() == std::vector<uint8_t>{0, 50, 255});
   CHECK(dynamic.Result<float>(1)[0] == doctest::Approx(0.02));
   CHECK(dynamic.Result<uint8_t>(2) == std::vector<uint8_t>{50});
+  dynamic.out[0].dtype = dynamic.out[2].dtype = SLUICE_DTYPE_INT8;
+  REQUIRE(dynamic.Run("onnx.DynamicQuantizeLinear") == "");
+  CHECK(dynamic.Result<int8_t>() == std::vector<int8_t>{-128, -78, 127});
+  CHECK(dynamic.Result<int8_t>(2) == std::vector<int8_t>{-78});
+  dynamic.out[2].dtype = SLUICE_DTYPE_UINT8;
+  CHECK(dynamic.Run("onnx.DynamicQuantizeLinear") != "");
 }
 
 TEST_CASE("host onnx: pools and resizing") {

@@ -265,6 +265,7 @@ OnnxModel PreparedModel(const uint8_t* bytes, size_t size,
   } catch (const Unsupported& reason) {
     throw Error(Fault::kUnsupported, std::string("a state: ") + reason.what());
   }
+  UseSignedNumbers(&model);
   return model;
 }
 

@@ -492,7 +492,8 @@ void DynamicQuantise(OnnxLowering* to, const OnnxNode& node) {
             ShapeOf(OutputOf(*to, node, 2)).empty(),
         node);
   Numbers stored;
-  stored.dtype = SLUICE_DTYPE_UINT8;
+  const bool is_signed = OutputOf(*to, node).type == kOnnxInt8;
+  stored.dtype = is_signed ? SLUICE_DTYPE_INT8 : SLUICE_DTYPE_UINT8;
   const uint32_t quantised = NewOutput(
       to, node, 0, order, DimsIn(ShapeOf(ValueOf(*to, input)), order), stored);
   const uint32_t scale = NewFloats(to, node, 1);

@@ -164,10 +164,10 @@ uint32_t TimesFloats(OnnxLowering* to, const OnnxNode& node, const Rows& x,
   return Scaled(to, x, m, sums, {a.split, 3});
 }
 
-// The rows are quantised to uint8 at run time, all by one scale and zero point.
+// The rows are quantised at run time, all by one scale and zero point: to uint8, less 128.
 uint32_t TimesBytes(OnnxLowering* to, const Rows& x, const Matrix& m) {
   Numbers stored;
-  stored.dtype = SLUICE_DTYPE_UINT8;
+  stored.dtype = SLUICE_DTYPE_INT8;
   const std::string name = x.name + "/quantised";
   const uint32_t bytes = NewTensor(to, name, {x.rows, m.inner}, stored),
                  scale = NewTensor(to, name + ".scale", {1}, FloatNumbers()),

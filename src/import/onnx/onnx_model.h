@@ -120,6 +120,9 @@ void JoinOnnxStates(const StateNames& names, OnnxModel* model);
 // Errors as in float_ranges.h.
 void QuantiseOnnxFloats(const FloatRanges& ranges, OnnxModel* model);
 
+// Activations of uint8 that no border of the model sees become int8, with other zero points.
+void UseSignedNumbers(OnnxModel* model);
+
 // Bytes of one element; 0 for types this importer does not hold.
 size_t OnnxTypeBytes(int type);
 std::string OnnxTypeName(int type);

@@ -21,11 +21,11 @@ Terms SplitWide(OnnxLowering* to, int value, const OnnxNode& node,
   std::vector<uint32_t> parts;
   const int32_t high = wide.zero >> 8, low = wide.zero - high * 256;
   for (size_t i = 0; i < 2; ++i) {
-    Numbers numbers;
-    const bool has_sign = i == 0 && wide.is_signed;
-    numbers.dtype = has_sign ? SLUICE_DTYPE_INT8 : SLUICE_DTYPE_UINT8;
-    parts.push_back(NewTensor(to, name + std::to_string(i), dims, numbers));
-    terms.parts.push_back({parts.back(), i == 0 ? high : low, i == 0 ? 256.0f : 1.0f});
+    // A byte without sign is stored 128 less.
+    const int32_t less = i == 0 && wide.is_signed ? 0 : 128;
+    parts.push_back(NewTensor(to, name + std::to_string(i), dims, Numbers()));
+    terms.parts.push_back(
+        {parts.back(), (i == 0 ? high : low) - less, i == 0 ? 256.0f : 1.0f});
   }
   std::vector<int32_t> options = {FloatBits(wide.scale), wide.zero,
                                   wide.is_signed ? 1 : 0};

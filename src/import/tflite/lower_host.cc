@@ -108,15 +108,17 @@ void AddSums(Lowering* to, const TfliteOperator& op, const Product& p,
              const Numbers16& numbers, const Ends& ends) {
   const int32_t channels = p.weight_dims[static_cast<size_t>(p.axis)];
   const uint32_t bytes[] = {NewPart(to, op, "/high", SLUICE_DTYPE_INT8, p.in),
-                            NewPart(to, op, "/low", SLUICE_DTYPE_UINT8, p.in)};
+                            NewPart(to, op, "/low", SLUICE_DTYPE_INT8, p.in)};
   AddHost(to, op, "split_int16", {ends.ifmap}, {bytes[0], bytes[1]}, 0);
   const uint32_t parameters = WholeParameters(to, op, channels);
   std::vector<uint32_t> inputs;
   for (const uint32_t part : bytes) {
     inputs.push_back(NewPart(to, op, "/sums" + std::to_string(inputs.size()),
                              SLUICE_DTYPE_INT32, p.out));
+    std::vector<int32_t> attributes = WholeSums(p, numbers.weight_zero);
+    if (part == bytes[1]) attributes[SLUICE_CONV_INPUT_ZERO] = -128;
     AddLayer(to, op, p.unit, {part, ends.filter, parameters}, inputs.back(),
-             WholeSums(p, numbers.weight_zero));
+             attributes);
   }
   inputs.insert(inputs.end(), {numbers.bias, numbers.scales,
                                AddOptions(to, op,
