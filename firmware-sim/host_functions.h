@@ -44,7 +44,8 @@ enum ConvOption {
   kConvOptions
 };
 
-// "split_int16": int16. Outputs: the high bytes, int8, and the low ones, uint8, or int8 and 128 less.
+// "split_int16": int16. Outputs: the high bytes, int8, and the low ones, uint8, or int8 and 128
+// less.
 // "scale_sums_int16": sums of the high and of the low bytes, int32 [..,K]; bias int64 [K]; scales
 // int32 [K,2]: what a product of the above makes of them, int16; ONCE: rounded once.
 enum SumOption { kSumMin, kSumMax, kSumBiasBits, kSumOnce, kSumOptions };
