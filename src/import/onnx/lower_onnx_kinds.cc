@@ -127,7 +127,8 @@ const char* FunctionOf(const OnnxNode& node) {
       {"Sub", "SUB"},         {"Mul", "MUL"},
       {"Min", "MINIMUM"},     {"Max", "MAXIMUM"},
       {"Mod", "FLOOR_MOD"},   {"Cast", "CAST"},
-      {"Abs", "ABS"},         {"Neg", "NEG"}};
+      {"Abs", "ABS"},         {"Neg", "NEG"},
+      {"Div", "DIV"}};
   for (const auto& pair : kFunctions) {
     if (node.op == pair[0]) return pair[1];
   }
@@ -215,10 +216,63 @@ void Reduced(OnnxLowering* to, const OnnxNode& node) {
   throw Unsupported("means and norms of integers");
 }
 
+// Numbers between the steps of an operator.
+Typed Between(OnnxLowering* to, const OnnxNode& node, const char* part, Typed like) {
+  Numbers numbers;
+  numbers.dtype = SLUICE_DTYPE_INT32;
+  like.tensor = NewTensor(to, node.name + part,
+                          DimsIn(like.shape, Straight(like.shape.size())), numbers);
+  return like;
+}
+
+// Element by element, by indices of the run: each counts from where its row begins.
+void PickedElements(OnnxLowering* to, const OnnxNode& node) {
+  Typed x = OperandOf(to, node, 0);
+  const Typed which = OperandOf(to, node, 1);
+  Require(which.type == kInt32, "indices that are not int32 or int64");
+  Require(which.shape.size() == x.shape.size() &&
+              which.shape == ShapeOf(OutputOf(*to, node)),
+          "ranks that disagree");
+  const size_t axis = static_cast<size_t>(AxisIn(to, node, node.Int("axis", 0)));
+  const int64_t all = ElementsOf(which.shape);
+  Require(all <= INT32_MAX && ElementsOf(x.shape) <= INT32_MAX,
+          "an extent above 2^31 - 1");
+  to->graph.NeedRoom(static_cast<uint64_t>(all) * 4);
+  std::vector<int32_t> begins;
+  int64_t step = 1;
+  for (int64_t i = 0; i < all; ++i) {
+    int64_t rest = i, begin = 0, stride = 1;
+    for (size_t a = x.shape.size(); a-- > 0; stride *= x.shape[a]) {
+      if (a == axis) step = stride;
+      const int64_t at = rest % which.shape[a];
+      Require(at < x.shape[a] || a == axis, "ranks that disagree");
+      begin += a == axis ? 0 : at * stride;
+      rest /= which.shape[a];
+    }
+    begins.push_back(static_cast<int32_t>(begin));
+  }
+  const Typed inside = Between(to, node, "/inside", which),
+              scaled = Between(to, node, "/scaled", which),
+              flat = Between(to, node, "/flat", which);
+  Call(to, node.name, "FLOOR_MOD",
+       {which, NumberOf(to, node, "/extent", x.shape[axis])}, {inside}, {});
+  Call(to, node.name, "MUL", {inside, NumberOf(to, node, "/step", step)}, {scaled},
+       {0});
+  const Typed begin = {IntegerConstant(to, node.name + "/begins", begins), kInt32,
+                       which.shape};
+  Call(to, node.name, "ADD", {scaled, begin}, {flat}, {0});
+  x.shape = {ElementsOf(x.shape)};
+  Call(to, node.name, "GATHER", {x, flat}, {ResultOf(to, node)}, {0, 0});
+}
+
 // Indices that are computed at run time.
 void Picked(OnnxLowering* to, const OnnxNode& node) {
   const Typed x = OperandOf(to, node, 0), which = OperandOf(to, node, 1);
   Require(which.type == kInt32, "indices that are not int32 or int64");
+  if (node.op == "GatherND") {
+    Require(node.Int("batch_dims", 0) == 0, "batches of indices");
+    return Call(to, node.name, "GATHER_ND", {x, which}, {ResultOf(to, node)}, {});
+  }
   const int32_t axis = static_cast<int32_t>(AxisIn(to, node, node.Int("axis", 0)));
   Call(to, node.name, "GATHER", {x, which}, {ResultOf(to, node)}, {axis, 0});
 }
@@ -230,7 +284,8 @@ void LowerOnnxKinds(OnnxLowering* to, const OnnxNode& node) {
   if (node.op == "Hardmax") return Hardmax(to, node);
   if (node.op == "TopK") return Sorted(to, node);
   if (node.op == "CumSum") return Running(to, node);
-  if (node.op == "Gather") return Picked(to, node);
+  if (node.op == "Gather" || node.op == "GatherND") return Picked(to, node);
+  if (node.op == "GatherElements") return PickedElements(to, node);
   if (node.op.compare(0, 6, "Reduce") == 0) return Reduced(to, node);
   const bool twice = node.op == "IsNaN";  // what is no number differs from itself
   std::vector<Typed> operands;
@@ -243,7 +298,8 @@ void LowerOnnxKinds(OnnxLowering* to, const OnnxNode& node) {
     Require(operands[i].type == operands[value].type, "operands of several types");
   }
   const char* function = FunctionOf(node);
-  const bool arithmetic = node.op == "Add" || node.op == "Sub" || node.op == "Mul";
+  const bool arithmetic =
+      node.op == "Add" || node.op == "Sub" || node.op == "Mul" || node.op == "Div";
   Require(!arithmetic || operands.size() == 2, "more than two operands");
   Call(to, node.name, function, operands, {ResultOf(to, node)}, {arithmetic ? 0 : 1});
 }

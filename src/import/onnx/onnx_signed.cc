@@ -43,13 +43,15 @@ const std::vector<QuantisedRow>& Rows() {
   return rows;
 }
 
-bool OnlyMoves(const std::string& op) {
+bool Moves(const OnnxNode& node) {
+  if (node.op == "Resize" || node.op == "Upsample")
+    return node.Text("mode", "nearest") == "nearest";
   static const char* const kOps[] = {
       "Reshape",      "Flatten", "Squeeze", "Unsqueeze", "Transpose",
       "Identity",     "Split",   "Slice",   "MaxPool",   "DepthToSpace",
       "SpaceToDepth", "Expand",  "Concat",  "Tile"};
   return std::any_of(std::begin(kOps), std::end(kOps),
-                     [&](const char* name) { return op == name; });
+                     [&](const char* name) { return node.op == name; });
 }
 
 class Signing {
@@ -120,8 +122,10 @@ class Signing {
   void Look(const OnnxNode& node) {
     const std::vector<Quantised> row = RowOf(node);
     // Operators with one type for all operands, whose constants do not change.
-    const bool alike =
-        OnlyMoves(node.op) || node.op.compare(0, 21, "com.microsoft.QLinear") == 0;
+    const bool moves = Moves(node);
+    const bool alike = moves || node.op == "com.microsoft.QLinearAdd" ||
+                       node.op == "com.microsoft.QLinearMul" ||
+                       node.op == "com.microsoft.QLinearSoftmax";
     std::vector<int> known;
     for (const Quantised& q : row) LookAt(node, q, &known);
     for (const auto* list : {&node.inputs, &node.outputs}) {
@@ -129,8 +133,8 @@ class Signing {
         if (!IsUnsigned(value)) continue;
         const bool is_known =
             std::find(known.begin(), known.end(), value) != known.end();
-        if (OnlyMoves(node.op)) known.push_back(value);
-        if (!is_known && !OnlyMoves(node.op)) Stay(value);
+        if (moves) known.push_back(value);
+        if (!is_known && !moves) Stay(value);
       }
     }
     if (!alike || known.empty()) return;

@@ -65,6 +65,30 @@ TEST_CASE("onnx kinds: running sums and the place of the largest") {
   CHECK(RealsFor(hard, kFour) == Reals{0, 1, 1, 0});
 }
 
+// The numbers as indices: 1, 5, 5, -2 less 4 are -3, 1, 1, -6; half of them -1, 0, 0, -3.
+TEST_CASE("onnx kinds: elements by indices of the run, which may count from the end") {
+  const auto picked = [](const char* op, int axis, const char* indices) {
+    const TinyOnnx model = Four([&](TinyOnnx* m) {
+      m->Reals("four", {}, {4});
+      m->Node("Sub", {"xq", "four"}, {"less"});
+      TinyOnnx::Int(m->Node("Cast", {"less"}, {"i"}), "to", onnx::TensorProto::INT64);
+      m->Integers("two", {2});
+      m->Node("Div", {"i", "two"}, {"half"});
+      m->Node("Mod", {"half", "two"}, {"parity"});
+      m->Reals("table", {2, 2}, {10, 20, 30, 40});
+      m->Node("Add", {"table", "xq"}, {"t"});
+      onnx::NodeProto* node = m->Node(op, {"t", indices}, {"y"});
+      if (axis >= 0) TinyOnnx::Int(node, "axis", axis);
+    });
+    return RealsFor(model, kFour);
+  };
+  // The table plus x: 11 25 35 38.
+  CHECK(picked("GatherElements", 0, "parity") == Reals{35, 25, 11, 38});
+  CHECK(picked("GatherElements", 1, "parity") == Reals{25, 11, 35, 38});
+  // Places (1, 0) and (0, 1).
+  CHECK(picked("GatherND", -1, "parity") == Reals{35, 25});
+}
+
 TEST_CASE("onnx kinds: what the host does not sort is named") {
   const TinyOnnx least = Four([](TinyOnnx* m) {
     m->Integers("k", {1});

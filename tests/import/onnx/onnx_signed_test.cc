@@ -55,6 +55,16 @@ TEST_CASE("onnx signed: what other operators read stays") {
   CHECK(model.nodes[0].inputs[2] == 2);
 }
 
+TEST_CASE(
+    "onnx signed: numbers that are interpolated stay, those that are picked do not") {
+  for (const char* mode : {"linear", "nearest"}) {
+    OnnxModel model = Through("Resize");
+    model.nodes[1].attributes["mode"].s = mode;
+    UseSignedNumbers(&model);
+    CHECK((model.values[1].type == kOnnxInt8) == (mode[0] == 'n'));
+  }
+}
+
 TEST_CASE("onnx signed: so does what the border of the model sees") {
   for (const int at : {1, 3}) {
     OnnxModel model = Through("Reshape");
