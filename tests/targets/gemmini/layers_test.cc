@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 
@@ -312,6 +313,7 @@ TEST_CASE("targets: Gemmini scales what it can, and nothing else") {
                {true, {{zero, 0}, {low, 0}}},
                {true, {{zero, 100}}},
                {true, {{zero, 100}}, -23},
+               {true, {{zero, 1}}, 1, true, 3 << 29},
                {false, {{zero, 0}}, -9, true, 0},
                {false, {{zero, 100}}, -27},
                {false, {{zero, -100}}, -27},
@@ -351,6 +353,16 @@ TEST_CASE("targets: Gemmini scales what it can, and nothing else") {
         RunBoard(graph, bytes, 1, Late::kLoads, {}, Scaling::kMachine);
     CHECK_MESSAGE(own.error.empty(), own.error);
     CHECK((own.counts.scaled_bytes > 0) == c.scales);
+    int32_t zero_point = -3;
+    bool padded = false;  // by a zero point of the input, which biases hold as well
+    for (const auto& [attribute, value] : c.set) {
+      if (attribute == zero) zero_point = value;
+      padded |= attribute == in;
+    }
+    for (const sluice_sim::ScaledBox& box : own.scaled) {
+      const int64_t bias = box.begin[3] * 777 - 4000;
+      if (!padded) CHECK(box.biases[0] == bias + std::lround(zero_point / box.scale));
+    }
     REQUIRE(own.outputs.size() == exact.outputs.size());
     int most = 0;
     for (size_t i = 0; i < own.outputs.size(); ++i)

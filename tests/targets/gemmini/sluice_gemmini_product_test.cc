@@ -309,6 +309,19 @@ TEST_CASE("targets: scaled sums leave to the bytes of their output") {
   }
 }
 
+// All of the scratchpad is one output: its bytes go to the image, since the input needs rows.
+TEST_CASE("targets: scaled sums leave to the image where they leave no rows") {
+  Fixture f;
+  f.port.rows = 1;
+  f.port.scale = [](void*, const sluice_gemmini_step*, float*, int*) { return 1; };
+  product_t p = ProductOf({64, 64, 64, 16});
+  p.t.out = Box(0, {1, 64, 64, 64});
+  gemmini_product(&f.lowering, &p);
+  CHECK(f.lowering.code == 0);
+  CHECK(f.counts.kept_bytes == 0);
+  CHECK(f.counts.scaled_bytes == 64 * 64 * 64);
+}
+
 // An accumulator that begins where GBUF does is one as well.
 TEST_CASE("targets: sums that stay are released to the next product") {
   Fixture f;
