@@ -361,4 +361,28 @@ TEST_CASE("vta: a window without padding is one load") {
   }
 }
 
+// A stride has 16 bits, of 16 bytes each: rows that are further apart are loads of their own,
+// pixels are laid out by the host.
+TEST_CASE("vta: what lies too far apart is no box for one load") {
+  for (const uint32_t vectors : {65535u, 65536u}) {
+    for (const bool rows : {false, true}) {
+      CAPTURE(vectors);
+      CAPTURE(rows);
+      Recorded r(2 << 20);
+      Work w = Base();
+      w.job.t.tile.pad[0] = w.job.t.tile.pad[1] = 0;
+      w.job.c = 16;
+      w.job.cb = 1;
+      w.job.t.in = Dense(0, {1, rows ? 2u : 1u, rows ? 1u : 2u, 16}, 1);
+      w.job.t.in.stride[rows ? 1 : 2] = vectors * 16;
+      w.part.in_rows = w.job.t.in.extent[1];
+      w.part.in_cols = w.job.t.in.extent[2];
+      (void)vta_need_input(&r.state(), &w.job, &w.part);
+      const bool far = vectors > 65535;
+      CHECK(r.counts().packed_bytes == (far && !rows ? 32 : 0));
+      CHECK(r.state().queued == (far && rows ? 2 : 1));
+    }
+  }
+}
+
 }  // namespace vta_test
