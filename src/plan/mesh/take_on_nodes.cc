@@ -16,9 +16,8 @@
 namespace sluice {
 namespace {
 
-// The search ends after so many parts of the mesh in a row that are no better: where plans
-// are dear to make after one, so that a part is never left out that may be the best.
-constexpr int kMostInVain = 2;
+// Where plans are dear to make, the search ends after a part of the mesh that is no better
+// than the one before it; else it goes on as long as a part may be better.
 constexpr size_t kMuchWork = 1 << 20;  // steps of the plans written so far
 // Part of a program's steps that is left for what groups add to each other.
 constexpr size_t kStepsLeft = 16;
@@ -213,10 +212,9 @@ Status FindAlike(Measured* self) {
 }
 
 // The best part of the mesh for each layer by itself, in small tiles or large ones: the
-// whole, or halves of it until two in a row are better for no layer.
-Status MeasureAlone(Measured* self) {
+// whole, or halves of it.
+Status MeasureAlone(Measured* self, NodeRegion nodes) {
   const size_t n = self->call->graph.layers.size();
-  NodeRegion nodes = WholeMesh(self->call->hardware);
   SLUICE_TRY(self->memory->Allocate(n, &self->alone));
   SLUICE_TRY(self->memory->Allocate(n, &self->least));
   SLUICE_TRY(self->memory->Allocate(n, &self->steps_of));
@@ -227,10 +225,9 @@ Status MeasureAlone(Measured* self) {
     self->alone[l] = LayerWay{false, false, nodes};
     self->least[l] = kNoCost;
   }
-  for (int in_vain = 0; NodesOf(nodes) > 1 && in_vain < kMostInVain;
-       nodes = HalfOf(nodes)) {
-    if (in_vain > 0 && self->steps > MuchWork(*self->call)) break;
-    ++in_vain;
+  for (bool in_vain = false; NodesOf(nodes) > 1; nodes = HalfOf(nodes)) {
+    if (in_vain && self->steps > MuchWork(*self->call)) break;
+    in_vain = true;
     for (uint32_t l = 0; l < n; ++l) {
       tries[l] = LayerTry{self->alike[l], false, false, {}, {}};
     }
@@ -246,7 +243,7 @@ Status MeasureAlone(Measured* self) {
         self->least[l] = cost.of[of];
         self->steps_of[l] = cost.steps_of[of];
         self->alone[l] = LayerWay{false, whole == 1, nodes};
-        in_vain = 0;
+        in_vain = false;
       }
     }
   }
@@ -421,16 +418,27 @@ Status MeasureSegments(Measured* self, const NodeRegion& nodes, bool alone,
   return Status::kOk;
 }
 
+// No plan on so many nodes costs less; fewer nodes have a higher bound.
+double BoundOn(const Measured& self, int64_t nodes) {
+  const PlanBound& bound = self.call->bound;
+  const sluice_certificate_t& least = bound.certificate;
+  const double tiles = static_cast<double>(least.all.cycles - least.host_cycles);
+  const double any = static_cast<double>(bound.cycles);
+  const double cycles = Max(any, tiles / static_cast<double>(nodes));
+  const double leak = (cycles - any) * self.call->hardware.leakage_pj_per_cycle;
+  return self.per_cycle * cycles + self.per_pj * (bound.energy_pj + leak);
+}
+
 // Measures layers together on the nodes and on halves of them, then takes the best of
 // all.
 Status TakeTogether(Measured* self, NodeRegion nodes) {
   SLUICE_TRY(SetOrder(self));
   double least = kNoCost;
   bool taken = false;  // what costs `least` is written
-  for (int in_vain = 0; NodesOf(nodes) > 1 && in_vain < kMostInVain;
-       nodes = HalfOf(nodes)) {
-    if (in_vain > 0 && self->steps > MuchWork(*self->call)) break;
+  for (bool in_vain = false; NodesOf(nodes) > 1; nodes = HalfOf(nodes)) {
+    if (in_vain && self->steps > MuchWork(*self->call)) break;
     if (!MayPay(*self->call, NodesOf(nodes))) break;
+    if (BoundOn(*self, NodesOf(nodes)) >= least) break;
     const double before = least;
     for (int kind = 0; kind < 3; ++kind) {
       Arena memory(self->memory->memory());
@@ -439,7 +447,7 @@ Status TakeTogether(Measured* self, NodeRegion nodes) {
                            : MeasureSegments(self, nodes, kind == 0, least));
       SLUICE_TRY(Mix(self, &memory, &cover, &least));
     }
-    in_vain = least < before ? 0 : in_vain + 1;
+    in_vain = least >= before;
     if (least >= before) continue;
     // With a deadline, the best so far is written before more is measured.
     taken = self->call->options.deadline_ns != 0;
@@ -448,26 +456,39 @@ Status TakeTogether(Measured* self, NodeRegion nodes) {
   return taken ? Status::kOk : TakeMixed(self);
 }
 
-}  // namespace
-
-Status TakeOnMesh(PlanCall* call) {
-  const NodeRegion all = WholeMesh(call->hardware);
-  const SegmentSchedule none = {};
-  // Segments are mostly better than layers one by one, but take longer to find. With a
-  // deadline, a plan layer by layer comes first.
-  if (call->options.deadline_ns != 0) {
-    SLUICE_TRY(TakeDealt(call, {none, all, false, {}}));
-  }
+// Takes the best of what these nodes can do. *refused: a plan was too large to be judged.
+Status TakeFromNodes(PlanCall* call, const NodeRegion& nodes, bool* refused) {
+  const bool before_this = call->too_large;
+  call->too_large = false;
   Arena memory(call->scratch->memory());
   Measured measured(call, &memory);
-  SLUICE_TRY(MeasureAlone(&measured));
+  SLUICE_TRY(MeasureAlone(&measured, nodes));
   const bool had = call->has_plan();
   const double before = call->best_cost;
   if (call->options.solver != SLUICE_SOLVER_BASELINE) {
-    SLUICE_TRY(TakeTogether(&measured, all));
+    SLUICE_TRY(TakeTogether(&measured, nodes));
   }
   if (call->has_plan() == had && !(call->best_cost < before)) {
-    SLUICE_TRY(TakeDealt(call, {none, all, false, measured.alone}));
+    SLUICE_TRY(TakeDealt(call, {{}, nodes, false, measured.alone}));
+  }
+  *refused = call->too_large;
+  call->too_large = call->too_large || before_this;
+  return Status::kOk;
+}
+
+}  // namespace
+
+Status TakeOnMesh(PlanCall* call) {
+  NodeRegion nodes = WholeMesh(call->hardware);
+  // Segments are mostly better than layers one by one, but take longer to find. With a
+  // deadline, a plan layer by layer comes first.
+  if (call->options.deadline_ns != 0) {
+    SLUICE_TRY(TakeDealt(call, {{}, nodes, false, {}}));
+  }
+  // What judging takes grows with nodes times steps: a part of the mesh may do better
+  // than what can be judged on all of it.
+  for (bool refused = true; refused && NodesOf(nodes) > 1; nodes = HalfOf(nodes)) {
+    SLUICE_TRY(TakeFromNodes(call, nodes, &refused));
   }
   return !call->lacks_plain && MayPay(*call, 1) ? TakeFromSpace(call) : Status::kOk;
 }

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/checked.h"
 #include "plan/better_plan.h"
 #include "plan/called.h"
 #include "plan/mesh/mesh_run.h"
@@ -36,16 +37,21 @@ sluice_schedule_options_t Latency() {
   return options;
 }
 
-double BestOn(const HardwareSpec& mesh, const GraphSpec& network = Network(),
-              uint32_t solver = SLUICE_SOLVER_DEFAULT, size_t most_steps = 0) {
-  sluice_schedule_options_t options = Latency();
-  options.solver = solver;
+double BestBy(const sluice_schedule_options_t& options, const HardwareSpec& mesh,
+              const GraphSpec& network, size_t most_steps = 0) {
   Called c(options, nullptr, nullptr, network, mesh);
   c.MakePlain();
   if (most_steps != 0) c.call.most_steps = most_steps;
   REQUIRE(TakeBetter(&c.call) == Status::kOk);
   REQUIRE(c.call.has_plan());
   return c.call.best_cost;
+}
+
+double BestOn(const HardwareSpec& mesh, const GraphSpec& network = Network(),
+              uint32_t solver = SLUICE_SOLVER_DEFAULT, size_t most_steps = 0) {
+  sluice_schedule_options_t options = Latency();
+  options.solver = solver;
+  return BestBy(options, mesh, network, most_steps);
 }
 
 TEST_CASE("take on nodes: where DRAM limits, one node of the mesh does all") {
@@ -106,6 +112,29 @@ TEST_CASE("take on nodes: more nodes do not take longer") {
       const double cycles = BestOn(Mesh(cols, rows, hop));
       CHECK(cycles <= before * 1.01);
       before = cycles;
+    }
+  }
+}
+
+TEST_CASE("take on nodes: up to 32 x 32 nodes, more of them do not cost more") {
+  const GraphSpec networks[] = {Network(),
+                                Chain(1, 16, 16, 8).Conv(40, 3).Conv(24, 1).Done(),
+                                Chain(16, 1, 1, 64).Dense(128).Dense(32).Done()};
+  for (const GraphSpec& network : networks) {
+    for (const uint32_t delay : {1, 0}) {
+      sluice_schedule_options_t options = {};
+      options.delay_exponent = delay;
+      options.energy_exponent = 1 - delay;
+      double before = 0;
+      for (uint32_t nodes = 1; nodes <= 1024; nodes *= 2) {
+        const uint32_t cols =
+            nodes == 1 ? 1 : 1u << ((31 - __builtin_clz(nodes) + 1) / 2);
+        CAPTURE(delay);
+        CAPTURE(nodes);
+        const double cost = BestBy(options, Mesh(cols, nodes / cols, 3), network);
+        CHECK((nodes == 1 || cost <= before * 1.01));
+        before = nodes == 1 ? cost : Min(before, cost);
+      }
     }
   }
 }
