@@ -67,13 +67,28 @@ void ConstantBytes::CopyTo(uint8_t* out) const {
   std::fill(out + end, out + size_, uint8_t{0});
 }
 
+// Piece by piece, so that of a large constant both copies are never there at once.
+void ConstantBytes::Constant::Move(uint8_t* out, const Done& done) const {
+  constexpr size_t kPiece = size_t{1} << 24;
+  for (size_t at = 0; at < size; at += kPiece) {
+    const size_t piece = std::min(kPiece, size - at);
+    std::memcpy(out + at, bytes + at, piece);
+    done(bytes + at, piece);
+  }
+}
+
 void ConstantBytes::MoveTo(uint8_t* out, const Done& done) {
   uint64_t end = 0;
   for (Constant& c : constants_) {
     Fill(c.begin, c.size, out, &end);
-    c.Write(out + c.begin);
+    const bool elsewhere = done && c.source_size != 0;
+    if (elsewhere && !c.make) {
+      c.Move(out + c.begin, done);
+    } else {
+      c.Write(out + c.begin);
+      if (elsewhere) done(c.bytes, c.source_size);
+    }
     Bytes().swap(c.own);
-    if (done && c.source_size != 0) done(c.bytes, c.source_size);
     c.make = nullptr;
   }
   std::fill(out + end, out + size_, uint8_t{0});

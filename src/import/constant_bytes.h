@@ -38,7 +38,7 @@ class ConstantBytes {
   // `out`: size() bytes.
   void CopyTo(uint8_t* out) const;
   // The same; gives up each constant once it is copied, and calls `done`, unless empty, with
-  // the bytes elsewhere that it was made of.
+  // the bytes elsewhere that it was made of, of a large constant in pieces.
   using Done = std::function<void(const uint8_t* bytes, size_t size)>;
   void MoveTo(uint8_t* out, const Done& done = nullptr);
 
@@ -51,6 +51,7 @@ class ConstantBytes {
     Make make;           // empty: `bytes` are the constant
     size_t source_size;  // 0: nobody else's bytes
     void Write(uint8_t* out) const;
+    void Move(uint8_t* out, const Done& done) const;
   };
   std::vector<Constant> constants_;
   uint64_t size_ = 0;

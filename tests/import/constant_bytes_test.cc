@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -76,6 +77,25 @@ TEST_CASE(
   // The copied constant was made of nobody's bytes.
   CHECK(done == std::vector<std::pair<const uint8_t*, size_t>>{{model.data(), 3},
                                                                {model.data() + 1, 2}});
+}
+
+TEST_CASE("constant bytes: a large constant is given up piece by piece, whole") {
+  Bytes model((size_t{1} << 25) + 3);
+  for (size_t i = 0; i < model.size(); i += 1021)
+    model[i] = static_cast<uint8_t>(i >> 8);
+  ConstantBytes constants;
+  constants.Refer(model.data(), model.size());
+  Bytes out(model.size());
+  size_t next = 0, pieces = 0;
+  constants.MoveTo(out.data(), [&](const uint8_t* bytes, size_t size) {
+    CHECK(bytes == model.data() + next);
+    CHECK(std::equal(bytes, bytes + size, out.begin() + static_cast<int64_t>(next)));
+    next += size;
+    ++pieces;
+  });
+  CHECK(next == model.size());
+  CHECK(pieces == 3);
+  CHECK(out == model);
 }
 
 }  // namespace

@@ -50,6 +50,8 @@ class OnnxData {
   const uint8_t& operator[](size_t i) const { return data()[i]; }
   const uint8_t* begin() const { return data(); }
   const uint8_t* end() const { return data() + size_; }
+  // Whether they outlive the model that was read.
+  bool Outlives() const { return own_ == nullptr && packed_ == nullptr; }
   // The bytes that are stored.
   std::pair<const uint8_t*, size_t> Stored() const {
     if (packed_) return packed_->from->Stored();

@@ -176,6 +176,9 @@ Bytes Permuted(const OnnxValue& value, const AxisOrder& order) {
 uint32_t AddPermuted(OnnxLowering* self, const std::string& name, uint8_t dtype,
                      const Dims& dims, const OnnxValue& value, const AxisOrder& order) {
   const auto [stored, stored_bytes] = value.data.Stored();
+  if (order == Straight(order.size()) && value.data.Outlives()) {
+    return self->graph.ReferToConstant(name, dtype, dims, stored, stored_bytes);
+  }
   const OtherBytes source = {stored, stored_bytes};
   const auto make = [data = value.data, shape = ShapeOf(value),
                      element = OnnxTypeBytes(value.type), order](uint8_t* out) {
