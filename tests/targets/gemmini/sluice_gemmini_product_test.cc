@@ -309,6 +309,26 @@ TEST_CASE("targets: scaled sums leave to the bytes of their output") {
   }
 }
 
+// Parts of rows and of columns with strides of their own read every row of the input.
+TEST_CASE("targets: parts read the input that their own strides say") {
+  for (const int axis : {0, 1}) {
+    CAPTURE(axis);
+    Fixture f;
+    product_t p = ProductOf({40, 60, 16, 16, 3, 3});
+    p.t.stride[axis] = 2;
+    p.in_h = p.t.in.extent[1] = axis == 0 ? 81 : 42;
+    p.in_w = p.t.in.extent[2] = axis == 1 ? 121 : 62;
+    p.t.in = Box(0, {1, p.in_h, p.in_w, 16});
+    for (int a = 0; a < 4; ++a) p.a_stride[a] = p.t.in.stride[a];
+    gemmini_product(&f.lowering, &p);
+    CHECK(f.lowering.code == 0);
+    std::set<uint64_t> rows;
+    for (const Fixture::Command& c : f.commands)
+      if (c[0] == SLUICE_GEMMINI_MVIN) rows.insert(c[1] / p.a_stride[1]);
+    CHECK(rows.size() == p.in_h);
+  }
+}
+
 // All of the scratchpad is one output: its bytes go to the image, since the input needs rows.
 TEST_CASE("targets: scaled sums leave to the image where they leave no rows") {
   Fixture f;
