@@ -98,7 +98,6 @@ SpaceBoxes::Range SpaceBoxes::Cut(uint32_t position, int cut, int32_t extent) co
           static_cast<int32_t>(Min<int64_t>(begin + c.step, extent))};
 }
 
-// The box that a layer whose output leaves the loops makes by its own cuts.
 Box SpaceBoxes::Asked(uint32_t position) const {
   const Tensor& out = graph_.tensors[known_[position].out];
   Box box = {};

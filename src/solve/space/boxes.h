@@ -88,6 +88,8 @@ class SpaceBoxes {
   // made or needed.
   const Box& made(uint32_t position) const { return made_[position]; }
   const Box& need(uint32_t root) const { return need_[root]; }
+  // What the position makes by its own cuts, whatever is needed of it.
+  Box Asked(uint32_t position) const;
   const RootMap& roots() const { return roots_; }
   // See StepOfRows.
   int64_t Step(uint32_t tensor, int axis, int64_t step) const {
@@ -123,7 +125,6 @@ class SpaceBoxes {
                                                   : BoxInRoot(roots_, tensor, box));
   }
   Range Cut(uint32_t position, int cut, int32_t extent) const;
-  Box Asked(uint32_t position) const;
   Box WholeOf(uint32_t position, const BoxFacts& known);
   void Slice(uint32_t position);
   void AskFor(uint32_t position);

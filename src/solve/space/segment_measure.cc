@@ -65,6 +65,20 @@ void GlanceAtBlock(SegmentDraft* s) {
   s->boxes.SetTrip(s->nest.block.loop, kAllTrips);
 }
 
+// Whether layers behind the block read no more of what it makes than its own cuts give: in
+// each iteration of its loop a layer makes a piece of the images that the loops around it
+// have come to. A transpose that brings images into rows reads the images to come as well.
+bool BlockMakesAll(const SegmentDraft& s) {
+  const SegmentBlock& block = s.nest.block;
+  if (block.loop == kNone) return true;
+  for (uint32_t p = block.first; p < block.last; ++p) {
+    const uint32_t root = s.problem.root_of[s.problem.at(p).outputs[0]];
+    const bool read_behind = !s.layers[p].summed && s.uses.Of(root).to >= block.last;
+    if (read_behind && !(s.boxes.made(p) == s.boxes.Asked(p))) return false;
+  }
+  return true;
+}
+
 // Whether all iterations of a loop are alike: it cuts images, or channels of one layer,
 // into equal parts.
 bool AllAlike(const SegmentDraft& s, const LoopChoice& loops, int loop) {
@@ -163,6 +177,7 @@ bool GlanceAtSegment(SegmentDraft* s, const LoopChoice& loops) {
       s->boxes.SetTrip(static_cast<uint32_t>(i), look == 2 ? last : Min(look, last));
     }
     s->boxes.Derive(s->first, s->last);
+    if (!BlockMakesAll(*s)) return false;
     for (uint32_t i = 0; i < s->uses.count; ++i) {
       RootUse* use = &s->uses.all[i];
       if (use->form == UseForm::kUnused || use->inner) continue;
@@ -210,6 +225,7 @@ bool MeasureSegment(SegmentDraft* s, const LoopChoice& loops,
       is_last = is_last && (trip == trips - 1 || kinds[i] == 1);
     }
     if (!s->derived || changed != 0) s->boxes.Derive(s->first, s->last);
+    if (!BlockMakesAll(*s)) return false;
     // Where only one loop is not at its first trip, what differs depends on that loop.
     if (s->nest.outer > 1 && (changed & (changed - 1)) == 0) FindDependence(s, changed);
     AddIteration(s, times, is_first, is_last);

@@ -43,23 +43,29 @@ TEST_CASE(
   CHECK(slices == 1);
 }
 
-TEST_CASE(
-    "space segment loops: what is handed on comes in pieces, by a loop of its layers") {
-  // Two images of 256 bytes -> 1,024 bytes -> 256 bytes -> the output.
+// Two images of 256 bytes -> 1,024 bytes -> 256 bytes -> the output, by `last`.
+sluice_test::GraphSpec HandsOnImages(const sluice_test::LayerSpec& last,
+                                     const std::vector<int32_t>& dims) {
   sluice_test::GraphSpec g = sluice_test::PointwiseGraph();
   g.tensors[0].dims = {2, 8, 8, 4};
   g.tensors[3].dims = {2, 8, 8, 16};
   g.tensors[4] = {{2, 8, 8, 4}, SLUICE_DTYPE_INT8, 0};
   g.tensors.push_back({{4, 1, 1, 16}, SLUICE_DTYPE_INT8, 3, 3});
   g.tensors.push_back({{4, 3}, SLUICE_DTYPE_INT32, 3, 3});
-  g.tensors.push_back({{2, 8, 8, 4}, SLUICE_DTYPE_INT8, 2});
-  const sluice_test::LayerSpec first = g.layers[0], last = g.layers[1];
+  g.tensors.push_back({dims, SLUICE_DTYPE_INT8, 2});
+  const sluice_test::LayerSpec first = g.layers[0];
   g.layers = {first, first, last};
   g.layers[1].inputs = {3, 5, 6};
   g.layers[1].outputs = {4};
   g.layers[2].inputs = {4};
   g.layers[2].outputs = {7};
-  sluice_test::MakerCase c(g);
+  return g;
+}
+
+TEST_CASE(
+    "space segment loops: what is handed on comes in pieces, by a loop of its layers") {
+  sluice_test::MakerCase c(
+      HandsOnImages(sluice_test::PointwiseGraph().layers[1], {2, 8, 8, 4}));
   SegmentMaker& maker = c.maker;
   LoopChoice images;
   images.Add(0, 2);
@@ -85,6 +91,20 @@ TEST_CASE(
     // Each piece needs the image's input and weights.
     if (image.root == 0 || image.root == 1) CHECK(image.last >= 1);
   }
+}
+
+// The transpose makes rows of images: its first iteration reads both of them, when the loop
+// over pieces has made the first one alone.
+TEST_CASE(
+    "space segment loops: pieces of one image are not read as those of all images") {
+  const sluice_test::LayerSpec images_last = {
+      SLUICE_OP_TRANSPOSE, {}, {}, {3, 1, 2, 0}};
+  sluice_test::MakerCase c(HandsOnImages(images_last, {4, 8, 8, 2}));
+  LoopChoice halves;
+  halves.Add(0, 2);
+  CHECK(c.maker.Make({}, 0, 3, halves));
+  halves.piece = 300;
+  CHECK_FALSE(c.maker.Make({}, 0, 3, halves));
 }
 
 // input 0 -> 16 channels 3 -> 4 -> a second convolution to 4 channels 5 -> output 6.
