@@ -160,11 +160,13 @@ void NeedsOfBox(const Graph& graph, const Layer& layer, const int32_t* box, bool
   NeedsOfPart(graph, layer, origin, extent, needs);
 }
 
-// The first pass finds the extent of the layer's sum, which the second one needs.
+// The first pass finds the extent of the layer's sum, which the second one needs if there is
+// one.
 void NeedsOfPart(const Graph& graph, const Layer& layer, const int64_t* origin,
                  const int64_t* extent, TileNeeds* needs) {
   sluice_tile_t tile = {};
   NeedsOfTile(graph, layer, tile, origin, extent, needs);
+  if (needs->sum_channels == 0) return;
   tile.c_end = static_cast<uint32_t>(needs->sum_channels);
   NeedsOfTile(graph, layer, tile, origin, extent, needs);
 }

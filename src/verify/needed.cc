@@ -238,6 +238,8 @@ bool IsAtItsPlace(const Layer& layer, uint32_t n, int axis) {
 void Follow(const Graph& graph, const Layer& layer, int axis, const Needed& made,
             const Part& part, Reads* reads) {
   const Places& at = made.at[axis];
+  const bool whole = at.step == 1 && made.many[axis] == at.count;
+  if (whole && IsAtItsPlace(layer, 0, axis)) return;
   if (!LeaveNoneOut(graph, layer, axis, at)) {
     return Walk(graph, layer, axis, made, part, reads);
   }
