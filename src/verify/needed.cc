@@ -273,6 +273,14 @@ void Follow(const Graph& graph, const Layer& layer, int axis, const Needed& made
   }
 }
 
+// A part of a PAD's output that lies in padding alone reads nothing that is known. It is made
+// as part of a tile that does read, which takes no less than one of its extents.
+void FindReadsOfPads(const Graph& graph, const Layer& layer, Part part, Reads* reads) {
+  for (size_t a = 0; a < kAxes; ++a) part.origin[a] = layer.attribute(a);
+  NeedsOfPart(graph, layer, part.origin, reads->extent, &reads->tile);
+  reads->input[0] = Needed{};
+}
+
 }  // namespace
 
 double PricedBytes(const Graph& graph, const Layer& layer, const TileNeeds& tile,
@@ -388,10 +396,10 @@ void FindReads(const Graph& graph, const Layer& layer, const Needed& made,
   }
   TileNeeds hull;
   NeedsOfPart(graph, layer, part.origin, part.length, &hull);
-  if (gaps) {
-    NeedsOfPart(graph, layer, part.origin, reads->extent, &reads->tile);
-  } else {
-    reads->tile = hull;
+  reads->tile = hull;
+  if (gaps) NeedsOfPart(graph, layer, part.origin, reads->extent, &reads->tile);
+  if (hull.wrong != nullptr && DeedOf(layer) == Deed::kPad) {
+    return FindReadsOfPads(graph, layer, part, reads);
   }
   const bool followed = hull.wrong == nullptr && reads->tile.wrong == nullptr;
   // Else each input counts whole, as does the layer.
