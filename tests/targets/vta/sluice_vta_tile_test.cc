@@ -105,87 +105,88 @@ TEST_CASE("vta: our own model needs no more than 8 tokens in a queue") {
   }
 }
 
+constexpr uint16_t kConv = SLUICE_OP_CONV, kDeep = SLUICE_OP_DEPTHWISE_CONV;
+const std::vector<Conv> kConvs = {
+    {kConv, {1, 12, 12, 64}, {96, 3, 3, 16}, {1, 12, 12, 96}, 1, 1, 1, 4, -5},
+    {kConv, {1, 12, 12, 64}, {64, 3, 3, 2}, {1, 6, 6, 64}, 2, 1, 1, 32, 0},
+    {kConv, {2, 9, 9, 24}, {40, 3, 3, 3}, {2, 9, 9, 40}, 1, 1, 1, 8, 7},
+    {kConv, {1, 20, 20, 48}, {48, 3, 3, 48}, {1, 16, 16, 48}, 1, 2, 0, 1, 3},
+    {kConv, {1, 8, 8, 320}, {320, 1, 1, 320}, {1, 8, 8, 320}, 1, 1, 0, 1, -128},
+    {kConv, {1, 14, 14, 3}, {17, 7, 7, 3}, {1, 7, 7, 17}, 2, 1, 3, 1, 11},
+    {kConv,
+     {1, 42, 121, 5},
+     {16, 3, 3, 5},
+     {1, 40, 61, 16},
+     1,
+     1,
+     1,
+     1,
+     3,
+     SLUICE_DTYPE_INT8,
+     0,
+     false,
+     -9,
+     {{SLUICE_CONV_STRIDE_W, 2}, {SLUICE_CONV_DILATION_H, 2}}},
+    {kDeep, {1, 16, 16, 64}, {1, 3, 3, 64}, {1, 16, 16, 64}, 1, 1, 1, 0, -7},
+    {kDeep, {1, 15, 15, 40}, {1, 5, 5, 40}, {1, 8, 8, 40}, 2, 1, 2, 0, 9},
+    {kDeep, {1, 10, 10, 12}, {1, 3, 3, 36}, {1, 10, 10, 36}, 1, 1, 1, 0, 1},
+    {kConv,
+     {1, 10, 10, 32},
+     {32, 3, 3, 32},
+     {1, 10, 10, 32},
+     1,
+     1,
+     1,
+     1,
+     120,
+     SLUICE_DTYPE_UINT8,
+     131},
+    {kDeep,
+     {1, 10, 10, 32},
+     {1, 3, 3, 32},
+     {1, 10, 10, 32},
+     1,
+     1,
+     1,
+     0,
+     120,
+     SLUICE_DTYPE_UINT8,
+     5},
+    // Filters whose positions lie far apart: rows of them one behind the other.
+    {kConv, {2, 50, 51, 4}, {18, 3, 3, 4}, {2, 2, 3, 18}, 1, 24, 0, 1, 5},
+    {kConv, {1, 20, 19, 40}, {16, 3, 3, 40}, {1, 10, 10, 16}, 2, 23, 23, 1, -6},
+    {kDeep, {1, 30, 7, 32}, {1, 3, 3, 32}, {1, 30, 7, 32}, 1, 22, 22, 0, 9},
+    // Weights minus their zero point up to 255.
+    {kConv,
+     {1, 7, 9, 18},
+     {20, 2, 3, 18},
+     {1, 6, 7, 20},
+     1,
+     1,
+     0,
+     1,
+     120,
+     SLUICE_DTYPE_UINT8,
+     0},
+    {kConv,
+     {1, 7, 9, 18},
+     {20, 2, 3, 18},
+     {1, 6, 7, 20},
+     1,
+     1,
+     0,
+     1,
+     3,
+     SLUICE_DTYPE_INT8,
+     -128}};
+
 TEST_CASE("vta: groups, depthwise filters, strides, dilations, zero points") {
-  const uint16_t conv = SLUICE_OP_CONV, deep = SLUICE_OP_DEPTHWISE_CONV;
-  const std::vector<Conv> convs = {
-      {conv, {1, 12, 12, 64}, {96, 3, 3, 16}, {1, 12, 12, 96}, 1, 1, 1, 4, -5},
-      {conv, {1, 12, 12, 64}, {64, 3, 3, 2}, {1, 6, 6, 64}, 2, 1, 1, 32, 0},
-      {conv, {2, 9, 9, 24}, {40, 3, 3, 3}, {2, 9, 9, 40}, 1, 1, 1, 8, 7},
-      {conv, {1, 20, 20, 48}, {48, 3, 3, 48}, {1, 16, 16, 48}, 1, 2, 0, 1, 3},
-      {conv, {1, 8, 8, 320}, {320, 1, 1, 320}, {1, 8, 8, 320}, 1, 1, 0, 1, -128},
-      {conv, {1, 14, 14, 3}, {17, 7, 7, 3}, {1, 7, 7, 17}, 2, 1, 3, 1, 11},
-      {conv,
-       {1, 42, 121, 5},
-       {16, 3, 3, 5},
-       {1, 40, 61, 16},
-       1,
-       1,
-       1,
-       1,
-       3,
-       SLUICE_DTYPE_INT8,
-       0,
-       false,
-       -9,
-       {{SLUICE_CONV_STRIDE_W, 2}, {SLUICE_CONV_DILATION_H, 2}}},
-      {deep, {1, 16, 16, 64}, {1, 3, 3, 64}, {1, 16, 16, 64}, 1, 1, 1, 0, -7},
-      {deep, {1, 15, 15, 40}, {1, 5, 5, 40}, {1, 8, 8, 40}, 2, 1, 2, 0, 9},
-      {deep, {1, 10, 10, 12}, {1, 3, 3, 36}, {1, 10, 10, 36}, 1, 1, 1, 0, 1},
-      {conv,
-       {1, 10, 10, 32},
-       {32, 3, 3, 32},
-       {1, 10, 10, 32},
-       1,
-       1,
-       1,
-       1,
-       120,
-       SLUICE_DTYPE_UINT8,
-       131},
-      {deep,
-       {1, 10, 10, 32},
-       {1, 3, 3, 32},
-       {1, 10, 10, 32},
-       1,
-       1,
-       1,
-       0,
-       120,
-       SLUICE_DTYPE_UINT8,
-       5},
-      // Filters whose positions lie far apart: rows of them one behind the other.
-      {conv, {2, 50, 51, 4}, {18, 3, 3, 4}, {2, 2, 3, 18}, 1, 24, 0, 1, 5},
-      {conv, {1, 20, 19, 40}, {16, 3, 3, 40}, {1, 10, 10, 16}, 2, 23, 23, 1, -6},
-      {deep, {1, 30, 7, 32}, {1, 3, 3, 32}, {1, 30, 7, 32}, 1, 22, 22, 0, 9},
-      // Weights minus their zero point up to 255.
-      {conv,
-       {1, 7, 9, 18},
-       {20, 2, 3, 18},
-       {1, 6, 7, 20},
-       1,
-       1,
-       0,
-       1,
-       120,
-       SLUICE_DTYPE_UINT8,
-       0},
-      {conv,
-       {1, 7, 9, 18},
-       {20, 2, 3, 18},
-       {1, 6, 7, 20},
-       1,
-       1,
-       0,
-       1,
-       3,
-       SLUICE_DTYPE_INT8,
-       -128}};
-  for (size_t i = 0; i < convs.size(); ++i) {
+  for (size_t i = 0; i < kConvs.size(); ++i) {
     for (uint64_t budget : {0, 12288}) {
       CAPTURE(i);
       CAPTURE(budget);
-      const sluice_vta_counts counts = Check(Graph(convs[i]), budget);
-      if (convs[i].dtype == SLUICE_DTYPE_UINT8) {
+      const sluice_vta_counts counts = Check(Graph(kConvs[i]), budget);
+      if (kConvs[i].dtype == SLUICE_DTYPE_UINT8) {
         CHECK(counts.packed_bytes ==
               counts.moved[SLUICE_VTA_OF_INP] + counts.moved[SLUICE_VTA_OF_WGT]);
       }
@@ -196,16 +197,15 @@ TEST_CASE("vta: groups, depthwise filters, strides, dilations, zero points") {
 // Filters of more than 1,024 positions, windows of more than 2,048: rows and columns of the
 // filter one behind the other, whatever of them lies in padding; also where sums wait.
 TEST_CASE("vta: filters and windows that no buffer holds are cut") {
-  const uint16_t conv = SLUICE_OP_CONV, deep = SLUICE_OP_DEPTHWISE_CONV;
   const std::vector<Conv> convs = {
-      {deep, {1, 47, 46, 4}, {1, 43, 43, 4}, {1, 5, 4, 4}, 1, 1, 0, 0, -7},
-      {deep, {1, 44, 44, 7}, {1, 43, 43, 7}, {1, 22, 22, 7}, 2, 1, 21, 0, 9},
-      {conv, {1, 52, 51, 3}, {5, 50, 49, 3}, {1, 3, 3, 5}, 1, 1, 0, 1, 5},
-      {conv, {1, 10, 12, 2}, {17, 40, 41, 2}, {1, 11, 12, 17}, 1, 1, 20, 1, -3},
-      {conv, {2, 34, 33, 40}, {8, 33, 33, 40}, {2, 2, 1, 8}, 1, 1, 0, 1, 4},
-      {conv, {1, 33, 34, 4}, {6, 33, 33, 2}, {1, 1, 2, 6}, 1, 1, 0, 2, 3},
-      {conv, {1, 2, 1060, 2}, {3, 1, 1030, 2}, {1, 2, 31, 3}, 1, 1, 0, 1, 6},
-      {conv,
+      {kDeep, {1, 47, 46, 4}, {1, 43, 43, 4}, {1, 5, 4, 4}, 1, 1, 0, 0, -7},
+      {kDeep, {1, 44, 44, 7}, {1, 43, 43, 7}, {1, 22, 22, 7}, 2, 1, 21, 0, 9},
+      {kConv, {1, 52, 51, 3}, {5, 50, 49, 3}, {1, 3, 3, 5}, 1, 1, 0, 1, 5},
+      {kConv, {1, 10, 12, 2}, {17, 40, 41, 2}, {1, 11, 12, 17}, 1, 1, 20, 1, -3},
+      {kConv, {2, 34, 33, 40}, {8, 33, 33, 40}, {2, 2, 1, 8}, 1, 1, 0, 1, 4},
+      {kConv, {1, 33, 34, 4}, {6, 33, 33, 2}, {1, 1, 2, 6}, 1, 1, 0, 2, 3},
+      {kConv, {1, 2, 1060, 2}, {3, 1, 1030, 2}, {1, 2, 31, 3}, 1, 1, 0, 1, 6},
+      {kConv,
        {1, 3, 2300, 1},
        {2, 2, 40, 1},
        {1, 2, 38, 2},
@@ -219,7 +219,7 @@ TEST_CASE("vta: filters and windows that no buffer holds are cut") {
        false,
        -9,
        {{SLUICE_CONV_DILATION_H, 1}}},
-      {conv,
+      {kConv,
        {1, 33, 33, 3},
        {2, 33, 33, 3},
        {1, 1, 1, 2},
@@ -327,7 +327,6 @@ TEST_CASE("vta: biases and sums that nobody reads lie apart") {
 // Tiles of a plan for 1 MiB, which INP, WGT and ACC do not hold: parts of all axes, in
 // numbers that do not divide them.
 TEST_CASE("vta: tiles that are larger than the buffers") {
-  const uint16_t conv = SLUICE_OP_CONV, deep = SLUICE_OP_DEPTHWISE_CONV;
   const std::vector<Conv> layers = {
       {SLUICE_OP_FULLY_CONNECTED,
        {1, 1, 40, 512},
@@ -347,12 +346,12 @@ TEST_CASE("vta: tiles that are larger than the buffers") {
        0,
        0,
        2},
-      {conv, {1, 27, 29, 80}, {80, 3, 3, 80}, {1, 27, 29, 80}, 1, 1, 1, 1, 4},
-      {conv, {2, 7, 7, 208}, {336, 3, 3, 208}, {2, 7, 7, 336}, 1, 1, 1, 1, 4},
-      {conv, {1, 9, 9, 200}, {360, 3, 3, 25}, {1, 9, 9, 360}, 1, 1, 1, 8, -6},
-      {conv, {1, 3, 3, 16}, {48, 5, 5, 16}, {1, 7, 7, 48}, 1, 1, 4, 1, 4},
-      {conv, {1, 3, 3, 1840}, {16, 3, 3, 1840}, {1, 1, 1, 16}, 1, 1, 0, 1, 4},
-      {deep, {1, 33, 31, 208}, {1, 3, 3, 208}, {1, 33, 31, 208}, 1, 1, 1, 0, 8}};
+      {kConv, {1, 27, 29, 80}, {80, 3, 3, 80}, {1, 27, 29, 80}, 1, 1, 1, 1, 4},
+      {kConv, {2, 7, 7, 208}, {336, 3, 3, 208}, {2, 7, 7, 336}, 1, 1, 1, 1, 4},
+      {kConv, {1, 9, 9, 200}, {360, 3, 3, 25}, {1, 9, 9, 360}, 1, 1, 1, 8, -6},
+      {kConv, {1, 3, 3, 16}, {48, 5, 5, 16}, {1, 7, 7, 48}, 1, 1, 4, 1, 4},
+      {kConv, {1, 3, 3, 1840}, {16, 3, 3, 1840}, {1, 1, 1, 16}, 1, 1, 0, 1, 4},
+      {kDeep, {1, 33, 31, 208}, {1, 3, 3, 208}, {1, 33, 31, 208}, 1, 1, 1, 0, 8}};
   for (size_t i = 0; i < layers.size(); ++i) {
     CAPTURE(i);
     const sluice_vta_counts counts = Check(Graph(layers[i]), 0, "1048576");
