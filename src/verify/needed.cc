@@ -146,8 +146,8 @@ struct Strips {
   int64_t taps = INT32_MAX;  // as many are read of a strip at most
 };
 
-// What the strips have in [0, in); nothing is said where that is nothing.
-void Take(const Strips& s, int64_t in, int axis, int32_t made, Needed* input) {
+// What the strips have in [0, in); false, and nothing is said, where that is nothing.
+bool Take(const Strips& s, int64_t in, int axis, int32_t made, Needed* input) {
   int64_t from = s.first, count = s.count;
   if (from + s.length <= 0) {
     const int64_t out = CeilDivide(1 - s.length - from, s.step);
@@ -155,7 +155,7 @@ void Take(const Strips& s, int64_t in, int axis, int32_t made, Needed* input) {
     count -= out;
   }
   count = Min(count, CeilDivide(in - from, s.step));
-  if (count <= 0) return;
+  if (count <= 0 || from >= in) return false;
   const int64_t last = from + (count - 1) * s.step, end = Min(last + s.length, in);
   const int64_t each = Gcd<int64_t>(count > 1 ? s.step : 0, s.length > 1 ? s.apart : 0);
   input->at[axis] = Within(from, Max<int64_t>(each, 1), 0, end);
@@ -167,6 +167,7 @@ void Take(const Strips& s, int64_t in, int axis, int32_t made, Needed* input) {
   }
   many = Min(many, made * Min(s.length, s.taps));
   input->many[axis] = static_cast<int32_t>(many);
+  return true;
 }
 
 // Rows (axis 1) or columns (2) of a part are followed one by one where what they read is no
@@ -268,8 +269,12 @@ void Follow(const Graph& graph, const Layer& layer, int axis, const Needed& made
     } else {
       continue;
     }
-    Take(s, graph.tensors[reads->tile.need[n].tensor].extent[axis], axis,
-         n == 1 && gradient ? reads->input[0].many[axis] : made.many[axis], input);
+    const int32_t rows =
+        n == 1 && gradient ? reads->input[0].many[axis] : made.many[axis];
+    const int64_t in = graph.tensors[reads->tile.need[n].tensor].extent[axis];
+    const bool any = Take(s, in, axis, rows, input);
+    // Rows that all lie among the pads, on both sides of what is padded, read nothing.
+    if (!any && DeedOf(layer) == Deed::kPad) input->many[axis] = 0;
   }
 }
 

@@ -75,6 +75,14 @@ TEST_CASE("needed: windows with a stride skip rows of all tensors in front") {
   CHECK(pads.Elements() == std::vector<int64_t>{25, 0});
 }
 
+TEST_CASE("needed: rows among the pads on both sides read nothing of what is padded") {
+  Line line({1, 1, 6, 1});
+  const uint32_t padded = line.Add(SLUICE_OP_PAD, 0, {1, 4, 6, 1}, {0, 1, 0, 0, 5});
+  line.Pool(padded, {1, 2, 2, 1}, 1, 3, 0, 2);  // rows 0 and 3, the row of data is 1
+  line.Pool(0, {1, 1, 6, 1}, 1, 1, 0, 2);       // the same tensor, all of it
+  CHECK(line.Elements() == std::vector<int64_t>{6, 4, 0, 0});
+}
+
 TEST_CASE(
     "needed: a resize skips rows, and long ones are followed for some rows only") {
   const auto resized = [](int32_t in, int32_t out) {

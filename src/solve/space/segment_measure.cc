@@ -68,7 +68,7 @@ void GlanceAtBlock(SegmentDraft* s) {
 // Whether layers behind the block read no more of what it makes than its own cuts give: in
 // each iteration of its loop a layer makes a piece of the images that the loops around it
 // have come to. A transpose that brings images into rows reads the images to come as well.
-bool BlockMakesAll(const SegmentDraft& s) {
+__attribute__((cold, noinline)) bool BlockMakesAll(const SegmentDraft& s) {
   const SegmentBlock& block = s.nest.block;
   if (block.loop == kNone) return true;
   for (uint32_t p = block.first; p < block.last; ++p) {

@@ -129,8 +129,9 @@ void SetFixedCosts(const Hardware& hardware, uint32_t registers, ConvSpace* spac
 
 }  // namespace
 
-Status MakeConvSpace(const NestRequest& request, uint32_t registers, ConvSpace* space,
-                     Diagnostic* diagnostic) {
+__attribute__((cold)) Status MakeConvSpace(const NestRequest& request,
+                                           uint32_t registers, ConvSpace* space,
+                                           Diagnostic* diagnostic) {
   const MappingProblem& problem = request.problem;
   const Hardware& hardware = request.hardware;
   const MapConstraints& constraints = request.constraints;

@@ -20,10 +20,11 @@ namespace sluice::conv_exact {
 // The three groups of loops. The operand that a group does not index is stationary when
 // the group is innermost.
 enum Group : uint8_t { kGroupRows = 0, kGroupK, kGroupSum, kGroups };
-constexpr uint32_t kGroupOf[kDims] = {kGroupRows, kGroupK,   kGroupSum, kGroupRows,
-                                      kGroupRows, kGroupSum, kGroupSum, kGroups};
+inline constexpr uint32_t kGroupOf[kDims] = {kGroupRows, kGroupK,    kGroupSum,
+                                             kGroupRows, kGroupRows, kGroupSum,
+                                             kGroupSum,  kGroups};
 constexpr uint32_t kStill[kGroups] = {kWeight, kInput, kOutput};
-constexpr int64_t kOneElement[kDims] = {1, 1, 1, 1, 1, 1, 1, 1};
+inline constexpr int64_t kOneElement[kDims] = {1, 1, 1, 1, 1, 1, 1, 1};
 constexpr uint32_t kMovesNot[kOperands] = {kGroupK, kGroupRows, kGroupSum};
 
 // Energies of one word each way, in pJ.
