@@ -2,9 +2,10 @@
 // Placement (check: the most bytes in use at once, counted by the tests' own code; no
 // placement is lower): the minimalloc instances at their capacity, the reference cases of COSMA
 // at their three budgets in both readings, and large graphs; CPU time of one thread,
-// best of the repetitions.
+// best of the repetitions. SLUICE_BENCH_PLACEMENT_MANY=1: the rows of 10,000 buffers alone.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -93,7 +94,9 @@ Json JointRow(const std::string& name, const sluice_test::Net& net, int64_t capa
   return row;
 }
 
-// One of 10,000 buffers of a kind.
+constexpr int64_t kMany = 10000;
+
+// One of so many buffers of a kind.
 struct Kind {
   const char* name;
   LiveRange (*make)(Rng* rng, int64_t i);
@@ -132,9 +135,28 @@ const Kind kManyKinds[] = {
        return {begin, begin + 1 + 4000 / (rank * rank / 4 + 1),
                64 * (1 + rng->Below(256))};
      }},
-    {"powers of two", [](Rng* rng, int64_t i) -> LiveRange {
+    {"powers of two",
+     [](Rng* rng, int64_t i) -> LiveRange {
        const int64_t begin = i + rng->Below(16);
        return {begin, begin + 1 + rng->Below(60), int64_t{64} << rng->Below(9)};
+     }},
+    // Most are alive at once: some 25 to 50 million pairs.
+    {"unet",  // each is read at the other end
+     [](Rng* rng, int64_t i) -> LiveRange {
+       return {i, 2 * kMany - i, 64 * (1 + rng->Below(256))};
+     }},
+    {"grad",  // activations until their layer's backward step, and gradients between
+     [](Rng* rng, int64_t i) -> LiveRange {
+       const int64_t layer = i / 2, back = kMany - layer;
+       const int64_t bytes = 64 * (1 + rng->Below(256));
+       if (i % 2 == 0) return {layer, back + rng->Below(8), bytes};
+       return {back - 1, back + 1 + rng->Below(6), bytes};
+     }},
+    {"long", UpTo<kMany>},
+    {"all",  // all of them at one moment
+     [](Rng* rng, int64_t) -> LiveRange {
+       const int64_t begin = rng->Below(kMany);
+       return {begin, kMany + 1 + rng->Below(kMany), 64 * (1 + rng->Below(256))};
      }}};
 
 // Thousands of buffers, as small as `sluice_place` gets them without an exact search.
@@ -142,7 +164,7 @@ Json ManyRow(uint64_t seed, const Kind& kind) {
   Rng rng(seed);
   sluice_test::Buffers buffers;
   std::vector<sluice_buffer_t> given;
-  for (int64_t i = 0; i < 10000; ++i) {
+  for (int64_t i = 0; i < kMany; ++i) {
     const LiveRange range = kind.make(&rng, i);
     buffers.Add(range.begin, range.end, range.bytes).alignment = 64;
     sluice_buffer_t b = {};
@@ -173,7 +195,7 @@ Json ManyRow(uint64_t seed, const Kind& kind) {
           {"lower_bound", out.lower_bound_bytes},
           {"check", sluice_test::MostAtOnce(buffers)},
           {"legal",
-           sluice_test::JudgeOffsets(buffers, offsets.data(), out.peak_bytes).empty()},
+           sluice_test::JudgeMany(buffers, offsets.data(), out.peak_bytes).empty()},
           {"nodes", out.nodes},
           {"conflict", 0},
           {"irreducible", false},
@@ -204,6 +226,9 @@ void AddOffsets(const std::string& shared, Json* rows) {
         64;
   }
   rows->push_back(OffsetRow("4000 buffers, fast", many, 2 << 20, false));
+}
+
+void AddMany(Json* rows) {
   for (const Kind& kind : kManyKinds) {
     for (const uint64_t seed : {7, 8}) rows->push_back(ManyRow(seed, kind));
   }
@@ -252,8 +277,10 @@ int RunPlacementBench(bool json) {
   using sluice::Json;
   const std::string shared = sluice_test::SharedPath(".");
   Json offsets = Json::array(), joint = Json::array();
-  sluice::AddOffsets(shared, &offsets);
-  sluice::AddJoint(shared, &joint);
+  const bool many_alone = std::getenv("SLUICE_BENCH_PLACEMENT_MANY") != nullptr;
+  if (!many_alone) sluice::AddOffsets(shared, &offsets);
+  sluice::AddMany(&offsets);
+  if (!many_alone) sluice::AddJoint(shared, &joint);
   if (json) {
     std::printf("%s\n", Json{{"offsets", offsets}, {"joint", joint}}.dump(1).c_str());
     return 0;

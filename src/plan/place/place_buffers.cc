@@ -113,7 +113,8 @@ Status PlaceMany(const LiveRangeSet& set, int64_t goal, bool smallest,
   return Status::kOk;
 }
 
-// Heuristics and beams for many buffers; kStopped: the exact search may still do better.
+// Heuristics and, unless too many buffers meet, beams for many buffers; kStopped: the
+// exact search may still do better.
 Status PlaceManyFirst(const LiveRangeSet& set, int64_t capacity, OffsetOptions own,
                       const Workspace& work, OffsetPlan* plan) {
   own.exact = false;
@@ -127,7 +128,9 @@ Status PlaceManyFirst(const LiveRangeSet& set, int64_t capacity, OffsetOptions o
   if (plan->offsets.empty()) return Status::kStopped;
   const int64_t goal =
       own.smallest ? plan->lower_bound : Max(plan->lower_bound, capacity);
-  const Status many = PlaceMany(set, goal, own.smallest, work, plan);
+  // Beams go through all that are alive, for each layout.
+  const Status many =
+      plan->crowd ? Status::kOk : PlaceMany(set, goal, own.smallest, work, plan);
   if (many != Status::kOk && !work.budget->Exhausted()) return many;
   plan->proved = plan->peak <= plan->lower_bound;
   return plan->peak <= capacity && (!own.smallest || plan->proved) ? Status::kOk

@@ -196,5 +196,59 @@ TEST_CASE("place buffers: thousands come within 5 % of the bound") {
   CHECK(exact.out.peak_bytes <= p.out.peak_bytes);
 }
 
+TEST_CASE("place buffers: thousands of which most are alive at once") {
+  Rng rng(12);
+  std::vector<sluice_buffer_t> buffers;
+  for (int i = 0; i < 9000; ++i) {  // some 27 million pairs
+    const int64_t begin = i + int64_t{rng.Below(16)};
+    buffers.push_back(Buffer(begin, begin + 1 + int64_t{rng.Below(9000)},
+                             64 * (1 + int64_t{rng.Below(256)})));
+    buffers.back().alignment = 64;
+  }
+  Placed p;
+  p.options.smallest = 1;
+  p.options.fast = 1;
+  REQUIRE(p.Run(buffers, int64_t{1} << 40) == Status::kOk);
+  CHECK(p.out.placed == 1);
+  CHECK(p.out.peak_bytes >= p.out.lower_bound_bytes);
+  CHECK(p.out.peak_bytes <= p.out.lower_bound_bytes * 21 / 20);
+  Placed fits;
+  fits.options.fast = 1;
+  REQUIRE(fits.Run(buffers, p.out.peak_bytes) == Status::kOk);
+  CHECK(fits.out.peak_bytes <= p.out.peak_bytes);
+  Placed above;
+  above.options.fast = 1;
+  CHECK(above.Run(buffers, p.out.lower_bound_bytes) == Status::kStopped);
+  CHECK(above.out.placed == 1);
+  CHECK(above.out.peak_bytes > p.out.lower_bound_bytes);
+  Placed none;
+  none.options.fast = 1;
+  CHECK(none.Run(buffers, p.out.lower_bound_bytes - 1) == Status::kInfeasible);
+  CHECK(none.out.proved == 1);
+  CHECK(none.out.conflict_count > 0);
+  const uint32_t now = 1;
+  Placed cancelled;
+  cancelled.options.smallest = cancelled.options.fast = 1;
+  cancelled.options.cancel = &now;
+  CHECK(cancelled.Run(buffers, int64_t{1} << 40) == Status::kStopped);
+  CHECK(cancelled.out.placed == 0);
+}
+
+TEST_CASE(
+    "place buffers: too many pairs for an exact search, at the bound all the same") {
+  std::vector<sluice_buffer_t> buffers;
+  for (int64_t i = 0; i < 9000; ++i) buffers.push_back(Buffer(i, 18000 - i, 1 + i % 7));
+  Placed p;
+  p.options.smallest = 1;
+  REQUIRE(p.Run(buffers, int64_t{1} << 40) == Status::kOk);
+  CHECK(p.out.proved == 1);
+  CHECK(p.out.peak_bytes == p.out.lower_bound_bytes);
+  buffers.back().flags = SLUICE_BUFFER_FIXED;
+  buffers.back().fixed_offset = int64_t{1} << 30;
+  REQUIRE(p.Run(buffers, int64_t{1} << 20) == Status::kInfeasible);
+  REQUIRE(p.out.conflict_count == 1);
+  CHECK(p.conflict[0] == 8999);
+}
+
 }  // namespace
 }  // namespace sluice

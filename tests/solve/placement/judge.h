@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include <algorithm>
 #include <fstream>
+#include <iterator>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -139,6 +142,52 @@ inline std::string JudgeOffsets(const Buffers& b, const int64_t* offsets,
         }
       }
     }
+  }
+  return "";
+}
+
+// The same for many buffers without gaps and banks: what is alive is kept by address, and
+// who begins is compared with its neighbours there alone.
+inline std::string JudgeMany(const Buffers& b, const int64_t* offsets,
+                             int64_t capacity) {
+  struct Change {
+    int64_t time;
+    bool begins;
+    int64_t at, end;
+  };
+  std::vector<Change> changes;
+  for (size_t i = 0; i < b.ranges.size(); ++i) {
+    const sluice::LiveRange& r = b.ranges[i];
+    const int64_t at = offsets[i];
+    if (at < 0 || at + r.bytes > capacity || at % r.alignment != 0 ||
+        (r.fixed_offset >= 0 && r.fixed_offset != at) || r.gap_count != 0 ||
+        r.banks != 0 || r.single_bank) {
+      return "buffer " + std::to_string(i);
+    }
+    changes.push_back({r.begin, true, at, at + r.bytes});
+    changes.push_back({r.end, false, at, at + r.bytes});
+    for (const sluice::ReservedRegion& g : b.reserved) {
+      if (g.begin < r.end && r.begin < g.end && g.offset < at + r.bytes &&
+          at < g.offset + g.bytes) {
+        return "reserved " + std::to_string(i);
+      }
+    }
+  }
+  std::sort(changes.begin(), changes.end(), [](const Change& a, const Change& c) {
+    return std::make_pair(a.time, a.begins) < std::make_pair(c.time, c.begins);
+  });
+  std::map<int64_t, int64_t> alive;  // addresses to ends
+  for (const Change& change : changes) {
+    if (!change.begins) {
+      alive.erase(change.at);
+      continue;
+    }
+    const auto above = alive.lower_bound(change.at);
+    if ((above != alive.end() && above->first < change.end) ||
+        (above != alive.begin() && std::prev(above)->second > change.at)) {
+      return "overlap at " + std::to_string(change.at);
+    }
+    alive[change.at] = change.end;
   }
   return "";
 }

@@ -107,6 +107,18 @@ Status FindOverload(const LiveRangeSet& set, int64_t capacity, Arena* arena,
   Sort(moments.begin(), moments.begin() + count, [](const Moment& a, const Moment& b) {
     return a.time != b.time ? a.time < b.time : a.bytes < b.bytes;
   });
+  for (uint32_t i = 0; i < set.buffers.size(); ++i) {
+    const LiveRange& r = set.buffers[i];
+    if (r.fixed_offset == kFreeOffset || r.fixed_offset + r.bytes <= plan->lower_bound)
+      continue;
+    plan->lower_bound = r.fixed_offset + r.bytes;
+    chosen[0] = i;
+  }
+  if (plan->lower_bound > capacity) {
+    plan->conflict = chosen.Slice(0, 1);
+    plan->irreducible = true;
+    return Status::kOk;
+  }
   int64_t load = 0, worst = 0;
   for (size_t i = 0; i < count; ++i) {
     load += moments[i].bytes;

@@ -17,8 +17,9 @@ namespace sluice {
 Status FindConflict(const LiveRangeSet& set, int64_t capacity, uint64_t max_nodes,
                     Budget* budget, Arena* arena, OffsetPlan* plan);
 
-// The moment with the most bytes: plan->lower_bound, and, if that is above the
-// capacity, a conflict by sizes alone. O(n log n), however many buffers meet.
+// The moment with the most bytes, or the fixed buffer that ends highest:
+// plan->lower_bound, and, if that is above the capacity, a conflict by sizes alone, or
+// that buffer. O(n log n), however many buffers meet.
 Status FindOverload(const LiveRangeSet& set, int64_t capacity, Arena* arena,
                     OffsetPlan* plan);
 
