@@ -6,7 +6,10 @@
 #include "base/budget.h"
 #include "base/checked.h"
 #include "base/watch_scope.h"
+#include "solve/placement/offsets/conflict_set.h"
+#include "solve/placement/offsets/crowd.h"
 #include "solve/placement/offsets/offsets.h"
+#include "solve/placement/offsets/sections.h"
 #include "solve/placement/spill/buffer_beam.h"
 
 namespace sluice {
@@ -19,6 +22,8 @@ constexpr uint32_t kNarrow = 4;  // the widest beam that is run at each of kProb
 constexpr int kProbes = 32;      // capacities tried with a narrow beam
 constexpr int64_t kNear = 20;    // a peak is near the bound within this part of it
 constexpr int64_t kParts = 100;  // of the bound, by which a beam's capacity grows
+constexpr uint64_t kManyPairs = uint64_t{1}
+                                << 22;  // the most that heuristics go through
 
 Status ReadBuffer(const sluice_placement_problem_t& problem, uint32_t i,
                   LiveRange* range, Diagnostic* diagnostic) {
@@ -113,8 +118,7 @@ Status PlaceMany(const LiveRangeSet& set, int64_t goal, bool smallest,
   return Status::kOk;
 }
 
-// Heuristics and, unless too many buffers meet, beams for many buffers; kStopped: the
-// exact search may still do better.
+// Heuristics and beams for many buffers; kStopped: the exact search may still do better.
 Status PlaceManyFirst(const LiveRangeSet& set, int64_t capacity, OffsetOptions own,
                       const Workspace& work, OffsetPlan* plan) {
   own.exact = false;
@@ -128,27 +132,64 @@ Status PlaceManyFirst(const LiveRangeSet& set, int64_t capacity, OffsetOptions o
   if (plan->offsets.empty()) return Status::kStopped;
   const int64_t goal =
       own.smallest ? plan->lower_bound : Max(plan->lower_bound, capacity);
-  // Beams go through all that are alive, for each layout.
-  const Status many =
-      plan->crowd ? Status::kOk : PlaceMany(set, goal, own.smallest, work, plan);
+  const Status many = PlaceMany(set, goal, own.smallest, work, plan);
   if (many != Status::kOk && !work.budget->Exhausted()) return many;
   plan->proved = plan->peak <= plan->lower_bound;
   return plan->peak <= capacity && (!own.smallest || plan->proved) ? Status::kOk
                                                                    : Status::kStopped;
 }
 
-// The better of a search of beams and, if it found no end, of the exact one.
+// A skyline, where pairs are too many to be gone through. A moment with too many bytes is a
+// proof that nothing fits.
+Status PlaceCrowdFirst(const LiveRangeSet& set, int64_t capacity,
+                       const OffsetOptions& own, const Workspace& work,
+                       OffsetPlan* plan) {
+  SLUICE_TRY(FindOverload(set, capacity, work.arena, plan));
+  const int64_t bound = plan->lower_bound;
+  SLUICE_TRY(work.arena->Allocate(set.buffers.size(), &plan->offsets));
+  const Status status =
+      PlaceCrowd(set, own.smallest ? bound : Max(bound, capacity), work, plan);
+  if (status == Status::kOutOfMemory) return status;
+  if (bound > capacity) {
+    plan->proved = true;
+    if (!own.explain) plan->conflict = Span<uint32_t>();
+    return ExplainPlacing(*plan, capacity, work.diagnostic);
+  }
+  SLUICE_TRY(status);
+  plan->proved = plan->peak <= bound;
+  return plan->peak <= capacity && (!own.smallest || plan->proved) ? Status::kOk
+                                                                   : Status::kStopped;
+}
+
+// Pairs of buffers that meet, where they may be more than heuristics go through and a
+// skyline could be tried instead; else 0.
+Status CountPairs(const LiveRangeSet& set, int64_t capacity, const Workspace& work,
+                  uint64_t* pairs) {
+  const uint64_t n = set.buffers.size();
+  *pairs = 0;
+  if (n * n / 2 <= kManyPairs || set.bank_bytes != 0) return Status::kOk;
+  SLUICE_TRY(CheckLiveRanges(set, capacity, work.arena, work.diagnostic));
+  return CountMeetings(set.buffers, work.arena, pairs);
+}
+
+// The better of a search of beams, or of a skyline, and, if it found no end, of the exact
+// one.
 Status PlaceAll(const LiveRangeSet& set, int64_t capacity, const OffsetOptions& own,
                 const Workspace& work, OffsetPlan* plan) {
   OffsetPlan quick;
   if (set.buffers.size() > kMany) {
-    const Status status = PlaceManyFirst(set, capacity, own, work, &quick);
+    uint64_t pairs = 0;
+    SLUICE_TRY(CountPairs(set, capacity, work, &pairs));
+    const Status status = pairs > kManyPairs
+                              ? PlaceCrowdFirst(set, capacity, own, work, &quick)
+                              : PlaceManyFirst(set, capacity, own, work, &quick);
     *plan = quick;
     if (status != Status::kStopped) return status;
     const bool over = work.budget->Exhausted();
-    if (!quick.offsets.empty() && quick.peak <= capacity && (!own.exact || over))
+    const bool last = over || pairs > (own.exact ? kMaxPairs : kManyPairs);
+    if (!quick.offsets.empty() && quick.peak <= capacity && (!own.exact || last))
       return Status::kOk;
-    if (over) return StoppedPlacing(quick, capacity, work.diagnostic);
+    if (last) return StoppedPlacing(quick, capacity, work.diagnostic);
   }
   const Status status = PlaceOffsets(set, capacity, own, work, plan);
   if ((status != Status::kOk && status != Status::kStopped) || quick.offsets.empty() ||

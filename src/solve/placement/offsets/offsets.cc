@@ -6,7 +6,6 @@
 #include "base/checked.h"
 #include "base/gcd.h"
 #include "solve/placement/offsets/conflict_set.h"
-#include "solve/placement/offsets/crowd.h"
 #include "solve/placement/offsets/lowest_fit.h"
 #include "solve/placement/offsets/partial_gaps.h"
 
@@ -15,8 +14,7 @@ namespace {
 
 constexpr uint32_t kSwaps = 32;        // tried where no exact search follows
 constexpr size_t kSwapPairs = 400000;  // the most pairs of buffers that swaps look at
-constexpr uint64_t kManyPairs = uint64_t{1} << 22;  // as heuristics go through
-constexpr uint64_t kFirstProbeNodes = 4096;         // per capacity tried, doubles
+constexpr uint64_t kFirstProbeNodes = 4096;  // per capacity tried, doubles
 
 // Every canonical offset, so every useful peak, is a multiple of this.
 int64_t Granule(const LiveRangeSet& set, const Sections& sections) {
@@ -146,39 +144,17 @@ void FillOffsets(const LiveRangeSet& set, const Sections& sections,
   }
 }
 
-Status Explain(const OffsetPlan& plan, int64_t capacity, Diagnostic* diagnostic) {
-  Fail fail(diagnostic, Status::kInfeasible, "placement");
-  fail.Bytes(static_cast<uint64_t>(plan.lower_bound), static_cast<uint64_t>(capacity));
-  if (plan.conflict.empty()) return fail.Text("no placement fits the capacity");
-  fail.Tensor(plan.conflict[0]).Text("buffers that cannot lie together:");
-  constexpr size_t kNamed = 16;
-  for (size_t i = 0; i < Min(kNamed, plan.conflict.size()); ++i) {
-    fail.Say(" #", plan.conflict[i]);
+// Ends a call in which too many pairs meet to be compared. A moment with too many bytes
+// is a proof that nothing fits all the same.
+Status TooMany(const LiveRangeSet& set, int64_t capacity, Arena* arena,
+               OffsetPlan* plan, Diagnostic* diagnostic) {
+  SLUICE_TRY(FindOverload(set, capacity, arena, plan));
+  if (plan->lower_bound > capacity) {
+    plan->proved = true;
+    return ExplainPlacing(*plan, capacity, diagnostic);
   }
-  if (plan.conflict.size() > kNamed) {
-    fail.Say(" and # more", plan.conflict.size() - kNamed);
-  }
-  return fail;
-}
-
-// Whether more pairs of buffers meet than a search goes through.
-Status IsCrowd(const LiveRangeSet& set, bool exact, Arena* arena, bool* crowd) {
-  const uint64_t n = set.buffers.size(), most = exact ? kMaxPairs : kManyPairs;
-  uint64_t pairs = 0;
-  if (set.bank_bytes == 0 && n * n / 2 > most)
-    SLUICE_TRY(CountMeetings(set.buffers, arena, &pairs));
-  *crowd = pairs > most;
-  return Status::kOk;
-}
-
-// A moment with too many bytes is a proof that nothing fits, for crowds too.
-Status SearchCrowd(const LiveRangeSet& set, int64_t capacity, bool smallest,
-                   const Workspace& work, OffsetPlan* plan) {
-  SLUICE_TRY(FindOverload(set, capacity, work.arena, plan));
-  const int64_t bound = plan->lower_bound;
-  SLUICE_TRY(PlaceCrowd(set, smallest ? bound : Max(bound, capacity), work, plan));
-  if (bound > capacity) return Status::kInfeasible;
-  return plan->peak > capacity ? Status::kStopped : Status::kOk;
+  return Fail(diagnostic, Status::kUnsupported, "placement")
+      .Text("more than 2^25 pairs of buffers meet in time");
 }
 
 // Places the buffers; does not explain conflicts. kUnsupported: too many buffers meet.
@@ -226,6 +202,22 @@ Status PlacePlain(Span<const LiveRange> buffers, int64_t capacity,
   return Search<true>(set, capacity, options, work, plan);
 }
 
+Status ExplainPlacing(const OffsetPlan& plan, int64_t capacity,
+                      Diagnostic* diagnostic) {
+  Fail fail(diagnostic, Status::kInfeasible, "placement");
+  fail.Bytes(static_cast<uint64_t>(plan.lower_bound), static_cast<uint64_t>(capacity));
+  if (plan.conflict.empty()) return fail.Text("no placement fits the capacity");
+  fail.Tensor(plan.conflict[0]).Text("buffers that cannot lie together:");
+  constexpr size_t kNamed = 16;
+  for (size_t i = 0; i < Min(kNamed, plan.conflict.size()); ++i) {
+    fail.Say(" #", plan.conflict[i]);
+  }
+  if (plan.conflict.size() > kNamed) {
+    fail.Say(" and # more", plan.conflict.size() - kNamed);
+  }
+  return fail;
+}
+
 Status StoppedPlacing(const OffsetPlan& plan, int64_t capacity,
                       Diagnostic* diagnostic) {
   Fail fail(diagnostic, Status::kStopped, "placement");
@@ -241,32 +233,22 @@ Status PlaceOffsets(const LiveRangeSet& set, int64_t capacity,
   Diagnostic* diagnostic = work.diagnostic;
   *plan = OffsetPlan();
   SLUICE_TRY(CheckLiveRanges(set, capacity, arena, diagnostic));
-  SLUICE_TRY(IsCrowd(set, options.exact, arena, &plan->crowd));
   SLUICE_TRY(arena->Allocate(set.buffers.size(), &plan->offsets));
-  const Span<int64_t> offsets = plan->offsets;
-  Status status = Status::kUnsupported;
-  if (!plan->crowd) status = Search<false>(set, capacity, options, work, plan);
-  // So may those that meet fixed bytes be: they are not counted before.
-  if (status == Status::kUnsupported && set.bank_bytes == 0) {
-    plan->crowd = true;
-    plan->offsets = offsets;
-    status = SearchCrowd(set, capacity, options.smallest, work, plan);
-  }
+  const Status status = Search<false>(set, capacity, options, work, plan);
   switch (status) {
     case Status::kOk:
       plan->proved = plan->peak <= plan->lower_bound;
       return status;
     case Status::kUnsupported:
-      return Fail(diagnostic, status, "placement")
-          .Text("more than 2^25 pairs of buffers meet in time, and there are banks");
+      return TooMany(set, capacity, arena, plan, diagnostic);
     case Status::kInfeasible:
       plan->proved = true;
-      if (options.explain && !plan->crowd) {
+      if (options.explain) {
         const Status explained =
             FindConflict(set, capacity, options.max_nodes, work.budget, arena, plan);
         if (explained != Status::kOk && !work.budget->Exhausted()) return explained;
       }
-      return Explain(*plan, capacity, diagnostic);
+      return ExplainPlacing(*plan, capacity, diagnostic);
     case Status::kStopped:
       return StoppedPlacing(*plan, capacity, diagnostic);
     default:

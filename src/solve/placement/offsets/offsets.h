@@ -6,8 +6,7 @@
 //         peak, lower bound; on kInfeasible the buffers that cannot be placed together.
 // Errors  kBadInput (names the buffer), kInfeasible (proved), kStopped (limit reached
 //         before a fit or a proof; the plan then holds the best peak found, which is
-//         above the capacity, or no offsets when not even that exists), kUnsupported
-//         (more than 2^25 pairs meet and there are banks), kOutOfMemory.
+//         above the capacity, or no offsets when not even that exists), kOutOfMemory.
 // Cost    heuristics O(orders * pairs log pairs) time, O(buffers + pairs) scratch;
 //         exact search exponential, polls the budget and max_nodes.
 // Source  Moffitt, MiniMalloc (canonical placements, sections, dominance); branching on
@@ -40,9 +39,6 @@ struct OffsetPlan {
   Span<uint32_t> conflict;
   bool irreducible = false;
   uint64_t nodes = 0;  // of exact search
-  // So many pairs of buffers meet that one skyline after the other was tried and nothing
-  // else: more than 2^22 without an exact search, 2^25 with one.
-  bool crowd = false;
 };
 
 // Checks what PlaceOffsets requires of its input; names the first offending buffer.
@@ -51,6 +47,9 @@ Status CheckLiveRanges(const LiveRangeSet& set, int64_t capacity, Arena* arena,
 
 // Reports kStopped, with the peak if the plan has one.
 Status StoppedPlacing(const OffsetPlan& plan, int64_t capacity, Diagnostic* diagnostic);
+
+// Reports kInfeasible, with the buffers of the plan's conflict.
+Status ExplainPlacing(const OffsetPlan& plan, int64_t capacity, Diagnostic* diagnostic);
 
 // The plan's spans live in work.arena.
 Status PlaceOffsets(const LiveRangeSet& set, int64_t capacity,
