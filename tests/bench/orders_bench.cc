@@ -2,8 +2,10 @@
 // Orders of networks without a shape, at M_R: random networks and cells. The plan of a tenth
 // of a second beside the best known, which is that of some seconds, and beside a bound that
 // the tests compute with code of their own. CPU time of one thread.
-// SLUICE_BENCH_ORDERS_SEED: other networks.
+// SLUICE_BENCH_ORDERS_SEED: other networks. SLUICE_BENCH_ORDERS_SHAPES=401,402: networks of
+// ten shapes (order_shapes.h) of these seeds, and nothing else.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -11,8 +13,10 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "solve/placement/spill/joint.h"
 #include "tests/bench/cosma_goals.h"
 #include "tests/bench/cosma_solve.h"
+#include "tests/bench/order_shapes.h"
 
 int RunOrdersBench(bool json);
 
@@ -74,6 +78,7 @@ void PrintUnshaped(const Json& rows) {
 constexpr uint64_t kOtherSeeds[] = {101, 102, 103, 104};
 constexpr double kNearEnough = 1.2;
 constexpr int64_t kOtherUs = 2000000;
+constexpr int64_t kRuleUs = 500000;  // for the plan of an order that a rule gives
 
 Json OtherRows() {
   Json rows = Json::array();
@@ -121,11 +126,100 @@ void PrintOther(const Json& rows) {
   }
 }
 
+void PrintShape(std::FILE* out, const Json& r) {
+  std::fprintf(out, "%-16s %9d %9d %9d %6.2f %6s %9.2f\n",
+               r["network"].get<std::string>().c_str(), r["operators"].get<int>(),
+               r["bytes"].get<int>(), r["best_bytes"].get<int>(),
+               r["ratio"].get<double>(), r["legal"].get<bool>() ? "yes" : "NO",
+               1e3 * r["cpu_s"].get<double>());
+}
+
+// The best that is known of a network: the quick plan, a longer one, and those of three
+// orders that a simple rule gives.
+Json ShapeRow(const OrderShape& shape, uint32_t operators, Rng* rng) {
+  const Net net = shape.make(rng, operators);
+  const int64_t capacity = LargestOperator(net.Graph());
+  const Solved quick = Solve(net, capacity, nullptr, 0);
+  const Solved longer = Solve(net, capacity, nullptr, kBestNs, kOtherUs);
+  int64_t best = std::min(quick.bytes, longer.bytes);
+  std::vector<uint32_t> given(net.operators.size());
+  for (uint32_t o = 0; o < given.size(); ++o) given[o] = o;
+  sluice_test::Ground ground;
+  sluice::Budget budget({}, kBestNs, 0, nullptr);
+  sluice::FootprintPlan least;
+  std::vector<std::vector<uint32_t>> orders = {given, DepthFirstOrder(net)};
+  if (PlanFootprint(net.Graph(), &budget, &ground.arena, &least, &ground.diagnostic) ==
+      sluice::Status::kOk) {
+    orders.emplace_back(least.order.begin(), least.order.end());
+  }
+  for (const std::vector<uint32_t>& order : orders) {
+    const Solved fixed = Solve(net, capacity, &order, 0, kRuleUs);
+    if (fixed.legal) best = std::min(best, fixed.bytes);
+  }
+  const double ratio = static_cast<double>(quick.bytes) /
+                       static_cast<double>(std::max<int64_t>(1, best));
+  return {{"network", std::string(shape.name) + " " + std::to_string(operators)},
+          {"operators", net.operators.size()},
+          {"bytes", quick.bytes},
+          {"best_bytes", best},
+          {"ratio", std::max(1.0, ratio)},
+          {"legal", quick.legal && longer.legal},
+          {"cpu_s", quick.cpu_s}};
+}
+
+// seeds: numbers with commas between them.
+Json ShapeRows(const char* seeds) {
+  Json rows = Json::array();
+  for (char* at = const_cast<char*>(seeds); *at != 0;) {
+    Rng rng(std::strtoull(at, &at, 10));
+    while (*at != 0 && (*at < '0' || *at > '9')) ++at;
+    for (const OrderShape& shape : kOrderShapes) {
+      for (const uint32_t operators : {200u, 300u, 400u, 500u, 600u}) {
+        rows.push_back(ShapeRow(shape, operators, &rng));
+        PrintShape(stderr, rows.back());  // so that who waits sees how far it is
+      }
+    }
+  }
+  return rows;
+}
+
+void PrintShapes(const Json& rows) {
+  double worst = 1, logs = 0, slowest = 0;
+  int near = 0, legal = 0;
+  std::printf("%-16s %9s %9s %9s %6s %6s %9s\n", "at M_R", "operators", "ours", "best",
+              "ratio", "legal", "CPU ms");
+  for (const Json& r : rows) {
+    const double ratio = r["ratio"].get<double>(), cpu_s = r["cpu_s"].get<double>();
+    PrintShape(stdout, r);
+    worst = std::max(worst, ratio);
+    slowest = std::max(slowest, cpu_s);
+    logs += std::log(ratio);
+    near += ratio <= kNearEnough;
+    legal += r["legal"].get<bool>();
+  }
+  std::printf(
+      "%d of %zu within %.1f times the best known, the worst %.2f, geometric mean "
+      "%.3f, "
+      "%d legal, slowest %.0f ms of CPU\n",
+      near, rows.size(), kNearEnough, worst,
+      std::exp(logs / static_cast<double>(std::max<size_t>(1, rows.size()))), legal,
+      1e3 * slowest);
+}
+
 }  // namespace
 }  // namespace sluice_bench
 
 int RunOrdersBench(bool json) {
   using sluice_bench::Json;
+  if (const char* seeds = std::getenv("SLUICE_BENCH_ORDERS_SHAPES")) {
+    const Json shapes = sluice_bench::ShapeRows(seeds);
+    if (json) {
+      std::printf("%s\n", shapes.dump(1).c_str());
+    } else {
+      sluice_bench::PrintShapes(shapes);
+    }
+    return 0;
+  }
   const Json rows = sluice_bench::UnshapedRows();
   const Json other = sluice_bench::OtherRows();
   sluice_bench::Goals goals;
