@@ -74,18 +74,33 @@ void Evaluation::Add(const Subject& subject, bool parameters) {
   const double footprint_s = sluice_test::CpuSeconds() - start;
   const std::vector<uint32_t> by_peak(least.order.begin(), least.order.end());
   const int64_t required = LargestOperator(net.Graph()), peak = least.peak_bytes;
-  const std::pair<const char*, int64_t> budgets[] = {
-      {"M_R", required}, {"M_H", (required + peak) / 2}, {"M_P", peak}};
-  for (const auto& [name, capacity] : budgets) {
+  struct {
+    const char* name;
+    int64_t bytes;
+    const char* since;  // "both": the budget was the same before
+  } budgets[] = {{"M_R", required, "both"},
+                 {"M_H", (required + peak) / 2, "both"},
+                 {"M_P", peak, "both"},
+                 {"M_H*", 0, "earlier"},
+                 {"M_P*", 0, "earlier"}};
+  const int64_t earlier = subject.earlier_peaks[parameters ? 1 : 0];
+  if (earlier != 0) {
+    budgets[1].since = budgets[2].since = "now";
+    budgets[3].bytes = (required + earlier) / 2;
+    budgets[4].bytes = earlier;
+  }
+  for (const auto& [name, capacity, since] : budgets) {
+    if (capacity == 0 || (tells_ != Tells::kFigures && *since == 'e')) continue;
     const double from = sluice_test::CpuSeconds();
     Json row = Row(subject, net, capacity, by_peak, parameters);
+    row["budget_bytes"] = capacity;
     if (tells_ == Tells::kFigures)
-      AddFigures(subject, graph, parameters, capacity, &row);
+      AddFigures(subject, graph, parameters, by_peak, &row);
     row["network"] = subject.title;
     row["searched"] = subject.searched;
     row["budget"] = name;
+    row["budgets"] = since;
     row["setting"] = parameters ? "activations and parameters" : "activations";
-    row["budget_bytes"] = capacity;
     row["operators"] = net.operators.size();
     row["tensors"] = net.tensors.size();
     row["footprint_proved"] = least.proved;
@@ -136,22 +151,31 @@ Json Evaluation::Row(const Subject& subject, const Net& net, int64_t capacity,
 }
 
 void Evaluation::AddFigures(const Subject& subject, const std::vector<uint8_t>& graph,
-                            bool parameters, int64_t capacity, Json* row) const {
+                            bool parameters, const std::vector<uint32_t>& by_peak,
+                            Json* row) const {
   NetOptions options = options_;
   options.parameters = parameters;
   const Net net = NetOf(graph, options);
   options.in_place = true;
+  const int64_t capacity = (*row)["budget_bytes"].get<int64_t>();
   const Solved reusing = Solve(NetOf(graph, options), capacity, nullptr, 0);
   (*row)["in_place_bytes"] = reusing.bytes;
   (*row)["in_place_bound"] = reusing.bound;
   (*row)["in_place_legal"] = reusing.legal;
   if (!subject.searched) return;
-  const Repeated again = SolveWithRepeats(net, RepeatCosts(graph), capacity);
+  const Repeated again = SolveWithRepeats(net, RepeatCosts(graph), capacity, true);
   (*row)["again_bytes"] = again.bytes;
   (*row)["again_cost"] = again.cost;
   (*row)["again_runs"] = again.runs;
   (*row)["again_legal"] = again.legal;
   (*row)["again_cpu_s"] = again.cpu_s;
+  const Repeated host = SolveWithRepeats(net, RepeatCosts(graph), capacity, false);
+  (*row)["again_host_bytes"] = host.bytes;
+  (*row)["again_host_legal"] = host.legal;
+  (*row)["schemes_host"] =
+      Schemes(net, by_peak, [&](const std::vector<uint32_t>& order, Leaves leaves) {
+        return sluice_test::SchemeBytes(net, order, capacity, leaves, false);
+      });
 }
 
 }  // namespace sluice_bench

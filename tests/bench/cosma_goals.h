@@ -35,7 +35,8 @@ class Goals {
       slowest = std::max(slowest, 1e3 * Number(r["cpu_s"]));
       unproved += r["check"] < r["proof"];
       illegal += r["legal"] == false || r["in_place_legal"] == false ||
-                 (r.contains("again_legal") && r["again_legal"] == false);
+                 (r.contains("again_legal") &&
+                  (r["again_legal"] == false || r["again_host_legal"] == false));
       if (r.contains("again_cpu_s"))
         again = std::max(again, 1e3 * Number(r["again_cpu_s"]));
     }

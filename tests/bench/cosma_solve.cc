@@ -112,14 +112,14 @@ std::vector<int64_t> RepeatCosts(const std::vector<uint8_t>& bytes) {
 }
 
 Repeated SolveWithRepeats(const Net& net, const std::vector<int64_t>& again,
-                          int64_t capacity) {
+                          int64_t capacity, bool paper) {
   Repeated result;
   sluice_test::Ground ground;
   const CpuClock clock;
   Budget budget(clock.time(), kSolveUs * 1000, 0, nullptr);
   JointOptions options;
   options.capacity = capacity;
-  options.charge = SpillCharge::kPaper;
+  options.charge = paper ? SpillCharge::kPaper : SpillCharge::kHost;
   RepeatedPlan found;
   const double start = sluice_test::CpuSeconds();
   const Status status =
@@ -133,7 +133,7 @@ Repeated SolveWithRepeats(const Net& net, const std::vector<int64_t>& again,
   extended.operands.assign(found.graph.operands.begin(), found.graph.operands.end());
   int64_t recount = -1;
   const std::string verdict =
-      sluice_test::JudgePlan(extended, found.plan, capacity, true, &recount);
+      sluice_test::JudgePlan(extended, found.plan, capacity, paper, &recount);
   result.bytes = found.plan.bytes();
   result.cost = found.cost();
   result.runs = extended.operators.size() - net.operators.size();

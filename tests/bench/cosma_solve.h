@@ -52,9 +52,11 @@ constexpr char kRepeatsOn[] = "simba";
 // What running each operator of NetOf again costs, in bytes.
 std::vector<int64_t> RepeatCosts(const std::vector<uint8_t>& graph);
 
-// As Solve, where operators may run again.
+// As Solve, where operators may run again. paper: an input that leaves is written, as the
+// published model has it; else it is in DRAM anyway.
 Repeated SolveWithRepeats(const sluice_test::Net& net,
-                          const std::vector<int64_t>& again, int64_t capacity);
+                          const std::vector<int64_t>& again, int64_t capacity,
+                          bool paper);
 
 }  // namespace sluice_bench
 

@@ -64,3 +64,21 @@ TEST_CASE("schemes: next fit goes on behind the tensor placed last") {
   CHECK(bytes(sluice_test::Fit::kFirst) == 4);  // x is moved through DRAM
   CHECK(bytes(sluice_test::Fit::kNext) == 0);
 }
+
+TEST_CASE("schemes: an input that leaves is written as published, else DRAM has it") {
+  using sluice::TensorRole;
+  using sluice_test::SchemeBytes;
+  sluice_test::Net net;
+  const uint32_t a = net.Tensor(4, TensorRole::kInput);
+  const uint32_t b = net.Tensor(8, TensorRole::kIntermediate);
+  const uint32_t c = net.Tensor(4, TensorRole::kIntermediate);
+  const uint32_t d = net.Tensor(4, TensorRole::kOutput);
+  net.Op({a}, {b});
+  net.Op({b}, {c});  // fills the scratchpad
+  net.Op({a, c}, {d});
+  for (const auto leaves :
+       {sluice_test::Leaves::kBelady, sluice_test::Leaves::kGreedy}) {
+    CHECK(SchemeBytes(net, {0, 1, 2}, 12, leaves) == 8);
+    CHECK(SchemeBytes(net, {0, 1, 2}, 12, leaves, false) == 4);
+  }
+}
