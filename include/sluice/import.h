@@ -127,6 +127,12 @@ typedef struct sluice_import_options {
    * that it does not need again, so that pages of a mapped file can be given back. */
   void (*model_done)(void* user, const void* bytes, size_t size);
   void* model_user; /* first argument of model_done */
+  /* Not NULL: the graph is for this machine (hardware.fbs, 8-byte aligned). Products that its
+   * units do not take (uint8, zero points of weights or of a second operand, transposed
+   * convolutions) get a form that they do and that computes the same bytes, with more products
+   * where it must. A training step stays as it is. */
+  const void* hardware;
+  size_t hardware_size; /* in bytes */
 } sluice_import_options_t;
 
 /* What the import did, beside the graph. Created by sluice_import_model. */

@@ -127,6 +127,7 @@ Imported ImportFile(const ImportCommand& command) {
   request.find_states = command.find_states;
   request.ranges = command.ranges;
   request.in_place = command.in_place;
+  request.hardware = command.hardware;
   return ImportModel(request);
 }
 

@@ -112,6 +112,9 @@ void AddImport(CLI::App* app, ImportCommand* command) {
          "and axis (image:0=1); repeat for more")
       ->type_name("NAME=VALUE");
   AddStatesAndRanges(sub, command);
+  sub->add_option("--hw", command->hardware,
+                  "for this machine (preset, FILE.json or FILE.slh): products that its "
+                  "units do not take get a form that they do, with the same bytes");
   AddJsonAndRun(sub, command);
 }
 

@@ -28,6 +28,7 @@ struct ImportCommand {
   bool find_states = false;
   bool in_place = false;  // the graph refers to the model's file
   std::string ranges;     // JSON of a model of floats
+  std::string hardware;   // the machine that the graph is for; empty: any
   bool json = false;
 };
 void Run(const ImportCommand& command);

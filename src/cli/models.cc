@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "cli/answers.h"
+#include "cli/hardware_files.h"
 
 namespace sluice::cli {
 namespace {
@@ -159,6 +160,10 @@ Imported ImportModel(const ImportRequest& request) {
   const std::vector<sluice_import_range_t> ranges = ReadRanges(request.ranges, &named);
   options.ranges = ranges.data();
   options.range_count = static_cast<uint32_t>(ranges.size());
+  const Bytes hardware =
+      request.hardware.empty() ? Bytes() : LoadHardware(request.hardware);
+  if (!hardware.empty()) options.hardware = hardware.data();
+  options.hardware_size = hardware.size();
   options.model_done = [](void* mapped, const void* bytes, size_t size) {
     static_cast<const MappedFile*>(mapped)->GiveBack(bytes, size);
   };

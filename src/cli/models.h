@@ -29,7 +29,8 @@ struct ImportRequest {
   std::map<std::string, int64_t> dims;
   std::map<std::string, std::string> states;
   bool find_states, in_place;
-  std::string ranges;  // path of a JSON file; empty: none
+  std::string ranges;    // path of a JSON file; empty: none
+  std::string hardware;  // the machine that the graph is for; empty: any
 };
 
 struct ImportEntry {

@@ -42,6 +42,20 @@ void ConstantBytes::Constant::Write(uint8_t* out) const {
   std::memcpy(out, bytes, size);
 }
 
+Bytes ConstantBytes::Whole(uint64_t place, size_t size) const {
+  for (const Constant& c : constants_) {
+    if (place < c.begin || place - c.begin >= c.size) continue;
+    const size_t skipped = static_cast<size_t>(place - c.begin);
+    if (size > c.size - skipped) return {};
+    if (!c.make) return Bytes(c.bytes + skipped, c.bytes + skipped + size);
+    Bytes whole(c.size);
+    c.make(whole.data());
+    return Bytes(whole.begin() + static_cast<std::ptrdiff_t>(skipped),
+                 whole.begin() + static_cast<std::ptrdiff_t>(skipped + size));
+  }
+  return {};
+}
+
 const uint8_t* ConstantBytes::At(uint64_t place) const {
   auto at = std::upper_bound(constants_.begin(), constants_.end(), place,
                              [](uint64_t wanted, const Constant& constant) {

@@ -33,6 +33,8 @@ class ConstantBytes {
   // The byte at `place` and those behind it of the same constant; nullptr where they are not
   // made yet.
   const uint8_t* At(uint64_t place) const;
+  // A constant's bytes, also where they are not made yet; empty: there are none there.
+  Bytes Whole(uint64_t place, size_t size) const;
   // Takes back constants from the end on. `size` is one that size() returned.
   void Truncate(uint64_t size);
   // `out`: size() bytes.

@@ -67,7 +67,9 @@ Extents Normalised(const Dims& dims) {
   return extents;
 }
 
-GraphWriter::GraphWriter(const Bytes& graph) : rows_(ReadRows(graph)) {
+GraphWriter::GraphWriter(const Bytes& graph) : GraphWriter(ReadRows(graph)) {}
+
+GraphWriter::GraphWriter(GraphRows rows) : rows_(std::move(rows)) {
   for (uint32_t i = 0; i < rows_.names.size(); ++i)
     name_index_.emplace(rows_.names[i], i);
 }

@@ -40,6 +40,7 @@ class GraphWriter {
   // Starts from a graph that the library has accepted and that has no external
   // constants.
   explicit GraphWriter(const Bytes& graph);
+  explicit GraphWriter(GraphRows rows);
 
   uint32_t AddName(const std::string& text);
   uint32_t AddTensor(const std::string& name, uint8_t dtype, Kind kind, Dims dims,
@@ -82,6 +83,7 @@ class GraphWriter {
   void SetEncoded(uint32_t tensor, uint64_t bytes) {
     rows_.tensors[tensor].encoded_bytes = bytes;
   }
+  void SetDtype(uint32_t tensor, uint8_t dtype) { rows_.tensors[tensor].dtype = dtype; }
   void SetKind(uint32_t tensor, Kind kind) { rows_.tensors[tensor].kind = kind; }
   void OrderOutputs(const std::vector<uint32_t>& outputs) {
     import::OrderOutputs(outputs, &rows_);

@@ -10,6 +10,7 @@
 #include "import/graph_check.h"
 #include "import/graph_writer.h"
 #include "import/import_result.h"
+#include "import/machine_fit.h"
 #include "import/onnx/import_onnx.h"
 #include "import/tflite/import_tflite.h"
 #include "import/training/training.h"
@@ -206,6 +207,11 @@ void Import(const uint8_t* bytes, size_t size, const sluice_import_options_t* gi
   if (options.training != 0) {
     import.rows =
         ReadRows(MakeTrainingGraph(WriteRows(import.rows), LimitOf(options, size)));
+    Recount(&import);
+  } else if (options.hardware != nullptr) {
+    const auto* hardware = static_cast<const uint8_t*>(options.hardware);
+    FitMachine(Bytes(hardware, hardware + options.hardware_size),
+               LimitOf(options, size), &import.rows);
     Recount(&import);
   }
   sluice_bytes_t graph = {nullptr, 0};

@@ -15,11 +15,12 @@ Needs: pip install ai-edge-litert tflite onnx onnxruntime numpy.
                    [--hw soma-edge,mcu-256k,gemmini-16x16] [--runs 10] [--json FILE]
                    [--least-through PERCENT] [--least-equal PERCENT] [--digits 5]
 
-Prints a line for each model, then two tables. The first has a row for each front end and kind of
+Prints a line for each model, then three tables. The first has a row for each front end and kind of
 model (quantised, weights alone in integers, floats). "their runtime runs" leaves out files made
 for one device only, and damaged ones: the shares below are of the others. "go" are executed on
-every machine; "on units" have at most 5 % of their MACs on the host. The second table has what
-stops models: an operator with its reason, or a message, and how many models have it.
+every machine; "on units" have at most 5 % of their MACs on the host. The second table has a row
+for each machine, for which the model is imported (--hw). The third has what stops models: an
+operator with its reason, or a message, and how many models have it.
 """
 import argparse
 import collections
@@ -183,6 +184,41 @@ class TfliteRuntime:
         return [runtime.get_tensor(d["index"]) for d in runtime.get_output_details()]
 
 
+# Where integer products of ONNX have a weight and its zero point.
+WEIGHTS = {"QLinearConv": (3, 5), "QLinearMatMul": (3, 5), "QGemm": (3, 5),
+           "MatMulInteger": (1, 3), "ConvInteger": (1, 3)}
+
+
+def without_saturation(path):
+    """The model, as a file or as bytes. On x86 without VNNI, onnxruntime adds two products of
+    uint8 by int8 in 16 bits, where they saturate: its answers depend on the processor. The same
+    weights as uint8, with zero points 128 higher, have sums that are exact everywhere."""
+    import onnx
+    from onnx import numpy_helper
+    model = onnx.load(path, load_external_data=False)
+    constants = {t.name: t for t in model.graph.initializer}
+    readers = collections.Counter(n for node in model.graph.node for n in node.input)
+    changed = set()
+    for node in model.graph.node:
+        for place in WEIGHTS.get(node.op_type, ()):
+            name = node.input[place] if place < len(node.input) else ""
+            tensor = constants.get(name)
+            if tensor is not None and tensor.data_type == onnx.TensorProto.INT8:
+                changed.add(name)
+                readers[name] -= 1
+    external = any(t.data_location == onnx.TensorProto.EXTERNAL for t in constants.values())
+    pairs = [[node.input[i] if i < len(node.input) else "" for i in WEIGHTS[node.op_type]]
+             for node in model.graph.node if node.op_type in WEIGHTS]
+    # Elsewhere a constant keeps its type; a weight alone would lose its zero point.
+    whole = all((w in changed) == (z in changed) for w, z in pairs)
+    if external or not changed or not whole or any(readers[name] for name in changed):
+        return path
+    for name in changed:
+        stored = numpy_helper.to_array(constants[name]).astype(np.int16) + 128
+        constants[name].CopyFrom(numpy_helper.from_array(stored.astype(np.uint8), name))
+    return model.SerializeToString()
+
+
 class OnnxRuntime:
     """onnxruntime, all of whose optimisations are off."""
 
@@ -193,7 +229,8 @@ class OnnxRuntime:
         options.log_severity_level = 4
         for name, extent in dims.items():
             options.add_free_dimension_override_by_name(name, extent)
-        self.session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        self.session = ort.InferenceSession(without_saturation(path), options,
+                                            providers=["CPUExecutionProvider"])
         self.dims, self.has_state, self.states = dims, False, {}
 
     def keep(self, states):
@@ -281,13 +318,14 @@ def executed(base, hw, options, said, runtime, seed, runs):
     return differ, count, most
 
 
-def imported(path, base, dims, options):
+def imported(path, base, dims, options, hw):
     """The tool's answer. Dimensions that it asks for are added to dims with extent 1."""
     for _ in range(2):
         more = [a for name, extent in dims.items() for a in ("--dim", f"{name}={extent}")]
         try:
             return json.loads(tool(options.sluice, "import", path, "-o", base + ".slg",
-                                   "--json", *more, *["--states"] * options.states))
+                                   "--hw", hw, "--json", *more,
+                                   *["--states"] * options.states))
         except Failed as failure:
             if not failure.why.get("open_dims"):
                 raise
@@ -324,7 +362,8 @@ def runtime_of(path, dims, row):
     return tried()
 
 
-def on_machine(base, hw, options, said, runtime, here):
+def on_machine(path, base, dims, hw, options, said, runtime, here):
+    imported(path, base, dims, options, hw)  # each machine has a graph of its own
     plan = json.loads(tool(options.sluice, "schedule", base + ".slg", "--hw", hw, "-o",
                            base + ".slp", "--json"))
     here["host_share"] = plan["host"]["share"]["macs"]
@@ -348,7 +387,7 @@ def through(path, base, options):
     if path.endswith(".onnx"):
         dims = {n: int(e) for n, e in (d.split("=") for d in options.dim)}
     try:
-        said = imported(path, base, dims, options)
+        said = imported(path, base, dims, options, options.hw.split(",")[0])
     except Failed as failure:
         row["failed"], row["refused"] = str(failure), failure.why.get("unsupported", [])
         runtime_of(path, dims, row)
@@ -369,7 +408,7 @@ def through(path, base, options):
     for hw in options.hw.split(","):
         here = row["machines"][hw] = {}
         try:
-            on_machine(base, hw, options, said, runtime, here)
+            on_machine(path, base, dims, hw, options, said, runtime, here)
         except Failed as failure:
             here["failed"] = str(failure)
     return row
@@ -443,6 +482,15 @@ def print_tables(rows):
         print(f"{len(members):6}  {len(run):18}  {len(go):5} {len(go) / n:4.0%}  {units:8} "
               f"{units / n:4.0%}  {len(compared_rows):8}  {sum(compared_rows):5}  "
               f"{sum(shares) / max(len(shares), 1):12.1%}  {group[0]}, {group[1]}")
+    print("\n   models      go  at most 5 % host   equal  within one step")
+    for hw in sorted({name for r in rows.values() for name in r["machines"]}):
+        run = [r["machines"].get(hw, {"failed": ""}) for r in rows.values()
+               if "no_runtime" not in r]
+        go = [m for m in run if "failed" not in m]
+        n, steps = max(len(run), 1), [m["most"] for m in go if "count" in m]
+        units = sum(m["host_share"] <= HOST_SHARE for m in go)
+        print(f"{len(run):9} {len(go):7} {units:11} {units / n:5.0%} {steps.count(0):7} "
+              f"{sum(0 <= s <= 1 for s in steps):16}  {hw}")
     stops = collections.Counter(
         (row["front_end"], stop) for row in rows.values()
         if "no_runtime" not in row and not is_executed(row) for stop in blockers(row))

@@ -89,6 +89,7 @@ def inputs_of(model, rng):
 
 
 def quantised(model, way, folder):
+    """`way`: one of ways() by name, or options of quantize_static."""
     import onnxruntime.quantization as q
 
     class Reader(q.CalibrationDataReader):
@@ -101,10 +102,11 @@ def quantised(model, way, folder):
 
     plain, out = os.path.join(folder, "float.onnx"), os.path.join(folder, "quantised.onnx")
     onnx.save(model, plain)
-    if ways()[way] is None:
+    given = ways()[way] if isinstance(way, str) else way
+    if given is None:
         q.quantize_dynamic(plain, out, weight_type=q.QuantType.QInt8)
     else:
-        q.quantize_static(plain, out, Reader(), **ways()[way])
+        q.quantize_static(plain, out, Reader(), **given)
     return onnx.load(out)
 
 
