@@ -76,6 +76,9 @@
 //       state
 //   onnx.GRUOutput    numbers [T,B,3H] and [B,H]; update gate; state; the same
 //   onnx.RNNStep    numbers [T,B,H] and [B,H]; state; {T, B, H, step, f, clip}
+//   onnx.WithinLength    the state behind a step and in front of it, both [B,H]; lengths of the
+//       sequences [B], int32; {B, H, step}. Outputs: the state, which a sequence that has ended
+//       keeps; of a state that is an output also what it shows, zeros where it has ended
 #ifndef SLUICE_FIRMWARE_SIM_HOST_ONNX_H_
 #define SLUICE_FIRMWARE_SIM_HOST_ONNX_H_
 

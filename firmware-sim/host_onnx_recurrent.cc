@@ -5,6 +5,7 @@
 
 #include "cancel.h"
 #include "host_onnx.h"
+#include "sluice/ops.h"
 
 namespace sluice_sim {
 namespace {
@@ -302,6 +303,27 @@ std::string RnnStep(const HostOperands& in, const HostOperands& out) {
   return "";
 }
 
+std::string WithinLength(const HostOperands& in, const HostOperands& out) {
+  OnnxOptions options(in);
+  const int64_t b = options.Int(1, 1 << 20), h = options.Int(1, 1 << 20),
+                step = options.Int(0, 1 << 20);
+  if (!options.Ended() || in.size() != 4 || !IsFloats(in, 0, b * h) ||
+      !IsFloats(in, 1, b * h) || in[2].dtype != SLUICE_DTYPE_INT32 ||
+      CountOf(in[2]) != b || out.empty() || out.size() > 2) {
+    return kOnnxOperands;
+  }
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (!IsFloats(out, i, b * h)) return kOnnxOperands;
+  }
+  for (int64_t i = 0; i < b * h; ++i) {
+    const bool within = step < ElementsOf<int32_t>(in[2])[i / h];
+    const float after = ElementsOf<float>(in[0])[i];
+    ResultOf<float>(out[0])[i] = within ? after : ElementsOf<float>(in[1])[i];
+    if (out.size() > 1) ResultOf<float>(out[1])[i] = within ? after : 0.0f;
+  }
+  return "";
+}
+
 }  // namespace
 
 void AddOnnxRecurrent(OnnxRows* rows) {
@@ -313,6 +335,7 @@ void AddOnnxRecurrent(OnnxRows* rows) {
   (*rows)["onnx.GRUReset"] = GruReset;
   (*rows)["onnx.GRUOutput"] = GruOutput;
   (*rows)["onnx.RNNStep"] = RnnStep;
+  (*rows)["onnx.WithinLength"] = WithinLength;
 }
 
 }  // namespace sluice_sim

@@ -190,23 +190,28 @@ class Fitting {
       layer->inputs[0] = Repeated(*layer, input, rows, parts, copies);
       return true;
     }
-    // Rows are longer to move than columns.
-    const size_t axis = At(*layer, SLUICE_CONV_DILATION_H) <= 1 ? 0 : 1;
     std::vector<int32_t>& attributes = layer->attributes;
-    if (attributes[SLUICE_CONV_DILATION_H + axis] > 1) return false;
+    // Rows are longer to move than columns, and these than channels of a pixel.
+    size_t axis = 0;
+    while (axis < 2 && attributes[SLUICE_CONV_DILATION_H + axis] > 1) ++axis;
+    const bool whole =
+        layer->op == SLUICE_OP_CONV && attributes[SLUICE_CONV_GROUPS] <= 1;
+    if (axis == 2 && !whole) return false;
     int64_t outer = in[0];
-    for (size_t a = 0; a <= axis; ++a) outer *= in[1 + a];
+    for (size_t a = 0; a <= std::min<size_t>(axis, 1); ++a) outer *= in[1 + a];
+    const size_t behind = axis == 2 ? 3 : 2 + axis;
     *inner = ElementsOf(
-        {dims->begin() + 2 + static_cast<std::ptrdiff_t>(axis), dims->end()});
+        {dims->begin() + static_cast<std::ptrdiff_t>(behind), dims->end()});
     if (outer * times > INT32_MAX || ElementsOf(copies) / outer > INT32_MAX)
       return false;
     (*dims)[1 + axis] *= times;
     copies[1 + axis] *= times;
+    layer->inputs[0] = Repeated(*layer, input, outer, parts, copies);
+    if (axis == 2) return true;
     int32_t& stride = attributes[SLUICE_CONV_STRIDE_H + axis];
     stride = std::max(stride, 1) * times;
     attributes[SLUICE_CONV_PAD_TOP + axis] *= times;
     attributes[SLUICE_CONV_PAD_BOTTOM + axis] *= times;
-    layer->inputs[0] = Repeated(*layer, input, outer, parts, copies);
     return true;
   }
 

@@ -172,6 +172,7 @@ void DropUnused(GraphRows* rows) {
 void FitMachine(const Bytes& hardware, uint64_t most_constant_bytes, GraphRows* rows) {
   const Units units(hardware);
   if (!units.IsPartial()) return;
+  CheckGraph(WriteRows(*rows));  // what follows relies on it
   GraphWriter graph(std::move(*rows));
   const bool none =
       std::none_of(graph.layers().begin(), graph.layers().end(),

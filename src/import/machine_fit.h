@@ -16,8 +16,9 @@
 // Input    hardware.fbs bytes; the rows of a whole graph, layers in topological order
 // Output   the same graph with other layers; inputs, outputs, states and parameters as they
 //          were, every output with the same bytes
-// Errors   Error(kBadInput): no hardware descriptor; Error(kTooLarge): constants beyond the limit
-// Cost     linear in layers and weights
+// Errors   Error(kBadInput): no hardware descriptor; those of CheckGraph; Error(kTooLarge):
+//          constants beyond the limit
+// Cost     linear in layers and weights; the graph is there twice for a while
 #ifndef SLUICE_IMPORT_MACHINE_FIT_H_
 #define SLUICE_IMPORT_MACHINE_FIT_H_
 

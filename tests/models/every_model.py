@@ -184,9 +184,11 @@ class TfliteRuntime:
         return [runtime.get_tensor(d["index"]) for d in runtime.get_output_details()]
 
 
-# Where integer products of ONNX have a weight and its zero point.
-WEIGHTS = {"QLinearConv": (3, 5), "QLinearMatMul": (3, 5), "QGemm": (3, 5),
-           "MatMulInteger": (1, 3), "ConvInteger": (1, 3)}
+# Where integer products of ONNX have weights and their zero points, and that of what they
+# multiply (None: it is always uint8).
+WEIGHTS = {"QLinearConv": ([(3, 5)], 2), "QLinearMatMul": ([(3, 5)], 2), "QGemm": ([(3, 5)], 2),
+           "MatMulInteger": ([(1, 3)], 2), "ConvInteger": ([(1, 3)], 2),
+           "DynamicQuantizeLSTM": ([(1, 9), (2, 11)], None)}
 
 
 def without_saturation(path):
@@ -198,17 +200,23 @@ def without_saturation(path):
     model = onnx.load(path, load_external_data=False)
     constants = {t.name: t for t in model.graph.initializer}
     readers = collections.Counter(n for node in model.graph.node for n in node.input)
-    changed = set()
+    counted = {o for node in model.graph.node if node.op_type == "DynamicQuantizeLinear"
+               for o in node.output}
+    pairs = []
     for node in model.graph.node:
-        for place in WEIGHTS.get(node.op_type, ()):
-            name = node.input[place] if place < len(node.input) else ""
-            tensor = constants.get(name)
-            if tensor is not None and tensor.data_type == onnx.TensorProto.INT8:
-                changed.add(name)
-                readers[name] -= 1
+        places, zero = WEIGHTS.get(node.op_type, ((), None))
+        given = list(node.input) + [""] * 16
+        kind = constants[given[zero]].data_type if zero and given[zero] in constants else (
+            onnx.TensorProto.UINT8 if zero is None or given[zero] in counted else None)
+        if kind == onnx.TensorProto.UINT8:
+            pairs += [(given[w], given[z]) for w, z in places]
+    changed = set()
+    for name in {n for pair in pairs for n in pair}:
+        tensor = constants.get(name)
+        if tensor is not None and tensor.data_type == onnx.TensorProto.INT8:
+            changed.add(name)
+            readers[name] -= sum(name in pair for pair in pairs)
     external = any(t.data_location == onnx.TensorProto.EXTERNAL for t in constants.values())
-    pairs = [[node.input[i] if i < len(node.input) else "" for i in WEIGHTS[node.op_type]]
-             for node in model.graph.node if node.op_type in WEIGHTS]
     # Elsewhere a constant keeps its type; a weight alone would lose its zero point.
     whole = all((w in changed) == (z in changed) for w, z in pairs)
     if external or not changed or not whole or any(readers[name] for name in changed):

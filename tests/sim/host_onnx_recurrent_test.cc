@@ -272,6 +272,28 @@ TEST_CASE("host onnx recurrent: operands of other extents are refused") {
   RefusesOthers(rnn, "onnx.RNNStep");
 }
 
+TEST_CASE("host onnx recurrent: a sequence that has ended keeps its state") {
+  const auto call = [](int32_t step, int64_t lengths, int results) {
+    HostCase c;
+    c.Floats({1, 2, 3, 4});
+    c.Floats({5, 6, 7, 8});
+    c.Ints({1, 1, 1, lengths}, std::vector<int32_t>(static_cast<size_t>(lengths), 1));
+    ResultOf<int32_t>(c.in[2])[0] = 3;
+    c.Options({2, 2, step});
+    for (int i = 0; i < results; ++i) c.WantedFloats(4);
+    return c;
+  };
+  HostCase both = call(2, 2, 2), first = call(0, 2, 1);
+  CHECK(both.Run("onnx.WithinLength") == "");
+  CHECK(both.Result<float>(0) == Floats{1, 2, 7, 8});
+  CHECK(both.Result<float>(1) == Floats{1, 2, 0, 0});
+  CHECK(first.Run("onnx.WithinLength") == "");
+  CHECK(first.Result<float>(0) == Floats{1, 2, 3, 4});
+  CHECK(call(2, 3, 2).Run("onnx.WithinLength") == kOnnxOperands);
+  CHECK(call(2, 2, 3).Run("onnx.WithinLength") == kOnnxOperands);
+  CHECK(call(-1, 2, 2).Run("onnx.WithinLength") == kOnnxOperands);
+}
+
 TEST_CASE("host onnx recurrent: a whole sequence has one result of each kind") {
   for (const int32_t gates : {1, 3, 4}) {
     const std::string name = gates == 1   ? "onnx.RNN"

@@ -46,24 +46,38 @@ std::vector<int32_t> FunctionsOf(const OnnxNode& node, size_t each, size_t direc
   return functions;
 }
 
-void RequirePlain(OnnxLowering* to, const OnnxNode& node, int64_t steps) {
+void RequirePlain(const OnnxNode& node) {
   Require(node.Int("layout", 0) == 0, "batches in front of steps");
   Require(!node.Has("activation_alpha") && !node.Has("activation_beta") &&
               node.Int("input_forget", 0) == 0,
           "functions of gates with factors of their own, or coupled gates");
-  if (!HasInput(node, 4)) return;
+}
+
+// Lengths of the batches' sequences, int32 [B]; kNoTensor: all have every step.
+uint32_t LengthsOf(OnnxLowering* to, const OnnxNode& node, const Sequence& s) {
+  if (!HasInput(node, 4)) return kNoTensor;
   const OnnxValue& lengths = InputOf(*to, node, 4);
-  Require(lengths.has_integers &&
-              std::all_of(lengths.integers.begin(), lengths.integers.end(),
-                          [&](int64_t length) { return length == steps; }),
-          "sequences of several lengths");
+  Require(ElementsOf(ShapeOf(lengths)) == s.b,
+          "lengths of another number of sequences");
+  if (!lengths.has_integers) {
+    Require(lengths.type == kOnnxInt32, "lengths that are not int32");
+    return PlainTensor(to, InputIndex(node, 4));
+  }
+  std::vector<int32_t> each;
+  bool whole = true;
+  for (const int64_t length : lengths.integers) {
+    Require(length >= 0 && length <= s.t, "a length beyond the steps");
+    whole = whole && length == s.t;
+    each.push_back(static_cast<int32_t>(length));
+  }
+  return whole ? kNoTensor : IntegerConstant(to, node.name + "/lengths", each);
 }
 
 Sequence SequenceOf(OnnxLowering* to, const OnnxNode& node) {
   const Shape &x = ShapeOf(InputOf(*to, node, 0)), &r = ShapeOf(InputOf(*to, node, 2));
   Require(x.size() == 3, "batches in front of steps");
   Require(r.size() == 3, "weights that do not have three axes");
-  RequirePlain(to, node, x[0]);
+  RequirePlain(node);
   const std::string direction = node.Text("direction", "forward");
   Sequence s = {};
   s.dynamic = node.op == "com.microsoft.DynamicQuantizeLSTM";
@@ -296,9 +310,26 @@ struct State {
 
 class Steps {
  public:
-  Steps(OnnxLowering* to, const OnnxNode& node, const Sequence& s, const Direction& d)
-      : to_(*to), node_(node), s_(s), d_(d) {}
+  Steps(OnnxLowering* to, const OnnxNode& node, const Sequence& s, const Direction& d,
+        uint32_t lengths)
+      : to_(*to), node_(node), s_(s), d_(d), lengths_(lengths) {}
 
+  // Next, but sequences that have ended keep their state; *shown is what the step shows.
+  State Within(int32_t t, const State& before, uint32_t* shown) {
+    State next = Next(t, before);
+    *shown = next.h;
+    if (lengths_ == kNoTensor) return next;
+    const uint32_t h = New("/kept");
+    *shown = New("/shown");
+    options_ = {s_.b, s_.h, t};
+    Add("WithinLength", {next.h, before.h, lengths_}, {h, *shown});
+    if (s_.gates != 4) return {h, kNoTensor};
+    const uint32_t c = New("/kept_cell");
+    Add("WithinLength", {next.c, before.c, lengths_}, {c});
+    return {h, c};
+  }
+
+ private:
   State Next(int32_t t, const State& before) {
     options_ = {s_.t, s_.b, s_.h, t};
     options_.insert(options_.end(), d_.functions.begin(), d_.functions.end());
@@ -308,7 +339,6 @@ class Steps {
             kNoTensor};
   }
 
- private:
   uint32_t FromState(uint32_t h, size_t matrix) {
     return Times(&to_, node_, {h, s_.b, name_ + "/gates"}, d_.of_state[matrix]);
   }
@@ -344,6 +374,7 @@ class Steps {
   const OnnxNode& node_;
   const Sequence& s_;
   const Direction& d_;
+  const uint32_t lengths_;
   Options options_;
   std::string name_;
 };
@@ -414,6 +445,8 @@ void OnHost(OnnxLowering* to, const OnnxNode& node, const Sequence& s) {
   Require(
       !s.dynamic && !node.Has("clip") && !node.Has("activations") && !HasInput(node, 7),
       "more than 1024 steps of another LSTM, GRU or RNN than the default");
+  Require(LengthsOf(to, node, s) == kNoTensor,
+          "more than 1024 steps of sequences of several lengths");
   const bool lstm = s.gates == 4;
   const int32_t state = s.directions * s.State();
   std::vector<uint32_t> inputs, outputs;
@@ -450,6 +483,7 @@ void LowerOnnxRecurrent(OnnxLowering* to, const OnnxNode& node) {
             "weights that are computed at run time");
   }
   const auto rounded = to->result.rounded;
+  const uint32_t lengths = LengthsOf(to, node, s);
   const size_t steps = static_cast<size_t>(s.t),
                directions = static_cast<size_t>(s.directions);
   std::vector<uint32_t> states(steps * directions), last_h, last_c;
@@ -457,12 +491,12 @@ void LowerOnnxRecurrent(OnnxLowering* to, const OnnxNode& node) {
     const Direction d = DirectionOf(to, node, s, direction);
     State state = {FirstState(to, node, s, 5, direction), kNoTensor};
     if (s.gates == 4) state.c = FirstState(to, node, s, 6, direction);
-    Steps next(to, node, s, d);
+    Steps next(to, node, s, d, lengths);
     for (int32_t n = 0; n < s.t; ++n) {
       const int32_t t = direction == 1 || s.backwards ? s.t - 1 - n : n;
-      state = next.Next(t, state);
-      states[static_cast<size_t>(t) * directions + static_cast<size_t>(direction)] =
-          state.h;
+      state = next.Within(t, state,
+                          &states[static_cast<size_t>(t) * directions +
+                                  static_cast<size_t>(direction)]);
     }
     last_h.push_back(state.h);
     last_c.push_back(state.c);

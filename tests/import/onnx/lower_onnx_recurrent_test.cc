@@ -25,7 +25,8 @@ struct Kind {
 
 constexpr int64_t kSteps = 4, kBatch = 2, kInputs = 3, kState = 5;
 
-TinyOnnx Model(const Kind& kind, const std::vector<std::string>& functions = {}) {
+TinyOnnx Model(const Kind& kind, const std::vector<std::string>& functions = {},
+               const std::vector<int64_t>& lengths = {}) {
   const int64_t d = std::string(kind.direction) == "bidirectional" ? 2 : 1;
   TinyOnnx model;
   model.Input("x", {kSteps, kBatch, kInputs});
@@ -35,7 +36,12 @@ TinyOnnx Model(const Kind& kind, const std::vector<std::string>& functions = {})
   model.Reals("r", {d, kind.gates * kState, kState},
               Some(d * kind.gates * kState * kState, 2));
   model.Reals("b", {d, 2 * kind.gates * kState}, Some(d * 2 * kind.gates * kState, 3));
-  onnx::NodeProto* node = model.Node(kind.op, {"xq", "w", "r", "b"}, {"y", "last"});
+  std::vector<std::string> inputs = {"xq", "w", "r", "b"};
+  if (!lengths.empty()) {
+    inputs.push_back("lengths");
+    model.Integers("lengths", lengths);
+  }
+  onnx::NodeProto* node = model.Node(kind.op, inputs, {"y", "last"});
   TinyOnnx::Int(node, "hidden_size", kState);
   if (kind.linear) TinyOnnx::Int(node, "linear_before_reset", 1);
   Text(node, "direction", kind.direction);
@@ -105,6 +111,33 @@ TEST_CASE("onnx recurrent: products on units, step by step") {
     for (size_t i = 0; i < steps.size(); ++i)
       CHECK(std::abs(steps[i] - whole[i]) <= 2e-6f);
   }
+}
+
+TEST_CASE("onnx recurrent: a sequence that has ended shows zeros and keeps its state") {
+  for (const Kind& kind : {Kind{"LSTM", 4, false, "forward"},
+                           {"GRU", 3, true, "reverse"},
+                           {"LSTM", 4, false, "reverse"}}) {
+    CAPTURE(kind.op);
+    CAPTURE(kind.direction);
+    const Reals whole = RealsFor(Model(kind), Steps()),
+                parts = RealsFor(Model(kind, {}, {2, kSteps}), Steps());
+    const bool backwards = std::string(kind.direction) == "reverse";
+    bool differs = false;
+    for (size_t t = 0; t < kSteps; ++t) {
+      for (size_t i = 0; i < kBatch * kState; ++i) {
+        const float is = parts[t * kBatch * kState + i],
+                    was = whole[t * kBatch * kState + i];
+        if (i >= kState) CHECK(is == was);  // of the sequence that has every step
+        if (i < kState && t >= 2) CHECK(is == 0);
+        if (i < kState && t < 2 && !backwards) CHECK(is == was);
+        differs |= i < kState && t < 2 && is != was;
+      }
+    }
+    CHECK(differs == backwards);  // it begins later
+    CHECK(RealsFor(Model(kind, {}, {kSteps, kSteps}), Steps()) == whole);
+  }
+  const Kind rnn = {"RNN", 1, false, "forward"};
+  CHECK(Says(Complaint(Model(rnn, {}, {1, kSteps + 1}).Finish()), "beyond the steps"));
 }
 
 TEST_CASE("onnx recurrent: other functions of the gates") {
