@@ -2,6 +2,8 @@
 // The C builder of graphs: indices, the first fault is kept, the reader's errors.
 #include <functional>
 
+#include "presets/presets.h"
+#include "support/library.h"
 #include "support/recording_allocator.h"
 #include "tests/import/builders.h"
 
@@ -136,6 +138,68 @@ TEST_CASE("graph builder: a refused allocation is out of memory and leaves nothi
   CHECK(bytes.data == nullptr);
   CHECK(memory.live_blocks() == 0);
   sluice_graph_builder_destroy(b);
+}
+
+// emb(c[:, i]): an index that is a part of another tensor; and a table that is computed.
+TEST_CASE(
+    "graph builder: rows by a part of an index, and of a table that is computed") {
+  for (const bool computed : {false, true}) {
+    CAPTURE(computed);
+    sluice_graph_builder_t* b = sluice_graph_builder_create("picks");
+    const auto tensor = [&](uint32_t kind, uint32_t dtype, std::vector<int32_t> dims) {
+      sluice_tensor_t t = Sized<sluice_tensor_t>();
+      t.kind = kind;
+      t.dtype = dtype;
+      t.rank = static_cast<uint32_t>(dims.size());
+      std::copy(dims.begin(), dims.end(), t.dims);
+      t.source = kind == SLUICE_TENSOR_CONSTANT ? SLUICE_SOURCE_SEEDED : 0;
+      t.offset = 5;
+      return sluice_graph_builder_tensor(b, &t);
+    };
+    const auto layer = [&](uint32_t op, std::vector<uint32_t> in, uint32_t out,
+                           std::vector<int32_t> attributes) {
+      sluice_layer_t l = Sized<sluice_layer_t>();
+      l.op = op;
+      l.inputs = in.data();
+      l.input_count = static_cast<uint32_t>(in.size());
+      l.outputs = &out;
+      l.output_count = 1;
+      l.attributes = attributes.data();
+      l.attribute_count = static_cast<uint32_t>(attributes.size());
+      return sluice_graph_builder_layer(b, &l);
+    };
+    const uint32_t in = SLUICE_TENSOR_INPUT, between = SLUICE_TENSOR_INTERMEDIATE,
+                   i8 = SLUICE_DTYPE_INT8, i32 = SLUICE_DTYPE_INT32;
+    const uint32_t columns = tensor(in, i32, {4, 3}),
+                   column = tensor(between, i32, {4, 1}),
+                   flat = tensor(between, i32, {4}),
+                   out = tensor(SLUICE_TENSOR_OUTPUT, i8, {4, 16});
+    uint32_t table = tensor(SLUICE_TENSOR_CONSTANT, i8, {8, 16});
+    layer(SLUICE_OP_SLICE, {columns}, column, {0, 0, 0, 1});
+    layer(SLUICE_OP_RESHAPE, {column}, flat, {});
+    if (computed) {
+      const uint32_t given = tensor(in, i8, {8, 16}),
+                     made = tensor(between, i8, {8, 16});
+      layer(SLUICE_OP_MINIMUM, {table, given}, made, {});
+      table = made;
+    }
+    layer(SLUICE_OP_GATHER, {table, flat}, out, {});
+    sluice_bytes_t graph = {};
+    sluice_diagnostic_t why = Sized<sluice_diagnostic_t>();
+    REQUIRE_MESSAGE(sluice_graph_builder_finish(b, nullptr, &graph, &why) == SLUICE_OK,
+                    why.message);
+    sluice_graph_builder_destroy(b);
+    const uint8_t* const first = static_cast<const uint8_t*>(graph.data);
+    const List bytes(first, first + graph.size);
+    sluice_bytes_release(nullptr, &graph);
+    for (const char* chip : {"soma-edge", "mcu-256k", "gemmini-16x16"}) {
+      CAPTURE(chip);
+      Library library;
+      const auto plan = library.Schedule(
+          library.Graph(bytes), library.Hardware(sluice::presets::LoadPreset(chip)));
+      CHECK_MESSAGE(plan != nullptr, library.diagnostic.message);
+    }
+  }
 }
 
 }  // namespace

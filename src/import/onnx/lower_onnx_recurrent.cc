@@ -445,8 +445,11 @@ void OnHost(OnnxLowering* to, const OnnxNode& node, const Sequence& s) {
   Require(
       !s.dynamic && !node.Has("clip") && !node.Has("activations") && !HasInput(node, 7),
       "more than 1024 steps of another LSTM, GRU or RNN than the default");
-  Require(LengthsOf(to, node, s) == kNoTensor,
-          "more than 1024 steps of sequences of several lengths");
+  if (LengthsOf(to, node, s) != kNoTensor) {
+    Require(!to->computes_floats,
+            "more than 1024 steps of sequences of several lengths");
+    CountShapesOnly(to, node);
+  }
   const bool lstm = s.gates == 4;
   const int32_t state = s.directions * s.State();
   std::vector<uint32_t> inputs, outputs;
