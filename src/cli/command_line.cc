@@ -579,16 +579,9 @@ void AddCompletion(CLI::App* app, CompletionCommand* command) {
   });
 }
 
-constexpr const char* kFirstSteps =
-    "Examples:\n"
-    "  sluice import model.tflite -o model.slg\n"
-    "  sluice schedule model.slg --hw soma-edge -o plan.slp\n"
-    "  sluice report plan.slp -o report.html\n"
-    "sluice COMMAND --help has the options and examples of each.";
-
 // Adds the examples to the help's footer, behind a command's own notes on files.
 void AddExamples(CLI::App* app) {
-  app->footer(kFirstSteps);
+  app->footer(FirstSteps());
   for (CLI::App* sub : app->get_subcommands([](CLI::App*) { return true; })) {
     const std::string examples = ExamplesOf(sub->get_name());
     if (examples.empty()) continue;

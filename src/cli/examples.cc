@@ -70,4 +70,12 @@ std::string ExamplesOf(const std::string& command) {
   return "";
 }
 
+std::string FirstSteps() {
+  return "Examples:\n"
+         "  sluice import model.tflite -o model.slg\n"
+         "  sluice schedule model.slg --hw soma-edge -o plan.slp\n"
+         "  sluice report plan.slp -o report.html\n"
+         "sluice COMMAND --help has the options and examples of each.";
+}
+
 }  // namespace sluice::cli

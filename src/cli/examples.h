@@ -9,6 +9,8 @@
 namespace sluice::cli {
 
 // Indented lines; empty for a command without examples.
+// What one does first, for the help of the whole tool.
+std::string FirstSteps();
 std::string ExamplesOf(const std::string& command);
 
 }  // namespace sluice::cli

@@ -2,6 +2,7 @@
 #include "import/machine_fit.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "import/error.h"
@@ -13,14 +14,27 @@ namespace {
 
 constexpr uint32_t kInt8 = 1u << SLUICE_DTYPE_INT8, kUint8 = 1u << SLUICE_DTYPE_UINT8;
 
-// Where a product's list of attributes has zero points.
-struct Zeros {
+// The products, where their lists of attributes have zero points, and what they become.
+struct Product {
+  uint16_t op;
   size_t first, second, output;
+  bool slides;  // a window over an image
+  uint16_t fitted;
 };
-Zeros ZerosOf(uint16_t op) {
-  if (op == SLUICE_OP_BATCH_MATMUL)
-    return {SLUICE_MATMUL_A_ZERO, SLUICE_MATMUL_B_ZERO, SLUICE_MATMUL_OUTPUT_ZERO};
-  return {SLUICE_CONV_INPUT_ZERO, SLUICE_CONV_WEIGHT_ZERO, SLUICE_CONV_OUTPUT_ZERO};
+constexpr size_t kIn = SLUICE_CONV_INPUT_ZERO, kBy = SLUICE_CONV_WEIGHT_ZERO,
+                 kOut = SLUICE_CONV_OUTPUT_ZERO;
+constexpr Product kProducts[] = {
+    {SLUICE_OP_CONV, kIn, kBy, kOut, true, SLUICE_OP_CONV},
+    {SLUICE_OP_DEPTHWISE_CONV, kIn, kBy, kOut, true, SLUICE_OP_DEPTHWISE_CONV},
+    {SLUICE_OP_TRANSPOSED_CONV, kIn, kBy, kOut, true, SLUICE_OP_CONV},
+    {SLUICE_OP_FULLY_CONNECTED, kIn, kBy, kOut, false, SLUICE_OP_FULLY_CONNECTED},
+    {SLUICE_OP_BATCH_MATMUL, SLUICE_MATMUL_A_ZERO, SLUICE_MATMUL_B_ZERO,
+     SLUICE_MATMUL_OUTPUT_ZERO, false, SLUICE_OP_BATCH_MATMUL}};
+
+const Product* ProductOf(uint16_t op) {
+  const auto* row = std::find_if(std::begin(kProducts), std::end(kProducts),
+                                 [&](const Product& p) { return p.op == op; });
+  return row == std::end(kProducts) ? nullptr : row;
 }
 
 int32_t At(const LayerRow& layer, size_t attribute) {
@@ -81,21 +95,19 @@ bool Units::Takes(const UnitNeeds& needs) const {
   });
 }
 
-bool IsProduct(uint16_t op) {
-  return op >= SLUICE_OP_CONV && op <= SLUICE_OP_BATCH_MATMUL;
-}
+bool IsProduct(uint16_t op) { return ProductOf(op) != nullptr; }
 
 UnitNeeds NeedsOf(const GraphWriter& graph, const LayerRow& layer) {
   UnitNeeds needs = {};
   needs.op = layer.op;
   for (const uint32_t t : {layer.inputs[0], layer.inputs[1], layer.outputs[0]})
     needs.dtypes |= 1u << graph.tensors()[t].dtype;
-  const Zeros zeros = ZerosOf(layer.op);
-  needs.zero_points = (At(layer, zeros.first) != 0 ? 1u : 0) |
-                      (At(layer, zeros.second) != 0 ? 2u : 0) |
-                      (At(layer, zeros.output) != 0 ? 4u : 0);
+  const Product& product = *ProductOf(layer.op);
+  needs.zero_points = (At(layer, product.first) != 0 ? 1u : 0) |
+                      (At(layer, product.second) != 0 ? 2u : 0) |
+                      (At(layer, product.output) != 0 ? 4u : 0);
   needs.kernel_h = needs.kernel_w = needs.stride = needs.dilation = 1;
-  if (layer.op > SLUICE_OP_TRANSPOSED_CONV) return needs;
+  if (!product.slides) return needs;
   const Extents window = Normalised(graph.tensors()[layer.inputs[1]].dims);
   needs.kernel_h = static_cast<uint32_t>(window[1]);
   needs.kernel_w = static_cast<uint32_t>(window[2]);
@@ -110,13 +122,12 @@ UnitNeeds NeedsOf(const GraphWriter& graph, const LayerRow& layer) {
 UnitNeeds FittedNeeds(const GraphWriter& graph, const LayerRow& layer) {
   UnitNeeds needs = NeedsOf(graph, layer);
   if ((needs.dtypes & kUint8) != 0) needs.dtypes = (needs.dtypes & ~kUint8) | kInt8;
-  const Zeros zeros = ZerosOf(layer.op);
+  const Product& product = *ProductOf(layer.op);
   needs.zero_points =
-      (HasZero(graph, layer.inputs[0], At(layer, zeros.first)) ? 1u : 0) |
-      (HasZero(graph, layer.outputs[0], At(layer, zeros.output)) ? 4u : 0);
-  if (layer.op != SLUICE_OP_TRANSPOSED_CONV) return needs;
-  needs.op = SLUICE_OP_CONV;
-  needs.stride = 1;
+      (HasZero(graph, layer.inputs[0], At(layer, product.first)) ? 1u : 0) |
+      (HasZero(graph, layer.outputs[0], At(layer, product.output)) ? 4u : 0);
+  if (product.fitted != layer.op) needs.stride = 1;
+  needs.op = product.fitted;
   return needs;
 }
 
