@@ -88,18 +88,24 @@ Bytes ConstantOf(Fitting* to, uint32_t t, size_t element) {
       row.source_offset, static_cast<size_t>(ElementsOf(row.dims)) * element);
 }
 
-// A tensor of `outer` rows, each of which stands there `times` times.
-uint32_t Repeated(Fitting* to, const LayerRow& layer, uint32_t t, int64_t outer,
-                  size_t times, const Dims& dims) {
-  const int64_t inner = ElementsOf(to->graph.tensors()[t].dims) / outer;
-  const int32_t rows = static_cast<int32_t>(outer), row = static_cast<int32_t>(inner),
-                copies = static_cast<int32_t>(times);
-  const uint32_t flat = Add(to, layer, SLUICE_OP_RESHAPE, {t},
-                            New(to, layer, "/rows", {1, rows, 1, row}, t));
-  const uint32_t twice =
-      Add(to, layer, SLUICE_OP_CONCAT, std::vector<uint32_t>(times, flat),
-          New(to, layer, "/repeated", {1, rows, copies, row}, t), {2});
-  return Add(to, layer, SLUICE_OP_RESHAPE, {twice}, New(to, layer, "/copies", dims, t));
+// The tensor with other extents.
+uint32_t Reshaped(Fitting* to, const LayerRow& layer, uint32_t t, const char* part,
+                  const Dims& dims) {
+  if (to->graph.tensors()[t].dims == dims) return t;
+  return Add(to, layer, SLUICE_OP_RESHAPE, {t}, New(to, layer, part, dims, t));
+}
+
+// A tensor seen with the extents `apart`, so many times along an axis of these, seen with the
+// extents `whole`. No axes are joined that tiles cut, so that boxes stay boxes.
+uint32_t Repeated(Fitting* to, const LayerRow& layer, uint32_t t, size_t times,
+                  const Dims& apart, size_t axis, const Dims& whole) {
+  Dims repeated = apart;
+  repeated[axis] *= static_cast<int32_t>(times);
+  const uint32_t one = Reshaped(to, layer, t, "/apart", apart);
+  const uint32_t all =
+      Add(to, layer, SLUICE_OP_CONCAT, std::vector<uint32_t>(times, one),
+          New(to, layer, "/repeated", repeated, t), {static_cast<int32_t>(axis)});
+  return Reshaped(to, layer, all, "/copies", whole);
 }
 
 // ---- constant weights
@@ -128,37 +134,33 @@ bool Spread(Fitting* to, LayerRow* layer, size_t parts, Dims* dims, int64_t* inn
   const int32_t times = static_cast<int32_t>(parts);
   const uint32_t input = layer->inputs[0];
   const Extents in = Normalised(to->graph.tensors()[input].dims);
-  Dims copies = {in[0], in[1], in[2], in[3]};
-  if (layer->op == SLUICE_OP_FULLY_CONNECTED) {
-    if (int64_t{in[3]} * times > INT32_MAX) return false;
-    *inner = dims->back();
-    dims->back() *= times;
-    copies[3] *= times;
-    const int64_t rows = int64_t{in[0]} * in[1] * in[2];
-    if (rows > INT32_MAX) return false;
-    layer->inputs[0] = Repeated(to, *layer, input, rows, parts, copies);
-    return true;
-  }
+  const Dims is = {in[0], in[1], in[2], in[3]};
   std::vector<int32_t>& attributes = layer->attributes;
   // Rows are longer to move than columns, and these than channels of a pixel.
-  size_t axis = 0;
-  while (axis < 2 && attributes[SLUICE_CONV_DILATION_H + axis] > 1) ++axis;
+  size_t axis = 1;
+  while (axis < 3 && attributes[SLUICE_CONV_DILATION_H + axis - 1] > 1) ++axis;
+  const bool rows = layer->op == SLUICE_OP_FULLY_CONNECTED;
+  if (rows) axis = 3;
   const bool whole = layer->op == SLUICE_OP_CONV && attributes[SLUICE_CONV_GROUPS] <= 1;
-  if (axis == 2 && !whole) return false;
-  int64_t outer = in[0];
-  for (size_t a = 0; a <= std::min<size_t>(axis, 1); ++a) outer *= in[1 + a];
-  const size_t behind = axis == 2 ? 3 : 2 + axis;
-  *inner =
-      ElementsOf({dims->begin() + static_cast<std::ptrdiff_t>(behind), dims->end()});
-  if (outer * times > INT32_MAX || ElementsOf(copies) / outer > INT32_MAX) return false;
-  (*dims)[1 + axis] *= times;
-  copies[1 + axis] *= times;
-  layer->inputs[0] = Repeated(to, *layer, input, outer, parts, copies);
-  if (axis == 2) return true;
-  int32_t& stride = attributes[SLUICE_CONV_STRIDE_H + axis];
+  if (axis == 3 && !whole && !rows) return false;
+  Dims copies = is;
+  if (int64_t{in[0]} * in[1] > INT32_MAX || int64_t{is[axis]} * times > INT32_MAX)
+    return false;
+  copies[axis] *= times;
+  const Dims apart = axis == 3   ? is
+                     : axis == 2 ? Dims{in[0] * in[1], in[2], 1, in[3]}
+                                 : Dims{in[0] * in[1], 1, in[2], in[3]};
+  layer->inputs[0] = Repeated(to, *layer, input, parts, apart, axis, copies);
+  int32_t& extent = rows ? dims->back() : (*dims)[axis];
+  extent *= times;
+  *inner = axis == 3   ? dims->back() / times
+           : axis == 2 ? dims->back()
+                       : int64_t{(*dims)[2]} * dims->back();
+  if (axis == 3) return true;
+  int32_t& stride = attributes[SLUICE_CONV_STRIDE_H + axis - 1];
   stride = std::max(stride, 1) * times;
-  attributes[SLUICE_CONV_PAD_TOP + axis] *= times;
-  attributes[SLUICE_CONV_PAD_BOTTOM + axis] *= times;
+  attributes[SLUICE_CONV_PAD_TOP + axis - 1] *= times;
+  attributes[SLUICE_CONV_PAD_BOTTOM + axis - 1] *= times;
   return true;
 }
 
