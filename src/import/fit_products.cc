@@ -275,7 +275,16 @@ bool FitWeighted(Fitting* to, const LayerRow& layer) {
   }
   if (zero < -128 || zero > 255) return false;
   if (layer.op == SLUICE_OP_TRANSPOSED_CONV) return FitTransposed(to, layer, weight);
-  return AddWeighted(to, layer, weight);
+  const Folded folded = FoldedOf(to->graph, layer);
+  if (folded.rows == 0) return AddWeighted(to, layer, weight);
+  LayerRow square = layer;
+  const Extents in = Normalised(to->graph.tensors()[layer.inputs[0]].dims);
+  weight.dims = {1, folded.rows, folded.columns, weight.dims.back()};
+  square.inputs[0] = Reshaped(to, layer, layer.inputs[0], "/square",
+                              {in[0], folded.rows, folded.columns, in[3]});
+  square.attributes.resize(SLUICE_CONV_ATTRIBUTES);
+  square.attributes[SLUICE_CONV_STRIDE_H] = square.attributes[SLUICE_CONV_STRIDE_W] = 1;
+  return AddWeighted(to, square, weight);
 }
 
 // ---- products of two activations

@@ -119,6 +119,21 @@ UnitNeeds NeedsOf(const GraphWriter& graph, const LayerRow& layer) {
   return needs;
 }
 
+Folded FoldedOf(const GraphWriter& graph, const LayerRow& layer) {
+  if (layer.op != SLUICE_OP_DEPTHWISE_CONV) return {0, 0};
+  const Extents in = Normalised(graph.tensors()[layer.inputs[0]].dims),
+                window = Normalised(graph.tensors()[layer.inputs[1]].dims);
+  if (in[1] != window[1] || in[2] != window[2]) return {0, 0};
+  for (size_t i = SLUICE_CONV_DILATION_H; i <= SLUICE_CONV_PAD_RIGHT; ++i) {
+    if (At(layer, i) > (i <= SLUICE_CONV_DILATION_W ? 1 : 0)) return {0, 0};
+  }
+  const int64_t pixels = int64_t{in[1]} * in[2];
+  int64_t rows = 1;
+  for (int64_t n = 2; n * n <= pixels; ++n) rows = pixels % n == 0 ? n : rows;
+  if (pixels / rows >= std::max(in[1], in[2])) return {0, 0};
+  return {static_cast<int32_t>(rows), static_cast<int32_t>(pixels / rows)};
+}
+
 UnitNeeds FittedNeeds(const GraphWriter& graph, const LayerRow& layer) {
   UnitNeeds needs = NeedsOf(graph, layer);
   if ((needs.dtypes & kUint8) != 0) needs.dtypes = (needs.dtypes & ~kUint8) | kInt8;
@@ -126,6 +141,12 @@ UnitNeeds FittedNeeds(const GraphWriter& graph, const LayerRow& layer) {
   needs.zero_points =
       (HasZero(graph, layer.inputs[0], At(layer, product.first)) ? 1u : 0) |
       (HasZero(graph, layer.outputs[0], At(layer, product.output)) ? 4u : 0);
+  const Folded folded = FoldedOf(graph, layer);
+  if (folded.rows != 0) {
+    needs.kernel_h = static_cast<uint32_t>(folded.rows);
+    needs.kernel_w = static_cast<uint32_t>(folded.columns);
+    needs.stride = 1;
+  }
   if (product.fitted != layer.op) needs.stride = 1;
   needs.op = product.fitted;
   return needs;

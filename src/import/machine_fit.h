@@ -11,6 +11,8 @@
 //                       point, by a twice side by side
 //   TRANSPOSED_CONV     a CONV whose channels are those of stride x stride pixels, which then
 //                       trade places
+//   DEPTHWISE_CONV      of a window as large as its image, and larger than the machine's: the
+//                       same pixels in the form that is nearest to a square
 // Layers that the machine takes stay as they are.
 //
 // Input    hardware.fbs bytes; the rows of a whole graph, layers in topological order
@@ -50,6 +52,12 @@ class Units {
 
 bool IsProduct(uint16_t op);
 UnitNeeds NeedsOf(const GraphWriter& graph, const LayerRow& layer);
+// Rows and columns of a depthwise convolution's window, which reads its whole image at once, in
+// the form nearest to a square; zeros where it does not, or where that is no smaller.
+struct Folded {
+  int32_t rows, columns;
+};
+Folded FoldedOf(const GraphWriter& graph, const LayerRow& layer);
 // What the layer asks once it is rewritten.
 UnitNeeds FittedNeeds(const GraphWriter& graph, const LayerRow& layer);
 // Whether the machine leaves a product to its host that it takes in the other form.

@@ -48,6 +48,24 @@ TEST_CASE("fit products: convolutions by weights less a zero point") {
   }
 }
 
+TEST_CASE("fit products: a window as large as its image has another form") {
+  for (const int32_t rows : {32, 30, 64}) {
+    for (const int32_t columns : {1, 2}) {
+      FitNet net(static_cast<uint32_t>(rows));
+      const uint32_t in = net.Input(kInt8, {2, rows, columns, 6});
+      const FitNet::Window w = {{rows, columns}, {1, 1}, {1, 1}, {0, 0}, {0, 0}};
+      net.Close(net.Conv(in, w, 0, true, 1, {kInt8, kInt8, columns - 1}));
+      CHECK(OnHost(Fitted(net)) == 0);
+    }
+  }
+  // 17 rows have no other form.
+  FitNet net(1);
+  const uint32_t in = net.Input(kInt8, {1, 17, 1, 6});
+  const FitNet::Window w = {{17, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}};
+  net.Close(net.Conv(in, w, 0, true, 1, {kInt8, kInt8, 0}));
+  CHECK(OnHost(Fitted(net)) == 1);
+}
+
 TEST_CASE("fit products: rows by weights less a zero point") {
   for (uint32_t seed = 0; seed < Cases(); ++seed) {
     CAPTURE(seed);
