@@ -95,6 +95,12 @@ struct ImportOptions : sluice_import_options_t {
     range_count = static_cast<uint32_t>(list.size());
     return *this;
   }
+  // Products get a form that the units of this machine (hardware.fbs) take.
+  ImportOptions& ForMachine(const void* bytes, size_t size) {
+    hardware = bytes;
+    hardware_size = size;
+    return *this;
+  }
   ImportOptions& External(const sluice_external_files_t* files) {
     external = files;
     return *this;
