@@ -95,17 +95,24 @@ uint32_t Reshaped(Fitting* to, const LayerRow& layer, uint32_t t, const char* pa
   return Add(to, layer, SLUICE_OP_RESHAPE, {t}, New(to, layer, part, dims, t));
 }
 
-// A tensor seen with the extents `apart`, so many times along an axis of these, seen with the
-// extents `whole`. No axes are joined that tiles cut, so that boxes stay boxes.
-uint32_t Repeated(Fitting* to, const LayerRow& layer, uint32_t t, size_t times,
-                  const Dims& apart, size_t axis, const Dims& whole) {
-  Dims repeated = apart;
-  repeated[axis] *= static_cast<int32_t>(times);
-  const uint32_t one = Reshaped(to, layer, t, "/apart", apart);
-  const uint32_t all =
-      Add(to, layer, SLUICE_OP_CONCAT, std::vector<uint32_t>(times, one),
-          New(to, layer, "/repeated", repeated, t), {static_cast<int32_t>(axis)});
-  return Reshaped(to, layer, all, "/copies", whole);
+// How often a tensor stands in another: seen with the extents `apart` so many times along an
+// axis of these, then seen with the extents `whole`. No axes are joined that tiles cut, so that
+// boxes stay boxes.
+struct Copies {
+  size_t times;
+  Dims apart;
+  size_t axis;
+  Dims whole;
+};
+uint32_t Repeated(Fitting* to, const LayerRow& layer, uint32_t t,
+                  const Copies& copies) {
+  Dims repeated = copies.apart;
+  repeated[copies.axis] *= static_cast<int32_t>(copies.times);
+  const uint32_t one = Reshaped(to, layer, t, "/apart", copies.apart);
+  const uint32_t all = Add(
+      to, layer, SLUICE_OP_CONCAT, std::vector<uint32_t>(copies.times, one),
+      New(to, layer, "/repeated", repeated, t), {static_cast<int32_t>(copies.axis)});
+  return Reshaped(to, layer, all, "/copies", copies.whole);
 }
 
 // ---- constant weights
@@ -150,7 +157,7 @@ bool Spread(Fitting* to, LayerRow* layer, size_t parts, Dims* dims, int64_t* inn
   const Dims apart = axis == 3   ? is
                      : axis == 2 ? Dims{in[0] * in[1], in[2], 1, in[3]}
                                  : Dims{in[0] * in[1], 1, in[2], in[3]};
-  layer->inputs[0] = Repeated(to, *layer, input, parts, apart, axis, copies);
+  layer->inputs[0] = Repeated(to, *layer, input, {parts, apart, axis, copies});
   int32_t& extent = rows ? dims->back() : (*dims)[axis];
   extent *= times;
   *inner = axis == 3   ? dims->back() / times
