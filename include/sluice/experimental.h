@@ -153,7 +153,7 @@ typedef struct sluice_map_options {
   int64_t top_tile[8];      /* extents of the scratchpad tile by dim; 0: free */
   double cosa_utilisation, cosa_compute, cosa_traffic; /* weights; all 0: -0.1, 10, 1 */
   uint32_t cosa_balance;    /* minimise |traffic - compute|, weighted */
-  uint32_t reserved;
+  uint32_t certify;         /* BEST, of a whole layer: 1: separate code judges the nest */
   uint64_t deadline_ns;     /* of the call; 0: none */
   const uint32_t* cancel;   /* nonzero stops the call; may be NULL */
   const struct sluice_layer_mapping* given; /* GIVEN: levels, temporal, spatial, order and
@@ -187,6 +187,12 @@ typedef struct sluice_layer_mapping {
   double bound;       /* no mapping's objective is below */
   uint64_t evaluated; /* loop nests that the solver looked at */
   uint32_t element_bytes[3], partial_bytes; /* of each operand; of a partial sum */
+  /* With certify. ACCEPTED: by counts and a search of its own, that code found the nest legal,
+   * its energy, cycles and objective right, and no nest whose factors divide the extents below
+   * certified_bound; with certified_uneven none at all. NONE also where a limit ended it. */
+  uint32_t certificate; /* SLUICE_CERTIFICATE_ */
+  uint32_t certified_uneven; /* 1: the bound also holds for factors that do not divide */
+  double certified_bound; /* 0 unless ACCEPTED */
 } sluice_layer_mapping_t;
 
 /* Layers to map, and where their mappings go. Both arrays are the caller's, not NULL, and

@@ -74,6 +74,7 @@ sluice_map_options_t OptionsOf(const MapCommand& command) {
     options.cosa_traffic = command.weights[2];
   }
   options.cosa_balance = command.balance;
+  options.certify = 1;
   options.cancel = Interruption::word();
   return options;
 }
@@ -176,7 +177,25 @@ Json AsJson(const sluice_layer_mapping_t& m, const std::string& name,
   json["gap"] = m.proved != 0 || m.objective <= 0 ? 0 : 1 - m.bound / m.objective;
   json["proved"] = m.proved != 0;
   json["evaluated"] = m.evaluated;
+  if (m.certificate == SLUICE_CERTIFICATE_NONE) {
+    json["certificate_ok"] = nullptr;
+  } else {
+    json["certificate_ok"] = m.certificate == SLUICE_CERTIFICATE_ACCEPTED;
+    json["certified_bound"] = m.certified_bound;
+    json["certified_uneven"] = m.certified_uneven != 0;
+  }
   return json;
+}
+
+// What separate code has checked.
+std::string CertificateText(const sluice_layer_mapping_t& m) {
+  if (m.certificate == SLUICE_CERTIFICATE_REJECTED) return "REJECTED";
+  const double least =
+      m.objective > 0 ? 100 * (1 - m.certified_bound / m.objective) : 0;
+  const std::string which =
+      m.certified_uneven != 0 ? "no nest" : "no nest whose factors divide";
+  return "accepted: " + which + " is better" +
+         (least > 1e-9 ? " by more than " + Fixed(least, 2) + " %" : "");
 }
 
 void Print(const sluice_layer_mapping_t& m, const std::string& name,
@@ -217,6 +236,9 @@ void Print(const sluice_layer_mapping_t& m, const std::string& name,
   report.Line("bound", m.levels == 0   ? "best of the core array's partitionings"
                        : m.proved != 0 ? "nothing the solver could choose is better"
                                        : "within " + Fixed(gap, 2) + " %");
+  if (m.certificate != SLUICE_CERTIFICATE_NONE) {
+    report.Line("certificate", CertificateText(m));
+  }
   std::cout << report.Text() << directives;
 }
 
@@ -287,6 +309,14 @@ Json RefusalJson(const std::string& name, const sluice_layer_mapping_t& m,
   throw Failure(first.code(), message, result);
 }
 
+bool IsRejected(const sluice_layer_mapping_t& m) {
+  return m.certificate == SLUICE_CERTIFICATE_REJECTED;
+}
+
+[[noreturn]] void ThrowRejected(const std::string& layer, Json result) {
+  throw Failure(kRejected, layer + ": the certificate of the nest was rejected", result);
+}
+
 // Each of several layers has a folder of its own, named by its number.
 std::string TimeloopFolder(const MapCommand& command, size_t layers, uint32_t layer) {
   if (layers == 1) return command.timeloop;
@@ -342,6 +372,7 @@ void MapGraph(const MapCommand& command, const Bytes& graph, const std::string& 
       WriteTimeloopLayer(TimeloopFolder(command, layers.size(), layers[i]), hardware,
                          m);
     }
+    if (IsRejected(m)) ThrowRejected(name, AsJson(m, name, names, directives));
     if (m.status != SLUICE_OK) {
       const Failure why = RefusalOf(&session, layers[i], options);
       // With --layer all, layers that only move data are no failures: they need no nest.
@@ -437,7 +468,9 @@ sluice_layer_mapping_t MapProduct(const MapCommand& command,
   Session session(0);
   session.LoadGraph(ProductGraph(extent));
   session.LoadHardware(LoadHardware(command.hardware));
-  return MapLayers(session, {0}, OptionsOf(ProductCommand(command)))[0];
+  sluice_map_options_t options = OptionsOf(ProductCommand(command));
+  options.certify = 0;
+  return MapLayers(session, {0}, options)[0];
 }
 
 void RunMapProduct(const MapCommand& command, const std::array<int64_t, 3>& extent) {

@@ -89,11 +89,11 @@ def _mapping_of(raw: bytes, machine: Any, tile_only: bool) -> LayerMapping:
 def map_layers(graph: Union[Graph, Path], machine: Any, layers: Optional[Sequence[int]] = None, *,
                solver: str = "best", objective: Any = None, bypass: bool = False,
                wide: bool = False, row_stationary: bool = False, tile_only: bool = False,
-               tile: Sequence[int] = (), tile_channels: int = 0, resident: int = 0,
+               certify: bool = False, tile: Sequence[int] = (), tile_channels: int = 0, resident: int = 0,
                top_tile: Sequence[int] = (), deadline: Optional[float] = None,
                cancel: Optional[Cancel] = None) -> List[LayerMapping]:
     """Loop nests of layers (None: all), each by itself. With several, one that has none has
-    its status in `status`."""
+    its status in `status`. certify=True has separate code judge the nests of solver best."""
     graph, machine = graph_of(graph), machine_of(machine)
     chosen = list(range(len(graph.layers))) if layers is None else [
         whole(layer, "layers", 0, NO_INDEX)
@@ -103,7 +103,7 @@ def map_layers(graph: Union[Graph, Path], machine: Any, layers: Optional[Sequenc
                      energy_exponent=n, delay_exponent=m, tile_channels=tile_channels,
                      resident=resident, deadline_ns=nanoseconds(deadline),
                      **flags(bypass=bypass, wide=wide, row_stationary=row_stationary,
-                             tile_only=tile_only))
+                             tile_only=tile_only, certify=certify))
     for name, given in (("tile", tile), ("top_tile", top_tile)):
         values = [whole(value, name, 0, (1 << 31) - 1)
                   for value in listed(given, name, "a list of extents")]

@@ -11,6 +11,7 @@
 #include "solve/mapping/nest/nest_best.h"
 #include "solve/mapping/nest_search.h"
 #include "solve/mapping/tile_mapper.h"
+#include "verify/nest/nest_claim.h"
 
 namespace sluice {
 namespace {
@@ -83,7 +84,7 @@ Status TakeGiven(const LayerMaps& maps, const MappingProblem& problem,
   return Status::kOk;
 }
 
-Status Solve(const LayerMaps& maps, const MappingProblem& problem, MappedNest* mapped) {
+Status Solve(const LayerMaps& maps, const MappingProblem& problem, BestNest* mapped) {
   const sluice_map_options_t& options = maps.options;
   if (IsDeclared(options)) {
     return maps.tiles->Map(problem, maps.budget, mapped, maps.diagnostic);
@@ -179,6 +180,50 @@ Status DescribeNest(const LayerMaps& maps, const MappingProblem& problem,
   return Status::kOk;
 }
 
+// Has the judge check the nest and what was shown of its space. A check that a limit ends
+// says nothing.
+Status Certify(const LayerMaps& maps, const MappingProblem& problem,
+               const BestNest& mapped, sluice_layer_mapping_t* out) {
+  const MapConstraints constraints = ConstraintsOf(maps.options);
+  ClaimedNest claim = {};
+  static_assert(sizeof claim.temporal == sizeof out->temporal &&
+                    sizeof claim.spatial == sizeof out->spatial &&
+                    sizeof claim.order == sizeof out->order,
+                "as in experimental.h");
+  memcpy(claim.temporal, out->temporal, sizeof claim.temporal);
+  memcpy(claim.spatial, out->spatial, sizeof claim.spatial);
+  memcpy(claim.order, out->order, sizeof claim.order);
+  memcpy(claim.extent, out->extent, sizeof claim.extent);
+  memcpy(claim.stride, out->stride, sizeof claim.stride);
+  memcpy(claim.dilation, out->dilation, sizeof claim.dilation);
+  memcpy(claim.element_bytes, out->element_bytes, sizeof claim.element_bytes);
+  memcpy(claim.top_tile, constraints.top_tile, sizeof claim.top_tile);
+  for (uint32_t l = 0; l < kMaxLevels; ++l) claim.hold[l] = out->hold[l];
+  claim.operands = problem.operands;
+  claim.vector = problem.vector;
+  claim.partial_bytes = problem.partial_bytes;
+  claim.resident = constraints.resident;
+  claim.energy_exponent = constraints.energy_exponent;
+  claim.delay_exponent = constraints.delay_exponent;
+  claim.bypass = mapped.bypasses;
+  claim.ragged = mapped.uneven;
+  claim.levels = out->levels;
+  claim.energy_pj = out->energy_pj;
+  claim.cycles = out->cycles;
+  claim.objective = out->objective;
+  claim.bound = mapped.level_bound;
+  const Status status =
+      CheckNestClaim(claim, maps.hierarchy, maps.arena, maps.budget, maps.diagnostic);
+  if (status == Status::kOutOfMemory || status == Status::kBadInput) return status;
+  ClearDiagnostic(maps.diagnostic);
+  if (status == Status::kStopped) return Status::kOk;
+  const bool good = status == Status::kOk;
+  out->certificate = good ? SLUICE_CERTIFICATE_ACCEPTED : SLUICE_CERTIFICATE_REJECTED;
+  if (good) out->certified_bound = claim.bound;
+  if (good) out->certified_uneven = claim.ragged ? 1 : 0;
+  return Status::kOk;
+}
+
 // Maps on a core array, with the energy split by component.
 Status MapOnCores(const LayerMaps& maps, const MappingProblem& problem,
                   sluice_layer_mapping_t* out) {
@@ -243,9 +288,12 @@ Status MapOne(const LayerMaps& maps, uint32_t layer, sluice_layer_mapping_t* out
   if (IsDeclared(maps.options) && maps.hardware.cores.rows > 0) {
     status = MapOnCores(maps, problem, out);
   } else {
-    MappedNest mapped;
+    BestNest mapped = {};
     status = Solve(maps, problem, &mapped);
     if (status == Status::kOk) status = DescribeNest(maps, problem, mapped, out);
+    const bool judges = maps.options.certify != 0 && maps.options.tile_only == 0 &&
+                        maps.options.solver == SLUICE_MAP_BEST;
+    if (status == Status::kOk && judges) status = Certify(maps, problem, mapped, out);
   }
   if (status != Status::kOk) maps.diagnostic->layer = layer;
   return status;

@@ -71,6 +71,34 @@ TEST_CASE("map layers: equal loops are mapped once, and say whose answer they ar
   CHECK(m.made[1].vector == 1);
 }
 
+TEST_CASE("map layers: the judge accepts what is known of a nest, where it is asked") {
+  Mapper m(sluice_test::ConvCase().graph);
+  REQUIRE(m.Map({0}) == Status::kOk);
+  CHECK(m.made[0].certificate == SLUICE_CERTIFICATE_NONE);
+  CHECK(m.made[0].certified_bound == 0);
+  m.options.certify = 1;
+  for (const uint32_t delay : {0u, 1u}) {
+    CAPTURE(delay);
+    m.options.energy_exponent = 1;
+    m.options.delay_exponent = delay;
+    REQUIRE(m.Map({0}) == Status::kOk);
+    CHECK(m.made[0].certificate == SLUICE_CERTIFICATE_ACCEPTED);
+    CHECK(m.made[0].certified_bound > 0);
+    CHECK(m.made[0].certified_bound <= m.made[0].objective);
+    CHECK(m.made[0].certified_bound >= m.made[0].bound * 0.999);
+  }
+  m.options.solver = SLUICE_MAP_SEARCH;  // has no proof over all levels
+  REQUIRE(m.Map({0}) == Status::kOk);
+  CHECK(m.made[0].certificate == SLUICE_CERTIFICATE_NONE);
+}
+
+TEST_CASE("map layers: a small layer is certified for tiles that do not divide, too") {
+  Mapper m(Layers());
+  m.options.certify = 1;
+  REQUIRE(m.Map({2}) == Status::kOk);
+  CHECK(m.made[0].certificate == SLUICE_CERTIFICATE_ACCEPTED);
+}
+
 TEST_CASE("map layers: the costs of a nest are those of its parts") {
   Mapper m(sluice_test::ConvCase().graph);
   REQUIRE(m.Map({0}) == Status::kOk);

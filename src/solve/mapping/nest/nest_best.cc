@@ -201,10 +201,16 @@ bool IsSmall(const MappingProblem& problem) {
   return tiles <= kMostTiles;
 }
 
+// best: no nest of a space is better, and the nest is one of them. uneven: it is the space
+// of all nests.
+struct LevelProof {
+  bool best, uneven;
+};
+
 // Looks for a better nest among all whose factors divide, and among all others if the
-// problem is small. *best: there is none, and the nest is one of them.
+// problem is small.
 Status AskLevels(const NestRequest& request, Budget* budget, Arena* arena,
-                 MappedNest* mapped, bool* best) {
+                 MappedNest* mapped, LevelProof* proof) {
   constexpr NestSpace kSpaces[] = {NestSpace::kDividing, NestSpace::kRagged};
   for (const NestSpace space : kSpaces) {
     const bool ragged = space == NestSpace::kRagged;
@@ -219,7 +225,8 @@ Status AskLevels(const NestRequest& request, Budget* budget, Arena* arena,
     if (status == Status::kOutOfMemory) return status;
     if (status != Status::kOk) continue;
     if (found.nest.levels != 0) TakeBetter(constraints, found, mapped);
-    *best = found.proved && (ragged || Divides(request, mapped->nest));
+    proof->best = found.proved && (ragged || Divides(request, mapped->nest));
+    proof->uneven = ragged;
   }
   return Status::kOk;
 }
@@ -241,7 +248,7 @@ struct Run {
   MappedNest found;
   NestLimits limits;
   double space_bound;  // of the exact mapper's space; -1: not searched whole
-  bool best_of_levels;
+  LevelProof levels;
   Status failure;
 };
 
@@ -275,7 +282,7 @@ Status AskRun(const NestRequest& one, Call* call, Run* run, Diagnostic* why) {
     if (other.nest.levels != 0) TakeBetter(one.constraints, other, found);
   }
   if (found->objective * (1 - kRounding) <= bound) return Status::kOk;
-  return AskLevels(one, call->budget, call->arena, found, &run->best_of_levels);
+  return AskLevels(one, call->budget, call->arena, found, &run->levels);
 }
 
 // Whether no nest of any freedom is better than the one found: mappers may let operands
@@ -298,14 +305,15 @@ Status MeetsEvery(const NestRequest& request, const Run& run, Arena* arena,
 }  // namespace
 
 Status MapBestNest(const NestRequest& request, const FactorObjective& factors,
-                   Budget* budget, Arena* arena, MappedNest* mapped,
+                   Budget* budget, Arena* arena, BestNest* mapped,
                    Diagnostic* diagnostic) {
   MapConstraints own = request.constraints;
   SLUICE_TRY(CheckProblem(request.problem, diagnostic));
   SLUICE_TRY(CheckHierarchy(request.hardware, diagnostic));
   own.bypass = own.bypass || MustBypass(request);
   const NestRequest mine = {request.problem, request.hardware, own};
-  *mapped = MappedNest{};
+  *mapped = BestNest{};
+  mapped->bypasses = own.bypass;
   Run first = {};
   Diagnostic why = {};
   Call call = {factors, budget, arena, {}, false};
@@ -335,8 +343,11 @@ Status MapBestNest(const NestRequest& request, const FactorObjective& factors,
   // The exact mappers' proofs hold within their spaces: they are of no use if a nest from
   // outside is better.
   const double least = mapped->objective / (1 - kRounding);
-  const bool proved = (first.space_bound >= 0 && least >= first.space_bound) ||
-                      (first.best_of_levels && least >= first.found.objective);
+  const bool by_levels = first.levels.best && least >= first.found.objective;
+  const bool proved =
+      (first.space_bound >= 0 && least >= first.space_bound) || by_levels;
+  mapped->level_bound = by_levels ? mapped->objective : Min(every, mapped->objective);
+  mapped->uneven = by_levels && first.levels.uneven;
   mapped->bound = proved ? mapped->objective : Min(every, mapped->objective);
   mapped->proved = proved || mapped->objective * (1 - kRounding) <= every;
   return Status::kOk;

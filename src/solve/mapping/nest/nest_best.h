@@ -23,8 +23,16 @@
 
 namespace sluice {
 
+struct BestNest : MappedNest {
+  // No nest whose factors divide the extents is below, if it may bypass memories as
+  // `bypasses` says; uneven: no nest at all.
+  double level_bound;
+  bool uneven;
+  bool bypasses;
+};
+
 Status MapBestNest(const NestRequest& request, const FactorObjective& factors,
-                   Budget* budget, Arena* arena, MappedNest* mapped,
+                   Budget* budget, Arena* arena, BestNest* mapped,
                    Diagnostic* diagnostic);
 
 }  // namespace sluice

@@ -52,7 +52,7 @@ struct Asked {
 MappedNest Best(const Asked& asked) {
   Scratch scratch;
   Budget budget;
-  MappedNest mapped = {};
+  BestNest mapped = {};
   REQUIRE(MapBestNest({asked.problem, asked.hardware, asked.constraints},
                       FactorObjective{}, &budget, &scratch.arena, &mapped,
                       &scratch.diagnostic) == Status::kOk);

@@ -122,7 +122,7 @@ TEST_CASE("nest limits: the best nests are at them, or above") {
     for (uint32_t& share : machine.levels[0].share_percent) share = i % 3 == 0 ? 33 : 0;
     Scratch scratch;
     Budget budget;
-    MappedNest best = {};
+    BestNest best = {};
     MapConstraints constraints;
     constraints.bypass = i % 4 == 0;
     const NestRequest request = {problem, machine.hardware, constraints};
