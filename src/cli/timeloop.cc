@@ -46,36 +46,39 @@ std::string Problem(const std::array<int64_t, 3>& extent) {
 
 // One storage element, indented.
 std::string Storage(const std::string& indent, const std::string& name,
-                    const char* kind, const GemmMemory& memory,
-                    const EnergyUnit& unit) {
+                    const char* kind, const GemmMemory& memory) {
   std::string text = indent + "- name: " + name + "\n" + indent + "  class: " + kind +
                      "\n" + indent + "  attributes:\n";
   if (memory.words != 0) {
     text += indent + "    entries: " + std::to_string(memory.words) + "\n";
   }
-  text += indent + "    word-bits: 8\n" + indent + "    block-size: 1\n" + indent +
-          "    vector-access-energy: " +
-          Energy((memory.read_pj + memory.write_pj) / 2 * unit.per_pj) + "\n";
-  return text;
+  return text + indent + "    word-bits: 8\n" + indent + "    block-size: 1\n";
 }
 
 std::string Architecture(const GemmMemories& memories) {
   const EnergyUnit unit = UnitOf(memories.mac_pj);
-  std::string text =
-      std::string(kLicense) + UnitComment(unit) + "architecture:\n  version: 0.3\n" +
-      "  subtree:\n  - name: system\n    local:\n" +
-      Storage("    ", memories.outer.name, "DRAM", memories.outer, unit) +
-      "    subtree:\n    - name: chip\n      local:\n" +
-      Storage("      ", memories.middle.name, "SRAM", memories.middle, unit) +
-      "      subtree:\n      - name: PE[0.." + std::to_string(memories.pes - 1) +
-      "]\n        local:\n";
+  std::vector<WordEnergy> words;
+  for (const GemmMemory* memory :
+       {&memories.outer, &memories.middle, &memories.inner}) {
+    if (memory == &memories.inner && !memories.has_inner) continue;
+    words.push_back(
+        {memory->name, memory->read_pj * unit.per_pj, memory->write_pj * unit.per_pj});
+  }
+  std::string text = std::string(kLicense) + UnitComment(unit) +
+                     "architecture:\n  version: 0.3\n" +
+                     "  subtree:\n  - name: system\n    local:\n" +
+                     Storage("    ", memories.outer.name, "DRAM", memories.outer) +
+                     "    subtree:\n    - name: chip\n      local:\n" +
+                     Storage("      ", memories.middle.name, "SRAM", memories.middle) +
+                     "      subtree:\n      - name: PE[0.." +
+                     std::to_string(memories.pes - 1) + "]\n        local:\n";
   if (memories.has_inner) {
-    text += Storage("        ", memories.inner.name, "regfile", memories.inner, unit);
+    text += Storage("        ", memories.inner.name, "regfile", memories.inner);
   }
   return text +
          "        - name: MAC\n          class: intmac\n          attributes:\n" +
          "            datawidth: 8\n            energy: " +
-         WholeEnergy(memories.mac_pj, unit) + "\n";
+         WholeEnergy(memories.mac_pj, unit) + "\n" + EnergyTable(words);
 }
 
 std::string Loops(const std::string& target, const char* type, const int64_t factor[3],
@@ -134,6 +137,19 @@ GemmMemory MemoryOf(const wire::Level& level, const char* otherwise) {
 }
 
 }  // namespace
+
+std::string EnergyTable(const std::vector<WordEnergy>& words) {
+  std::string text = "ERT:\n  version: 0.3\n  tables:\n";
+  for (const WordEnergy& word : words) {
+    text += "  - name: " + word.memory + "\n    actions:\n";
+    for (const char* action : {"read", "write"}) {
+      const double energy = action[0] == 'r' ? word.read : word.write;
+      text += std::string("    - name: ") + action +
+              "\n      energy: " + Energy(energy) + "\n";
+    }
+  }
+  return text;
+}
 
 std::string PlainName(std::string name) {
   for (char& c : name) {

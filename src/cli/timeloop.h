@@ -5,14 +5,16 @@
 // Output   problem.yaml, arch.yaml, mapping.yaml in a folder, which is made
 // Errors   Failure(kIo)
 // Source   Timeloop's YAML, version 0.3: permutations innermost first, factors are trip
-//          counts, bypass per memory. One energy per memory: the mean of read and
-//          write. Timeloop reads the energy of a MAC as an integer, so all energies are
-//          in a unit that makes it one; a comment in arch.yaml says which.
+//          counts, bypass per memory. Energies of reads and writes stand in a table ERT,
+//          since a memory's attributes have one for both. Timeloop reads the energy of a
+//          MAC as an integer, so all energies are in a unit that makes it one; a comment
+//          in arch.yaml says which.
 #ifndef SLUICE_CLI_TIMELOOP_H_
 #define SLUICE_CLI_TIMELOOP_H_
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "cli/files.h"
 #include "sluice/experimental.h"
@@ -31,6 +33,13 @@ struct EnergyUnit {
 EnergyUnit UnitOf(double mac_pj);
 std::string UnitComment(const EnergyUnit& unit);  // empty for pJ
 std::string WholeEnergy(double mac_pj, const EnergyUnit& unit);
+
+// What a word of a memory costs, in the unit of the file; and the table of all memories.
+struct WordEnergy {
+  std::string memory;
+  double read, write;
+};
+std::string EnergyTable(const std::vector<WordEnergy>& words);
 
 struct GemmMemory {
   std::string name;

@@ -2,7 +2,6 @@
 #include "cli/timeloop_layer.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <vector>
 
 #include "cli/failure.h"
@@ -15,12 +14,6 @@ namespace {
 constexpr char kDims[] = "NKCPQRSG";
 constexpr const char* kOperands[3] = {"Inputs", "Weights", "Outputs"};
 constexpr const char* kLicense = "# SPDX-License-Identifier: Apache-2.0\n";
-
-std::string Number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.12g", value);
-  return text;
-}
 
 std::string NameOf(const wire::Level& level, uint32_t index) {
   return PlainName(level.name() != nullptr ? level.name()->str()
@@ -92,8 +85,7 @@ std::string Problem(const sluice_layer_mapping_t& m) {
 }
 
 std::string Storage(const std::string& indent, const std::string& name,
-                    const char* kind, const wire::Level& level, uint32_t word_bytes,
-                    const EnergyUnit& unit) {
+                    const char* kind, const wire::Level& level, uint32_t word_bytes) {
   std::string text = indent + "- name: " + name + "\n" + indent + "  class: " + kind +
                      "\n" + indent + "  attributes:\n";
   if (level.capacity_bytes() != 0) {
@@ -102,10 +94,7 @@ std::string Storage(const std::string& indent, const std::string& name,
             "\n";
   }
   return text + indent + "    word-bits: " + std::to_string(8 * word_bytes) + "\n" +
-         indent + "    block-size: 1\n" + indent + "    vector-access-energy: " +
-         Number((level.read_pj_per_bit() + level.write_pj_per_bit()) / 2 * 8 *
-                word_bytes * unit.per_pj) +
-         "\n";
+         indent + "    block-size: 1\n";
 }
 
 // Units below one instance of the level.
@@ -125,16 +114,19 @@ std::string Architecture(const wire::Hardware& hardware,
   std::string text = std::string(kLicense) + UnitComment(unit) +
                      "architecture:\n  version: 0.3\n  subtree:\n";
   std::string indent = "  ", range;
+  std::vector<WordEnergy> words;
   for (uint32_t l = m.levels; l-- > 0;) {
     const wire::Level& level = *hardware.levels()->Get(l);
     const std::string name = NameOf(level, l);
+    words.push_back({name, level.read_pj_per_bit() * 8 * word * unit.per_pj,
+                     level.write_pj_per_bit() * 8 * word * unit.per_pj});
     text += indent + "- name: " + name + "_node" + range + "\n" + indent +
             "  local:\n" +
             Storage(indent + "  ", name,
                     l + 1 == m.levels ? "DRAM"
                     : l == 0          ? "regfile"
                                       : "SRAM",
-                    level, word, unit) +
+                    level, word) +
             indent + "  subtree:\n";
     indent += "  ";
     const uint64_t units = UnitsBelow(hardware, l);
@@ -143,7 +135,8 @@ std::string Architecture(const wire::Hardware& hardware,
   return text + indent + "- name: unit" + range + "\n" + indent + "  local:\n" +
          indent + "  - name: MAC\n" + indent + "    class: intmac\n" + indent +
          "    attributes:\n" + indent + "      datawidth: " + std::to_string(8 * word) +
-         "\n" + indent + "      energy: " + WholeEnergy(mac_pj, unit) + "\n";
+         "\n" + indent + "      energy: " + WholeEnergy(mac_pj, unit) + "\n" +
+         EnergyTable(words);
 }
 
 std::string Nest(const std::string& target, const char* type,

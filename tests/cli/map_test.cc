@@ -189,7 +189,9 @@ TEST_CASE("map: the Timeloop set has the mapping's trip counts and capacities") 
   CHECK(arch.find("entries: 424\n") != std::string::npos);
   // The unit is a hundredth of a pJ, so that the MAC's 0.25 pJ are an integer.
   CHECK(arch.find("1e-2 pJ") != std::string::npos);
-  CHECK(arch.find("vector-access-energy: 456\n") != std::string::npos);
+  // In hundredths of a pJ: 4.56 for a word of the scratchpad, to read as to write.
+  CHECK(arch.find("    - name: read\n      energy: 456\n") != std::string::npos);
+  CHECK(arch.find("    - name: write\n      energy: 456\n") != std::string::npos);
   CHECK(arch.find(" energy: 25\n") != std::string::npos);
   // Trip counts of all four nests multiply to the extents.
   int64_t product[3] = {1, 1, 1};
