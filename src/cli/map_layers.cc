@@ -314,7 +314,8 @@ bool IsRejected(const sluice_layer_mapping_t& m) {
 }
 
 [[noreturn]] void ThrowRejected(const std::string& layer, Json result) {
-  throw Failure(kRejected, layer + ": the certificate of the nest was rejected", result);
+  throw Failure(kRejected, layer + ": the certificate of the nest was rejected",
+                result);
 }
 
 // Each of several layers has a folder of its own, named by its number.

@@ -11,7 +11,7 @@
 //          objective are others), "bound" (a nest costs less, or the bound is above the
 //          nest's own objective). kBadInput: the problem is out of range; kStopped: a limit
 //          ended the check before its end; kOutOfMemory
-// Cost     that of nest_refute.h: 0.05 ms to 0.5 s
+// Cost     that of nest_refute.h: 0.05 ms to 0.4 s
 // Source   the rules of nest_counts.h; the search of nest_refute.h
 #ifndef SLUICE_VERIFY_NEST_NEST_CLAIM_H_
 #define SLUICE_VERIFY_NEST_NEST_CLAIM_H_

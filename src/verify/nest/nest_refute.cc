@@ -13,7 +13,7 @@ namespace sluice::nest_claims {
 namespace {
 
 constexpr uint32_t kNobody = UINT32_MAX;
-constexpr uint64_t kMostSteps = 1200000;
+constexpr uint64_t kMostSteps = 400000;
 constexpr size_t kMostBeginnings = 1u << 16;
 constexpr size_t kBuckets = 1u << 13;
 
