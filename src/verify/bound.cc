@@ -212,16 +212,16 @@ double BytesOf(const Tensor& tensor, const Needed& needed) {
             static_cast<double>(tensor.bytes));
 }
 
-LeastOfLayer OfLayer(const Judge& judge, const NeededOfAll& of_all,
-                     const Layer& layer) {
-  if (!HasTiles(judge, layer)) return {};
+Status FindOfLayer(const Judge& judge, const NeededOfAll& of_all, const Layer& layer,
+                   LeastOfLayer* least) {
+  if (!HasTiles(judge, layer)) return Status::kOk;
   const Graph& graph = judge.graph;
   const uint32_t out = layer.outputs[0];
-  if (DeedOf(layer) == Deed::kPad && of_all.MayBeTaken(graph, out)) return {};
+  if (DeedOf(layer) == Deed::kPad && of_all.MayBeTaken(graph, out)) return Status::kOk;
   const Needed made = of_all.Made(graph, out);
-  if (made.elements() == 0) return {};
+  if (made.elements() == 0) return Status::kOk;
   Reads reads;
-  FindReads(graph, layer, made, &reads);
+  SLUICE_TRY(FindReads(judge, layer, made, &reads));
   double read = 0;
   // Of nests the operands of MACs count, and else the first input.
   const bool nests = judge.hardware.scratchpad_level != 0;
@@ -236,7 +236,8 @@ LeastOfLayer OfLayer(const Judge& judge, const NeededOfAll& of_all,
     }
     read += static_cast<double>(reads.input[i].elements()) * tensor.element_bytes;
   }
-  return OfTiles(judge, layer, reads.extent, reads.tile, read);
+  *least = OfTiles(judge, layer, reads.extent, reads.tile, read);
+  return Status::kOk;
 }
 
 // Who uses a tensor, and the first layer that reads all of it.
@@ -486,7 +487,7 @@ Status FindLeastCosts(const Judge& judge, const VerifiedCounts& counts,
   LeastOfLayer all;
   for (size_t l = 0; l < layers.size(); ++l) {
     if (l % 16 == 0 && judge.arena->memory()->Stop()) return Status::kStopped;
-    layers[l] = OfLayer(judge, of_all, judge.graph.layers[l]);
+    SLUICE_TRY(FindOfLayer(judge, of_all, judge.graph.layers[l], &layers[l]));
   }
   FindMoved(judge, users, of_all, layers);
   const Hardware& h = judge.hardware;
