@@ -176,6 +176,9 @@ void AddSchedule(CLI::App* app, ScheduleCommand* command) {
   sub->add_flag("--explain", command->explain,
                 "say for each segment what was chosen, what limits it, and what the "
                 "plan would cost with the next best choice");
+  sub->add_option("--prove", command->prove,
+                  "of one or two layers: try all plans of the plan space, at most so "
+                  "many, and say whether the plan is optimal there");
   sub->add_option("--notation", command->notation,
                   "JSON file to write: the plan's segments, to change and to give to "
                   "sluice evaluate");

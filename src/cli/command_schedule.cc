@@ -14,6 +14,7 @@
 #include "cli/plan_costs.h"
 #include "cli/plan_files.h"
 #include "cli/progress_line.h"
+#include "cli/prove.h"
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/solvers.h"
@@ -211,6 +212,7 @@ struct Made {
   const Measured& measured;
   LayerTable layers;  // without rows where the plan's memory cap left no room for them
   std::vector<ExplainedSegment> explained;
+  Proof proof;
 };
 
 // For the table the judge counts again what the plan takes; so this
@@ -240,6 +242,7 @@ void Print(const ScheduleCommand& command, const Made& made) {
     report["warnings"] = MachineDoubts(session);
     report["interrupted"] = Interruption::came();
     report["gap_in_words"] = GapSentence(layers);
+    if (command.prove != 0) report["proof"] = ProofAsJson(made.proof);
     if (!command.layers.empty()) report["by_layer"] = LayersAsJson(layers);
     if (command.explain) {
       report["by_segment"] = ExplainedAsJson(made.explained, graph);
@@ -252,6 +255,7 @@ void Print(const ScheduleCommand& command, const Made& made) {
   std::cout << AsText(m, GraphName(graph) + " on " + facts.name, layers, budget);
   const std::string gap = GapSentence(layers);
   if (!gap.empty()) std::cout << "  gap: " << gap << "\n";
+  if (command.prove != 0) std::cout << "  proof: " << ProofText(made.proof) << "\n";
   for (const std::string& doubt : MachineDoubts(session)) {
     std::cout << "  warning: " << doubt << "\n";
   }
@@ -319,6 +323,19 @@ Measured MeasuredOf(const Session& session, const Exponents& exponents) {
   return m;
 }
 
+// Looks for a cheaper plan among all of the plan space, and takes the cheapest.
+Proof ProvePlan(const ScheduleCommand& command, const Bytes& graph,
+                const Bytes& hardware, const sluice_schedule_options_t& options,
+                Session* session) {
+  if (command.prove == 0 || MachineOf(*session).nodes != 1) return {};
+  const Interruption interruption;
+  const Working working("making all plans of the plan space");
+  const Proof proof =
+      Prove({graph, hardware, session->PlanBytes(), options, command.prove});
+  if (!proof.cheaper.empty()) session->LoadPlan(proof.cheaper);
+  return proof;
+}
+
 // Tiles cost what the named target takes for them.
 void AddCosts(const ScheduleCommand& command, const Session& session,
               sluice_schedule_options_t* options) {
@@ -353,6 +370,7 @@ void Run(const ScheduleCommand& command) {
     session.Schedule(options);
   }
   const auto elapsed = std::chrono::steady_clock::now() - start;
+  const Proof proof = ProvePlan(command, graph, hardware, options, &session);
 
   Measured m = MeasuredOf(session, exponents);
   m.report.host_macs += HostProducts(graph);
@@ -378,7 +396,7 @@ void Run(const ScheduleCommand& command) {
                              exponents.delay != 0,
                              {},
                              segments};
-  Made made = {graph, session, m, layers, {}};
+  Made made = {graph, session, m, layers, {}, proof};
   AddLayers(command, &made);
   if (command.explain && m.segmented) {
     const Interruption interruption;

@@ -50,6 +50,7 @@ struct ScheduleCommand {
   uint64_t seed = 0;
   uint64_t memory_bytes = 0;
   uint64_t max_block_cycles = 0;
+  uint64_t prove = 0;  // plans that the exact search tries at most
   std::string objective = "edp";
   std::string solver = "default";
   std::string granularity = "tile";

@@ -7,6 +7,7 @@
 
 #include "cli/graph_names.h"
 #include "cli/interruption.h"
+#include "cli/plan_maker.h"
 #include "cli/plan_plot.h"
 #include "cli/report.h"
 
@@ -106,50 +107,6 @@ class Changes {
   std::vector<Change> all_;
 };
 
-// Makes plans of segments and tells their costs by the objective.
-class Maker {
- public:
-  explicit Maker(const ExplainCall& call) : call_(call), session_(0) {
-    session_.LoadHardware(call.hardware);
-    session_.LoadGraph(call.graph);
-    session_.LoadPlan(call.plan);
-    schedule_ = call.options;
-    schedule_.deadline_ns = schedule_.max_iterations = 0;
-    schedule_.resume = nullptr;
-    schedule_.progress = nullptr;
-    base_ = CostOf(session_.Report());
-  }
-
-  // Infinite: there is no such plan.
-  double Ratio(const SegmentNotation& notation) {
-    sluice_reschedule_options_t options = {};
-    options.struct_size = sizeof options;
-    options.minimise_changes = 1;
-    options.schedule = &schedule_;
-    session_.LoadPlan(PlanOfSegments(notation, call_.plan));
-    try {
-      session_.Reschedule(options);
-    } catch (const Failure& failure) {
-      const std::string rejected = sluice_status_name(SLUICE_REJECTED);
-      if (failure.details().value("status", "") != rejected) throw;
-      return INFINITY;
-    }
-    return CostOf(session_.Report()) / base_;
-  }
-
- private:
-  double CostOf(const sluice_report_t& report) const {
-    return std::pow(report.energy_pj, call_.options.energy_exponent) *
-           std::pow(static_cast<double>(report.latency_cycles),
-                    call_.options.delay_exponent);
-  }
-
-  const ExplainCall& call_;
-  Session session_;
-  sluice_schedule_options_t schedule_;
-  double base_ = 0;
-};
-
 // How long each kind of engine works between two cycles.
 struct Work {
   uint64_t tiles = 0, dma = 0, host = 0;
@@ -210,7 +167,7 @@ const char* LimitOf(const ExplainedSegment& row, const Work& work,
   return bytes > kAgain * least ? "capacity" : "DMA";
 }
 
-void TryChanges(const SegmentNotation& plan, size_t at, Maker* maker,
+void TryChanges(const SegmentNotation& plan, size_t at, PlanMaker* maker,
                 ExplainedSegment* row) {
   double best = INFINITY;
   const Changes changes(plan, at);
@@ -256,7 +213,7 @@ std::vector<ExplainedSegment> Explain(const ExplainCall& call) {
     rows[s].segment = plan.segments[s];
     layers += plan.segments[s].layers.size();
   }
-  Maker maker(call);
+  PlanMaker maker(call.graph, call.hardware, call.plan, call.options);
   const std::vector<Work> work = MeasureTime(call, &rows);
   std::vector<size_t> longest(rows.size());
   std::iota(longest.begin(), longest.end(), 0);
