@@ -170,15 +170,12 @@ void AddSchedule(CLI::App* app, ScheduleCommand* command) {
                   "number that the search's random choices start from");
   sub->add_option("--resume", command->resume,
                   "plan file of this graph and machine to go on from");
-  sub->add_option(
-      "--layers", command->layers,
-      "CSV file to write: what each layer takes, what limits it, and its bound");
+  sub->add_option("--layers", command->layers,
+                  "CSV file to write: what each layer takes, its limit, its bound");
   sub->add_flag("--explain", command->explain,
-                "say for each segment what was chosen, what limits it, and what the "
-                "plan would cost with the next best choice");
+                "say of each segment its choice, its limit and the next best choice");
   sub->add_option("--prove", command->prove,
-                  "of one or two layers: try all plans of the plan space, at most so "
-                  "many, and say whether the plan is optimal there");
+                  "try all plans of one or two layers, at most so many");
   sub->add_option("--notation", command->notation,
                   "JSON file to write: the plan's segments, to change and to give to "
                   "sluice evaluate");

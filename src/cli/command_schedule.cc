@@ -371,7 +371,6 @@ void Run(const ScheduleCommand& command) {
   }
   const auto elapsed = std::chrono::steady_clock::now() - start;
   const Proof proof = ProvePlan(command, graph, hardware, options, &session);
-
   Measured m = MeasuredOf(session, exponents);
   m.report.host_macs += HostProducts(graph);
   m.solve_us = static_cast<uint64_t>(

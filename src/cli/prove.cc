@@ -6,7 +6,6 @@
 #include "cli/interruption.h"
 #include "cli/report.h"
 #include "sluice/graph_generated.h"
-#include "sluice/ops.h"
 
 namespace sluice::cli {
 namespace {
@@ -36,11 +35,8 @@ std::vector<std::vector<int32_t>> CutsOf(const Bytes& graph, uint32_t index) {
   const uint32_t out = g.layer_outputs()->Get(g.layer_output_begin()->Get(index));
   std::vector<std::vector<int32_t>> cuts;
   for (uint32_t a = 0; a < kAxes; ++a) cuts.push_back(PartsOf(extent(out, a)));
-  // A gradient of weights sums over rows of its error, others over channels of their input.
-  const bool gradient = g.layer_op()->Get(index) == SLUICE_OP_WEIGHT_GRADIENT;
-  const uint32_t in =
-      g.layer_inputs()->Get(g.layer_input_begin()->Get(index) + (gradient ? 1 : 0));
-  cuts.push_back(PartsOf(gradient ? extent(in, 0) * extent(in, 1) : extent(in, 3)));
+  const uint32_t in = g.layer_inputs()->Get(g.layer_input_begin()->Get(index));
+  cuts.push_back(PartsOf(extent(in, 3)));
   return cuts;
 }
 

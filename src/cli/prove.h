@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a plan of one or two layers is the best that there is. It is proved optimal where it costs
-// as much as its bound. Else all plans of its plan space are made and judged:
+// Whether a plan of one or two layers is the best that there is. It is proved optimal where it
+// costs as much as its bound. Else all plans of its plan space are made and judged:
 //
 //   order     each that keeps what depends on each other in order
 //   segments  one for both layers, or one for each
 //   loops     of each segment every nest of loops over N H W C and the sum, each axis in every
-//             number of parts that gives parts of another size
+//             number of parts that gives parts of another size; of a sum as many parts as the
+//             first input has channels
 //   stays     at each position, what fits stays on chip, or nothing does
 //   placing   both orders
 //
-// Slices of weights and pieces of what is handed on are not among them. Nests are left out where the
-// bound on energy and a cycle for each iteration cost as much as the best plan already, with all
-// nests that have more loops inside. What is said after that holds for the space and not for
+// Slices of weights and pieces of what is handed on are not among them. Nests are left out where
+// the bound on energy and a cycle for each iteration cost as much as the best plan already, with
+// all nests that have more loops inside. What is said after that holds for the space and not for
 // every plan: "optimal in the plan space".
 //
 // Input    graph and hardware, their plan, the options that it was made with; how many plans to

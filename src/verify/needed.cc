@@ -312,6 +312,14 @@ Status FollowErrors(const Judge& judge, const Layer& layer, int axis, Reads* rea
   return Status::kOk;
 }
 
+// The work of a pool's gradient. A tile reads errors also where none reaches what it makes.
+void FindWork(const Graph& graph, const Layer& layer, Reads* reads) {
+  reads->tile.work = SlideOf(graph, layer, 1).filter * SlideOf(graph, layer, 2).filter;
+  for (const Places& at : reads->input[0].at) {
+    reads->tile.work *= Max<int64_t>(at.many, 1);
+  }
+}
+
 }  // namespace
 
 double PricedBytes(const Graph& graph, const Layer& layer, const TileNeeds& tile,
@@ -466,14 +474,7 @@ Status FindReads(const Judge& judge, const Layer& layer, const Needed& made,
   if (Has(layer, kKeepsPlaces) && !Has(layer, kWholeRows)) {
     reads->input[0].most = Min(reads->input[0].most, made.most);
   }
-  if (DeedOf(layer) == Deed::kPoolGradient) {
-    reads->tile.work =
-        SlideOf(graph, layer, 1).filter * SlideOf(graph, layer, 2).filter;
-    // A tile reads errors also where none reaches what it makes.
-    for (const Places& at : reads->input[0].at) {
-      reads->tile.work *= Max<int64_t>(at.many, 1);
-    }
-  }
+  if (DeedOf(layer) == Deed::kPoolGradient) FindWork(graph, layer, reads);
   return Status::kOk;
 }
 
