@@ -32,7 +32,7 @@ Places Within(int64_t first, int64_t step, int64_t end) {
 
 // Axes with gaps are marked place by place up to this length. Of longer ones all between the
 // first and the last place counts as needed.
-constexpr int32_t kMostMarked = 1 << 14;
+constexpr int32_t kMostMarked = 1 << 12;
 
 using Marks = Span<uint64_t>;
 
@@ -262,40 +262,39 @@ Status Follow(const Judge& judge, const Layer& layer, int axis, const Places& at
   if (!at.known() || at.many > kMostMarked) return Status::kOk;
   const bool windows = rows && HasWindows(layer), scatters = rows && Scatters(layer);
   const Slide s = windows || scatters ? SlideOf(judge.graph, layer, axis) : Slide{};
-  TileNeeds one;
-  TileNeeds all;  // what it reads, as one box of each input
+  TileNeeds one,
+      all;  // what a place reads, and all of them together as one box of each input
   NeedsOfPart(judge.graph, layer, part.origin, part.length, &all);
   part.length[axis] = 1;
-  NeedsOfPart(judge.graph, layer, part.origin, part.length, &one);
-  int to[5];  // by need: the axis along which places read different parts; kAxes: none
-  Marks marks[5];
+  const bool sure = windows || scatters || DeedOf(layer) == Deed::kPad;
   for (uint32_t n = 0; n < reads->tile.count; ++n) {
-    const bool sure = windows || scatters || DeedOf(layer) == Deed::kPad;
-    // If the first place reads as much as all together, there is nothing to follow.
-    to[n] = n == 0 && sure ? axis : Differs(one.need[n], all.need[n]);
-    if (to[n] == kAxes) continue;
-    const int32_t extent =
-        judge.graph.tensors[reads->tile.need[n].tensor].extent[to[n]];
-    if (extent > kMostMarked) return Status::kOk;
-    SLUICE_TRY(AllocateMarks(judge, extent, &marks[n]));
-  }
-  for (Each i{at}; i.Next();) {
-    if (i.place % 256 == 255 && judge.arena->memory()->Stop()) return Status::kStopped;
-    part.origin[axis] = i.place;
+    part.origin[axis] = at.first;
     NeedsOfPart(judge.graph, layer, part.origin, part.length, &one);
-    if (one.wrong != nullptr) continue;  // a row of a PAD that lies among its pads
-    // A tile reads a row of errors even if none reaches it.
-    const int64_t from = one.need[0].origin[axis] * s.stride - s.before;
-    if (scatters && from + (s.filter - 1) * s.apart < i.place) continue;
-    if (windows) MarkWindow(s, i.place, marks[0]);
-    for (uint32_t n = windows ? 1 : 0; n < reads->tile.count; ++n) {
-      if (to[n] == kAxes) continue;
-      const int64_t begin = one.need[n].origin[to[n]];
-      for (int64_t j = 0; j < one.need[n].extent[to[n]]; ++j) Mark(begin + j, marks[n]);
+    // If the first place reads as much as all together, there is nothing to follow.
+    const int to = n == 0 && sure ? axis : Differs(one.need[n], all.need[n]);
+    if (to == kAxes) continue;
+    const int32_t extent = judge.graph.tensors[reads->tile.need[n].tensor].extent[to];
+    if (extent > kMostMarked) continue;
+    if (judge.arena->memory()->Stop()) return Status::kStopped;
+    Marks marks;
+    SLUICE_TRY(AllocateMarks(judge, extent, &marks));
+    for (Each i{at}; i.Next();) {
+      part.origin[axis] = i.place;
+      NeedsOfPart(judge.graph, layer, part.origin, part.length, &one);
+      // A row of a PAD that lies among its pads reads nothing, and a tile reads a row of errors
+      // even if none reaches it.
+      const int64_t from = one.need[0].origin[axis] * s.stride - s.before;
+      const bool missed = scatters && from + (s.filter - 1) * s.apart < i.place;
+      if (one.wrong != nullptr || missed) continue;
+      if (n == 0 && windows) {
+        MarkWindow(s, i.place, marks);
+        continue;
+      }
+      for (int64_t j = 0; j < one.need[n].extent[to]; ++j) {
+        Mark(one.need[n].origin[to] + j, marks);
+      }
     }
-  }
-  for (uint32_t n = 0; n < reads->tile.count; ++n) {
-    if (to[n] != kAxes) reads->input[n].at[to[n]] = Take(marks[n]);
+    reads->input[n].at[to] = Take(marks);
   }
   return Status::kOk;
 }

@@ -6,7 +6,7 @@
 // Of each tensor its needed places along each axis are known: first, step and number, or a bit for
 // each place. Their product has all needed elements, and a number is known that is not less than
 // theirs. It has elements that nobody needs where readers differ along two axes, behind a reshape
-// that regroups axes, and where places of an axis with gaps lie more than 16,384 apart.
+// that regroups axes, and where places of an axis with gaps lie more than 4,096 apart.
 //
 // Input    the judge's graph and machine; who uses each tensor (bound.h).
 // Output   per tensor, what must lie on chip at some time, and what the host reads.
