@@ -281,6 +281,10 @@ Status Follow(const Judge& judge, const Layer& layer, int axis, const Places& at
     Marks marks;
     SLUICE_TRY(AllocateMarks(judge, extent, &marks));
     for (Each i{at}; i.Next();) {
+      if (n == 0 && windows) {
+        MarkWindow(s, i.place, marks);
+        continue;
+      }
       part.origin[axis] = i.place;
       NeedsOfPart(judge.graph, layer, part.origin, part.length, &one);
       // A row of a PAD that lies among its pads reads nothing, and a tile reads a row of errors
@@ -288,10 +292,6 @@ Status Follow(const Judge& judge, const Layer& layer, int axis, const Places& at
       const int64_t from = one.need[0].origin[axis] * s.stride - s.before;
       const bool missed = scatters && from + (s.filter - 1) * s.apart < i.place;
       if (one.wrong != nullptr || missed) continue;
-      if (n == 0 && windows) {
-        MarkWindow(s, i.place, marks);
-        continue;
-      }
       for (int64_t j = 0; j < one.need[n].extent[to]; ++j) {
         Mark(one.need[n].origin[to] + j, marks);
       }
