@@ -15,11 +15,16 @@ size_t Hash(const void* item, size_t size) {
     memcpy(&word, bytes + (size -= 4), 4);
     hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
   }
-  for (size_t i = 0; i < size; i += 8) {
+  const auto mix = [&](size_t at) {
     uint64_t words;
-    memcpy(&words, bytes + i, 8);
+    memcpy(&words, bytes + at, 8);
     hash = (hash ^ words) * 0x9e3779b97f4a7c15u;
     hash ^= hash >> 32;
+  };
+  if (size % 16 != 0) mix(size -= 8);
+  for (size_t i = 0; i < size; i += 16) {
+    mix(i);
+    mix(i + 8);
   }
   return static_cast<size_t>(hash);
 }

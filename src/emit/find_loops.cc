@@ -76,6 +76,14 @@ class StepForms {
     return true;
   }
 
+  // Whether a step is that one period before it. third: and has moved as far as that one.
+  bool Again(uint32_t i, uint32_t period, bool third) const {
+    const uint32_t before = i - period;
+    return Same(before, i) &&
+           (!third || MoveBetween(program_, before - period, before) ==
+                          MoveBetween(program_, before, i));
+  }
+
  private:
   uint32_t FormOf(const Step& step) const {
     if (step.kind == StepKind::kHost) return step.item;
@@ -185,6 +193,7 @@ class Finder {
   // Does item i repeat the one `back` items before, in a run that starts at `first`?
   bool Repeats(const Sequence<Item>* items, uint32_t i, uint32_t back,
                uint32_t first) const {
+    if (items == nullptr) return forms_.Again(begin_ + i, back, i >= first + 2 * back);
     const Item now = ItemAt(items, i), before = ItemAt(items, i - back);
     if (!SameItem(before, now)) return false;
     if (i < first + 2 * back) return true;

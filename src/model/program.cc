@@ -104,9 +104,8 @@ TransferWork WorkOf(const Graph& graph, const Program& program, const TransferFo
 }
 
 int64_t BoxBytes(const BufferBox& box) {
-  int64_t bytes = DtypeBytes(box.dtype);
-  for (int32_t extent : box.extent) bytes *= extent;
-  return bytes;
+  const int32_t* const n = box.extent;
+  return int64_t{DtypeBytes(box.dtype)} * n[0] * n[1] * n[2] * n[3];
 }
 
 Status Program::Push(StepKind kind, uint32_t node, uint32_t layer, size_t item) {

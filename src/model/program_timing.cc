@@ -233,6 +233,12 @@ Status FinishInOrder(const ProgramRun& run, const ProgramWaits& waits, Arena* ar
   Span<uint32_t> begin, next;
   SLUICE_TRY(CountEngines(program, arena, &begin));
   SLUICE_TRY(arena->Allocate(program.engines().count(), &next));
+  // What transfers of a form took: those side by side are of few forms.
+  constexpr uint32_t kKnown = 8;
+  struct {
+    uint32_t form = kNone;
+    int64_t cycles = 0;
+  } known[kKnown];
   Span<int64_t> by_engine;
   SLUICE_TRY(arena->Allocate(program.size(), &by_engine));
   SLUICE_TRY(arena->Allocate(program.size(), finish));
@@ -246,10 +252,16 @@ Status FinishInOrder(const ProgramRun& run, const ProgramWaits& waits, Arena* ar
       const ProgramWait& wait = waits.waits[w];
       start = Max(start, by_engine[begin[wait.engine] + wait.count - 1]);
     }
-    int64_t end = 0;
-    if (!CheckedAdd(start, StepCycles(graph, hardware, program, step), &end)) {
-      end = INT64_MAX;
+    int64_t cycles = 0, end = 0;
+    if (step.kind == StepKind::kLoad || step.kind == StepKind::kStore) {
+      const uint32_t form = program.form_of_transfer(step.item);
+      auto& one = known[form % kKnown];
+      if (one.form != form) one = {form, StepCycles(graph, hardware, program, step)};
+      cycles = one.cycles;
+    } else {
+      cycles = StepCycles(graph, hardware, program, step);
     }
+    if (!CheckedAdd(start, cycles, &end)) end = INT64_MAX;
     by_engine[number] = (*finish)[i] = end;
   }
   return Status::kOk;

@@ -15,7 +15,8 @@ struct Past {
   uint32_t next;  // entry of the same set
 };
 
-// What a step must wait for: the number of steps of each engine.
+// What a step must wait for: the number of steps of each engine but its own, whose earlier
+// steps are done.
 class Needed {
  public:
   Status Init(Arena* arena, uint32_t engines) {
@@ -24,13 +25,15 @@ class Needed {
     return arena->Allocate(engines / 32 + size_t{1}, &bits_);
   }
   void Raise(uint32_t engine, uint32_t count) {
-    if (count == 0) return;
+    if (count == 0 || engine == own_) return;
     bits_[engine / 32] |= 1u << engine % 32;
     count_[engine] = Max(count_[engine], count);
   }
-  void Clear() {
+  // Begins a step of an engine.
+  void Begin(uint32_t engine) {
     for (size_t k = 0; k < size_; ++k) count_[engine_[k]] = 0;
     size_ = 0;
+    own_ = engine;
   }
   // Engines with a count, ascending.
   Span<const uint32_t> List() {
@@ -49,6 +52,7 @@ class Needed {
   Span<uint32_t> bits_;  // of engines that are raised and not listed yet
   Span<uint32_t> engine_;
   size_t size_ = 0;
+  uint32_t own_ = kNone;
 };
 
 // Bytes [begin, end) of a memory.
@@ -120,6 +124,12 @@ class PastSets {
     }
   }
 
+  void GiveAll(Segment* segment) {
+    Give(&segment->writers);
+    Give(&segment->readers);
+    Give(&segment->before);
+  }
+
   // Adds a set to another set.
   Status Copy(uint32_t set, uint32_t* out) {
     for (; set != kNone; set = pasts_[set].next) {
@@ -133,6 +143,19 @@ class PastSets {
   Vector<Past> pasts_;
   uint32_t free_past_ = kNone;
 };
+
+// The accesses that a write must follow: each reader waits for all writers.
+uint32_t* LastOf(Segment* segment) {
+  return segment->readers != kNone ? &segment->readers : &segment->writers;
+}
+
+// A write of just the bytes of a segment, as most writes are.
+Status WriteAgain(Segment* segment, const Past& step, PastSets* pasts, Needed* needed) {
+  pasts->Follow(*LastOf(segment), needed);
+  pasts->GiveAll(segment);
+  segment->joined = false;
+  return pasts->Raise(&segment->writers, step);
+}
 
 // True if two segments of DRAM are side by side and this step alone has read them since
 // they were written. They may become one: later writes must follow this step alone, and
@@ -164,7 +187,7 @@ class Ranges {
   Status Init(Arena* arena, uint32_t nodes, int64_t pad_bytes, int64_t dram_bytes) {
     constexpr uint32_t kAll = SLUICE_REGION_COUNT;
     nodes_ = nodes;
-    pad_ = AddressBuckets(nodes == 1 ? 64 : 1, pad_bytes);
+    pad_ = AddressBuckets(nodes == 1 ? 16 : 1, pad_bytes);
     dram_ = AddressBuckets(512, dram_bytes);
     SLUICE_TRY(arena->Allocate(nodes + kAll, &heads_));
     SLUICE_TRY(arena->Allocate(nodes * pad_.count + kAll * dram_.count, &hints_));
@@ -217,6 +240,10 @@ class Ranges {
   // write waits for all earlier accesses, so whoever waits for the write waits for
   // them.
   Status Write(ByteRange range, uint32_t before, uint32_t s, Needed* needed) {
+    if (s != kNone && segments_[s].begin == range.begin &&
+        segments_[s].end == range.end) {
+      return WriteAgain(&segments_[s], me_, &pasts_, needed);
+    }
     while (s != kNone && segments_[s].begin < range.end) {
       if (segments_[s].end > range.end) SLUICE_TRY(Split(s, range.end));
       pasts_.Follow(*LastOf(&segments_[s]), needed);
@@ -286,11 +313,6 @@ class Ranges {
     return Status::kOk;
   }
 
-  // The accesses that a write must follow: each reader waits for all writers.
-  static uint32_t* LastOf(Segment* segment) {
-    return segment->readers != kNone ? &segment->readers : &segment->writers;
-  }
-
   // Adds a joining write to a segment. The first one moves earlier accesses to
   // `before`. *again: an earlier write of the engine has already followed those.
   Status Join(Segment* segment, bool* again) {
@@ -326,9 +348,7 @@ class Ranges {
     uint32_t* hint = HintAt(segments_[s].begin);
     const bool same = before != kNone && HintAt(segments_[before].begin) == hint;
     if (*hint == s) *hint = same ? before : kNone;
-    pasts_.Give(&segments_[s].writers);
-    pasts_.Give(&segments_[s].readers);
-    pasts_.Give(&segments_[s].before);
+    pasts_.GiveAll(&segments_[s]);
     segments_[s].next = free_;
     free_ = s;
     return next;
@@ -531,7 +551,7 @@ Status DeriveWaits(const ProgramRun& run, Span<const TensorPlace> places,
     const Step step = program.step(i);
     const uint32_t engine = EngineOf(program, step);
     const uint32_t count = ++done[engine];
-    needed.Clear();
+    needed.Begin(engine);
     SLUICE_TRY(NeedsOf(search, step, engine, count));
     // DRAM: one queue keeps its own order; the host reads what was stored before it and
     // queues read what the host wrote.
@@ -547,7 +567,7 @@ Status DeriveWaits(const ProgramRun& run, Span<const TensorPlace> places,
     // Leave out waits that another wait implies. Ask the engine whose step knows most
     // first; with three engines one look back is enough.
     const Span<const uint32_t> list = needed.List();
-    const bool ask = known.full() || list.size() <= kMaxAsked;
+    const bool ask = list.size() > 1 && (known.full() || list.size() <= kMaxAsked);
     for (int pass = ask ? 0 : 1; pass < 2; ++pass) {
       for (const uint32_t e : list) {
         if (known.Knows(e, needed[e])) continue;

@@ -24,7 +24,6 @@ struct Counts {
   int64_t pad_write = 0;
   int64_t macs = 0;
   int64_t vector_ops = 0;
-  int64_t peak = 0;
   double tile_scratchpad_pj = 0;  // of tiles that declare their energy
   double tile_compute_pj = 0;
   double links = 0;        // links * bytes that cross them; exact below 2^53
@@ -52,18 +51,13 @@ void CountTransfer(const Graph& graph, const Program& program, const Step& step,
   const int64_t bytes = BoxBytes(buffer);
   const bool load = step.kind == StepKind::kLoad;
   const bool forward = step.kind == StepKind::kForward;
-  c->peak = Max(c->peak, BoxEnd(buffer));
   if (!forward) {
     (load ? c->read : c->written)[t.region] +=
         load ? MovedBytes(graph.tensors[t.tensor], bytes) : bytes;
   }
   if (!load) c->pad_read += bytes;
   if (load || forward) c->pad_write += bytes * t.cols * t.rows;
-  if (t.other != kNoBox) {
-    const BufferBox& other = program.box(t.other);
-    if (!forward) c->pad_read += BoxBytes(other);
-    c->peak = Max(c->peak, BoxEnd(other));
-  }
+  if (t.other != kNoBox && !forward) c->pad_read += BoxBytes(program.box(t.other));
   if (program.nodes() == 1) return;
   const NodeRect rect = {forward ? t.to : step.node, t.cols, t.rows};
   c->links += static_cast<double>(bytes) *
@@ -73,17 +67,15 @@ void CountTransfer(const Graph& graph, const Program& program, const Step& step,
 
 void CountTile(const Program& program, const TileForm& t, Counts* c) {
   const bool declared = t.energy_pj() > 0;
-  for (int r = 0; r < kTileRoles; ++r) {
+  for (int r = 0; r < kTileRoles && !declared; ++r) {
     if (t.operand[r] == kNoBox) continue;
-    const BufferBox& box = program.box(t.operand[r]);
-    if (!declared) (r == kRoleOutput ? c->pad_write : c->pad_read) += BoxBytes(box);
-    c->peak = Max(c->peak, BoxEnd(box));
+    (r == kRoleOutput ? c->pad_write : c->pad_read) +=
+        BoxBytes(program.box(t.operand[r]));
   }
   if (t.accumulator != kNoBox) {
-    const BufferBox& box = program.box(t.accumulator);
-    if (t.first == 0) c->pad_read += BoxBytes(box);
-    if (t.last == 0 && !declared) c->pad_write += BoxBytes(box);
-    c->peak = Max(c->peak, BoxEnd(box));
+    const int64_t bytes = BoxBytes(program.box(t.accumulator));
+    if (t.first == 0) c->pad_read += bytes;
+    if (t.last == 0 && !declared) c->pad_write += bytes;
   }
   c->macs += t.macs;
   c->vector_ops += t.vector_ops;
@@ -119,18 +111,13 @@ Status CountSteps(const Graph& graph, const Program& program, size_t begin, size
   return Status::kOk;
 }
 
-// Bytes that stores write to tensors which are neither outputs nor states.
-int64_t SpilledBytes(const Program& program, const Lowering& lowering) {
-  int64_t bytes = 0;
-  for (size_t i = 0; i < program.size(); ++i) {
-    const Step step = program.step(i);
-    if (step.kind != StepKind::kStore) continue;
-    const TransferForm& t = program.transfer_form(step.item);
-    if (lowering.places[t.tensor].region == SLUICE_REGION_WORKSPACE) {
-      bytes += BoxBytes(program.box(t.buffer));
-    }
+// The highest byte of a scratchpad that the program uses: a box stands for some step.
+int64_t PeakOf(const Program& program) {
+  int64_t peak = 0;
+  for (uint32_t i = 0; i < program.box_count(); ++i) {
+    peak = Max(peak, BoxEnd(program.box(i)));
   }
-  return bytes;
+  return peak;
 }
 
 double Moved(const MemoryLevel& level, int64_t read, int64_t written) {
@@ -162,7 +149,8 @@ void FillCosts(const Hardware& hardware, const Counts& c, int64_t cycles,
   report->struct_size = sizeof *report;
   report->latency_cycles = static_cast<uint64_t>(cycles);
   FillOffChip(hardware, c, report);
-  report->peak_buffer_bytes = static_cast<uint64_t>(c.peak);
+  // Neither outputs nor states are stored there.
+  report->spill_bytes = static_cast<uint64_t>(c.written[SLUICE_REGION_WORKSPACE]);
   report->macs = static_cast<uint64_t>(c.macs);
   report->vector_ops = static_cast<uint64_t>(c.vector_ops);
   report->energy_scratchpad_pj =
@@ -192,6 +180,7 @@ Status FillCosts(const ProgramRun& run, int64_t cycles, const Memory& memory,
   Counts c;
   SLUICE_TRY(CountSteps(graph, program, 0, program.size(), memory, &c));
   FillCosts(hardware, c, cycles, report);
+  report->peak_buffer_bytes = static_cast<uint64_t>(PeakOf(program));
   return Status::kOk;
 }
 
@@ -214,8 +203,8 @@ Status FillBlockCosts(const ProgramRun& run, Span<const int64_t> block_cycles,
   return Status::kOk;
 }
 
-Status FillReport(const ProgramRun& run, const Lowering& lowering, int64_t cycles,
-                  const PlanBound& bound, Arena* scratch, sluice_report_t* report) {
+Status FillReport(const ProgramRun& run, int64_t cycles, const PlanBound& bound,
+                  Arena* scratch, sluice_report_t* report) {
   const auto& [graph, hardware, program] = run;
   SLUICE_TRY(FillCosts(run, cycles, *scratch->memory(), report));
   ArenaScope scope(scratch);
@@ -235,7 +224,6 @@ Status FillReport(const ProgramRun& run, const Lowering& lowering, int64_t cycle
   }
   report->tiles = static_cast<uint32_t>(program.tile_count());
   report->instructions = static_cast<uint32_t>(program.size());
-  report->spill_bytes = static_cast<uint64_t>(SpilledBytes(program, lowering));
   report->bound_latency_cycles = static_cast<uint64_t>(bound.cycles);
   report->bound_energy_pj = bound.energy_pj;
   return Status::kOk;

@@ -14,14 +14,13 @@
 #define SLUICE_MODEL_REPORT_H_
 
 #include "model/bounds.h"
-#include "model/lowering.h"
 #include "model/program.h"
 
 namespace sluice {
 
 // A layer of which no element is needed has no step, and does not count as one.
-Status FillReport(const ProgramRun& run, const Lowering& lowering, int64_t cycles,
-                  const PlanBound& bound, Arena* scratch, sluice_report_t* report);
+Status FillReport(const ProgramRun& run, int64_t cycles, const PlanBound& bound,
+                  Arena* scratch, sluice_report_t* report);
 
 // Fills what the program itself costs: latency, energy, bytes, peak, work. Linear.
 Status FillCosts(const ProgramRun& run, int64_t cycles, const Memory& memory,

@@ -14,8 +14,8 @@ Status CompleteCandidate(const PlannedGraph& of, Arena* scratch, Candidate* cand
                          &c->waits));
   SLUICE_TRY(PredictCycles({graph, hardware, c->program}, c->waits, scratch, &cycles,
                            block_cycles));
-  SLUICE_TRY(FillReport({graph, hardware, c->program}, c->lowering, cycles, bound,
-                        scratch, &c->report));
+  SLUICE_TRY(
+      FillReport({graph, hardware, c->program}, cycles, bound, scratch, &c->report));
   c->report.groups = c->groups == 0 ? c->report.layers : c->groups;
   return Status::kOk;
 }

@@ -72,8 +72,8 @@ class PlainRun {
     sluice::PlanBound bound;
     SLUICE_TRY(
         FindBound(graph_, hardware_, sluice::PricedBy::kMachine, &scratch_, &bound));
-    SLUICE_TRY(FillReport({graph_, hardware_, c_.program}, c_.lowering, cycles, bound,
-                          &scratch_, &c_.report));
+    SLUICE_TRY(FillReport({graph_, hardware_, c_.program}, cycles, bound, &scratch_,
+                          &c_.report));
     end();
     Arena written(scratch_.memory());
     sluice::PlanBytes image = {};

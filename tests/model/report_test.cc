@@ -65,12 +65,14 @@ struct Costed {
 };
 
 // A load of 8 bytes, a tile with 4 bytes of output at 16; the store in a second block.
-void LoadTileStore(Program* p) {
+void LoadTileStore(Program* p, uint32_t region = SLUICE_REGION_OUTPUT) {
   REQUIRE(p->BeginBlock() == Status::kOk);
   REQUIRE(p->AddTransfer(StepKind::kLoad, 0, Move(Buffer(0, 8))) == Status::kOk);
   REQUIRE(p->AddTile(0, Tile()) == Status::kOk);
   REQUIRE(p->BeginBlock() == Status::kOk);
-  REQUIRE(p->AddTransfer(StepKind::kStore, 0, Move(Buffer(16, 4))) == Status::kOk);
+  Transfer store = Move(Buffer(16, 4));
+  store.dram.region = region;
+  REQUIRE(p->AddTransfer(StepKind::kStore, 0, store) == Status::kOk);
 }
 
 TEST_CASE("report: bytes, work and energy of a load, a tile and a store") {
@@ -179,26 +181,25 @@ TEST_CASE("report: layers, work, bytes of intermediate tensors, and the given bo
   sluice_test::Nouns n(g);
   Costed c;
   Program p(&c.arena, c.machine.hardware);
-  LoadTileStore(&p);
-  TensorPlace places[3] = {};
-  for (TensorPlace& place : places) place.region = SLUICE_REGION_WORKSPACE;
-  Lowering lowering = {};
-  lowering.places = Span<TensorPlace>(places, 3);
+  LoadTileStore(&p, SLUICE_REGION_WORKSPACE);
   PlanBound bound = {};
   bound.cycles = 2;
   bound.energy_pj = 7;
-  REQUIRE(FillReport({n.graph, c.machine.hardware, p}, lowering, 21, bound, &c.arena,
+  REQUIRE(FillReport({n.graph, c.machine.hardware, p}, 21, bound, &c.arena,
                      &c.report) == Status::kOk);
   CHECK(c.report.latency_cycles == 21);
   CHECK(c.report.layers == 1);
   CHECK(c.report.tiles == 1);
   CHECK(c.report.instructions == 3);
+  CHECK(c.report.spill_bytes == 4);
   CHECK(c.report.spill_bytes == c.report.dram_write_bytes);
   CHECK(c.report.bound_latency_cycles == 2);
   CHECK(c.report.bound_energy_pj == 7);
-  for (TensorPlace& place : places) place.region = SLUICE_REGION_OUTPUT;
-  REQUIRE(FillReport({n.graph, c.machine.hardware, p}, lowering, 21, bound, &c.arena,
+  Program stores(&c.arena, c.machine.hardware);
+  LoadTileStore(&stores);
+  REQUIRE(FillReport({n.graph, c.machine.hardware, stores}, 21, bound, &c.arena,
                      &c.report) == Status::kOk);
+  CHECK(c.report.dram_write_bytes == 4);
   CHECK(c.report.spill_bytes == 0);
 }
 

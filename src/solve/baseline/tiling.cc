@@ -240,10 +240,10 @@ int64_t BufferAlignment(const TiledLayer& layer, bool accumulates) {
 struct LargestTiles {
   TileBoxes first;
   int64_t elements[kTileRoles];  // of the larger of the first tile and the widest
-  TileBuffers buffers;           // role_buffers and total_bytes are not filled in
+  TileBuffers buffers;           // one of each role
   double tiles;                  // number of tiles
   TileSum sum;                   // the part of the sum in most tiles
-  double compute;                // cycles of all tiles
+  double compute;                // cycles of all tiles; 0: not known yet
   bool priced;                   // else `compute` is a lower bound
 };
 
@@ -306,20 +306,27 @@ LargestTiles LargestOf(const TiledLayer& layer, const Tiling& tiling,
   return tiles;
 }
 
-// Fills in what depends only on the tiles and on their trips, which are set already.
-void SizeBuffers(const TiledLayer& layer, const Tiling& tiling, LargestTiles* tiles) {
+// Finds the buffers' bytes from the tiles and their trips, which are set already.
+void SizeBuffers(const TiledLayer& layer, LargestTiles* tiles) {
   TileBuffers& b = tiles->buffers;
   const int64_t alignment = BufferAlignment(layer, b.trips[kLoopC] > 1);
   for (int r = 0; r < kTileRoles; ++r) {
     if (layer.operands.tensor[r] == kNone) continue;
     const Tensor& tensor = layer.graph.tensors[layer.operands.tensor[r]];
     b.role_bytes[r] = RoundUpTo(tiles->elements[r] * tensor.element_bytes, alignment);
+    b.total_bytes += b.role_bytes[r];
   }
   if (b.trips[kLoopC] > 1) {
     b.accumulator_bytes = RoundUpTo(
         tiles->first.box[kRoleOutput].elements() * layer.hardware.accumulator_bytes,
         alignment);
+    b.total_bytes += b.accumulator_bytes;
   }
+}
+
+// The number of tiles, and their cycles where the caller does not price them.
+void EstimateTiles(const TiledLayer& layer, const Tiling& tiling, LargestTiles* tiles) {
+  const TileBuffers& b = tiles->buffers;
   tiles->tiles = TilesOf(b.trips);
   const int32_t c = Min(tiling.c_chunk, layer.channels);
   const bool whole = b.trips[kLoopC] == 1;  // else most tiles are inside the sum
@@ -346,12 +353,11 @@ TileBuffers Buffers(const TiledLayer& layer, const LayerFacts& facts,
                     const Tiling& tiling, const LargestTiles& tiles,
                     int64_t loads[kTileRoles]) {
   TileBuffers b = tiles.buffers;
-  b.total_bytes = b.accumulator_bytes;
   for (int r = 0; r < kTileRoles; ++r) {
     if (layer.operands.tensor[r] == kNone) continue;
     loads[r] = LoadsOf(facts, tiling, b.trips, r);
     b.role_buffers[r] = loads[r] > 1 && tiling.doubled ? 2 : 1;
-    b.total_bytes += b.role_bytes[r] * b.role_buffers[r];
+    b.total_bytes += b.role_bytes[r] * (b.role_buffers[r] - 1);
   }
   return b;
 }
@@ -452,21 +458,24 @@ class Search {
           while (halos_ <= i) AddHalo(cuts);
           *tiles = LargestOf(layer_, tiling, Widest(i));
           memcpy(tiles->buffers.trips, trips, sizeof trips);
-          SizeBuffers(layer_, tiling, tiles);
+          SizeBuffers(layer_, tiles);
           known = i + 1;
         }
+        // Where nothing fits, single buffers have been tried for all, and these decide.
+        smallest_ = Min(smallest_, tiles->buffers.total_bytes);
+        if (tiles->buffers.total_bytes > capacity_) continue;
         int64_t loads[kTileRoles];
         const TileBuffers b = Buffers(layer_, facts_, tiling, *tiles, loads);
-        smallest_ = Min(smallest_, b.total_bytes);
         if (b.total_bytes > capacity_) continue;
         ++tried;
+        if (tiles->compute == 0) EstimateTiles(layer_, tiling, tiles);
         const double ratio = ratio_[static_cast<size_t>(i)];
         for (;;) {
           const double cycles =
               EstimateCycles(layer_, facts_, tiling, *tiles, loads, ratio);
           if (found_ && cycles >= best_cost_) break;
           if (tiles->priced) {
-            Keep(tiling, cycles);
+            Keep(tiling, b, cycles);
             break;
           }
           Price(layer_, tiles);
@@ -479,6 +488,7 @@ class Search {
   // Whether even the best takes several times what the layer takes at least.
   bool IsDear() const { return best_cost_ >= kDear * least_; }
   const Tiling& best() const { return best_; }
+  const TileBuffers& best_buffers() const { return best_buffers_; }
   int64_t smallest() const { return smallest_; }
 
  private:
@@ -507,9 +517,10 @@ class Search {
     }
   }
   const int32_t* Widest(int i) const { return &widest_[static_cast<size_t>(2 * i)]; }
-  void Keep(const Tiling& tiling, double cost) {
+  void Keep(const Tiling& tiling, const TileBuffers& buffers, double cost) {
     found_ = true;
     best_ = tiling;
+    best_buffers_ = buffers;
     best_.cycles = best_cost_ = cost;
   }
 
@@ -526,6 +537,7 @@ class Search {
   double axis_ratio_[2] = {1, 1};
   bool found_ = false;
   Tiling best_ = {};
+  TileBuffers best_buffers_ = {};
   double best_cost_ = 0;
   int64_t smallest_ = INT64_MAX;
 };
@@ -540,13 +552,13 @@ TileBuffers BuffersOf(const TiledLayer& layer, const Tiling& tiling) {
   }
   LargestTiles tiles = LargestOf(layer, tiling, widest);
   TripsOf(layer, tiling, tiles.buffers.trips);
-  SizeBuffers(layer, tiling, &tiles);
+  SizeBuffers(layer, &tiles);
   int64_t loads[kTileRoles];
   return Buffers(layer, FactsOf(layer), tiling, tiles, loads);
 }
 
 Status ChooseTiling(const TiledLayer& layer, int64_t scratchpad_bytes, Arena* scratch,
-                    Tiling* tiling, int64_t* smallest) {
+                    Tiling* tiling, int64_t* smallest, TileBuffers* buffers) {
   ArenaScope scope(scratch);
   const CutRule rule = CutsOn(layer.hardware.array, layer.graph, layer.layer);
   const SpatialList cuts = SpatialCuts(layer, rule);
@@ -580,6 +592,7 @@ Status ChooseTiling(const TiledLayer& layer, int64_t scratchpad_bytes, Arena* sc
   *smallest = search.smallest();
   if (!search.found()) return Status::kInfeasible;
   *tiling = search.best();
+  if (buffers != nullptr) *buffers = search.best_buffers();
   return Status::kOk;
 }
 

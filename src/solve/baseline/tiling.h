@@ -61,8 +61,9 @@ struct TileBuffers {
   int64_t total_bytes;
 };
 
+// buffers: those of the tiling, as BuffersOf gives them; nullptr: not wanted.
 Status ChooseTiling(const TiledLayer& layer, int64_t scratchpad_bytes, Arena* scratch,
-                    Tiling* tiling, int64_t* smallest);
+                    Tiling* tiling, int64_t* smallest, TileBuffers* buffers = nullptr);
 
 TileBuffers BuffersOf(const TiledLayer& layer, const Tiling& tiling);
 

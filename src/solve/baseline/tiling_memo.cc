@@ -59,8 +59,7 @@ Status TilingMemo::Choose(const TiledLayer& layer, int64_t scratchpad_bytes,
     *smallest = 0;
     return Status::kOk;
   }
-  SLUICE_TRY(ChooseTiling(layer, scratchpad_bytes, scratch, tiling, smallest));
-  *buffers = BuffersOf(layer, *tiling);
+  SLUICE_TRY(ChooseTiling(layer, scratchpad_bytes, scratch, tiling, smallest, buffers));
   SLUICE_TRY(
       entries_.Push(Entry{hash, layer.layer, layer.index, *head, *tiling, *buffers}));
   *head = static_cast<uint32_t>(entries_.size());

@@ -155,8 +155,8 @@ inline MeshRun RunOnMesh(const GraphSpec& spec, const HardwareSpec& machine,
   sluice::PlanBound bound;
   REQUIRE(FindBound(n.graph, n.hardware, sluice::PricedBy::kMachine, &scratch,
                     &bound) == Status::kOk);
-  REQUIRE(FillReport({n.graph, n.hardware, program}, run.nodes.lowering, cycles, bound,
-                     &scratch, &run.report) == Status::kOk);
+  REQUIRE(FillReport({n.graph, n.hardware, program}, cycles, bound, &scratch,
+                     &run.report) == Status::kOk);
   sluice::Plan plan = {};
   plan.graph_hash = n.graph.hash;
   plan.hardware_hash = n.hardware.hash;
