@@ -12,20 +12,23 @@ int64_t Product(int64_t a, int64_t b) {  // saturating, both >= 0
   return CheckedMultiply(a, b, &out) ? out : INT64_MAX;
 }
 
-// Computes one past the last byte of a box at `offset`; false where it may not fit 64
-// bits. No region is longer than kAddressLimit.
-bool EndOf(uint64_t offset, const int64_t* extent, const int64_t* stride, int64_t width,
-           uint64_t* end) {
-  if (offset > kAddressLimit) return false;
-  uint64_t at = offset + static_cast<uint64_t>(width);
-  for (int a = 0; a < kAxes; ++a) {
-    const int64_t reach = Product(extent[a] - 1, stride[a]);
-    if (reach > static_cast<int64_t>(kAddressLimit)) return false;
-    at += static_cast<uint64_t>(reach);
+// How far a box reaches behind its first element. Extents and strides are those of 32 bits.
+struct Reach {
+  uint64_t all = 0, most = 0;  // along all axes, and along the longest
+
+  void Add(int64_t extent, int64_t stride) {
+    const uint64_t along =
+        static_cast<uint64_t>(extent - 1) * static_cast<uint64_t>(stride);
+    most = Max(most, along);
+    all += along;
   }
-  *end = at;
-  return true;
-}
+  // Computes one past the last byte of a box at `offset`; false where it may not fit 64
+  // bits. No region is longer than kAddressLimit.
+  bool EndOf(uint64_t offset, int64_t width, uint64_t* end) const {
+    *end = offset + static_cast<uint64_t>(width) + all;
+    return offset <= kAddressLimit && most <= kAddressLimit;
+  }
+};
 
 uint8_t HomeOf(TensorKind kind) {
   switch (kind) {
@@ -56,15 +59,14 @@ Status CheckPlace(Judge* judge, uint32_t t) {
         .Say("tensor # lies in a region of another kind", t);
   }
   const int64_t width = tensor.element_bytes;
-  int64_t extent[kAxes], stride[kAxes];
+  Reach reach;
   bool aligned = place.offset % static_cast<uint64_t>(width) == 0;
   for (int a = 0; a < kAxes; ++a) {
-    extent[a] = tensor.extent[a];
-    stride[a] = place.stride[a];
-    aligned = aligned && (extent[a] == 1 || stride[a] % width == 0);
+    reach.Add(tensor.extent[a], place.stride[a]);
+    aligned = aligned && (tensor.extent[a] == 1 || place.stride[a] % width == 0);
   }
   uint64_t end;
-  if (!EndOf(place.offset, extent, stride, width, &end) ||
+  if (!reach.EndOf(place.offset, width, &end) ||
       end > judge->stream.region_limit[place.region]) {
     return Reject(*judge, "bounds").Tensor(t).Say("tensor # ends beyond its region", t);
   }
@@ -132,24 +134,25 @@ Status Locate(Follower* f, uint32_t index, Access* access, bool may_move) {
   access->region = binding.region;
   access->dtype = operand.dtype;
   access->width = DtypeBytes(operand.dtype);
-  access->elements = 1;
-  bool aligned = true;
-  const int64_t low_bits = access->width - 1;  // widths are powers of two
+  uint32_t strides = 0;  // all bits of those that matter
+  Reach reach;
   for (int a = 0; a < kAxes; ++a) {
     access->extent[a] = shape.extent[a];
     access->stride[a] = shape.stride[a];
-    access->elements = Product(access->elements, shape.extent[a]);
-    aligned = aligned && (shape.extent[a] == 1 || (shape.stride[a] & low_bits) == 0);
+    reach.Add(access->extent[a], access->stride[a]);
+    strides |= shape.extent[a] == 1 ? 0 : shape.stride[a];
   }
+  const int64_t* const n = access->extent;
+  access->elements = Product(Product(n[0], n[1]), Product(n[2], n[3]));
+  const int64_t low_bits = access->width - 1;  // widths are powers of two
   uint64_t end = 0;
   // Base, loops and offset are each within a few kAddressLimit. Loops may move
   // downwards.
+  const bool moves = binding.region != SLUICE_REGION_GBUF;  // visits.cc: loops do not
   const int64_t begin = static_cast<int64_t>(Join(binding.base_lo, binding.base_hi)) +
-                        MoveOfSlot(s, step.visit, operand.slot) +
+                        (moves ? MoveOfSlot(s, step.visit, operand.slot) : 0) +
                         static_cast<int64_t>(Min<uint64_t>(offset, 2 * kAddressLimit));
-  if (begin < 0 ||
-      !EndOf(static_cast<uint64_t>(begin), access->extent, access->stride,
-             access->width, &end) ||
+  if (begin < 0 || !reach.EndOf(static_cast<uint64_t>(begin), access->width, &end) ||
       end > s.region_limit[binding.region]) {
     return Reject(*f->judge, "bounds")
         .Bytes(end, s.region_limit[binding.region])
@@ -158,7 +161,7 @@ Status Locate(Follower* f, uint32_t index, Access* access, bool may_move) {
   uint64_t* region_end = &f->judge->stream.region_end[binding.region];
   *region_end = Max(*region_end, end);
   access->base = begin;
-  if (!aligned || (access->base & low_bits) != 0) {
+  if (((access->base | int64_t{strides}) & low_bits) != 0) {
     return Reject(*f->judge, "alignment")
         .Say("operand # is not aligned to its element size", index);
   }

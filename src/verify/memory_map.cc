@@ -134,14 +134,13 @@ Status PiecePool::Take(Piece** piece) {
 }
 
 uint32_t Chunk::FirstFrom(int64_t address) const {
-  uint32_t low = 0, high = count;
-  while (low < high) {
-    const uint32_t middle = (low + high) / 2;
-    if (begin[middle] < address) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
+  uint32_t low = 0;
+  for (uint32_t left = count; left > 0; left /= 2) {
+    const uint32_t middle = low + left / 2;
+    // Without a jump, which a processor could only guess.
+    const bool behind = begin[middle] < address;
+    low = behind ? middle + 1 : low;
+    left -= behind ? 1 : 0;
   }
   return low;
 }
@@ -184,12 +183,15 @@ Status MemoryMap::Insert(Piece* piece) {
   } else if (chunks_[at]->count == Chunk::kMost) {
     Chunk* full = chunks_[at];
     SLUICE_TRY(NewChunk(at + 1, &chunk));
-    constexpr uint32_t half = Chunk::kMost / 2;
-    full->count = chunk->count = half;
-    MovePieces(*full, half, chunk, 0, half);
+    // What comes in order of addresses fills each chunk.
+    constexpr uint32_t kMost = Chunk::kMost;
+    const uint32_t moved = begin >= full->begin[kMost - 1] ? 0 : kMost / 2;
+    full->count = kMost - moved;
+    chunk->count = moved;
+    MovePieces(*full, full->count, chunk, 0, moved);
     chunk->highest_end = HighestEnd(*chunk);
     full->highest_end = HighestEnd(*full);
-    if (begin < chunk->begin[0]) chunk = full;
+    if (moved != 0 && begin < chunk->begin[0]) chunk = full;
   } else {
     chunk = chunks_[at];
   }
@@ -207,7 +209,8 @@ bool MemoryMap::FindPiece(const Piece& piece, size_t* out, uint32_t* index) cons
   // Pieces with equal begin may start several chunks earlier.
   for (size_t at = Last(piece.begin) + 1; at-- > 0;) {
     const Chunk& chunk = *chunks_[at];
-    for (uint32_t i = chunk.FirstFrom(piece.begin); i < chunk.count; ++i) {
+    for (uint32_t i = chunk.FirstFrom(piece.begin);
+         i < chunk.count && chunk.begin[i] == piece.begin; ++i) {
       if (chunk.piece[i] != &piece) continue;
       *out = at;
       *index = i;
@@ -282,17 +285,17 @@ Status MemoryMap::Clip(Judge* judge, Piece* piece, int64_t begin, int64_t end,
 
 Status MemoryMap::Collect(Judge* judge, int64_t begin, int64_t end,
                           Vector<Piece*>* found) const {
-  SLUICE_TRY(Spend(judge, 1 + static_cast<int64_t>(chunks_.size() / 16)));
+  int64_t work = 1 + static_cast<int64_t>(chunks_.size() / 16);
   size_t c = FirstReaching({chunks_.data(), chunks_.size()}, begin);
   for (; c < chunks_.size() && chunks_[c]->begin[0] < end; ++c) {
     const Chunk* chunk = chunks_[c];
     if (chunk->highest_end <= begin) continue;
-    SLUICE_TRY(Spend(judge, 4));
+    work += 4;
     for (uint32_t i = 0; i < chunk->count && chunk->begin[i] < end; ++i) {
       if (chunk->end[i] > begin) SLUICE_TRY(found->Push(chunk->piece[i]));
     }
   }
-  return Status::kOk;
+  return Spend(judge, work);
 }
 
 }  // namespace judge

@@ -81,7 +81,7 @@ class PiecePool {
 
 // Pieces that follow each other in a memory.
 struct Chunk {
-  static constexpr uint32_t kMost = 64;
+  static constexpr uint32_t kMost = 16;
   uint32_t count;
   int64_t highest_end;
   int64_t reach;  // the highest end of this chunk and of those in front of it

@@ -40,15 +40,18 @@ bool Within(const Box& box, const Piece& piece, Part* part) {
     part->twin_stride[a] = 0;
   }
   int64_t rest = box.base - frame.base;
-  uint32_t used = 0;
+  uint32_t used = 0;  // those in front run along the frame mostly
   for (uint32_t j = 0; j < frame.dims; ++j) {
     int64_t at = 0;
     if (rest >= frame.stride[j]) {
       at = rest / frame.stride[j];
       rest -= at * frame.stride[j];
     }
-    uint32_t d = 0;
-    while (d < box.dims && box.dim[d].stride != frame.stride[j]) ++d;
+    uint32_t d = used;
+    if (d >= box.dims || box.dim[d].stride != frame.stride[j]) {
+      d = 0;
+      while (d < box.dims && box.dim[d].stride != frame.stride[j]) ++d;
+    }
     const int64_t count = d < box.dims ? box.dim[d].count : 1;
     if (at + count > frame.count[j]) return false;
     const uint8_t axis = frame.axis[j];

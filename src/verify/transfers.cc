@@ -260,11 +260,10 @@ Status FollowTransfer(Follower* f, const sluice_instruction_t& instruction) {
     SLUICE_TRY(Gather(f, transfer, src, dst));
     return CopyTo(f, transfer, instruction.opcode, dst);
   }
-  for (int a = 0; a < kAxes; ++a) {
-    if (src.extent[a] != dst.extent[a]) {
-      return Reject(*f->judge, "structure")
-          .Text("source and destination shapes differ");
-    }
+  int64_t differ = 0;
+  for (int a = 0; a < kAxes; ++a) differ |= src.extent[a] ^ dst.extent[a];
+  if (differ != 0) {
+    return Reject(*f->judge, "structure").Text("source and destination shapes differ");
   }
   if (dst.patch != kNone) return StoreRows(f, transfer, src, dst);
   const uint32_t memory = MemoryOf(f->contents, src.region, transfer.src_node);
