@@ -502,8 +502,16 @@ Status FindLeastCosts(const Judge& judge, const VerifiedCounts& counts,
   const LeastTimes times = TimesOf(judge, all, hold);
   double cycles = Max(Max(beyond, times.serial), times.compute);
   cycles = Max(cycles, Max(times.port, static_cast<double>(counts.host_cycles) + hold));
-  // Only a certificate with room_cycles must have them from room or reuse.
-  if ((judge.plan.certificate.room_cycles == 0 ? cycles : beyond) < least->enough) {
+  // Only a certificate with room_cycles must have them from room or reuse, unless its sums
+  // give as many for loads one after the other (certificate.cc).
+  const sluice_certificate_t& c = judge.plan.certificate;
+  LeastOfLayer said = all;
+  said.constants = static_cast<double>(c.all.constant_bytes);
+  said.loaded = static_cast<double>(c.all.loaded_bytes);
+  said.stored = static_cast<double>(c.all.stored_bytes);
+  const bool serial =
+      TimesOf(judge, said, 0).serial >= static_cast<double>(c.room_cycles);
+  if ((serial ? cycles : beyond) < least->enough) {
     const double first = MoversOf(h, SLUICE_DOES_LOAD).wait + 1;
     SLUICE_TRY(
         LeastByRoom(judge, {layers, of_all, first, fits, least->enough}, &beyond));
