@@ -37,7 +37,7 @@ Budget TimeForFirst(const Budget& clock);
 // Whether the plain plan is likely to take much of the time that is left, but not all of
 // it: then the quick search runs before it is judged.
 bool PlainTakesMuch(const Budget& clock, uint64_t plain_ns);
-// Whether it is not likely to be judged in time, even if it takes half of what is expected.
+// Whether it is not likely to be judged in time, even if it takes a third of what is expected.
 bool PlainTakesTooMuch(const Budget& clock, uint64_t plain_ns);
 
 // Whether a plan of segments that took written_ns to write and time will be judged in

@@ -149,24 +149,42 @@ TEST_CASE("work: short deadlines give nearly the plans of long ones") {
 // and ResNeXt-50 one that costs 1.4 times as much. VGG-16 has the plain plan at 141 ms, 1.2
 // times as dear, unless what is sure to be judged in time gives that time back. GPT-2's plain
 // plan takes half of 300 ms, and what is left would not do for another one, but does for the
-// plan found soon.
+// plan found soon; at 400 ms there is a better one yet, and the plain plan is 2.6 times as dear.
 TEST_CASE(
     "work: in a small scratchpad too plans at short deadlines are nearly those of long "
     "ones") {
   struct Row {
     const char* network;
     uint64_t deadline_ns;
+    double most;
   };
   for (const Row& row :
-       {Row{"pnasnet5", 200 * kMs}, Row{"resnext50", 200 * kMs},
-        Row{"vgg16", 141 * kMs}, Row{"gpt2_small_prefill", 300 * kMs}}) {
+       {Row{"pnasnet5", 200 * kMs, 1.08}, Row{"resnext50", 200 * kMs, 1.08},
+        Row{"vgg16", 141 * kMs, 1.08}, Row{"gpt2_small_prefill", 300 * kMs, 1.1}}) {
     CAPTURE(row.network);
     TimedNetwork t(row.network, "mcu-256k");
     REQUIRE(t.Schedule(400 * kMs) == SLUICE_OK);
     const double good = t.n.Product();
     REQUIRE(t.Schedule(row.deadline_ns) == SLUICE_OK);
     CHECK(t.n.Verify() == SLUICE_OK);
-    CHECK(t.n.Product() <= 1.08 * good);
+    CHECK(t.n.Product() <= row.most * good);
+  }
+}
+
+// What a step of a plain plan takes, and what is expected of the judge, decide whether there
+// is a plan at all: of ResNeXt-50 and VGG-16 each step took a sixth more, of GPT-2 the judge's
+// bound took more than all else.
+TEST_CASE("work: in a small scratchpad plain plans of thousands of steps come soon") {
+  struct Row {
+    const char* network;
+    double ms;
+  };
+  for (const Row& row :
+       {Row{"resnext50", 9.8}, Row{"gpt2_small_decode", 10.5}, Row{"vgg16", 13}}) {
+    CAPTURE(row.network);
+    TimedNetwork t(row.network, "mcu-256k");
+    CHECK(t.Schedule(static_cast<uint64_t>(row.ms * kMs)) == SLUICE_OK);
+    CHECK(t.n.Verify() == SLUICE_OK);
   }
 }
 
