@@ -71,8 +71,10 @@ bool ScalarOf(const OnnxLowering& to, int index, float* scalar) {
 void LowerOnnxCurve(OnnxLowering* to, const OnnxNode& node) {
   Require(node.op != "com.microsoft.FastGelu" || !HasInput(node, 1),
           "a bias in front of the function");
+  const std::function<float(float)> curve = OnnxCurve(node);
+  Require(curve != nullptr, "an unknown function");
   const OnnxEnds ends = EndsOf(to, node);
-  AddCurve(to, node, InputIndex(node, 0), ends.in, ends.out, OnnxCurve(node));
+  AddCurve(to, node, InputIndex(node, 0), ends.in, ends.out, curve);
 }
 
 void LowerOnnxClamp(OnnxLowering* to, const OnnxNode& node) {

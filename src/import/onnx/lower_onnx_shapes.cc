@@ -363,12 +363,26 @@ void LowerOnnxConcat(OnnxLowering* to, const OnnxNode& node) {
 
 void LowerOnnxSplit(OnnxLowering* to, const OnnxNode& node) {
   const int input = InputIndex(node, 0);
+  const std::vector<int64_t>& shape = ShapeOf(ValueOf(*to, input));
   const int axis = AxisOf(ValueOf(*to, input), node.Int("axis", 0));
-  std::vector<int64_t> begin(ShapeOf(ValueOf(*to, input)).size(), 0);
+  const bool many = shape.size() > 4;  // axes around the split one are joined
+  const AxisOrder straight = Straight(shape.size());
+  std::vector<int64_t> begin(shape.size(), 0);
+  int64_t& at = begin[static_cast<size_t>(axis)];
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     const std::vector<int64_t>& extent = ShapeOf(OutputOf(*to, node, i));
-    AddSlice(to, node, i, begin, extent, PlaceOf(to, input).order);
-    begin[static_cast<size_t>(axis)] += extent[static_cast<size_t>(axis)];
+    if (many) {
+      const uint32_t ifmap =
+          TensorAs(to, input, straight, DimsAround(shape, axis, straight));
+      const uint32_t ofmap =
+          NewOutput(to, node, i, straight, DimsAround(extent, axis, straight),
+                    PlaceOf(to, input).numbers);
+      AddLayer(to, OutputOf(*to, node, i).name, SLUICE_OP_SLICE, {ifmap}, ofmap,
+               {0, 0, static_cast<int32_t>(at), 0});
+    } else {
+      AddSlice(to, node, i, begin, extent, PlaceOf(to, input).order);
+    }
+    at += extent[static_cast<size_t>(axis)];
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 
 #include "import/onnx/onnx_dequantised.h"
 #include "import/onnx/onnx_lowering.h"
@@ -13,6 +14,8 @@ namespace sluice::import {
 namespace {
 
 using Floats = std::vector<float>;
+
+constexpr int64_t kMostExact = int64_t{1} << 24;  // of the integers that floats are
 
 bool IsInfinite(const OnnxValue* scale) {
   return scale != nullptr && IsFloats(*scale) && scale->data.size() == 4 &&
@@ -41,12 +44,13 @@ class FloatFolder {
 
   void Fold(int n) {
     const OnnxNode& node = m_.nodes[static_cast<size_t>(n)];
+    if (node.op == "Split") return Split(node);
     OnnxValue& out = m_.values[static_cast<size_t>(node.outputs[0])];
     if (out.has_data || !out.has_shape) return;
     if (out.has_integers && out.type != kOnnxFloat) return;  // shapes
     const int64_t elements = ElementsOf(out.dims);
     if (MoveStored(&m_, n) || MoveDequantised(&m_, n) || elements > kMostMoved ||
-        Quantise(node, &out))
+        Quantise(node, &out) || Judge(node, &out))
       return;
     Floats result;
     if (!Compute(node, out, &result)) return;
@@ -58,6 +62,42 @@ class FloatFolder {
   }
 
  private:
+  // A stored constant, of which each output is a part.
+  void Split(const OnnxNode& node) const {
+    const OnnxValue* from = m_.In(node, 0);
+    if (from == nullptr || !from->has_data || !from->has_shape ||
+        ElementsOf(from->dims) > kMostMoved) {
+      return;
+    }
+    const int64_t rank = static_cast<int64_t>(from->dims.size());
+    const int64_t given = node.Int("axis", 0), at = given < 0 ? given + rank : given;
+    if (at < 0 || at >= rank) return;
+    const size_t axis = static_cast<size_t>(at);
+    size_t outer = 1, inner = OnnxTypeBytes(from->type);
+    for (size_t a = 0; a < from->dims.size(); ++a) {
+      if (a != axis) (a < axis ? outer : inner) *= static_cast<size_t>(from->dims[a]);
+    }
+    const size_t row = static_cast<size_t>(from->dims[axis]) * inner;
+    if (inner == 0 || from->data.size() != outer * row) return;
+    size_t begin = 0;
+    for (const int output : node.outputs) {
+      if (output < 0) return;
+      OnnxValue& out = m_.values[static_cast<size_t>(output)];
+      if (!out.has_shape || out.dims.size() != from->dims.size()) return;
+      const size_t width = static_cast<size_t>(out.dims[axis]) * inner;
+      if (width > row - begin) return;
+      Bytes part;
+      for (size_t o = 0; o < outer; ++o) {
+        const uint8_t* first = from->data.data() + o * row + begin;
+        part.insert(part.end(), first, first + width);
+      }
+      begin += width;
+      out.type = from->type;
+      out.data = std::move(part);
+      out.has_data = out.constant = true;
+    }
+  }
+
   // A constant that is quantised as a whole to 8 or 16 bits: x / scale, ties to even. False: it
   // is none, and `out` stays.
   bool Quantise(const OnnxNode& node, OnnxValue* out) const {
@@ -104,8 +144,10 @@ class FloatFolder {
     if (first == nullptr) return false;
     if (node.op == "ConstantOfShape") return Filled(node, *first, out, result);
     if (node.op == "DequantizeLinear") return Dequantise(node, *first, result);
-    if (node.op == "Cast" && !IsFloats(*first)) return Cast(*first, out, result);
+    if (node.op == "Cast" && !IsFloats(*first))
+      return out.type == kOnnxFloat && NumbersOf(*first, result);
     if (node.op == "Cast" && out.type != kOnnxFloat) return false;
+    if (Select(node, out, result)) return true;
     Floats reals;
     if (!Whole(*first, &reals)) return false;
     if (KeepsElements(node.op) || node.op == "Cast") {
@@ -118,7 +160,7 @@ class FloatFolder {
       *result = PickedAt(places, reals);
       return true;
     }
-    return Unary(node.op, reals, result) || Binary(node, out, reals, result);
+    return Unary(node, reals, result) || Binary(node, out, result);
   }
 
   // The float that the node repeats; 0 where it names none.
@@ -172,46 +214,92 @@ class FloatFolder {
     return true;
   }
 
-  static bool Cast(const OnnxValue& from, const OnnxValue& out, Floats* result) {
-    if (out.type != kOnnxFloat || !from.has_integers) return false;
-    for (const int64_t x : from.integers) result->push_back(static_cast<float>(x));
-    return true;
-  }
-
-  static bool Unary(const std::string& op, const Floats& from, Floats* result) {
-    float (*function)(float) = nullptr;
-    if (op == "Sqrt") function = [](float x) { return std::sqrt(x); };
-    if (op == "Reciprocal") function = [](float x) { return 1 / x; };
-    if (op == "Neg") function = [](float x) { return -x; };
-    if (op == "Floor") function = [](float x) { return std::floor(x); };
-    if (op == "Ceil") function = [](float x) { return std::ceil(x); };
+  static bool Unary(const OnnxNode& node, const Floats& from, Floats* result) {
+    if (node.inputs.size() != 1) return false;
+    const std::function<float(float)> function = OnnxCurve(node);
     if (function == nullptr) return false;
     for (const float x : from) result->push_back(function(x));
     return true;
   }
 
-  // Operators on two tensors, which broadcast.
-  bool Binary(const OnnxNode& node, const OnnxValue& out, const Floats& a,
+  // Input i as often as the result has elements.
+  bool Spread(const OnnxNode& node, size_t i, const OnnxValue& out,
               Floats* result) const {
+    const OnnxValue* from = m_.In(node, i);
+    Floats numbers;
+    OnnxPlaces places;
+    if (from == nullptr || !NumbersOf(*from, &numbers) ||
+        !BroadcastPlaces(from->dims, out.dims, &places)) {
+      return false;
+    }
+    *result = PickedAt(places, numbers);
+    return true;
+  }
+
+  // The floats of a constant, or its integers and truths, where floats are as exact.
+  bool NumbersOf(const OnnxValue& value, Floats* numbers) const {
+    if (Whole(value, numbers)) return true;
+    if (!value.has_shape || IsFloats(value) ||
+        !(value.has_integers || value.has_data)) {
+      return false;
+    }
+    numbers->clear();
+    const std::vector<int64_t> integers =
+        value.has_integers ? value.integers : StoredIntegers(value);
+    for (const int64_t x : integers) {
+      if (x < -kMostExact || x > kMostExact) return false;
+      numbers->push_back(static_cast<float>(x));
+    }
+    return static_cast<int64_t>(numbers->size()) == ElementsOf(value.dims);
+  }
+
+  // Operators on two tensors, which broadcast.
+  bool Binary(const OnnxNode& node, const OnnxValue& out, Floats* result) const {
     float (*function)(float, float) = nullptr;
     if (node.op == "Add") function = [](float x, float y) { return x + y; };
     if (node.op == "Sub") function = [](float x, float y) { return x - y; };
     if (node.op == "Mul") function = [](float x, float y) { return x * y; };
     if (node.op == "Div") function = [](float x, float y) { return x / y; };
     if (node.op == "Pow") function = [](float x, float y) { return std::pow(x, y); };
-    const OnnxValue* second = m_.In(node, 1);
-    Floats b;
-    OnnxPlaces of_a, of_b;
-    if (function == nullptr || second == nullptr || !Whole(*second, &b) ||
-        !BroadcastPlaces(m_.In(node, 0)->dims, out.dims, &of_a) ||
-        !BroadcastPlaces(second->dims, out.dims, &of_b)) {
+    Floats a, b;
+    if (function == nullptr || !Spread(node, 0, out, &a) || !Spread(node, 1, out, &b))
+      return false;
+    for (size_t i = 0; i < a.size(); ++i) result->push_back(function(a[i], b[i]));
+    return true;
+  }
+
+  bool Select(const OnnxNode& node, const OnnxValue& out, Floats* result) const {
+    Floats which, a, b;
+    if (node.op != "Where" || out.type != kOnnxFloat || !Spread(node, 0, out, &which) ||
+        !Spread(node, 1, out, &a) || !Spread(node, 2, out, &b)) {
       return false;
     }
-    for (size_t i = 0; i < of_a.size(); ++i) {
-      result->push_back(
-          function(a[static_cast<size_t>(of_a[i])], b[static_cast<size_t>(of_b[i])]));
-    }
+    for (size_t i = 0; i < which.size(); ++i)
+      result->push_back(which[i] != 0 ? a[i] : b[i]);
     return true;
+  }
+
+  // Comparisons, and what joins them: masks. False: another operator, and `out` stays.
+  bool Judge(const OnnxNode& node, OnnxValue* out) const {
+    bool (*holds)(float, float) = nullptr;
+    if (node.op == "Equal") holds = [](float x, float y) { return x == y; };
+    if (node.op == "Less") holds = [](float x, float y) { return x < y; };
+    if (node.op == "LessOrEqual") holds = [](float x, float y) { return x <= y; };
+    if (node.op == "Greater") holds = [](float x, float y) { return x > y; };
+    if (node.op == "GreaterOrEqual") holds = [](float x, float y) { return x >= y; };
+    if (node.op == "And") holds = [](float x, float y) { return x != 0 && y != 0; };
+    if (node.op == "Or") holds = [](float x, float y) { return x != 0 || y != 0; };
+    if (node.op == "Not") holds = [](float x, float) { return x == 0; };
+    Floats a, b;
+    if (holds == nullptr || !Spread(node, 0, *out, &a) ||
+        !Spread(node, node.op == "Not" ? 0 : 1, *out, &b)) {
+      return false;
+    }
+    Bytes truths;
+    for (size_t i = 0; i < a.size(); ++i) truths.push_back(holds(a[i], b[i]) ? 1 : 0);
+    out->type = kOnnxBool;
+    out->data = std::move(truths);
+    return out->has_data = out->constant = true;
   }
 
   OnnxModel& m_;

@@ -93,9 +93,7 @@ Function OnnxCurve(const OnnxNode& node) {
   if (op == "Shrink") {
     return [=](float x) { return x < -b ? x + a : x > b ? x - a : 0; };
   }
-  const Function plain = Plain(op);
-  if (plain == nullptr) throw Unsupported("an unknown function");
-  return plain;
+  return Plain(op);
 }
 
 }  // namespace sluice::import

@@ -148,16 +148,32 @@ class Folder {
     if (node.op == "Expand")
       return value.has_shape && m_.In(node, 0)->has_shape &&
              Spread(node, 0, value, out);
-    const bool list = value.has_shape && value.dims.size() == 1;
-    if (node.op == "Concat" && (list || node.Int("axis", 0) == 0)) {
+    if (node.op == "Concat") return Joined(node, value, out);
+    return Binary(node, value, out);
+  }
+
+  // Concat. Of lists the extents need not be known.
+  bool Joined(const OnnxNode& node, const OnnxValue& value, Integers* out) const {
+    const int64_t given = node.Int("axis", 0);
+    const int64_t axis =
+        given < 0 ? given + static_cast<int64_t>(value.dims.size()) : given;
+    int64_t outer = 1;
+    if (value.has_shape) {
+      for (int64_t a = 0; a < axis && a < static_cast<int64_t>(value.dims.size()); ++a)
+        outer *= value.dims[static_cast<size_t>(a)];
+    } else if (given != 0) {
+      return false;
+    }
+    for (int64_t row = 0; row < outer; ++row) {
       for (size_t i = 0; i < node.inputs.size(); ++i) {
         const Integers* part = Known(node, i);
         if (part == nullptr || out->size() > kMost) return false;
-        out->insert(out->end(), part->begin(), part->end());
+        const std::ptrdiff_t width = static_cast<int64_t>(part->size()) / outer;
+        out->insert(out->end(), part->begin() + row * width,
+                    part->begin() + (row + 1) * width);
       }
-      return true;
     }
-    return Binary(node, value, out);
+    return true;
   }
 
   // A Reshape to one axis: a list whose extents need not be known.

@@ -192,16 +192,8 @@ OnnxLowering::OnnxLowering(const OnnxModel& the_model, GraphWriter* the_graph,
     : model(the_model),
       graph(*the_graph),
       result(*the_result),
-      places(the_model.values.size()) {
-  for (const OnnxNode& node : model.nodes) {
-    computes_floats |= node.op == "QuantizeLinear" || node.op == "ConvInteger" ||
-                       node.op == "MatMulInteger" || node.op == "DequantizeLinear" ||
-                       node.op == "com.microsoft.QGemm" ||
-                       node.op == "com.microsoft.DynamicQuantizeLSTM" ||
-                       node.op.find("QLinear") != std::string::npos ||
-                       node.op == "DynamicQuantizeLinear";
-  }
-}
+      places(the_model.values.size()),
+      computes_floats(ComputesFloats(the_model)) {}
 
 void Rewind(OnnxLowering* self, const OnnxMark& mark) {
   self->graph.Rewind(mark.graph);

@@ -272,7 +272,7 @@ struct OnnxCurveNumbers {
   float alpha, beta, gamma;  // of Shrink: bias and lambd
 };
 OnnxCurveNumbers CurveNumbersOf(const OnnxNode& node, const std::string& op);
-// The function of a node that has one operand.
+// The function of a node that has one operand; nullptr: its operator is none.
 std::function<float(float)> OnnxCurve(const OnnxNode& node);
 
 // One function per kind of operator; each looks at node.op again.

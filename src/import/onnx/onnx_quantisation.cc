@@ -64,8 +64,12 @@ std::vector<int64_t> StoredIntegers(const OnnxValue& value) {
   for (size_t i = 0; i < value.data.size(); ++i) {
     if (value.type == kOnnxInt8) {
       zeros.push_back(static_cast<int8_t>(value.data[i]));
-    } else if (value.type == kOnnxUint8) {
+    } else if (value.type == kOnnxUint8 || value.type == kOnnxBool) {
       zeros.push_back(value.data[i]);
+    } else if (value.type == kOnnxInt64 && i % 8 == 0) {
+      int64_t number = 0;
+      std::memcpy(&number, &value.data[i], 8);
+      zeros.push_back(number);
     } else if (value.type == kOnnxInt32 && i % 4 == 0) {
       int32_t zero = 0;
       std::memcpy(&zero, &value.data[i], 4);

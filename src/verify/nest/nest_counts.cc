@@ -322,7 +322,7 @@ double AllWords(const View& view, int child, const int64_t tile[kDimCount],
     window.slides = sliding.dim == p || sliding.dim == r;
     window.along_taps = sliding.dim == r;
     window.trips = sliding.trips;
-    window.apart = sliding.beyond * (united ? 1 : sliding.within);
+    window.apart = sliding.beyond * (united ? int64_t{1} : int64_t{sliding.within});
     words *= WindowRows(claim, window);
   }
   return words;
@@ -383,7 +383,7 @@ double WholeCycles(const Case& one, double steps, const double bytes[kLevelsMost
   for (int l = 0; l <= one.top; ++l) {
     const Rational rate = one.memory(l).bandwidth;
     if (rate.numerator <= 0) continue;
-    const int64_t all = static_cast<int64_t>(bytes[l] + 0.5);
+    const int64_t all = static_cast<int64_t>(RoundUpToWhole(bytes[l] - 0.5));
     const int64_t units = Max(int64_t{1}, static_cast<int64_t>(instances[l]));
     cycles = Max(cycles, Real(TransferCycles(CeilDivide(all, units), rate.numerator,
                                              rate.denominator)));
