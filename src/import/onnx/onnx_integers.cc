@@ -105,6 +105,7 @@ class Folder {
       return;
     out.integers = std::move(result);
     out.has_integers = out.constant = true;
+    out.guessed = !out.has_shape;
     StoreBytes(&out);
   }
 

@@ -475,17 +475,23 @@ void NameDomains(onnx::ModelProto* proto) {
 // the shapes of further nodes. False: nothing new was found.
 bool PinIntegers(Reading* reading) {
   bool pinned = false;
+  std::set<int> later;  // values whose extents the next inference may find
   for (size_t n = 0; n < reading->model.nodes.size(); ++n) {
     const OnnxNode& node = reading->model.nodes[n];
     if (ValueAt(reading, node.outputs[0]).has_shape) continue;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (node.inputs[i] < 0) continue;
+      if (later.count(node.inputs[i]) != 0) {
+        later.insert(node.outputs[0]);
+        continue;
+      }
       const OnnxValue& value = ValueAt(reading, node.inputs[i]);
       const std::string name = value.name + "/known";
       if (!value.has_integers || value.has_data || value.name.empty()) continue;
       std::string* input = reading->graph->mutable_node(static_cast<int>(n))
                                ->mutable_input(static_cast<int>(i));
       if (*input == name) continue;
+      later.insert(node.outputs[0]);
       *input = name;
       pinned = true;
       if (!reading->pinned.insert(name).second) continue;
@@ -514,7 +520,7 @@ void TakeShape(Reading* reading, const onnx::ValueInfoProto& info) {
   const auto found = reading->index.find(info.name());
   if (found == reading->index.end() || !info.type().has_tensor_type()) return;
   OnnxValue& value = ValueAt(reading, found->second);
-  if (value.has_data) return;
+  if (value.has_data && value.has_shape) return;
   const auto& tensor = info.type().tensor_type();
   value.type = tensor.elem_type();
   if (!tensor.has_shape()) return;
@@ -531,6 +537,9 @@ void TakeShape(Reading* reading, const onnx::ValueInfoProto& info) {
     value.dims.push_back(extent);
   }
   value.has_shape = true;
+  if (!value.guessed) return;  // else computed again, as its extents say
+  value.guessed = value.has_integers = value.has_data = value.constant = false;
+  value.data = {};
 }
 
 void TakeShapes(Reading* reading) {

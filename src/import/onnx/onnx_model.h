@@ -58,6 +58,7 @@ struct OnnxValue {
   OnnxData data;              // little-endian elements
   bool has_integers = false;
   std::vector<int64_t> integers;  // of small constants, also computed
+  bool guessed = false;           // computed as lists, before extents were known
   int producer = -1;              // node
   std::vector<int> readers;       // nodes, once each
   bool is_output = false;

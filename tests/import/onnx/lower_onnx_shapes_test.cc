@@ -53,6 +53,22 @@ TEST_CASE("onnx shapes: a split cuts one part behind the other") {
         Bytes{12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23});
 }
 
+// Queries, keys and values of some heads, as exporters leave them.
+TEST_CASE("onnx shapes: a split of five axes cuts one part behind the other") {
+  TinyOnnx model;
+  model.Input("x", {2, 12});
+  model.Quantised("x", "xq", 0.5f, 0);
+  model.Integers("five", {2, 3, 1, 2, 2});
+  model.Integers("two", {2, 4});
+  model.Node("Reshape", {"xq", "five"}, {"heads"});
+  TinyOnnx::Int(model.Node("Split", {"heads"}, {"q", "k", "v"}), "axis", 1);
+  model.Node("Reshape", {"k", "two"}, {"r"});
+  const ImportAndGraph import = Closed(&model);
+  Bytes input;
+  for (int i = 0; i < 24; ++i) input.push_back(static_cast<uint8_t>(i));
+  CHECK(OutputFor(import, input) == Bytes{4, 5, 6, 7, 16, 17, 18, 19});
+}
+
 TEST_CASE("onnx shapes: a constant index takes one slice, and its axis goes") {
   TinyOnnx model = Image();
   model.Integers("last", {-1});

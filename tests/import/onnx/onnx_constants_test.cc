@@ -93,6 +93,80 @@ TEST_CASE("onnx constants: operands broadcast, and numbers are repeated") {
   CHECK(Folded(&zeros) == Floats{0, 0});
 }
 
+TEST_CASE("onnx constants: curves, comparisons, choices and parts are computed") {
+  TinyOnnx curve;
+  curve.Reals("c", {2}, {-2, 3});
+  curve.Node("Abs", {"c"}, {"a"});
+  curve.Node("Neg", {"a"}, {"y"});
+  CHECK(Folded(&curve) == Floats{-2, -3});
+
+  TinyOnnx masked;  // where a row is not the column: -100
+  masked.Reals("rows", {2, 1}, {1.5f, 2});
+  masked.Reals("columns", {1, 2}, {1.5f, 3});
+  masked.Node("Equal", {"rows", "columns"}, {"same"});
+  masked.Node("Not", {"same"}, {"differ"});
+  masked.Reals("low", {}, {-100});
+  masked.Reals("zero", {}, {0});
+  masked.Node("Where", {"differ", "low", "zero"}, {"y"});
+  CHECK(Folded(&masked) == Floats{0, -100, -100, -100});
+
+  TinyOnnx ordered;
+  ordered.Reals("a", {3}, {0.5f, 1, 2});
+  ordered.Reals("b", {}, {1});
+  ordered.Node("LessOrEqual", {"a", "b"}, {"few"});
+  ordered.Node("Greater", {"a", "b"}, {"many"});
+  ordered.Node("Or", {"few", "many"}, {"all"});
+  ordered.Node("And", {"few", "all"}, {"both"});
+  TinyOnnx::Int(ordered.Node("Cast", {"both"}, {"y"}), "to", onnx::TensorProto::FLOAT);
+  CHECK(Folded(&ordered) == Floats{1, 1, 0});
+
+  TinyOnnx parts;
+  parts.Reals("c", {2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
+  TinyOnnx::Int(parts.Node("Split", {"c"}, {"first", "y"}), "axis", -1);
+  CHECK(Folded(&parts) == Floats{3, 4, 7, 8});
+
+  TinyOnnx places;  // lists beside each other along their last axis
+  places.Integers("c", {1, 2});
+  places.Integers("to", {2, 1});
+  places.Node("Reshape", {"c", "to"}, {"column"});
+  TinyOnnx::Int(places.Node("Concat", {"column", "column"}, {"i"}), "axis", -1);
+  TinyOnnx::Int(places.Node("Cast", {"i"}, {"y"}), "to", onnx::TensorProto::FLOAT);
+  CHECK(Folded(&places) == Floats{1, 1, 2, 2});
+}
+
+// Rows and columns have as many numbers, and their extents are not known until the range's are.
+TEST_CASE("onnx constants: a mask of a range's rows and columns is a square") {
+  TinyOnnx model;
+  model.Input("a", {3, 5});
+  model.Node("Shape", {"a"}, {"shape"});
+  for (const auto& [name, number] : {std::pair{"0", 0}, std::pair{"1", 1}}) {
+    model.Integers(std::string("list") + name, {number});
+    model.Node("Squeeze", {std::string("list") + name}, {std::string("at") + name});
+  }
+  model.Node("Gather", {"shape", "at0"}, {"rows"});
+  model.Node("Range", {"at0", "rows", "at1"}, {"range"});
+  model.Node("Unsqueeze", {"range", "list1"}, {"column"});
+  model.Node("Unsqueeze", {"range", "list0"}, {"row"});
+  model.Node("Less", {"column", "row"}, {"mask"});
+  model.Reals("one", {}, {1});
+  model.Reals("zero", {}, {0});
+  model.Node("Where", {"mask", "one", "zero"}, {"y"});
+  CHECK(Folded(&model) == Floats{0, 1, 1, 0, 0, 1, 0, 0, 0});
+}
+
+TEST_CASE("onnx constants: what import cannot compute, each run computes") {
+  TinyOnnx model;
+  model.Input("x", {1, 2});
+  model.Quantised("x", "xq", 1, 0);
+  model.Reals("a", {1, 2}, {1, 2});
+  model.Reals("b", {2, 2}, {1, 2, 3, 4});
+  model.Node("MatMul", {"a", "b"}, {"ab"});
+  model.Node("Add", {"xq", "ab"}, {"sum"});
+  model.Quantised("sum", "y", 1, 0);
+  model.Output("y");
+  CHECK(OutputFor(Import(model.Finish()), {1, 2}) == Bytes{8, 12});
+}
+
 // Half of an extent, as exporters write it: through floats and back.
 TEST_CASE("onnx constants: integers behind floats behind integers are computed") {
   TinyOnnx model;
