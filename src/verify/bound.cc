@@ -212,16 +212,16 @@ double BytesOf(const Tensor& tensor, const Needed& needed) {
             static_cast<double>(tensor.bytes));
 }
 
-Status FindOfLayer(const Judge& judge, const NeededOfAll& of_all, const Layer& layer,
-                   LeastOfLayer* least) {
-  if (!HasTiles(judge, layer)) return Status::kOk;
+LeastOfLayer OfLayer(const Judge& judge, const NeededOfAll& of_all,
+                     const Layer& layer) {
+  if (!HasTiles(judge, layer)) return {};
   const Graph& graph = judge.graph;
   const uint32_t out = layer.outputs[0];
-  if (DeedOf(layer) == Deed::kPad && of_all.MayBeTaken(graph, out)) return Status::kOk;
+  if (DeedOf(layer) == Deed::kPad && of_all.MayBeTaken(graph, out)) return {};
   const Needed made = of_all.Made(graph, out);
-  if (made.elements() == 0) return Status::kOk;
+  if (made.elements() == 0) return {};
   Reads reads;
-  SLUICE_TRY(FindReads(judge, layer, made, &reads));
+  FindReads(graph, layer, made, &reads);
   double read = 0;
   // Of nests the operands of MACs count, and else the first input.
   const bool nests = judge.hardware.scratchpad_level != 0;
@@ -236,8 +236,7 @@ Status FindOfLayer(const Judge& judge, const NeededOfAll& of_all, const Layer& l
     }
     read += static_cast<double>(reads.input[i].elements()) * tensor.element_bytes;
   }
-  *least = OfTiles(judge, layer, reads.extent, reads.tile, read);
-  return Status::kOk;
+  return OfTiles(judge, layer, reads.extent, reads.tile, read);
 }
 
 // Who uses a tensor, and the first layer that reads all of it.
@@ -487,7 +486,7 @@ Status FindLeastCosts(const Judge& judge, const VerifiedCounts& counts,
   LeastOfLayer all;
   for (size_t l = 0; l < layers.size(); ++l) {
     if (l % 16 == 0 && judge.arena->memory()->Stop()) return Status::kStopped;
-    SLUICE_TRY(FindOfLayer(judge, of_all, judge.graph.layers[l], &layers[l]));
+    layers[l] = OfLayer(judge, of_all, judge.graph.layers[l]);
   }
   FindMoved(judge, users, of_all, layers);
   const Hardware& h = judge.hardware;

@@ -11,135 +11,42 @@ namespace sluice {
 namespace judge {
 namespace {
 
-constexpr Places kNowhere = {0, 1, 0, 0, nullptr};
+constexpr Places kNowhere = {0, 1, 0};
 
 bool Leaves(const Tensor& t) {
   return t.kind == TensorKind::kOutput || t.kind == TensorKind::kState;
 }
 
 int64_t Count(const Needed& n) {
-  return int64_t{n.at[0].many} * n.at[1].many * n.at[2].many * n.at[3].many;
+  return int64_t{n.many[0]} * n.many[1] * n.many[2] * n.many[3];
 }
 
-// Those of first, first + step, ... that lie in [0, end). In several places of a cold source: as
-// functions, these take fewer bytes.
-__attribute__((noinline)) Places Within(int64_t first, int64_t step, int64_t end) {
-  if (first < 0) first += CeilDivide(-first, step) * step;
+// Those of first, first + step, ... that lie in [begin, end), counted from `begin`.
+Places Within(int64_t first, int64_t step, int64_t begin, int64_t end) {
+  if (first < begin) first += CeilDivide(begin - first, step) * step;
   if (first >= end) return kNowhere;
-  const int32_t count = static_cast<int32_t>((end - 1 - first) / step + 1);
-  return {static_cast<int32_t>(first), static_cast<int32_t>(step), count, count,
-          nullptr};
+  return {static_cast<int32_t>(first - begin), static_cast<int32_t>(step),
+          static_cast<int32_t>((end - 1 - first) / step + 1)};
 }
 
-// Axes with gaps are marked place by place up to this length. Of longer ones all between the
-// first and the last place counts as needed.
-constexpr int32_t kMostMarked = 1 << 12;
-
-using Marks = Span<uint64_t>;
-
-uint64_t Bit(int64_t i) { return uint64_t{1} << (i % 64); }
-
-// Marks a place that there is.
-void Mark(int64_t place, Marks marks) {
-  const uint64_t word = static_cast<uint64_t>(place) / 64;
-  if (place >= 0 && word < marks.size()) marks[word] |= Bit(place);
+// Places that have those of both.
+Places Both(const Places& a, const Places& b) {
+  const int32_t first = Min(a.first, b.first);
+  const int32_t end = Max(a.first + a.length(), b.first + b.length());
+  const bool fit = a.step == b.step && (a.first - b.first) % a.step == 0;
+  return Within(first, fit ? a.step : 1, 0, end);
 }
 
-// The places of an axis one after the other.
-struct Each {
-  const Places& at;
-  int64_t place = -1;
-
-  bool Next() {
-    do {
-      place = place < 0 ? at.first : place + at.step;
-    } while (at.marks != nullptr && place < at.end() &&
-             (at.marks[place / 64] & Bit(place)) == 0);
-    return place < at.end();
-  }
-};
-
-void MarkAll(const Places& at, int64_t by, Marks marks) {
-  for (Each i{at}; i.Next();) Mark(i.place + by, marks);
-}
-
-// The marked places.
-__attribute__((noinline)) Places Take(Marks marks) {
-  int64_t first = -1, last = 0, step = 0;
-  int32_t count = 0;
-  for (int64_t i = 0; i < static_cast<int64_t>(marks.size()) * 64; ++i) {
-    if ((marks[static_cast<size_t>(i / 64)] & Bit(i)) == 0) continue;
-    if (count++ == 0) first = last = i;
-    step = Gcd(step, i - last);
-    last = i;
-  }
-  if (count == 0) return kNowhere;
-  const Places even = Within(first, Max<int64_t>(step, 1), last + 1);
-  if (even.count == count) return even;
-  Places at = Within(first, 1, last + 1);
-  at.many = count;
-  at.marks = marks.data();
-  return at;
-}
-
-Status AllocateMarks(const Judge& judge, int64_t extent, Marks* marks) {
-  return judge.arena->Allocate(static_cast<size_t>(extent / 64 + 1), marks);
-}
-
-// Adds places of an axis of so many. Marks of `to` are no other set's.
-Status Unite(const Judge& judge, const Places& more, int64_t extent, Places* to) {
-  if (to->count == 0 && more.marks == nullptr) {
-    *to = more;
-    return Status::kOk;
-  }
-  const int64_t first = Min(to->first, more.first), end = Max(to->end(), more.end());
-  const bool known = to->known() && more.known();
-  const bool plain = to->marks == nullptr && more.marks == nullptr;
-  const bool fit = to->step == more.step && (to->first - more.first) % more.step == 0;
-  const bool touch =
-      fit && Max(to->first, more.first) < Min(to->end(), more.end()) + more.step;
-  if (known && extent <= kMostMarked && !(plain && touch)) {
-    Marks marks = {to->marks, static_cast<size_t>(extent / 64 + 1)};
-    if (to->marks == nullptr) {
-      SLUICE_TRY(AllocateMarks(judge, extent, &marks));
-      MarkAll(*to, 0, marks);
-    }
-    MarkAll(more, 0, marks);
-    *to = Take(marks);
-    return Status::kOk;
-  }
-  const int64_t many = int64_t{to->many} + more.many;
-  *to = Within(first, fit ? more.step : 1, end);
-  if (!known || !touch) to->many = static_cast<int32_t>(Min<int64_t>(many, to->many));
-  return Status::kOk;
-}
-
-Status Add(const Judge& judge, uint32_t tensor, const Needed& more, Span<Needed> all) {
+void Add(const Needed& more, Needed* to) {
   const int64_t elements = more.elements();
-  if (elements == 0) return Status::kOk;
-  Needed* to = &all[tensor];
+  if (elements == 0) return;
+  const bool begins = to->most == 0;
   for (int a = 0; a < kAxes; ++a) {
-    SLUICE_TRY(
-        Unite(judge, more.at[a], judge.graph.tensors[tensor].extent[a], &to->at[a]));
+    to->at[a] = begins ? more.at[a] : Both(to->at[a], more.at[a]);
+    const int64_t many = int64_t{more.many[a]} + (begins ? 0 : to->many[a]);
+    to->many[a] = static_cast<int32_t>(Min<int64_t>(many, to->at[a].count));
   }
   to->most = Min(to->most + elements, int64_t{1} << 60);
-  return Status::kOk;
-}
-
-// Moves the places of an axis, and leaves out those that then lie outside [0, extent).
-__attribute__((noinline)) Status Move(const Judge& judge, int64_t by, int64_t extent,
-                                      Places* at) {
-  if (at->marks != nullptr) {
-    Marks marks;
-    SLUICE_TRY(AllocateMarks(judge, extent, &marks));
-    MarkAll(*at, by, marks);
-    *at = Take(marks);
-    return Status::kOk;
-  }
-  const int32_t many = at->many;
-  *at = Within(at->first + by, at->step, Min<int64_t>(at->end() + by, extent));
-  at->many = Min(many, at->many);
-  return Status::kOk;
 }
 
 // Of a reshape: axes that both sides have, and as many elements. Others are taken whole.
@@ -149,33 +56,41 @@ void Reshaped(const int32_t* from, const int32_t* to, const Needed& part,
   for (AxisGroup g; g.Next(from, to);) {
     const bool alone = g.from_end - g.from == 1 && g.to_end - g.to == 1;
     for (int a = g.to; a < g.to_end; ++a) {
-      need->at[a] = alone ? part.at[g.from] : Within(0, 1, to[a]);
+      need->at[a] = alone ? part.at[g.from] : Places{0, 1, to[a]};
+      need->many[a] = alone ? part.many[g.from] : to[a];
     }
   }
 }
 
-Status AddView(const Judge& judge, const Layer& layer, const Needed& made,
-               Span<Needed> to) {
-  if (made.elements() == 0) return Status::kOk;
-  const Graph& graph = judge.graph;
+void AddView(const Graph& graph, const Layer& layer, const Needed& made,
+             Span<Needed> to) {
+  if (made.elements() == 0) return;
   const Tensor& out = graph.tensors[layer.outputs[0]];
-  const Deed deed = DeedOf(layer);
-  const int joined =
-      deed == Deed::kConcat ? layer.attribute(SLUICE_CONCAT_AXIS) : kAxes;
   int64_t before = 0;  // of a concatenation: extents of the inputs in front
   for (const uint32_t t : layer.inputs) {
-    const int32_t* in = graph.tensors[t].extent;
+    const Tensor& in = graph.tensors[t];
     Needed need = made;
-    if (deed == Deed::kReshape) Reshaped(out.extent, in, made, &need);
-    for (int a = 0; a < kAxes && deed != Deed::kReshape; ++a) {
-      const int64_t cut = layer.attribute(static_cast<size_t>(a));
-      const int64_t by = a == joined ? -before : joined == kAxes ? cut : 0;
-      if (a == joined) before += in[a];
-      SLUICE_TRY(Move(judge, by, in[a], &need.at[a]));
+    const Deed deed = DeedOf(layer);
+    if (deed == Deed::kReshape) Reshaped(out.extent, in.extent, made, &need);
+    for (int a = 0; a < kAxes && deed == Deed::kSlice; ++a) {
+      need.at[a].first += layer.attribute(static_cast<size_t>(a));
     }
-    SLUICE_TRY(Add(judge, t, need, to));
+    if (deed == Deed::kConcat) {
+      const int axis = layer.attribute(SLUICE_CONCAT_AXIS);
+      const Places& at = made.at[axis];
+      const int64_t end =
+          Min<int64_t>(before + in.extent[axis], at.first + at.length());
+      need.at[axis] = Within(at.first, at.step, before, end);
+      need.many[axis] = Min(need.many[axis], need.at[axis].count);
+      before += in.extent[axis];
+    }
+    Add(need, &to[t]);
   }
-  return Status::kOk;
+}
+
+Places Row(const Need& need, int axis) {
+  return {static_cast<int32_t>(need.origin[axis]), 1,
+          static_cast<int32_t>(need.extent[axis])};
 }
 
 // Input 1 is read like input 0.
@@ -224,102 +139,151 @@ struct Part {
   int64_t origin[kAxes], length[kAxes];
 };
 
-// Rows or columns under one window, which may leave out rows between its taps.
-void MarkWindow(const Slide& s, int64_t window, Marks marks) {
-  for (int64_t tap = 0; tap < s.filter; ++tap) {
-    const int64_t place = window * s.stride - s.before + tap * s.apart;
-    if (place < s.in) Mark(place, marks);
+// Strips of rows or columns of an input, so many of them, `step` apart.
+struct Strips {
+  int64_t first, step, count, length;
+  int64_t apart = 1;         // of those in a strip that are read
+  int64_t taps = INT32_MAX;  // as many are read of a strip at most
+};
+
+// What the strips have in [0, in); false, and nothing is said, where that is nothing.
+bool Take(const Strips& s, int64_t in, int axis, int32_t made, Needed* input) {
+  int64_t from = s.first, count = s.count;
+  if (from + s.length <= 0) {
+    const int64_t out = CeilDivide(1 - s.length - from, s.step);
+    from += out * s.step;
+    count -= out;
   }
+  count = Min(count, CeilDivide(in - from, s.step));
+  if (count <= 0 || from >= in) return false;
+  const int64_t last = from + (count - 1) * s.step, end = Min(last + s.length, in);
+  const int64_t each = Gcd<int64_t>(count > 1 ? s.step : 0, s.length > 1 ? s.apart : 0);
+  input->at[axis] = Within(from, Max<int64_t>(each, 1), 0, end);
+  int64_t many = input->at[axis].count;
+  // Strips with gaps between them; the first and the last may be cut.
+  if (s.step > s.length) {
+    many =
+        Min(many, count * s.length - Max<int64_t>(-from, 0) - (last + s.length - end));
+  }
+  many = Min(many, made * Min(s.length, s.taps));
+  input->many[axis] = static_cast<int32_t>(many);
+  return true;
 }
 
-// Whether rows or columns of the output next to each other may leave out some of an input.
-bool LeaveOut(const Graph& graph, const Layer& layer, int axis) {
-  if (RuleOf(layer).reach == Reach::kScale) {
-    return ResizeStep(layer, graph.tensors[layer.inputs[0]].extent[axis],
-                      graph.tensors[layer.outputs[0]].extent[axis]) > kTwoRows;
-  }
-  if (!HasWindows(layer) && !Scatters(layer)) return false;
-  const Slide s = SlideOf(graph, layer, axis);
-  return s.stride > (s.filter - 1) * s.apart + 1 || (s.apart > 1 && s.filter > 1);
-}
+// Rows (axis 1) or columns (2) of a part are followed one by one where what they read is no
+// row of strips; of more than so many of them, only what these read is known to be read.
+constexpr int32_t kMostWalked = 256;
 
-// The axis of an input along which one place of the output reads less than all of them
-// together; kAxes: none.
-int Differs(const Need& one, const Need& all) {
-  int a = 0;
-  while (a < kAxes && one.origin[a] == all.origin[a] &&
-         one.extent[a] == all.extent[a]) {
-    ++a;
-  }
-  return a;
-}
-
-// What the places of a part along an axis read one by one, where that is less than all between
-// the first and the last.
-Status Follow(const Judge& judge, const Layer& layer, int axis, const Places& at,
-              Part part, Reads* reads) {
-  const bool rows = axis == 1 || axis == 2;
-  const bool gaps = at.many != at.length();
-  if (!gaps && !(rows && LeaveOut(judge.graph, layer, axis))) return Status::kOk;
-  if (!at.known() || at.many > kMostMarked) return Status::kOk;
-  const bool windows = rows && HasWindows(layer), scatters = rows && Scatters(layer);
-  const Slide s = windows || scatters ? SlideOf(judge.graph, layer, axis) : Slide{};
-  TileNeeds one,
-      all;  // what a place reads, and all of them together as one box of each input
-  NeedsOfPart(judge.graph, layer, part.origin, part.length, &all);
+void Walk(const Graph& graph, const Layer& layer, int axis, const Needed& made,
+          Part part, Reads* reads) {
+  const Places& at = made.at[axis];
+  const uint32_t count = reads->tile.count;
+  int64_t end[5] = {}, longest[5] = {};
   part.length[axis] = 1;
-  const bool sure = windows || scatters || DeedOf(layer) == Deed::kPad;
-  for (uint32_t n = 0; n < reads->tile.count; ++n) {
-    part.origin[axis] = at.first;
-    NeedsOfPart(judge.graph, layer, part.origin, part.length, &one);
-    // If the first place reads as much as all together, there is nothing to follow.
-    const int to = n == 0 && sure ? axis : Differs(one.need[n], all.need[n]);
-    if (to == kAxes) continue;
-    const int32_t extent = judge.graph.tensors[reads->tile.need[n].tensor].extent[to];
-    if (extent > kMostMarked) continue;
-    if (judge.arena->memory()->Stop()) return Status::kStopped;
-    Marks marks;
-    SLUICE_TRY(AllocateMarks(judge, extent, &marks));
-    for (Each i{at}; i.Next();) {
-      if (n == 0 && windows) {
-        MarkWindow(s, i.place, marks);
-        continue;
-      }
-      part.origin[axis] = i.place;
-      NeedsOfPart(judge.graph, layer, part.origin, part.length, &one);
-      // A row of a PAD that lies among its pads reads nothing, and a tile reads a row of errors
-      // even if none reaches it.
-      const int64_t from = one.need[0].origin[axis] * s.stride - s.before;
-      const bool missed = scatters && from + (s.filter - 1) * s.apart < i.place;
-      if (one.wrong != nullptr || missed) continue;
-      for (int64_t j = 0; j < one.need[n].extent[to]; ++j) {
-        Mark(one.need[n].origin[to] + j, marks);
-      }
+  for (uint32_t n = 0; n < count; ++n) reads->input[n].many[axis] = 0;
+  for (int32_t i = 0; i < Min(at.count, kMostWalked); ++i) {
+    part.origin[axis] = at.first + int64_t{i} * at.step;
+    TileNeeds one;
+    NeedsOfPart(graph, layer, part.origin, part.length, &one);
+    if (Scatters(layer)) {
+      // A tile reads a row of errors even if none reaches it.
+      const Slide s = SlideOf(graph, layer, axis);
+      const int64_t reach = one.need[0].origin[axis] * s.stride - s.before;
+      if (reach + (s.filter - 1) * s.apart < part.origin[axis]) continue;
     }
-    reads->input[n].at[to] = Take(marks);
+    for (uint32_t n = 0; n < count; ++n) {
+      const int64_t begin = one.need[n].origin[axis], length = one.need[n].extent[axis];
+      Needed* input = &reads->input[n];
+      if (input->many[axis] == 0) input->at[axis].first = static_cast<int32_t>(begin);
+      const int64_t more = begin + length - Max(begin, end[n]);
+      input->many[axis] += static_cast<int32_t>(Max<int64_t>(more, 0));
+      end[n] = Max(end[n], begin + length);
+      longest[n] = Max(longest[n], length);
+    }
   }
-  return Status::kOk;
+  for (uint32_t n = 0; n < count; ++n) {
+    Needed* input = &reads->input[n];
+    if (input->many[axis] == 0) continue;
+    input->at[axis].count = static_cast<int32_t>(end[n] - input->at[axis].first);
+    input->many[axis] = static_cast<int32_t>(
+        Min<int64_t>(input->many[axis], made.many[axis] * longest[n]));
+  }
 }
 
-// A gradient of weights reads rows under the windows of all errors.
-__attribute__((noinline)) Status FollowErrors(const Judge& judge, const Layer& layer,
-                                              int axis, Reads* reads) {
-  const Slide s = SlideOf(judge.graph, layer, axis);
-  if (s.in > kMostMarked) return Status::kOk;
-  Marks marks;
-  SLUICE_TRY(AllocateMarks(judge, s.in, &marks));
-  const int32_t errors = judge.graph.tensors[layer.inputs[1]].extent[axis];
-  for (int32_t e = 0; e < errors; ++e) MarkWindow(s, e, marks);
-  reads->input[0].at[axis] = Take(marks);
-  return Status::kOk;
+// Whether rows or columns of a part leave none out between those that they read together.
+bool LeaveNoneOut(const Graph& graph, const Layer& layer, int axis,
+                  const Places& made) {
+  if (made.count == 1) return true;
+  if (Scatters(layer)) {
+    const Slide s = SlideOf(graph, layer, axis);
+    return made.step <= (s.filter - 1) * s.apart + 1;
+  }
+  return RuleOf(layer).reach != Reach::kScale ||
+         ResizeStep(layer, graph.tensors[layer.inputs[0]].extent[axis],
+                    graph.tensors[layer.outputs[0]].extent[axis]) *
+                 made.step <=
+             kTwoRows;
 }
 
-// The work of a pool's gradient. A tile reads errors also where none reaches what it makes.
-void FindWork(const Graph& graph, const Layer& layer, Reads* reads) {
-  reads->tile.work = SlideOf(graph, layer, 1).filter * SlideOf(graph, layer, 2).filter;
-  for (const Places& at : reads->input[0].at) {
-    reads->tile.work *= Max<int64_t>(at.many, 1);
+// Whether rows or columns of the output read of input `n` those at their places alone, if
+// there are as many.
+bool IsAtItsPlace(const Layer& layer, uint32_t n, int axis) {
+  const Reach reach = RuleOf(layer).reach;
+  if (reach == Reach::kPlaces) return n == 0 || HasTwoAlike(layer);
+  if (reach == Reach::kRows) return n == 0 || DeedOf(layer) == Deed::kSoftmax;
+  return reach == Reach::kProducts && (n == 0 || axis == 1);
+}
+
+// What the rows (axis 1) or columns (2) of a part read, where that is less than all between
+// the first and the last.
+void Follow(const Graph& graph, const Layer& layer, int axis, const Needed& made,
+            const Part& part, Reads* reads) {
+  const Places& at = made.at[axis];
+  const bool whole = at.step == 1 && made.many[axis] == at.count;
+  if (whole && IsAtItsPlace(layer, 0, axis)) return;
+  if (!LeaveNoneOut(graph, layer, axis, at)) {
+    return Walk(graph, layer, axis, made, part, reads);
   }
+  for (uint32_t n = 0; n < reads->tile.count; ++n) {
+    Needed* input = &reads->input[n];
+    const Places hull = input->at[axis];
+    Strips s = {hull.first, 1, hull.count, 1};
+    const bool windows = HasWindows(layer),
+               gradient = DeedOf(layer) == Deed::kPoolGradient;
+    if (n == 0 ? windows : n == 1 && gradient) {
+      const Slide slide = SlideOf(graph, layer, axis);
+      // A gradient reads what the windows of its errors do.
+      const Places over = gradient ? reads->input[0].at[axis] : at;
+      s = {over.first * slide.stride - slide.before,
+           over.step * slide.stride,
+           over.count,
+           (slide.filter - 1) * slide.apart + 1,
+           slide.apart,
+           slide.filter};
+    } else if (DeedOf(layer) == Deed::kPad) {
+      s = {at.first - int64_t{layer.attribute(static_cast<size_t>(axis))}, at.step,
+           at.count, 1};
+    } else if (IsAtItsPlace(layer, n, axis) && hull.first == at.first &&
+               hull.count == at.length()) {
+      s = {at.first, at.step, at.count, 1};
+    } else {
+      continue;
+    }
+    const int32_t rows =
+        n == 1 && gradient ? reads->input[0].many[axis] : made.many[axis];
+    const int64_t in = graph.tensors[reads->tile.need[n].tensor].extent[axis];
+    const bool any = Take(s, in, axis, rows, input);
+    // Rows that all lie among the pads, on both sides of what is padded, read nothing.
+    if (!any && DeedOf(layer) == Deed::kPad) input->many[axis] = 0;
+  }
+}
+
+// A part of a PAD's output that lies in padding alone reads nothing that is known. It is made
+// as part of a tile that does read, which takes no less than one of its extents.
+void FindReadsOfPads(const Graph& graph, const Layer& layer, Part part, Reads* reads) {
+  for (size_t a = 0; a < kAxes; ++a) part.origin[a] = layer.attribute(a);
+  NeedsOfPart(graph, layer, part.origin, reads->extent, &reads->tile);
+  reads->input[0] = Needed{};
 }
 
 }  // namespace
@@ -359,7 +323,8 @@ int64_t Needed::elements() const { return Min(Count(*this), most); }
 Needed AllOf(const Tensor& tensor) {
   Needed all;
   for (int a = 0; a < kAxes; ++a) {
-    all.at[a] = Within(0, 1, tensor.extent[a]);
+    all.at[a] = {0, 1, tensor.extent[a]};
+    all.many[a] = tensor.extent[a];
   }
   all.most = Count(all);
   return all;
@@ -420,37 +385,28 @@ bool HostDoes(const Judge& judge, Span<const uint8_t> uses, const Layer& layer) 
          (uses[layer.outputs[0]] & (kTaken | kKept)) != kTaken;
 }
 
-Status FindReads(const Judge& judge, const Layer& layer, const Needed& made,
-                 Reads* reads) {
-  const Graph& graph = judge.graph;
+void FindReads(const Graph& graph, const Layer& layer, const Needed& made,
+               Reads* reads) {
   const Tensor& out = graph.tensors[layer.outputs[0]];
-  TileNeeds hull;
   Part part;
-  bool gaps = false, whole[kAxes];
+  bool gaps = false;
   for (int a = 0; a < kAxes; ++a) {
     // Tiles of gradients of weights have all taps.
-    whole[a] =
+    const bool rows =
         (a == 3 && Has(layer, kWholeRows)) || ((a == 1 || a == 2) && HasErrors(layer));
-    part.origin[a] = whole[a] ? 0 : made.at[a].first;
-    part.length[a] = whole[a] ? out.extent[a] : made.at[a].length();
-    reads->extent[a] = whole[a] ? out.extent[a] : made.at[a].many;
+    part.origin[a] = rows ? 0 : made.at[a].first;
+    part.length[a] = rows ? out.extent[a] : made.at[a].length();
+    reads->extent[a] = rows ? out.extent[a] : made.many[a];
     gaps |= reads->extent[a] != part.length[a];
   }
+  TileNeeds hull;
   NeedsOfPart(graph, layer, part.origin, part.length, &hull);
   reads->tile = hull;
-  // A part of a PAD's output may lie in padding alone. It is made as part of a tile that does read,
-  // which takes no less than one of its extents.
-  const bool pads = DeedOf(layer) == Deed::kPad;
-  int64_t origin[kAxes];
-  for (size_t a = 0; a < kAxes; ++a) {
-    origin[a] = pads ? layer.attribute(a) : part.origin[a];
+  if (gaps) NeedsOfPart(graph, layer, part.origin, reads->extent, &reads->tile);
+  if (hull.wrong != nullptr && DeedOf(layer) == Deed::kPad) {
+    return FindReadsOfPads(graph, layer, part, reads);
   }
-  if (gaps || pads) NeedsOfPart(graph, layer, origin, reads->extent, &reads->tile);
-  if (pads && hull.wrong != nullptr) {
-    reads->input[0] = Needed{};
-    return Status::kOk;
-  }
-  const bool followed = hull.wrong == nullptr && (reads->tile.wrong == nullptr || pads);
+  const bool followed = hull.wrong == nullptr && reads->tile.wrong == nullptr;
   // Else each input counts whole, as does the layer.
   if (!followed) {
     for (int a = 0; a < kAxes; ++a) reads->extent[a] = out.extent[a];
@@ -460,15 +416,22 @@ Status FindReads(const Judge& judge, const Layer& layer, const Needed& made,
   for (uint32_t i = 0; i < reads->tile.count; ++i) {
     Needed* input = &reads->input[i];
     for (int a = 0; a < kAxes; ++a) {
-      const int64_t first = hull.need[i].origin[a];
-      input->at[a] = Within(first, 1, first + hull.need[i].extent[a]);
+      input->at[a] = Row(hull.need[i], a);
+      input->many[a] = input->at[a].count;
+      if (HasErrors(layer) && i == 0 && (a == 1 || a == 2)) {
+        const int64_t errors = graph.tensors[layer.inputs[1]].extent[a];
+        input->many[a] =
+            static_cast<int32_t>(Min(int64_t{input->many[a]}, errors * out.extent[a]));
+      }
     }
   }
-  for (int a = 0; a < kAxes && followed; ++a) {
-    if (!whole[a]) SLUICE_TRY(Follow(judge, layer, a, made.at[a], part, reads));
+  for (size_t a = 0; a < kAxes && followed && DeedOf(layer) == Deed::kTranspose; ++a) {
+    const size_t from = static_cast<size_t>(layer.attribute(a));
+    reads->input[0].at[from] = made.at[a];
+    reads->input[0].many[from] = made.many[a];
   }
-  for (int a = 1; a <= 2 && HasErrors(layer); ++a) {
-    SLUICE_TRY(FollowErrors(judge, layer, a, reads));
+  for (int a = 1; a <= 2 && followed && !HasErrors(layer); ++a) {
+    Follow(graph, layer, a, made, part, reads);
   }
   for (uint32_t i = 0; i < reads->tile.count; ++i) {
     reads->input[i].most = Count(reads->input[i]);
@@ -476,15 +439,18 @@ Status FindReads(const Judge& judge, const Layer& layer, const Needed& made,
   if (Has(layer, kKeepsPlaces) && !Has(layer, kWholeRows)) {
     reads->input[0].most = Min(reads->input[0].most, made.most);
   }
-  if (DeedOf(layer) == Deed::kPoolGradient) FindWork(graph, layer, reads);
-  return Status::kOk;
+  if (DeedOf(layer) == Deed::kPoolGradient) {
+    const int64_t taps =
+        SlideOf(graph, layer, 1).filter * SlideOf(graph, layer, 2).filter;
+    reads->tile.work = Max<int64_t>(reads->input[0].elements(), 1) * taps;
+  }
 }
 
 Needed NeededOfAll::Made(const Graph& graph, uint32_t tensor) const {
-  const Needed all = AllOf(graph.tensors[tensor]);
-  const bool whole = host[tensor].elements() == all.most;
-  if (whole || Leaves(graph.tensors[tensor])) return all;
-  return on_chip[tensor].most == 0 ? host[tensor] : on_chip[tensor];
+  if (Leaves(graph.tensors[tensor])) return AllOf(graph.tensors[tensor]);
+  Needed made = on_chip[tensor];
+  Add(host[tensor], &made);
+  return made;
 }
 
 bool NeededOfAll::MayBeTaken(const Graph& graph, uint32_t tensor) const {
@@ -495,9 +461,9 @@ bool NeededOfAll::MayBeTaken(const Graph& graph, uint32_t tensor) const {
 Status FindNeeded(const Judge& judge, Span<const uint8_t> uses, NeededOfAll* of_all) {
   const Graph& graph = judge.graph;
   of_all->uses = uses;
+  const auto& [on_chip, host, ignored] = *of_all;
   SLUICE_TRY(judge.arena->Allocate(graph.tensors.size(), &of_all->on_chip));
   SLUICE_TRY(judge.arena->Allocate(graph.tensors.size(), &of_all->host));
-  const Span<Needed> on_chip = of_all->on_chip, host = of_all->host;
   for (size_t l = graph.layers.size(); l-- > 0;) {
     if (l % 16 == 0 && judge.arena->memory()->Stop()) return Status::kStopped;
     const Layer& layer = graph.layers[l];
@@ -505,28 +471,28 @@ Status FindNeeded(const Judge& judge, Span<const uint8_t> uses, NeededOfAll* of_
     const uint32_t out = layer.outputs[0];
     if (HostDoes(judge, uses, layer)) {
       for (const uint32_t t : layer.inputs) {
-        if (t != kNone) SLUICE_TRY(Add(judge, t, AllOf(graph.tensors[t]), host));
+        if (t != kNone) Add(AllOf(graph.tensors[t]), &host[t]);
       }
       continue;
     }
     const bool view = work == Work::kView;
     const bool within = view && !Leaves(graph.tensors[out]);
     const Needed made = within ? on_chip[out] : of_all->Made(graph, out);
-    if (view) SLUICE_TRY(AddView(judge, layer, host[out], host));
+    if (view) AddView(graph, layer, host[out], host);
     if (made.elements() == 0) continue;
     if (work == Work::kGather || work == Work::kAppend) {
       const uint32_t rows = layer.inputs[1];
-      SLUICE_TRY(Add(judge, rows, AllOf(graph.tensors[rows]), on_chip));
+      Add(AllOf(graph.tensors[rows]), &on_chip[rows]);
     } else if (view) {
-      SLUICE_TRY(AddView(judge, layer, made, on_chip));
+      AddView(graph, layer, made, on_chip);
     } else {
       Reads reads;
-      SLUICE_TRY(FindReads(judge, layer, made, &reads));
+      FindReads(graph, layer, made, &reads);
       for (uint32_t i = 0; i < reads.tile.count; ++i) {
         const uint32_t t = reads.tile.need[i].tensor;
         // A tensor that is read twice, at the same places.
         if (i == 1 && t == reads.tile.need[0].tensor && HasTwoAlike(layer)) continue;
-        SLUICE_TRY(Add(judge, t, reads.input[i], on_chip));
+        Add(reads.input[i], &on_chip[t]);
       }
     }
   }

@@ -3,16 +3,15 @@
 // others: windows with a stride may skip rows, slices cut elements off, layers may have no
 // reader.
 //
-// Of each tensor its needed places along each axis are known: first, step and number, or a bit for
-// each place. Their product has all needed elements, and a number is known that is not less than
-// theirs. It has elements that nobody needs where readers differ along two axes, behind a reshape
-// that regroups axes, and where places of an axis with gaps lie more than 4,096 apart.
+// Of each tensor a lattice is known that has all of these elements, and a number that is not
+// less than theirs. Where an operator's elements are not followed one by one (permutations,
+// reshapes), the lattice has elements that nobody reads.
 //
 // Input    the judge's graph and machine; who uses each tensor (bound.h).
 // Output   per tensor, what must lie on chip at some time, and what the host reads.
 // Errors   kOutOfMemory.
-// Cost     layers, and the places of axes with gaps; 208 bytes per tensor, and a bit for each
-//          place of such an axis.
+// Cost     layers, and up to 256 rows and columns where resizes and gradients skip some;
+//          144 bytes per tensor.
 // Source   ops.h, stream.h; shares no code with model/needs.
 #ifndef SLUICE_VERIFY_NEEDED_H_
 #define SLUICE_VERIFY_NEEDED_H_
@@ -37,20 +36,17 @@ struct Slide {
 };
 Slide SlideOf(const Graph& graph, const Layer& layer, int axis);
 
-// Positions first, first + step, ... along an axis, as many of them as `many` at most.
+// Positions first, first + step, ... along an axis.
 struct Places {
-  int32_t first, step, count, many;
-  // Which of them, a bit for each position of the axis; nullptr: all, or that is not known.
-  uint64_t* marks;
+  int32_t first, step, count;
 
   int32_t length() const { return (count - 1) * step + 1; }
-  int64_t end() const { return count == 0 ? 0 : int64_t{first} + length(); }
-  bool known() const { return marks != nullptr || many == count; }
 };
 
 struct Needed {
   Places at[kAxes];
-  int64_t most = 0;  // as many elements at most
+  int32_t many[kAxes];  // as many of these places at most
+  int64_t most = 0;     // as many elements at most
 
   int64_t elements() const;
 };
@@ -74,11 +70,10 @@ struct Reads {
 // under a window count as read.
 double PricedBytes(const Graph& graph, const Layer& layer, const TileNeeds& tile,
                    const int64_t* extent);
-Status FindReads(const Judge& judge, const Layer& layer, const Needed& made,
-                 Reads* reads);
+void FindReads(const Graph& graph, const Layer& layer, const Needed& made,
+               Reads* reads);
 
-// What somebody makes of a tensor: all of what leaves or what the host reads in full, else what is
-// on chip; what the host reads in part counts where nothing is.
+// What somebody makes of a tensor: what is on chip, what the host reads, all of what leaves.
 struct NeededOfAll {
   Span<Needed> on_chip;      // by tensor
   Span<Needed> host;         // by tensor; also through views

@@ -38,19 +38,144 @@ bool Unbounded(const OnnxValue& from, const OnnxValue& scale, const OnnxValue* z
   return true;
 }
 
+// All floats of a constant.
+bool Whole(const OnnxModel& model, const OnnxValue& value, Floats* reals) {
+  return value.has_shape && RealConstant(model, value, reals) &&
+         static_cast<int64_t>(reals->size()) == ElementsOf(value.dims);
+}
+
+// The floats of a constant, or its integers and truths, where floats are as exact.
+bool NumbersOf(const OnnxModel& model, const OnnxValue& value, Floats* numbers) {
+  if (Whole(model, value, numbers)) return true;
+  if (!value.has_shape || IsFloats(value) || !(value.has_integers || value.has_data)) {
+    return false;
+  }
+  numbers->clear();
+  const std::vector<int64_t> integers =
+      value.has_integers ? value.integers : StoredIntegers(value);
+  for (const int64_t x : integers) {
+    if (x < -kMostExact || x > kMostExact) return false;
+    numbers->push_back(static_cast<float>(x));
+  }
+  return static_cast<int64_t>(numbers->size()) == ElementsOf(value.dims);
+}
+
+// Input i as often as the result has elements.
+bool Spread(const OnnxModel& model, const OnnxNode& node, size_t i,
+            const OnnxValue& out, Floats* result) {
+  const OnnxValue* from = model.In(node, i);
+  Floats numbers;
+  OnnxPlaces places;
+  if (from == nullptr || !NumbersOf(model, *from, &numbers) ||
+      !BroadcastPlaces(from->dims, out.dims, &places)) {
+    return false;
+  }
+  *result = PickedAt(places, numbers);
+  return true;
+}
+
+// Operators on two tensors, which broadcast.
+bool Binary(const OnnxModel& model, const OnnxNode& node, const OnnxValue& out,
+            Floats* result) {
+  float (*function)(float, float) = nullptr;
+  if (node.op == "Add") function = [](float x, float y) { return x + y; };
+  if (node.op == "Sub") function = [](float x, float y) { return x - y; };
+  if (node.op == "Mul") function = [](float x, float y) { return x * y; };
+  if (node.op == "Div") function = [](float x, float y) { return x / y; };
+  if (node.op == "Pow") function = [](float x, float y) { return std::pow(x, y); };
+  Floats a, b;
+  if (function == nullptr || !Spread(model, node, 0, out, &a) ||
+      !Spread(model, node, 1, out, &b))
+    return false;
+  for (size_t i = 0; i < a.size(); ++i) result->push_back(function(a[i], b[i]));
+  return true;
+}
+
+bool Select(const OnnxModel& model, const OnnxNode& node, const OnnxValue& out,
+            Floats* result) {
+  Floats which, a, b;
+  if (node.op != "Where" || out.type != kOnnxFloat ||
+      !Spread(model, node, 0, out, &which) || !Spread(model, node, 1, out, &a) ||
+      !Spread(model, node, 2, out, &b)) {
+    return false;
+  }
+  for (size_t i = 0; i < which.size(); ++i)
+    result->push_back(which[i] != 0 ? a[i] : b[i]);
+  return true;
+}
+
+// Comparisons, and what joins them: masks. False: another operator, and `out` stays.
+bool Judge(const OnnxModel& model, const OnnxNode& node, OnnxValue* out) {
+  bool (*holds)(float, float) = nullptr;
+  if (node.op == "Equal") holds = [](float x, float y) { return x == y; };
+  if (node.op == "Less") holds = [](float x, float y) { return x < y; };
+  if (node.op == "LessOrEqual") holds = [](float x, float y) { return x <= y; };
+  if (node.op == "Greater") holds = [](float x, float y) { return x > y; };
+  if (node.op == "GreaterOrEqual") holds = [](float x, float y) { return x >= y; };
+  if (node.op == "And") holds = [](float x, float y) { return x != 0 && y != 0; };
+  if (node.op == "Or") holds = [](float x, float y) { return x != 0 || y != 0; };
+  if (node.op == "Not") holds = [](float x, float) { return x == 0; };
+  Floats a, b;
+  if (holds == nullptr || !Spread(model, node, 0, *out, &a) ||
+      !Spread(model, node, node.op == "Not" ? 0 : 1, *out, &b)) {
+    return false;
+  }
+  Bytes truths;
+  for (size_t i = 0; i < a.size(); ++i) truths.push_back(holds(a[i], b[i]) ? 1 : 0);
+  out->type = kOnnxBool;
+  out->data = std::move(truths);
+  return out->has_data = out->constant = true;
+}
+
+// A stored constant, of which each output is a part.
+void FoldSplit(const OnnxNode& node, OnnxModel* model) {
+  const OnnxValue* from = model->In(node, 0);
+  if (from == nullptr || !from->has_data || !from->has_shape ||
+      ElementsOf(from->dims) > kMostMoved) {
+    return;
+  }
+  const int64_t rank = static_cast<int64_t>(from->dims.size());
+  const int64_t given = node.Int("axis", 0), at = given < 0 ? given + rank : given;
+  if (at < 0 || at >= rank) return;
+  const size_t axis = static_cast<size_t>(at);
+  size_t outer = 1, inner = OnnxTypeBytes(from->type);
+  for (size_t a = 0; a < from->dims.size(); ++a) {
+    if (a != axis) (a < axis ? outer : inner) *= static_cast<size_t>(from->dims[a]);
+  }
+  const size_t row = static_cast<size_t>(from->dims[axis]) * inner;
+  if (inner == 0 || from->data.size() != outer * row) return;
+  size_t begin = 0;
+  for (const int output : node.outputs) {
+    if (output < 0) return;
+    OnnxValue& out = model->values[static_cast<size_t>(output)];
+    if (!out.has_shape || out.dims.size() != from->dims.size()) return;
+    const size_t width = static_cast<size_t>(out.dims[axis]) * inner;
+    if (width > row - begin) return;
+    Bytes part;
+    for (size_t o = 0; o < outer; ++o) {
+      const uint8_t* first = from->data.data() + o * row + begin;
+      part.insert(part.end(), first, first + width);
+    }
+    begin += width;
+    out.type = from->type;
+    out.data = std::move(part);
+    out.has_data = out.constant = true;
+  }
+}
+
 class FloatFolder {
  public:
   explicit FloatFolder(OnnxModel* model) : m_(*model) {}
 
   void Fold(int n) {
     const OnnxNode& node = m_.nodes[static_cast<size_t>(n)];
-    if (node.op == "Split") return Split(node);
+    if (node.op == "Split") return FoldSplit(node, &m_);
     OnnxValue& out = m_.values[static_cast<size_t>(node.outputs[0])];
     if (out.has_data || !out.has_shape) return;
     if (out.has_integers && out.type != kOnnxFloat) return;  // shapes
     const int64_t elements = ElementsOf(out.dims);
     if (MoveStored(&m_, n) || MoveDequantised(&m_, n) || elements > kMostMoved ||
-        Quantise(node, &out) || Judge(node, &out))
+        Quantise(node, &out) || Judge(m_, node, &out))
       return;
     Floats result;
     if (!Compute(node, out, &result)) return;
@@ -62,42 +187,6 @@ class FloatFolder {
   }
 
  private:
-  // A stored constant, of which each output is a part.
-  void Split(const OnnxNode& node) const {
-    const OnnxValue* from = m_.In(node, 0);
-    if (from == nullptr || !from->has_data || !from->has_shape ||
-        ElementsOf(from->dims) > kMostMoved) {
-      return;
-    }
-    const int64_t rank = static_cast<int64_t>(from->dims.size());
-    const int64_t given = node.Int("axis", 0), at = given < 0 ? given + rank : given;
-    if (at < 0 || at >= rank) return;
-    const size_t axis = static_cast<size_t>(at);
-    size_t outer = 1, inner = OnnxTypeBytes(from->type);
-    for (size_t a = 0; a < from->dims.size(); ++a) {
-      if (a != axis) (a < axis ? outer : inner) *= static_cast<size_t>(from->dims[a]);
-    }
-    const size_t row = static_cast<size_t>(from->dims[axis]) * inner;
-    if (inner == 0 || from->data.size() != outer * row) return;
-    size_t begin = 0;
-    for (const int output : node.outputs) {
-      if (output < 0) return;
-      OnnxValue& out = m_.values[static_cast<size_t>(output)];
-      if (!out.has_shape || out.dims.size() != from->dims.size()) return;
-      const size_t width = static_cast<size_t>(out.dims[axis]) * inner;
-      if (width > row - begin) return;
-      Bytes part;
-      for (size_t o = 0; o < outer; ++o) {
-        const uint8_t* first = from->data.data() + o * row + begin;
-        part.insert(part.end(), first, first + width);
-      }
-      begin += width;
-      out.type = from->type;
-      out.data = std::move(part);
-      out.has_data = out.constant = true;
-    }
-  }
-
   // A constant that is quantised as a whole to 8 or 16 bits: x / scale, ties to even. False: it
   // is none, and `out` stays.
   bool Quantise(const OnnxNode& node, OnnxValue* out) const {
@@ -106,7 +195,7 @@ class FloatFolder {
     Floats reals;
     if (node.op != "QuantizeLinear" || x == nullptr || scale == nullptr ||
         !IsFloats(*scale) || scale->data.size() != 4 || x->dims != out->dims ||
-        !Whole(*x, &reals)) {
+        !Whole(m_, *x, &reals)) {
       return false;
     }
     const int64_t asked = node.Int("output_dtype", kOnnxUint8);
@@ -133,23 +222,17 @@ class FloatFolder {
     return out->has_data = out->constant = true;
   }
 
-  // All floats of a constant.
-  bool Whole(const OnnxValue& value, Floats* reals) const {
-    return value.has_shape && RealConstant(m_, value, reals) &&
-           static_cast<int64_t>(reals->size()) == ElementsOf(value.dims);
-  }
-
   bool Compute(const OnnxNode& node, const OnnxValue& out, Floats* result) const {
     const OnnxValue* first = m_.In(node, 0);
     if (first == nullptr) return false;
     if (node.op == "ConstantOfShape") return Filled(node, *first, out, result);
     if (node.op == "DequantizeLinear") return Dequantise(node, *first, result);
     if (node.op == "Cast" && !IsFloats(*first))
-      return out.type == kOnnxFloat && NumbersOf(*first, result);
+      return out.type == kOnnxFloat && NumbersOf(m_, *first, result);
     if (node.op == "Cast" && out.type != kOnnxFloat) return false;
-    if (Select(node, out, result)) return true;
+    if (Select(m_, node, out, result)) return true;
     Floats reals;
-    if (!Whole(*first, &reals)) return false;
+    if (!Whole(m_, *first, &reals)) return false;
     if (KeepsElements(node.op) || node.op == "Cast") {
       *result = std::move(reals);
       return true;
@@ -160,7 +243,7 @@ class FloatFolder {
       *result = PickedAt(places, reals);
       return true;
     }
-    return Unary(node, reals, result) || Binary(node, out, result);
+    return Unary(node, reals, result) || Binary(m_, node, out, result);
   }
 
   // The float that the node repeats; 0 where it names none.
@@ -222,90 +305,50 @@ class FloatFolder {
     return true;
   }
 
-  // Input i as often as the result has elements.
-  bool Spread(const OnnxNode& node, size_t i, const OnnxValue& out,
-              Floats* result) const {
-    const OnnxValue* from = m_.In(node, i);
-    Floats numbers;
-    OnnxPlaces places;
-    if (from == nullptr || !NumbersOf(*from, &numbers) ||
-        !BroadcastPlaces(from->dims, out.dims, &places)) {
-      return false;
-    }
-    *result = PickedAt(places, numbers);
-    return true;
-  }
-
-  // The floats of a constant, or its integers and truths, where floats are as exact.
-  bool NumbersOf(const OnnxValue& value, Floats* numbers) const {
-    if (Whole(value, numbers)) return true;
-    if (!value.has_shape || IsFloats(value) ||
-        !(value.has_integers || value.has_data)) {
-      return false;
-    }
-    numbers->clear();
-    const std::vector<int64_t> integers =
-        value.has_integers ? value.integers : StoredIntegers(value);
-    for (const int64_t x : integers) {
-      if (x < -kMostExact || x > kMostExact) return false;
-      numbers->push_back(static_cast<float>(x));
-    }
-    return static_cast<int64_t>(numbers->size()) == ElementsOf(value.dims);
-  }
-
-  // Operators on two tensors, which broadcast.
-  bool Binary(const OnnxNode& node, const OnnxValue& out, Floats* result) const {
-    float (*function)(float, float) = nullptr;
-    if (node.op == "Add") function = [](float x, float y) { return x + y; };
-    if (node.op == "Sub") function = [](float x, float y) { return x - y; };
-    if (node.op == "Mul") function = [](float x, float y) { return x * y; };
-    if (node.op == "Div") function = [](float x, float y) { return x / y; };
-    if (node.op == "Pow") function = [](float x, float y) { return std::pow(x, y); };
-    Floats a, b;
-    if (function == nullptr || !Spread(node, 0, out, &a) || !Spread(node, 1, out, &b))
-      return false;
-    for (size_t i = 0; i < a.size(); ++i) result->push_back(function(a[i], b[i]));
-    return true;
-  }
-
-  bool Select(const OnnxNode& node, const OnnxValue& out, Floats* result) const {
-    Floats which, a, b;
-    if (node.op != "Where" || out.type != kOnnxFloat || !Spread(node, 0, out, &which) ||
-        !Spread(node, 1, out, &a) || !Spread(node, 2, out, &b)) {
-      return false;
-    }
-    for (size_t i = 0; i < which.size(); ++i)
-      result->push_back(which[i] != 0 ? a[i] : b[i]);
-    return true;
-  }
-
-  // Comparisons, and what joins them: masks. False: another operator, and `out` stays.
-  bool Judge(const OnnxNode& node, OnnxValue* out) const {
-    bool (*holds)(float, float) = nullptr;
-    if (node.op == "Equal") holds = [](float x, float y) { return x == y; };
-    if (node.op == "Less") holds = [](float x, float y) { return x < y; };
-    if (node.op == "LessOrEqual") holds = [](float x, float y) { return x <= y; };
-    if (node.op == "Greater") holds = [](float x, float y) { return x > y; };
-    if (node.op == "GreaterOrEqual") holds = [](float x, float y) { return x >= y; };
-    if (node.op == "And") holds = [](float x, float y) { return x != 0 && y != 0; };
-    if (node.op == "Or") holds = [](float x, float y) { return x != 0 || y != 0; };
-    if (node.op == "Not") holds = [](float x, float) { return x == 0; };
-    Floats a, b;
-    if (holds == nullptr || !Spread(node, 0, *out, &a) ||
-        !Spread(node, node.op == "Not" ? 0 : 1, *out, &b)) {
-      return false;
-    }
-    Bytes truths;
-    for (size_t i = 0; i < a.size(); ++i) truths.push_back(holds(a[i], b[i]) ? 1 : 0);
-    out->type = kOnnxBool;
-    out->data = std::move(truths);
-    return out->has_data = out->constant = true;
-  }
-
   OnnxModel& m_;
 };
 
+// Whether a constant that could not be computed is still some other one's elements.
+bool OnlyMoves(const OnnxNode& node) {
+  return KeepsElements(node.op) || node.op == "Transpose" || node.op == "Cast" ||
+         node.op == "DequantizeLinear" || node.op == "QuantizeLinear";
+}
+
 }  // namespace
+
+bool ComputesFloats(const OnnxModel& model) {
+  return std::any_of(model.nodes.begin(), model.nodes.end(), [](const OnnxNode& node) {
+    return node.op == "QuantizeLinear" || node.op == "ConvInteger" ||
+           node.op == "MatMulInteger" || node.op == "DequantizeLinear" ||
+           node.op == "com.microsoft.QGemm" ||
+           node.op == "com.microsoft.DynamicQuantizeLSTM" ||
+           node.op.find("QLinear") != std::string::npos ||
+           node.op == "DynamicQuantizeLinear";
+  });
+}
+
+// What constants alone make is a constant. Where the numbers of a run count, what could not be
+// computed here is computed by the run.
+void SpreadConstants(OnnxModel* model) {
+  const bool computes = ComputesFloats(*model);
+  for (const OnnxNode& node : model->nodes) {
+    bool constant = !computes || OnlyMoves(node);
+    for (const int output : node.outputs) {
+      if (output < 0) continue;
+      const OnnxValue& value = model->values[static_cast<size_t>(output)];
+      constant |= value.has_data || value.has_integers;
+    }
+    for (const int input : node.inputs) {
+      if (input >= 0) constant &= model->values[static_cast<size_t>(input)].constant;
+    }
+    if (node.inputs.empty() && node.op != "Constant") constant = false;  // random
+    for (const int output : node.outputs) {
+      if (output >= 0 && constant) {
+        model->values[static_cast<size_t>(output)].constant = true;
+      }
+    }
+  }
+}
 
 void FoldConstants(OnnxModel* model) {
   TakeIntegers(model);

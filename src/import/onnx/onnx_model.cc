@@ -12,7 +12,6 @@
 #include "import/error.h"
 #include "import/import_result.h"
 #include "import/onnx/onnx_inference.h"
-#include "import/onnx/onnx_moves.h"
 #include "import/onnx/onnx_rewrites.h"
 #include "import/onnx/onnx_wire.h"
 
@@ -548,35 +547,6 @@ void TakeShapes(Reading* reading) {
   for (const auto& info : reading->graph->output()) TakeShape(reading, info);
 }
 
-// Whether a constant that could not be computed is still some other one's elements.
-bool OnlyMoves(const OnnxNode& node) {
-  return KeepsElements(node.op) || node.op == "Transpose" || node.op == "Cast" ||
-         node.op == "DequantizeLinear" || node.op == "QuantizeLinear";
-}
-
-// What constants alone make is a constant. Where the numbers of a run count, what could not be
-// computed here is computed by the run.
-void SpreadConstants(OnnxModel* model) {
-  const bool computes = ComputesFloats(*model);
-  for (const OnnxNode& node : model->nodes) {
-    bool constant = !computes || OnlyMoves(node);
-    for (const int output : node.outputs) {
-      if (output < 0) continue;
-      const OnnxValue& value = model->values[static_cast<size_t>(output)];
-      constant |= value.has_data || value.has_integers;
-    }
-    for (const int input : node.inputs) {
-      if (input >= 0) constant &= model->values[static_cast<size_t>(input)].constant;
-    }
-    if (node.inputs.empty() && node.op != "Constant") constant = false;  // random
-    for (const int output : node.outputs) {
-      if (output >= 0 && constant) {
-        model->values[static_cast<size_t>(output)].constant = true;
-      }
-    }
-  }
-}
-
 OnnxModel ReadGraph(Reading* reading, const OnnxDims& dims) {
   if (reading->graph->node_size() == 0) Bad("the model has no nodes");
   for (const auto& opset : reading->proto->opset_import()) {
@@ -628,17 +598,6 @@ OnnxModel ReadGraph(Reading* reading, const OnnxDims& dims) {
 }
 
 }  // namespace
-
-bool ComputesFloats(const OnnxModel& model) {
-  return std::any_of(model.nodes.begin(), model.nodes.end(), [](const OnnxNode& node) {
-    return node.op == "QuantizeLinear" || node.op == "ConvInteger" ||
-           node.op == "MatMulInteger" || node.op == "DequantizeLinear" ||
-           node.op == "com.microsoft.QGemm" ||
-           node.op == "com.microsoft.DynamicQuantizeLSTM" ||
-           node.op.find("QLinear") != std::string::npos ||
-           node.op == "DynamicQuantizeLinear";
-  });
-}
 
 int64_t OnnxNode::Int(const std::string& attribute, int64_t otherwise) const {
   const auto found = attributes.find(attribute);

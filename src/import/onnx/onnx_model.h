@@ -134,6 +134,7 @@ int64_t ElementsOf(const std::vector<int64_t>& dims);
 // 8-bit numbers and of conditions. A constant whose elements are moved behind DequantizeLinear
 // is moved in front of it, so that it stays as small as it is stored.
 void FoldConstants(OnnxModel* model);
+void SpreadConstants(OnnxModel* model);
 // Whether the model is quantised, so that the numbers of a run count and not its shapes alone.
 bool ComputesFloats(const OnnxModel& model);
 // Its parts: integers of stored constants; those of the node's output.
