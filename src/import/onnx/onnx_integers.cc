@@ -155,21 +155,19 @@ class Folder {
 
   // Concat. Of lists the extents need not be known.
   bool Joined(const OnnxNode& node, const OnnxValue& value, Integers* out) const {
-    const int64_t given = node.Int("axis", 0),
-                  rank = static_cast<int64_t>(value.dims.size());
+    const int64_t given = node.Int("axis", 0);
+    const int64_t rank = value.has_shape ? static_cast<int64_t>(value.dims.size()) : 0;
     if (!value.has_shape && given != 0) return false;
     int64_t outer = 1;
-    for (int64_t a = 0;
-         value.has_shape && a < (given < 0 ? given + rank : given) && a < rank; ++a)
+    for (int64_t a = 0; a < (given < 0 ? given + rank : given) && a < rank; ++a)
       outer *= value.dims[static_cast<size_t>(a)];
     for (int64_t row = 0; row < outer; ++row) {
       for (size_t i = 0; i < node.inputs.size(); ++i) {
         const Integers* part = Known(node, i);
         if (part == nullptr || out->size() > kMost) return false;
-        const auto first =
-            part->begin() + row * (static_cast<int64_t>(part->size()) / outer);
-        out->insert(out->end(), first,
-                    first + static_cast<int64_t>(part->size()) / outer);
+        const int64_t width = static_cast<int64_t>(part->size()) / outer;
+        const auto first = part->begin() + row * width;
+        out->insert(out->end(), first, first + width);
       }
     }
     return true;
