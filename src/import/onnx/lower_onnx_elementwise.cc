@@ -72,7 +72,7 @@ void LowerOnnxCurve(OnnxLowering* to, const OnnxNode& node) {
   Require(node.op != "com.microsoft.FastGelu" || !HasInput(node, 1),
           "a bias in front of the function");
   const std::function<float(float)> curve = OnnxCurve(node);
-  Require(curve != nullptr, "an unknown function");
+  if (curve == nullptr) throw Error(Fault::kBadInput, node.op + " is no function");
   const OnnxEnds ends = EndsOf(to, node);
   AddCurve(to, node, InputIndex(node, 0), ends.in, ends.out, curve);
 }
