@@ -150,7 +150,9 @@ void FoldSplit(const OnnxNode& node, OnnxModel* model) {
     OnnxValue& out = model->values[static_cast<size_t>(output)];
     if (!out.has_shape || out.dims.size() != from->dims.size()) return;
     const size_t width = static_cast<size_t>(out.dims[axis]) * inner;
-    if (width > row - begin) return;
+    const size_t bytes =
+        static_cast<size_t>(ElementsOf(out.dims)) * OnnxTypeBytes(from->type);
+    if (width > row - begin || bytes != outer * width) return;
     Bytes part;
     for (size_t o = 0; o < outer; ++o) {
       const uint8_t* first = from->data.data() + o * row + begin;
